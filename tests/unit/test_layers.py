@@ -1,0 +1,217 @@
+"""The import rules of the house: who may know whom, and no global clock or reactor."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from twisted.trial.unittest import SynchronousTestCase
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "tservice"
+
+BASE = {
+    "core": set[str](),
+    "terminal": {"core"},
+    "store": {"core", "terminal"},
+    "mux": {"core", "terminal"},
+    "http": {"core", "terminal"},
+}
+"""What each lower layer may import of ours, itself aside."""
+
+SERVICE = {"core", "store", "mux", "terminal"}
+EDGE = {"core", "terminal", "http"}
+PURE = {"core", "terminal"}
+
+BANNED_CALLS = {
+    ("time", "time"),
+    ("time", "sleep"),
+    ("time", "monotonic"),
+    ("datetime", "now"),
+    ("datetime", "utcnow"),
+    ("datetime", "today"),
+    ("date", "today"),
+}
+
+
+def module_name(path: Path) -> str:
+    parts = list(path.relative_to(ROOT).with_suffix("").parts)
+    if parts[-1] == "__init__":
+        parts.pop()
+    return ".".join(parts)
+
+
+def sources() -> dict[str, ast.Module]:
+    return {
+        module_name(path): ast.parse(path.read_text(encoding="utf-8"))
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
+
+
+def is_type_checking(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+
+
+def walk_runtime(node: ast.AST) -> Iterator[ast.AST]:
+    """Every node that runs: what only a type checker reads makes no edge."""
+    for child in ast.iter_child_nodes(node):
+        if is_type_checking(child):
+            continue
+        yield child
+        yield from walk_runtime(child)
+
+
+def imports(tree: ast.Module, known: set[str]) -> set[str]:
+    """Our own modules that C{tree} imports when it runs."""
+    found: set[str] = set()
+    for node in walk_runtime(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                found.add(inner if inner in known else node.module)
+    return {name for name in found if name.split(".")[0] == "tservice"}
+
+
+def breaks_layers(module: str, imported: str) -> bool:
+    """Whether C{module} may not know C{imported}."""
+    mine, theirs = module.split("."), imported.split(".")
+    if mine[:2] == ["tservice", "tap"] or theirs == ["tservice"]:
+        return False
+    if theirs[1] == "tap":
+        return True
+    here, there = mine[1], theirs[1]
+    if here == there:
+        return False
+    if here in BASE:
+        return there not in BASE[here]
+    role = mine[2] if len(mine) > 2 else "service"
+    if role == "model":
+        return there not in PURE
+    if role == "routes" or role.endswith("_routes"):
+        return there not in EDGE
+    if theirs[-1] == "interfaces":
+        return False
+    return there not in SERVICE
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """One circle of imports, or an empty list."""
+    done: set[str] = set()
+
+    def visit(name: str, path: list[str]) -> list[str]:
+        if name in path:
+            return [*path[path.index(name) :], name]
+        if name in done:
+            return []
+        for other in sorted(graph.get(name, ())):
+            found = visit(other, [*path, name])
+            if found:
+                return found
+        done.add(name)
+        return []
+
+    for name in sorted(graph):
+        found = visit(name, [])
+        if found:
+            return found
+    return []
+
+
+class LayerTests(SynchronousTestCase):
+    """The plan of the house holds for every file."""
+
+    def setUp(self) -> None:
+        self.trees = sources()
+        known = set(self.trees)
+        self.graph = {name: imports(tree, known) for name, tree in self.trees.items()}
+
+    def test_edges(self) -> None:
+        wrong = [
+            f"{module} imports {imported}"
+            for module, others in sorted(self.graph.items())
+            for imported in sorted(others)
+            if breaks_layers(module, imported)
+        ]
+        self.assertEqual([], wrong)
+
+    def test_no_circle(self) -> None:
+        self.assertEqual([], circle(self.graph))
+
+    def test_only_tap_imports_the_reactor(self) -> None:
+        wrong = [
+            name
+            for name, tree in self.trees.items()
+            if name != "tservice.tap"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            and node.module == "twisted.internet"
+            and any(alias.name == "reactor" for alias in node.names)
+        ]
+        self.assertEqual([], wrong)
+
+    def test_time_is_handed_in(self) -> None:
+        wrong = [
+            f"{name}:{node.lineno}"
+            for name, tree in self.trees.items()
+            if name != "tservice.core.clock"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and (node.value.id, node.attr) in BANNED_CALLS
+        ]
+        self.assertEqual([], wrong)
+
+    def test_sizes(self) -> None:
+        """No file over 500 lines, no function over 60."""
+        wrong = [
+            f"{name}.{node.name}"
+            for name, tree in self.trees.items()
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            and (node.end_lineno or 0) - node.lineno + 1 > 60
+        ]
+        wrong += [
+            str(path.relative_to(ROOT))
+            for path in PACKAGE.rglob("*.py")
+            if path.read_text(encoding="utf-8").count("\n") > 500
+        ]
+        self.assertEqual([], wrong)
+
+
+class RuleTests(SynchronousTestCase):
+    """The checks themselves can fail."""
+
+    def test_forbidden_edges_are_seen(self) -> None:
+        for module, imported in [
+            ("tservice.core.x", "tservice.mux.y"),
+            ("tservice.http.site", "tservice.sessions.service"),
+            ("tservice.cron.service", "tservice.sessions.service"),
+            ("tservice.cron.model", "tservice.store.database"),
+            ("tservice.cron.routes", "tservice.store.database"),
+            ("tservice.cron.service", "tservice.http.operations"),
+            ("tservice.cron.service", "tservice.tap"),
+        ]:
+            self.assertTrue(breaks_layers(module, imported), (module, imported))
+
+    def test_allowed_edges_pass(self) -> None:
+        for module, imported in [
+            ("tservice.tap", "tservice.cron.service"),
+            ("tservice.cron.service", "tservice.sessions.interfaces"),
+            ("tservice.cron.routes", "tservice.http.operations"),
+            ("tservice.cron.routes", "tservice.cron.service"),
+            ("tservice.mux.tmux.client", "tservice.mux.interface"),
+        ]:
+            self.assertFalse(breaks_layers(module, imported), (module, imported))
+
+    def test_a_circle_is_found(self) -> None:
+        self.assertEqual(["a", "b", "a"], circle({"a": {"b"}, "b": {"a"}}))
+        self.assertEqual([], circle({"a": {"b"}, "b": set()}))
+
+    def test_imports_only_for_types_make_no_edge(self) -> None:
+        tree = ast.parse(
+            "from tservice.core import a\nif TYPE_CHECKING:\n    from tservice.mux import b\n"
+        )
+        self.assertEqual({"tservice.core"}, imports(tree, set()))

@@ -1,0 +1,1 @@
+"""Who may come in: passwords, cookie sessions, failure buckets."""

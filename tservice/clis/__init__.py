@@ -1,0 +1,1 @@
+"""The registry of agent CLIs that a session can run."""

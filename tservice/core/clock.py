@@ -1,0 +1,18 @@
+"""Wall-clock time, always read from a clock that was handed in."""
+
+from __future__ import annotations
+
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
+
+
+def now_ms(clock: IReactorTime) -> int:
+    """The clock's time in Unix milliseconds, the unit of every time on the wire."""
+    return int(clock.seconds() * 1000)
+
+
+def sleep(clock: IReactorTime, seconds: float) -> Deferred[None]:
+    """A Deferred that fires after C{seconds}; cancelling it cancels the timer."""
+    done: Deferred[None] = Deferred(lambda _: call.cancel())
+    call = clock.callLater(seconds, done.callback, None)
+    return done

@@ -1,0 +1,26 @@
+"""Starting a coroutine that nobody awaits, without losing its errors."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+
+_T = TypeVar("_T")
+
+
+def spawn(work: Coroutine[Any, Any, _T], log: Logger, what: str) -> Deferred[_T | None]:
+    """Run C{work} now; a failure is logged as C{what}, a cancellation is not an error.
+
+    @return: fires when the work is over, with its result or C{None}; never errbacks.
+    """
+
+    def report(failure: Failure) -> None:
+        if not failure.check(CancelledError):
+            log.failure("{what} failed", failure, what=what)
+
+    task: Deferred[_T | None] = Deferred.fromCoroutine(work)
+    return task.addErrback(report)

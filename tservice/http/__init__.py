@@ -1,0 +1,1 @@
+"""The HTTP kernel: operations table, gate, envelope, SSE, WebSockets, OpenAPI."""

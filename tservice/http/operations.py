@@ -1,0 +1,138 @@
+"""The operations table: one record per route, and what a handler is given.
+
+A feature exports a list of operations.  The site mounts them, the gate enforces their access
+rule, the OpenAPI document and the security tests walk the same list; a route that is not in
+the table cannot exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from enum import Enum
+from typing import Any
+
+from attrs import field, frozen
+from pydantic import BaseModel
+from twisted.web.iweb import IRequest
+
+from tservice.core.errors import ErrorCode
+
+JSON_BODY_LIMIT = 1024 * 1024
+"""Bytes of a JSON body, unless an operation says otherwise (wire 0)."""
+
+
+class Access(Enum):
+    """Who may call an operation."""
+
+    PUBLIC = "public"
+    """Anyone whose Host and Origin pass."""
+    USER = "user"
+    """Anyone authenticated."""
+    OWNER = "owner-of-session"
+    """The owner of the session named by C{id} in the path, or an admin; else 404."""
+    ADMIN = "admin"
+    """Admins; everyone is one in single-user mode."""
+    HOOK = "hook"
+    """Loopback with the hook secret, else as L{USER} (interface.md Authentication 5)."""
+    CAPABILITY = "capability"
+    """The unguessable word in the path."""
+
+
+class Style(Enum):
+    """How the answer leaves."""
+
+    ENVELOPE = "envelope"
+    RAW = "raw"
+    """The handler returns a L{Reply}; no envelope around a success."""
+    LONG_POLL = "long-poll"
+    """An envelope that may take up to 600 s."""
+    STREAM = "stream"
+    """The handler writes to the request until the client is gone (SSE)."""
+    WEBSOCKET = "websocket"
+    """The handler returns an Autobahn protocol factory's resource for the upgrade."""
+
+
+@frozen(kw_only=True)
+class Identity:
+    """Who is calling.
+
+    @ivar username: the account's name; in single-user mode the configured one.
+    @ivar method: C{none}, C{basic}, C{cookie}, C{token}, C{hook} or C{capability}.
+    """
+
+    username: str
+    admin: bool
+    method: str = "none"
+    can_bypass_permissions: bool = True
+    must_change_password: bool = False
+
+
+@frozen(kw_only=True)
+class Call:
+    """One request, validated, as a handler sees it.
+
+    @ivar path: the path's parameters.
+    @ivar query: an instance of the operation's query model, or C{None}.
+    @ivar body: an instance of the operation's body model, or C{None}.
+    @ivar address: the caller's address, a trusted proxy's word already applied.
+    """
+
+    operation: Operation
+    identity: Identity
+    path: Mapping[str, str]
+    query: Any
+    body: Any
+    address: str
+    request: IRequest
+
+    @property
+    def id(self) -> str:
+        """The path's C{id}."""
+        return self.path["id"]
+
+    def header(self, name: str) -> str | None:
+        """A request header's last value, or C{None}."""
+        value: str | None = self.request.getHeader(name)
+        return value
+
+
+@frozen(kw_only=True)
+class Reply:
+    """A success that needs headers, or no envelope (L{Style.RAW}).
+
+    @ivar content: bytes for L{Style.RAW}, JSON-able data otherwise.
+    """
+
+    content: Any
+    content_type: str = "application/json"
+    status: int = 200
+    headers: Mapping[str, str] = field(factory=dict)
+
+
+Handler = Callable[[Call], Awaitable[object]]
+
+
+@frozen(kw_only=True)
+class Operation:
+    """One route.
+
+    @ivar path: with C{{name}} parameters, for example C{/api/sessions/{id}/input}.
+    @ivar body: strict pydantic model of the JSON body; C{None} when there is none.
+    @ivar optional_body: true when an absent body means the model's defaults.
+    @ivar answer: the type of the payload, for the OpenAPI document.
+    @ivar errors: the codes it may answer beside those that its other fields imply.
+    """
+
+    method: str
+    path: str
+    access: Access
+    handler: Handler
+    summary: str
+    tag: str
+    body: type[BaseModel] | None = None
+    optional_body: bool = False
+    query: type[BaseModel] | None = None
+    answer: Any = None
+    style: Style = Style.ENVELOPE
+    errors: tuple[ErrorCode, ...] = ()
+    body_limit: int = JSON_BODY_LIMIT

@@ -1,0 +1,1 @@
+"""The multiplexer: one tmux server and one control client per session."""

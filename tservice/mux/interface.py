@@ -1,0 +1,200 @@
+"""What the rest of the program knows of the multiplexer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+
+from attrs import frozen
+from zope.interface import Attribute, Interface
+
+from tservice.mux.outputlog import OutputLog
+
+
+class MuxError(Exception):
+    """The multiplexer could not do it; the text is one line for a log or a 422."""
+
+
+class PaneGone(MuxError):
+    """There is no pane any more; nothing was done."""
+
+
+class MuxTimeout(MuxError):
+    """No answer in time: it may or may not have been done."""
+
+
+class Liveness(Enum):
+    """A probe's answer; L{UNKNOWN} changes nothing and kills nothing."""
+
+    ALIVE = "alive"
+    DEAD = "dead"
+    UNKNOWN = "unknown"
+
+
+@frozen(kw_only=True)
+class PaneSpec:
+    """What to run.
+
+    @ivar session_id: names the server's socket; a lowercase UUID.
+    @ivar env: the whole environment of the pane; nothing else reaches it.
+    @ivar history_limit: lines kept above the screen.
+    """
+
+    session_id: str
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: str
+    cols: int = 120
+    rows: int = 40
+    history_limit: int = 100_000
+
+
+@frozen(kw_only=True)
+class PaneExit:
+    """How the process in a pane ended; C{None} in both means that nobody knows.
+
+    @ivar at: Unix milliseconds when it was noticed.
+    """
+
+    status: int | None
+    signal: str | None
+    at: int
+
+
+@frozen(kw_only=True)
+class Capture:
+    """A pane's content at one exact position of its output stream.
+
+    @ivar lines: rows with SGR escapes, history first, then exactly C{rows} screen rows (C{screen}
+        starts at C{history}); joined and trimmed of trailing blanks as tmux gives them.
+    @ivar history: how many of C{lines} are history.
+    @ivar history_size: lines of history that the pane holds.
+    @ivar modes: escape sequences that put a fresh terminal into the pane's modes (alternate
+        screen, mouse, bracketed paste, application cursor and keypad, cursor visibility).
+    @ivar offset: the log's end just before the capture: bytes from here on follow it.
+    """
+
+    lines: tuple[bytes, ...]
+    history: int
+    history_size: int
+    cols: int
+    rows: int
+    cursor_x: int
+    cursor_y: int
+    cursor_visible: bool
+    alternate_screen: bool
+    modes: bytes
+    title: str
+    offset: int
+    epoch: str
+
+
+@frozen(kw_only=True)
+class Mark:
+    """What was typed last, kept by the pane's server in the same command as the keys.
+
+    A crash of this process between typing and noting it down so leaves no doubt: the pane's
+    server either did both or neither.
+
+    @ivar id: names one accepted input; letters, digits, dashes.
+    @ivar step: names its stage, for example C{pasted} or C{entered}; letters.
+    @ivar done: bytes of a raw write typed so far.
+    """
+
+    id: str
+    step: str = "written"
+    done: int = 0
+
+
+class IPaneListener(Interface):
+    """Hears of a pane's life.  Bytes are read from its L{OutputLog} instead."""
+
+    def paneExited(ending: PaneExit) -> None:
+        """The process is over; every byte it wrote is in the log or in the next capture."""
+
+    def paneLost() -> None:
+        """The server is gone and took the pane with it; how the process ended is unknown."""
+
+    def paneResized(cols: int, rows: int) -> None:
+        """The size was applied."""
+
+    def paneTitled(title: str) -> None:
+        """The program in the pane set its title."""
+
+
+class IPane(Interface):
+    """One pane: its own server and its only control client.
+
+    Every coroutine raises L{PaneGone} or L{MuxTimeout}; all but C{probe} do.
+    """
+
+    session_id: str = Attribute("the session that it belongs to")
+    log: OutputLog = Attribute("every byte that the pane printed")
+    pid: int | None = Attribute("the process in the pane; None once it is over")
+    ending: PaneExit | None = Attribute("how it ended, once it has")
+    cols: int = Attribute("columns as applied")
+    rows: int = Attribute("rows as applied")
+    title: str = Attribute("the pane's title as the program set it")
+    paused: bool = Attribute("true between pause and resume")
+
+    def listen(listener: IPaneListener) -> Callable[[], None]:
+        """Start telling C{listener}; the returned function ends it."""
+
+    async def write(data: bytes, mark: Mark | None = None) -> None:
+        """Type C{data} as it is, leaving copy mode first; returns once the pane has it.
+
+        Long data goes in pieces; C{mark} moves on with each (C{done} counts the bytes typed).
+        With C{mark.done} above zero that many bytes of C{data} are skipped: they were typed before.
+        """
+
+    async def send_key(name: str, mark: Mark | None = None) -> None:
+        """Press one key of C{keys.KEYS}, for example C{Enter}, C{S-Tab} or C{C-c}."""
+
+    async def paste(text: str, mark: Mark | None = None) -> None:
+        """Bracketed paste where the program asked for it; line feeds stay line feeds.
+
+        ESC and other C0 bytes but TAB and LF are stripped, so that the text cannot leave the paste.
+        """
+
+    async def last_mark() -> Mark | None:
+        """The mark of the last thing typed with one; it outlives this process."""
+
+    async def resize(cols: int, rows: int) -> None:
+        """Give the pane this size; listeners hear of it once it is applied."""
+
+    async def capture(history: int | None = 0) -> Capture:
+        """Read the screen and up to C{history} lines above it (C{None}: all)."""
+
+    async def probe() -> Liveness:
+        """Is the process alive?  Never raises."""
+
+    async def pause() -> None:
+        """Let the pane run without its bytes: they are dropped (the log takes a gap)."""
+
+    async def resume() -> None:
+        """Go on taking bytes from now; capture first-hand state afterwards."""
+
+    async def kill() -> None:
+        """End the pane and its server; returns once they are gone."""
+
+
+class IMultiplexer(Interface):
+    """Where panes live.  They outlive this process."""
+
+    async def create(spec: PaneSpec) -> IPane:
+        """Start C{spec} on a server of its own.
+
+        @raise MuxError: it could not be started, or a server of that session still runs.
+        """
+
+    async def adopt(session_id: str) -> IPane | None:
+        """Take up a pane that runs already; C{None} when no server answers there.
+
+        @raise MuxTimeout: a server is there but does not answer: unknown, so leave it alone.
+        """
+
+    def found() -> frozenset[str]:
+        """The session ids whose sockets exist; a socket may be stale."""
+
+    async def close() -> None:
+        """Let go of every pane; they run on."""

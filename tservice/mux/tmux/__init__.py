@@ -1,0 +1,1 @@
+"""The multiplexer on tmux, by its control mode."""

@@ -1,0 +1,1 @@
+"""Sessions: record, life, input, streams."""

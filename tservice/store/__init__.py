@@ -1,0 +1,1 @@
+"""SQLite: opening, upgrading and backing up the one database file."""

@@ -1,0 +1,1 @@
+"""Pure rules about terminal text: escapes, frames, dialogs, composers."""
