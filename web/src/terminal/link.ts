@@ -101,6 +101,11 @@ export class TerminalLink {
     if (this.current === "open" || this.current === "connecting" || this.current === "retrying") this.connect();
   }
 
+  /** The service is back: do not wait for the next try. */
+  hurry(): void {
+    if (this.current === "retrying") this.connect();
+  }
+
   close(): void {
     this.drop();
     clearTimeout(this.gotTimer);

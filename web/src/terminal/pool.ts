@@ -5,16 +5,11 @@ import { darkSystem, prefs } from "../settings/prefs.ts";
 import { sessionList } from "../store/state.ts";
 import { onWake } from "../stream/connection.ts";
 import { currentView } from "./current.ts";
+import { surplus } from "./surplus.ts";
 import { TerminalView } from "./view.ts";
 
 /** Each live terminal costs a socket, a GPU context and its scrollback. */
 export const ALIVE_MAX = 5;
-
-/** @returns ids to give up so that `wanted` fits; `recent` runs from the oldest to the newest. */
-export function surplus(recent: readonly string[], wanted: string, most: number): string[] {
-  const others = recent.filter((id) => id !== wanted);
-  return others.slice(0, Math.max(0, others.length - (most - 1)));
-}
 
 const pidOf = (id: string): number | null => sessionList.peek().byId.get(id)?.pid ?? null;
 
@@ -27,7 +22,7 @@ export class TerminalPool {
   constructor(holder: HTMLElement) {
     this.holder = holder;
     this.ends = [
-      onWake(() => this.each((view) => view.link.refresh())),
+      onWake((wake) => this.each(({ link }) => (wake === "doubt" ? link.refresh() : link.hurry()))),
       effect(() => {
         const [next, dark] = [prefs.value, darkSystem.value];
         this.each((view) => view.applyPrefs(next, dark));
