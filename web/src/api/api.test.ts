@@ -19,7 +19,11 @@ describe("unwrap", () => {
 
   test.each([400, 403, 404, 409, 422, 500])("%i keeps the service's words and code", (status) => {
     const text = '{"success":false,"error":"name: too long","errorCode":"SOME_CODE"}';
-    expect(refusal({ status, json: true, text })).toMatchObject({ status, message: "name: too long", code: "SOME_CODE" });
+    expect(refusal({ status, json: true, text })).toMatchObject({
+      status,
+      message: "name: too long",
+      code: "SOME_CODE",
+    });
   });
 
   test("a success that is no success is an error", () => {
@@ -36,7 +40,9 @@ describe("unwrap", () => {
 
 describe("bare errors", () => {
   test("a page of a proxy is not shown", () => {
-    expect(bareError(502, "<html>Bad gateway</html>").message).toBe("The service cannot be reached behind its proxy.");
+    expect(bareError(502, "<html>Bad gateway</html>").message).toBe(
+      "The service cannot be reached behind its proxy.",
+    );
     expect(bareError(418, "").message).toBe("The service answered 418.");
   });
 
@@ -64,6 +70,8 @@ describe("addresses", () => {
 
   test("ids are escaped, a resume names epoch and offset", () => {
     expect(sessionPath("a/b", "/name")).toBe("api/sessions/a%2Fb/name");
-    expect(terminalPath("a", "c", { epoch: "e&1", since: 0 })).toBe("ws/sessions/a/terminal?cid=c&epoch=e%261&since=0");
+    expect(terminalPath("a", "c", { epoch: "e&1", since: 0 })).toBe(
+      "ws/sessions/a/terminal?cid=c&epoch=e%261&since=0",
+    );
   });
 });

@@ -49,7 +49,8 @@ describe("shortcuts", () => {
     altKey: held.includes("a"),
     metaKey: held.includes("m"),
   });
-  const find = (code: string, held: string, mac = false) => actionFor(key(code, held), mac, true, false)?.action;
+  const find = (code: string, held: string, mac = false) =>
+    actionFor(key(code, held), mac, true, false)?.action;
 
   test.each([
     ["KeyN", "as", "new"],
@@ -89,7 +90,9 @@ describe("shortcuts", () => {
   });
 
   test("no two shortcuts share a key", () => {
-    const keys = SHORTCUTS.flatMap((each) => each.codes.map((code) => [code, each.ctrl, each.shift, each.alt].join()));
+    const keys = SHORTCUTS.flatMap((each) =>
+      each.codes.map((code) => [code, each.ctrl, each.shift, each.alt].join()),
+    );
     expect(new Set(keys).size).toBe(keys.length);
   });
 
@@ -104,9 +107,12 @@ describe("choices of this browser", () => {
     expect(parsePrefs(JSON.stringify(mine))).toEqual(mine);
   });
 
-  test.each([null, "", "{", "7", "null", '{"theme":"pink","fontSize":"big","cursorBlink":1}'])("%s is the defaults", (text) => {
-    expect(parsePrefs(text)).toEqual(DEFAULTS);
-  });
+  test.each([null, "", "{", "7", "null", '{"theme":"pink","fontSize":"big","cursorBlink":1}'])(
+    "%s is the defaults",
+    (text) => {
+      expect(parsePrefs(text)).toEqual(DEFAULTS);
+    },
+  );
 
   test("figures stay in their range", () => {
     expect(parsePrefs('{"fontSize":900,"scrollback":-3}')).toMatchObject({ fontSize: 32, scrollback: 500 });
@@ -118,14 +124,28 @@ describe("choices of this browser", () => {
   });
 
   test("the system decides where nothing was chosen", () => {
-    expect([isDark("system", true), isDark("system", false), isDark("light", true), isDark("dark", false)]).toEqual([true, false, false, true]);
+    expect([
+      isDark("system", true),
+      isDark("system", false),
+      isDark("light", true),
+      isDark("dark", false),
+    ]).toEqual([true, false, false, true]);
   });
 });
 
 describe("formatters", () => {
   test("bytes, counts and paths", () => {
-    expect([bytes(999), bytes(1500), bytes(25_000), bytes(3.2e6)]).toEqual(["999 bytes", "1.5 KB", "25 KB", "3.2 MB"]);
-    expect([plural(1, "line"), plural(1234, "line"), plural(2, "match", "matches")]).toEqual(["1 line", "1,234 lines", "2 matches"]);
+    expect([bytes(999), bytes(1500), bytes(25_000), bytes(3.2e6)]).toEqual([
+      "999 bytes",
+      "1.5 KB",
+      "25 KB",
+      "3.2 MB",
+    ]);
+    expect([plural(1, "line"), plural(1234, "line"), plural(2, "match", "matches")]).toEqual([
+      "1 line",
+      "1,234 lines",
+      "2 matches",
+    ]);
     expect([shortPath("/a/b"), shortPath("/a/b/c/d")]).toEqual(["/a/b", "…/c/d"]);
   });
 
@@ -136,7 +156,7 @@ describe("formatters", () => {
   });
 
   test("ids are UUIDs of version 4 without crypto.randomUUID", () => {
-    const zeros = { getRandomValues: <T,>(array: T) => array };
+    const zeros = { getRandomValues: <T>(array: T) => array };
     expect(uuid(zeros as Crypto)).toBe("00000000-0000-4000-8000-000000000000");
     expect(uuid()).not.toBe(uuid());
   });
@@ -169,8 +189,17 @@ describe("small things", () => {
   });
 
   test("walking a menu passes over what is disabled and goes around", () => {
-    const items = [{}, { disabled: true }, {}].map((part, n) => ({ label: String(n), act: () => {}, ...part }));
-    expect([nextItem(items, -1, 1), nextItem(items, 0, 1), nextItem(items, 2, 1), nextItem(items, 0, -1)]).toEqual([0, 2, 0, 2]);
+    const items = [{}, { disabled: true }, {}].map((part, n) => ({
+      label: String(n),
+      act: () => {},
+      ...part,
+    }));
+    expect([
+      nextItem(items, -1, 1),
+      nextItem(items, 0, 1),
+      nextItem(items, 2, 1),
+      nextItem(items, 0, -1),
+    ]).toEqual([0, 2, 0, 2]);
     expect(nextItem([{ label: "x", act: () => {}, disabled: true }], 0, 1)).toBe(0);
   });
 

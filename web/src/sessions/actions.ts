@@ -19,7 +19,12 @@ async function attempt<T>(title: string, action: () => Promise<T>): Promise<T | 
 const find = (id: string): Session | undefined => sessionList.peek().byId.get(id);
 
 /** Show the change at once; put the old record back where the service refuses. */
-async function change(id: string, title: string, part: Partial<Session>, call: () => Promise<Partial<Session>>): Promise<void> {
+async function change(
+  id: string,
+  title: string,
+  part: Partial<Session>,
+  call: () => Promise<Partial<Session>>,
+): Promise<void> {
   const before = find(id);
   if (!before) return;
   keep({ ...before, ...part });
@@ -33,7 +38,11 @@ export function select(id: string | undefined): void {
 }
 
 export function selectNext(step: number): void {
-  const id = neighbour(sessions.value.map((session) => session.id), activeId.value, step);
+  const id = neighbour(
+    sessions.value.map((session) => session.id),
+    activeId.value,
+    step,
+  );
   if (id !== undefined) select(id);
 }
 

@@ -34,11 +34,26 @@ export function sessionItems(session: Session, x: number, y: number): MenuItem[]
   const running = session.pid !== null;
   return [
     { label: "Rename", icon: "lines", keys: "F2", act: () => void askName(session) },
-    { label: session.pinned ? "Unpin" : "Pin", icon: "pin", act: () => void pin(session.id, !session.pinned) },
+    {
+      label: session.pinned ? "Unpin" : "Pin",
+      icon: "pin",
+      act: () => void pin(session.id, !session.pinned),
+    },
     { label: "Colour", swatch: session.color, act: () => menuAt("Colour", colourItems(session), x, y) },
     { label: "Copy folder", icon: "folder", act: () => void copyText(session.workingDir) },
-    { label: "Move to the left", icon: "left", disabled: at <= 0, act: () => void move(session.id, at - 1), group: true },
-    { label: "Move to the right", icon: "right", disabled: at >= sessions.value.length - 1, act: () => void move(session.id, at + 1) },
+    {
+      label: "Move to the left",
+      icon: "left",
+      disabled: at <= 0,
+      act: () => void move(session.id, at - 1),
+      group: true,
+    },
+    {
+      label: "Move to the right",
+      icon: "right",
+      disabled: at >= sessions.value.length - 1,
+      act: () => void move(session.id, at + 1),
+    },
     { label: "Start", icon: "play", disabled: running, act: () => void start(session.id), group: true },
     { label: "Detach", disabled: !running || session.detached === true, act: () => void detach(session.id) },
     { label: "Close", icon: "close", danger: true, keys: "Del", act: () => void close(session.id) },

@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest";
 import type { CliEntry, Session } from "../api/types.ts";
-import { bodyOf, choices, firstDraft, firstMode, FOLDERS_MAX, parseRemembered, recentFolders, remember } from "./newsession.ts";
+import {
+  bodyOf,
+  choices,
+  firstDraft,
+  firstMode,
+  FOLDERS_MAX,
+  parseRemembered,
+  recentFolders,
+  remember,
+} from "./newsession.ts";
 import { moved, neighbour } from "./order.ts";
 import { endingText, lookOf } from "./status.ts";
 
@@ -48,7 +57,12 @@ const cli = (id: string, part: Partial<CliEntry> = {}): CliEntry => ({
 });
 
 describe("new session", () => {
-  const entries = [cli("gone", { installed: false }), cli("off", { enabled: false }), cli("shell"), cli("agent")];
+  const entries = [
+    cli("gone", { installed: false }),
+    cli("off", { enabled: false }),
+    cli("shell"),
+    cli("agent"),
+  ];
 
   test("ready ones come first, switched-off ones not at all", () => {
     expect(choices(entries).map((entry) => entry.id)).toEqual(["shell", "agent", "gone"]);
@@ -74,7 +88,8 @@ describe("new session", () => {
 
   test("remembers the last folders, the newest first and each once", () => {
     let kept = parseRemembered(null);
-    for (let n = 0; n < FOLDERS_MAX + 3; n++) kept = remember(kept, { mode: "shell", workingDir: `/${n}`, name: "" });
+    for (let n = 0; n < FOLDERS_MAX + 3; n++)
+      kept = remember(kept, { mode: "shell", workingDir: `/${n}`, name: "" });
     kept = remember(kept, { mode: "agent", workingDir: "/9", name: "" });
     expect(kept.mode).toBe("agent");
     expect(kept.folders).toHaveLength(FOLDERS_MAX);
@@ -82,9 +97,12 @@ describe("new session", () => {
     expect(parseRemembered(JSON.stringify(kept))).toEqual(kept);
   });
 
-  test.each(["{", "null", "[]", '{"folders":7,"mode":1}', '{"folders":[1,null]}'])("stored %s is no harm", (text) => {
-    expect(parseRemembered(text)).toEqual({ folders: [] });
-  });
+  test.each(["{", "null", "[]", '{"folders":7,"mode":1}', '{"folders":[1,null]}'])(
+    "stored %s is no harm",
+    (text) => {
+      expect(parseRemembered(text)).toEqual({ folders: [] });
+    },
+  );
 
   test("offers each folder once and starts in the default one", () => {
     const open = [{ workingDir: "/b" }, { workingDir: "/a" }] as Session[];

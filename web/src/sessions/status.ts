@@ -31,7 +31,10 @@ export function endingText(session: Session): string {
   if (session.detached) return "Detached: the program goes on without this service.";
   if (session.status === "error") return "It ended with an error five times in ten seconds and is held back.";
   const exit = session.paneExit;
-  if (!exit) return session.status === "stopped" ? "The service ended this session." : "No program runs in this session.";
+  if (!exit)
+    return session.status === "stopped"
+      ? "The service ended this session."
+      : "No program runs in this session.";
   if (exit.signal !== undefined) return `The program was ended by signal ${exit.signal}.`;
   if (exit.status === undefined) return "The program has ended.";
   return exit.status === 0 ? "The program has ended." : `The program ended with status ${exit.status}.`;

@@ -1,6 +1,17 @@
 import { describe, expect, test } from "vitest";
 import type { Session } from "../api/types.ts";
-import { apply, attend, displayed, EMPTY, patch, remove, reorder, seed, type SessionList, upsert } from "./sessions.ts";
+import {
+  apply,
+  attend,
+  displayed,
+  EMPTY,
+  patch,
+  remove,
+  reorder,
+  seed,
+  type SessionList,
+  upsert,
+} from "./sessions.ts";
 
 function session(id: string, part: Partial<Session> = {}): Session {
   return {

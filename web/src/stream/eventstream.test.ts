@@ -56,7 +56,16 @@ function setUp() {
   stream.connect();
   const last = (): Attempt => attempts.at(-1) as Attempt;
   const settle = () => vi.advanceTimersByTimeAsync(0);
-  return { stream, attempts, states, names, last, settle, silences: () => silences, goOffline: () => (online = false) };
+  return {
+    stream,
+    attempts,
+    states,
+    names,
+    last,
+    settle,
+    silences: () => silences,
+    goOffline: () => (online = false),
+  };
 }
 
 beforeEach(() => {

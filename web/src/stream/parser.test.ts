@@ -23,7 +23,9 @@ describe("StreamParser", () => {
   });
 
   test("lines may end with carriage returns", () => {
-    expect(new StreamParser().push("event: a\r\ndata: 1\r\n\r\n")).toEqual([{ event: "a", id: undefined, data: "1" }]);
+    expect(new StreamParser().push("event: a\r\ndata: 1\r\n\r\n")).toEqual([
+      { event: "a", id: undefined, data: "1" },
+    ]);
   });
 
   test("a message that does not end is an error", () => {

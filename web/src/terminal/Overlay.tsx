@@ -54,7 +54,12 @@ function Ended() {
         <button type="button" class="button" onClick={() => void close(session.id)}>
           Close
         </button>
-        <button type="button" class="button primary" onClick={() => void start(session.id)} data-testid="start">
+        <button
+          type="button"
+          class="button primary"
+          onClick={() => void start(session.id)}
+          data-testid="start"
+        >
           <Icon name="play" size={16} /> {session.detached ? "Attach" : held ? "Start anyway" : "Start again"}
         </button>
       </div>
@@ -76,7 +81,11 @@ function Floating({ view }: { view: TerminalView }) {
         </button>
       )}
       {view.atTop.value && (
-        <button type="button" class="pill" onClick={() => (historyOpen.value = { sessionId: view.sessionId, query: "" })}>
+        <button
+          type="button"
+          class="pill"
+          onClick={() => (historyOpen.value = { sessionId: view.sessionId, query: "" })}
+        >
           <Icon name="history" size={15} /> Whole history
         </button>
       )}
