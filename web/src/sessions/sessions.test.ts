@@ -11,7 +11,7 @@ import {
   remember,
 } from "./newsession.ts";
 import { moved, neighbour } from "./order.ts";
-import { endingText, lookOf } from "./status.ts";
+import { endingText, livePid, lookOf } from "./status.ts";
 
 const place = (id: string, pinned = false) => ({ id, pinned });
 const shown = [place("p", true), place("q", true), place("a"), place("b"), place("c")];
@@ -126,6 +126,12 @@ describe("status", () => {
     [{ limitPaused: true, status: "busy" }, false, "paused"],
   ] as const)("%o, attention %s: %s", (part, attention, look) => {
     expect(lookOf({ ...base, ...part }, attention)).toBe(look);
+  });
+
+  test("a detached process is none of this service's", () => {
+    expect(livePid({ ...base, pid: 7 })).toBe(7);
+    expect(livePid({ ...base, pid: 7, detached: true })).toBeNull();
+    expect(livePid(undefined)).toBeNull();
   });
 
   test("an unknown exit status is not called a success", () => {

@@ -1,6 +1,10 @@
 /** A session's state in words and as one of a few looks. */
 import type { Session } from "../api/types.ts";
 
+/** The process this service talks to; a detached session's goes on without it. */
+export const livePid = (session: Session | undefined): number | null =>
+  session && !session.detached ? session.pid : null;
+
 export type Look = "busy" | "idle" | "attention" | "ended" | "detached" | "stopped" | "error" | "paused";
 
 export function lookOf(session: Session, attention: boolean): Look {

@@ -1,6 +1,6 @@
 /** What lies over the terminal: never more than needed, never in the way of reading. */
 import { close, start } from "../sessions/actions.ts";
-import { endingText } from "../sessions/status.ts";
+import { endingText, livePid } from "../sessions/status.ts";
 import { activeSession } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { plural } from "../lib/format.ts";
@@ -42,7 +42,7 @@ function LinkNotice({ view, notice }: { view: TerminalView; notice: Notice }) {
 
 function Ended() {
   const session = activeSession.value;
-  if (!session || session.pid !== null) return null;
+  if (!session || livePid(session) !== null) return null;
   const held = session.status === "error" || session.respawnBlocked === true;
   return (
     <div class="notice ended" role="status" data-testid="ended">

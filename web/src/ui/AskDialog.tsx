@@ -31,7 +31,7 @@ function Ask({ question }: { question: Asked }) {
           />
         )}
         <div class="dialog-foot">
-          <button type="button" class="button" onClick={decline}>
+          <button type="button" class="button" onClick={decline} autofocus={question.danger === true}>
             Cancel
           </button>
           {question.other !== undefined && (
@@ -48,7 +48,7 @@ function Ask({ question }: { question: Asked }) {
             type="submit"
             class={`button ${question.danger ? "danger" : "primary"}`}
             data-testid="ask-agree"
-            autofocus={!question.input}
+            autofocus={!question.input && !question.danger}
           >
             {question.action}
           </button>
