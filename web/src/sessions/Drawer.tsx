@@ -38,7 +38,7 @@ function Row({ session }: { session: Session }) {
         <span class="row-text">
           <span class="row-name">
             {session.pinned && <Icon name="pin" size={13} />}
-            {session.name}
+            <span>{session.name}</span>
           </span>
           <span class="row-sub">
             {wordOf(look)} · {shortPath(session.workingDir)}
