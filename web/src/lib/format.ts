@@ -17,7 +17,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
-/** The last folders of a path, short enough for a line: `…/work/project`. */
+/** The last folders of a path, short enough for a line: `…/src/project`. */
 export function shortPath(path: string, keep = 2): string {
   const parts = path.split("/").filter((part) => part !== "");
   if (parts.length <= keep) return path;

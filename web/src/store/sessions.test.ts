@@ -96,7 +96,8 @@ describe("events", () => {
   });
 
   test("exit ends the process, and its status is not taken for the session's", () => {
-    const { list, refetch } = after("session:exit", { id: "a", status: 3 });
+    const busy = patch(three(), "a", { status: "busy" });
+    const { list, refetch } = after("session:exit", { id: "a", status: 3 }, busy);
     expect(list.byId.get("a")).toMatchObject({ pid: null, status: "idle", paneExit: { status: 3 } });
     expect(refetch).toBe("a");
   });
