@@ -149,7 +149,8 @@ class Connection:
         self.channel.dataReceived(data)
 
     def value(self) -> bytes:
-        return self.transport.value()
+        data: bytes = self.transport.value()
+        return data
 
     def lose(self) -> None:
         self.channel.connectionLost(Failure(ConnectionDone()))
