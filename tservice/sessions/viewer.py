@@ -8,7 +8,7 @@ from typing import Protocol
 
 from tservice.mux.interface import Capture
 from tservice.mux.outputlog import OutputLog
-from tservice.terminal.snapshot import render
+from tservice.terminal.snapshot import snapshot_text
 
 FRAME = 32 * 1024
 """Most output bytes in one frame."""
@@ -99,7 +99,7 @@ class Viewer:
                 offset=capture.offset,
                 cols=capture.cols,
                 rows=capture.rows,
-                data=render(capture),
+                data=snapshot_text(capture),
             )
         )
         self.pump()
@@ -130,9 +130,9 @@ class Viewer:
         """Whether the socket is writable and the client has drawn most of what it was sent."""
         return self._wire.writable() and self._drawing() < DRAWING
 
-    def pending(self) -> int:
-        """Bytes that wait to be sent."""
-        return self._log.end - self.offset
+    def left_behind(self) -> bool:
+        """Whether it was served once and could not follow; a newcomer is not slow."""
+        return self.behind and self._greeted
 
     def _too_far(self) -> bool:
         if not self._log.holds(self.offset):
