@@ -17,6 +17,8 @@ from tservice.core.errors import StartError
 
 KINDS = ("tcp", "tcp6", "ssl", "unix")
 PRIVATE_MODE = 0o600
+LONGEST_SOCKET_PATH = 107
+"""Bytes that the kernel takes."""
 
 
 @frozen(kw_only=True)
@@ -113,6 +115,8 @@ def _unix(text: str, parts: _Parts) -> ListenAddress:
     except ValueError:
         raise StartError(f"listen: {text}: mode must be octal, such as 600") from None
     path = Path(parts.words[0]).absolute()
+    if len(os.fsencode(path)) > LONGEST_SOCKET_PATH:
+        raise StartError(f"listen: {text}: path is longer than {LONGEST_SOCKET_PATH} bytes")
     # Twisted's lock file holds a pid and takes any process of that number for its owner, which
     # after a crash in a container is we ourselves.  We look at the socket instead.
     description = f"unix:{_escape(str(path))}:mode={mode:o}:lockfile=0"

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
-from twisted.logger import (
-    FilteringLogObserver,
-    ILogObserver,
-    LogEvent,
-    LogLevel,
-    LogLevelFilterPredicate,
-    formatEvent,
-)
+from twisted.logger import ILogObserver, LogEvent, LogLevel, formatEvent
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
@@ -25,21 +18,26 @@ from tservice.core.redact import Redactor
 LONGEST = 16_000
 """Characters of one message, and of one traceback; the rest is cut off and said to be."""
 
-Formatter = Callable[[LogEvent, Redactor], str]
-
 
 @implementer(ILogObserver)
 class LineObserver:
-    """Writes each event as one line; the other parties of a crash write theirs whole, too."""
+    """Writes every event of at least one level; an event without a level counts as C{info}.
 
-    def __init__(self, out: IO[str], form: Formatter, redactor: Redactor) -> None:
+    @param out: has C{write} and C{flush}.
+    @param log_format: C{text} or C{json}.
+    @param level: C{debug}, C{info}, C{warn}, C{error} or C{critical}.
+    """
+
+    def __init__(self, out: Any, log_format: str, level: str, redactor: Redactor) -> None:
         self._out = out
-        self._form = form
+        self._form = json_line if log_format == "json" else text_line
+        self._least = LogLevel.lookupByName(level)
         self._redactor = redactor
 
     def __call__(self, event: LogEvent) -> None:
-        self._out.write(self._form(event, self._redactor))
-        self._out.flush()
+        if event.get("log_level", LogLevel.info) >= self._least:
+            self._out.write(self._form(event, self._redactor))
+            self._out.flush()
 
 
 class LogFile:
@@ -73,19 +71,6 @@ class LogFile:
             self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o640
         )
         return os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace")
-
-
-def make_observer(out: Any, log_format: str, level: str, redactor: Redactor) -> ILogObserver:
-    """The observer that C{twistd} is given.
-
-    @param out: has C{write} and C{flush}.
-    @param log_format: C{text} or C{json}.
-    @param level: the least level that is written; an event without one is C{info}.
-    """
-    form = json_line if log_format == "json" else text_line
-    predicate = LogLevelFilterPredicate(defaultLogLevel=LogLevel.lookupByName(level))
-    observer: ILogObserver = FilteringLogObserver(LineObserver(out, form, redactor), [predicate])
-    return observer
 
 
 def text_line(event: LogEvent, redactor: Redactor) -> str:
