@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,15 @@ KINDS = (
 )
 
 
+def _texts(value: Sequence[str]) -> tuple[str, ...]:
+    return tuple(value)
+
+
+def _size(value: Sequence[int]) -> tuple[int, int]:
+    cols, rows = value
+    return cols, rows
+
+
 def _numbers(value: list[int] | None) -> tuple[int, ...] | None:
     return None if value is None else tuple(value)
 
@@ -36,7 +45,7 @@ class DialogLabel:
 
     kind: str = field(validator=in_(KINDS))
     question: str | None = None
-    options: tuple[str, ...] = field(converter=tuple[str, ...], default=())
+    options: tuple[str, ...] = field(converter=_texts, default=())
     selected: int | None = None
     checked: tuple[int, ...] | None = field(converter=_numbers, default=None)
 
@@ -53,7 +62,7 @@ class Label:
     composer: bool = False
     model: str | None = None
     title: str = ""
-    size: tuple[int, int] = field(converter=tuple[int, int], default=(120, 40))
+    size: tuple[int, int] = field(converter=_size, default=(120, 40))
     limit: str | None = None
     trust: str | None = field(validator=optional(in_(("Down", "Up", "Enter"))), default=None)
     dialog: DialogLabel | None = field(converter=_dialog, default=None)
