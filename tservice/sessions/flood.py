@@ -66,7 +66,7 @@ class FloodMode:
         return (
             not self._needs
             and bool(self._viewers)
-            and all(viewer.behind for viewer in self._viewers)
+            and all(viewer.left_behind() for viewer in self._viewers)
         )
 
     async def _run(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from attrs import frozen
@@ -91,4 +92,8 @@ def _whole(value: object, name: str, low: int, high: int) -> int:
     return value
 
 
-_READERS = {"i": _input, "z": _resize, "got": _got}
+_READERS: dict[str, Callable[[dict[str, Any]], ClientFrame]] = {
+    "i": _input,
+    "z": _resize,
+    "got": _got,
+}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
 from tservice.mux.interface import Capture
 from tservice.mux.outputlog import OutputLog
-from tservice.terminal.snapshot import render
+from tservice.terminal.snapshot import snapshot_text
 
 FRAME = 32 * 1024
 """Most output bytes in one frame."""
@@ -18,6 +19,10 @@ WINDOW = 4 * 1024 * 1024
 
 DRAWING = 1024 * 1024
 """Bytes sent beyond the client's last C{got} at which the service waits for the next."""
+
+
+EARLY = 8
+"""Frames kept for a client that waits for its hello; of more the newest."""
 
 
 class Wire(Protocol):
@@ -56,6 +61,7 @@ class Viewer:
         self._got: int | None = None
         self._asked = False
         self._greeted = False
+        self._later: deque[str] = deque(maxlen=EARLY)
         self.offset = 0
         self.behind = False
 
@@ -79,6 +85,15 @@ class Viewer:
                 resumed=resumed,
             )
         )
+        while self._later:
+            self._wire.send_text(self._later.popleft())
+
+    def tell(self, text: str) -> None:
+        """Send a frame that is not output; the hello comes before any."""
+        if self._greeted:
+            self._wire.send_text(text)
+        else:
+            self._later.append(text)
 
     def greet_with_snapshot(self) -> None:
         """Begin afresh: hello and snapshot follow once the pane was captured."""
@@ -99,7 +114,7 @@ class Viewer:
                 offset=capture.offset,
                 cols=capture.cols,
                 rows=capture.rows,
-                data=render(capture),
+                data=snapshot_text(capture),
             )
         )
         self.pump()
@@ -130,9 +145,9 @@ class Viewer:
         """Whether the socket is writable and the client has drawn most of what it was sent."""
         return self._wire.writable() and self._drawing() < DRAWING
 
-    def pending(self) -> int:
-        """Bytes that wait to be sent."""
-        return self._log.end - self.offset
+    def left_behind(self) -> bool:
+        """Whether it was served once and could not follow; a newcomer is not slow."""
+        return self.behind and self._greeted
 
     def _too_far(self) -> bool:
         if not self._log.holds(self.offset):

@@ -16,7 +16,10 @@ _BOX_SIDE = re.compile(r"^\s*[│┃]\s?|\s*[│┃]\s*$")
 _SHELL_GLYPH = "!"
 _NOISE = re.compile(r"[\s\u200b]+")
 _STAND_IN = re.compile(r"\[\s*pasted\s+(?:text|content)\b[^\]]*\]", re.IGNORECASE)
+# A plain blank: behind the glyph of Claude Code's composer stands a no-break space.
+_OPTION = re.compile(r"[\s│┃]*(?:[❯›●>] )?[1-9][.)] ")
 _ENOUGH = 8
+_FOOTER_ROWS = 4
 
 
 @frozen(kw_only=True)
@@ -103,16 +106,23 @@ def _last_ruled(screen: Sequence[str], glyph: str) -> int | None:
 
 
 def _last_glyph_row(screen: Sequence[str], glyph: str) -> int | None:
-    """The last row with the glyph, unless it is one option of a dialog."""
+    """The last row with the glyph.
+
+    A prompt that was submitted looks just like the composer, and a dialog takes the composer's
+    place: a row with a dialog or with more than a footer below it is such an old prompt.  To
+    take it for the composer would press Enter at the dialog.
+    """
     for number in range(len(screen) - 1, -1, -1):
+        if _OPTION.match(screen[number]):
+            return None
         if _begins(screen[number], glyph):
-            return None if _is_option(screen[number], glyph) else number
+            return number if _only_footer(screen[number + 1 :]) else None
     return None
 
 
-def _is_option(row: str, glyph: str) -> bool:
-    text = _unboxed(row).lstrip()[len(glyph) :]
-    return re.match(r" \d[.)] ", text) is not None
+def _only_footer(rows: Sequence[str]) -> bool:
+    below = rows[len(_continued(rows)) :]
+    return sum(1 for row in below if row.strip() and not _is_rule(row)) <= _FOOTER_ROWS
 
 
 def _continued(rows: Sequence[str]) -> list[str]:
