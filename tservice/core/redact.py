@@ -34,6 +34,7 @@ class Redactor:
     def __init__(self) -> None:
         self._forms: dict[str, tuple[str, ...]] = {}
         self._known: re.Pattern[str] | None = None
+        self._stale = False
 
     def register(self, secret: str) -> Callable[[], None]:
         """From now on hide C{secret}, as it is and as URLs spell it; the result ends it."""
@@ -43,11 +44,11 @@ class Redactor:
         self._forms[secret] = (secret, quote(secret, safe=""))
         while len(self._forms) > MOST_SECRETS:
             del self._forms[next(iter(self._forms))]
-        self._compile()
+        self._stale = True
 
         def forget() -> None:
-            if self._forms.pop(secret, None) is not None:
-                self._compile()
+            self._forms.pop(secret, None)
+            self._stale = True
 
         return forget
 
@@ -58,6 +59,8 @@ class Redactor:
 
     def clean(self, text: str) -> str:
         """C{text} without any secret."""
+        if self._stale:
+            self._compile()
         if self._known is not None:
             text = self._known.sub(MARK, text)
         for pattern in _PATTERNS:
@@ -65,6 +68,7 @@ class Redactor:
         return text
 
     def _compile(self) -> None:
+        self._stale = False
         forms = {form for forms in self._forms.values() for form in forms}
         ordered = sorted(forms, key=len, reverse=True)
         self._known = re.compile("|".join(map(_pattern, ordered))) if ordered else None
