@@ -1,4 +1,7 @@
-"""From an entry and launch parameters to the words of a command.  Pure; no shell ever reads them."""
+"""From an entry and launch parameters to the words of a command.  Pure.
+
+No shell ever reads them.
+"""
 
 from __future__ import annotations
 

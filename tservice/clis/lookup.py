@@ -60,6 +60,13 @@ class BinaryLookup:
             for folder in self._folders:
                 # An absolute name takes no folder's part.
                 found = folder / name
-                if found.is_file() and os.access(found, os.X_OK):
+                if _is_executable(found):
                     return found
         return None
+
+
+def _is_executable(path: Path) -> bool:
+    try:
+        return path.is_file() and os.access(path, os.X_OK)
+    except PermissionError:  # a folder on the way is closed to us
+        return False
