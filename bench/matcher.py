@@ -1,7 +1,7 @@
 """Speed of stripping and matching, beside what the bytes cost at least.
 
 Run: C{PYTHONPATH=. python bench/matcher.py}.  "ratio" is the speed of a plain scan of the same
-bytes (C{bytes.find} of a byte that is not there) over the measured speed: what a pass costs in scans.
+bytes (C{bytes.find} of an absent byte) over the measured speed: what a pass costs in scans.
 """
 
 from __future__ import annotations
