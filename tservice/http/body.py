@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -136,17 +136,21 @@ def _too_deep() -> ServiceError:
 
 
 def _check_depth(data: Any) -> None:
-    level, depth = [data], 0
-    while level:
-        if depth > MAX_DEPTH:
-            raise _too_deep()
-        depth += 1
-        level = [
+    level = _containers([data])
+    for _ in range(MAX_DEPTH):
+        if not level:
+            return
+        level = _containers(
             inner
             for value in level
-            if isinstance(value, dict | list)
             for inner in (value.values() if isinstance(value, dict) else value)
-        ]
+        )
+    if level:
+        raise _too_deep()
+
+
+def _containers(values: Iterable[Any]) -> list[Any]:
+    return [value for value in values if isinstance(value, dict | list)]
 
 
 def _check_text(data: Any, path: tuple[str, ...]) -> None:

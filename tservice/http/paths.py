@@ -16,10 +16,10 @@ def canonical(path: bytes, base: str = "") -> str | None:
     An escaped slash stays escaped, so it never becomes a separator.  C{/api/v1} becomes
     C{/api} (interface.md Versioning 1) and the C{base} path of a reverse proxy goes.
 
-    @return: C{None} for what no route can have: not UTF-8, a NUL, no leading slash.
+    @return: C{None} for what no route can have: not UTF-8, a NUL, no or two leading slashes.
     """
     text = path.decode("ascii") if _PLAIN.match(path) else _respell(path)
-    if text is None or not text.startswith("/"):
+    if text is None or not text.startswith("/") or text.startswith("//"):
         return None
     if base and (text == base or text.startswith(base + "/")):
         text = text[len(base) :] or "/"

@@ -38,11 +38,11 @@ _FIXED = {
 }
 
 _BOUND: dict[str, Callable[[_Context], str]] = {
-    "less_than_equal": lambda c: f"must be at most {c['le']}",
-    "less_than": lambda c: f"must be less than {c['lt']}",
-    "greater_than_equal": lambda c: f"must be at least {c['ge']}",
-    "greater_than": lambda c: f"must be more than {c['gt']}",
-    "multiple_of": lambda c: f"must be a multiple of {c['multiple_of']}",
+    "less_than_equal": lambda c: f"must be at most {_plain(c['le'])}",
+    "less_than": lambda c: f"must be less than {_plain(c['lt'])}",
+    "greater_than_equal": lambda c: f"must be at least {_plain(c['ge'])}",
+    "greater_than": lambda c: f"must be more than {_plain(c['gt'])}",
+    "multiple_of": lambda c: f"must be a multiple of {_plain(c['multiple_of'])}",
     "string_too_long": lambda c: f"must be at most {c['max_length']} characters",
     "string_too_short": lambda c: f"must be at least {c['min_length']} characters",
     "too_long": lambda c: f"must have at most {c['max_length']} entries",
@@ -54,6 +54,11 @@ _BOUND: dict[str, Callable[[_Context], str]] = {
     "value_error": lambda c: str(c["error"]),
     "assertion_error": lambda c: str(c["error"]),
 }
+
+
+def _plain(bound: object) -> object:
+    """A bound as one would say it: 10, not 10.0."""
+    return int(bound) if isinstance(bound, float) and bound.is_integer() else bound
 
 
 def explain(error: ValidationError, data: Any, whole: str) -> ServiceError:

@@ -149,7 +149,13 @@ class Connection:
         self.channel.dataReceived(data)
 
     def value(self) -> bytes:
-        return self.transport.value()
+        data: bytes = self.transport.value()
+        return data
+
+    @property
+    def producer(self) -> Any:
+        """Whoever fills the transport: a client that stops reading pauses it."""
+        return self.transport.producer
 
     def lose(self) -> None:
         self.channel.connectionLost(Failure(ConnectionDone()))
@@ -165,9 +171,10 @@ class Api:
         pages: IPages | None = None,
         sockets: ISockets | None = None,
         base_path: str = "",
+        clock: Clock | None = None,
         **site: Any,
     ) -> None:
-        self.clock = Clock()
+        self.clock = clock or Clock()
         self.kernel = Kernel(
             operations, gate or OpenGate(), pages or NoPages(), sockets or NoSockets(), base_path
         )
