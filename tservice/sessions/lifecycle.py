@@ -46,9 +46,6 @@ class Lifecycle(Protocol):
     def stop(self) -> None:
         """The service ended it and keeps the record."""
 
-    def lose_sight(self) -> None:
-        """It ran when last seen, and does not answer."""
-
 
 @dataclass
 class _Core:
@@ -99,7 +96,6 @@ _MOVES: list[tuple[tuple[Phase, ...], _Move, Phase]] = [
     (_ALIVE, Lifecycle.trip, Phase.ERROR),
     ((Phase.RUNNING,), Lifecycle.let_go, Phase.DETACHED),
     ((*_AT_REST, *_ALIVE, Phase.ERROR), Lifecycle.stop, Phase.STOPPED),
-    ((Phase.STARTING, Phase.RUNNING, Phase.UNKNOWN), Lifecycle.lose_sight, Phase.UNKNOWN),
     ((Phase.ERROR,), Lifecycle.clear_breaker, Phase.EXITED),
 ]
 _REFUSALS: list[tuple[Phase, Callable[[], ServiceError]]] = [
@@ -127,7 +123,7 @@ _machine = _builder.build()
 class Stage:
     """One session's lifecycle, begun in any phase.
 
-    @ivar move: what can happen to it; a move that does not exist raises L{LookupError}.
+    @ivar move: what can happen to it; one that does not exist raises C{automat.NoTransition}.
     """
 
     def __init__(self, phase: Phase = Phase.CREATED) -> None:
