@@ -29,9 +29,7 @@ class LaunchSettings:
 class Launcher:
     """Panes for sessions."""
 
-    def __init__(
-        self, mux: IMultiplexer, clis: ICliRegistry, settings: LaunchSettings
-    ) -> None:
+    def __init__(self, mux: IMultiplexer, clis: ICliRegistry, settings: LaunchSettings) -> None:
         self._mux = mux
         self._clis = clis
         self._settings = settings

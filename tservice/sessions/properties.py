@@ -36,9 +36,7 @@ class Properties:
         self._set_priority = set_priority
         self._fallback_name = fallback_name
 
-    def rename(
-        self, live: Live, name: str, source: NameSource = NameSource.MANUAL
-    ) -> Session:
+    def rename(self, live: Live, name: str, source: NameSource = NameSource.MANUAL) -> Session:
         """Give it a name; an empty one returns to a generated one.
 
         A title from a prompt (C{auto}) never replaces a name that a user chose.
