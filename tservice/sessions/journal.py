@@ -89,9 +89,7 @@ class InputJournal:
 
     def finish(self, entry: Entry) -> None:
         """It was typed whole, or nobody will type the rest."""
-        self._database.execute(
-            "DELETE FROM input_journal WHERE id = ?", (entry.id,), durable=False
-        )
+        self._database.execute("DELETE FROM input_journal WHERE id = ?", (entry.id,), durable=False)
 
     def give_back(self, entry: Entry) -> None:
         """It was not typed: forget it, so that the client may send its number again."""
