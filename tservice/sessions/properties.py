@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from twisted.internet.interfaces import IReactorTime
 
@@ -106,8 +106,8 @@ def _same_owner(one: Live, other: Live) -> bool:
     return one.record.owner == other.record.owner
 
 
-def _one_per_owner(lives: object) -> list[Live]:
+def _one_per_owner(lives: Iterable[Live]) -> list[Live]:
     found: dict[str | None, Live] = {}
-    for live in lives:  # type: ignore[attr-defined]
+    for live in lives:
         found.setdefault(live.record.owner, live)
     return list(found.values())
