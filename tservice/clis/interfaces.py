@@ -24,15 +24,9 @@ from pathlib import Path
 from attrs import field, frozen
 from zope.interface import Interface
 
-from tservice.clis.model import (
-    Capabilities,
-    Entry,
-    Hooks,
-    Kind,
-    McpConfig,
-    ParamValue,
-    Transcript,
-)
+from tservice.clis.capabilities import Capabilities, Hooks, McpConfig, Transcript
+from tservice.clis.model import Entry, Kind
+from tservice.clis.params import ParamValue
 
 __all__ = [
     "Capabilities",

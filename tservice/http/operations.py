@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from twisted.web.iweb import IRequest
 
 from tservice.core.errors import ErrorCode
+from tservice.core.identity import Identity as Identity
 
 JSON_BODY_LIMIT = 1024 * 1024
 """Bytes of a JSON body, unless an operation says otherwise (wire 0)."""
@@ -50,21 +51,6 @@ class Style(Enum):
     """The handler writes to the request until the client is gone (SSE)."""
     WEBSOCKET = "websocket"
     """The handler returns an Autobahn protocol factory's resource for the upgrade."""
-
-
-@frozen(kw_only=True)
-class Identity:
-    """Who is calling.
-
-    @ivar username: the account's name; in single-user mode the configured one.
-    @ivar method: C{none}, C{basic}, C{cookie}, C{token}, C{hook} or C{capability}.
-    """
-
-    username: str
-    admin: bool
-    method: str = "none"
-    can_bypass_permissions: bool = True
-    must_change_password: bool = False
 
 
 @frozen(kw_only=True)

@@ -23,33 +23,28 @@ STILL = 3
 class FloodMode:
     """Pauses the pane while every viewer is behind, and shows them samples of its screen.
 
-    The pane is not held up by clients that read slower than it prints.  Whoever needs every byte
-    (a parked wait for output) keeps the pane unpaused by L{need_bytes}.
+    The pane is not held up by clients that read slower than it prints.
 
+    @param needed: whether somebody else needs every byte (a parked wait for output): then the
+        pane is never paused.
     @ivar on: whether the pane is being sampled.
     """
 
     _log = Logger()
 
-    def __init__(self, pane: IPane, clock: IReactorTime, viewers: Collection[Viewer]) -> None:
+    def __init__(
+        self,
+        pane: IPane,
+        clock: IReactorTime,
+        viewers: Collection[Viewer],
+        needed: Callable[[], bool],
+    ) -> None:
         self._pane = pane
         self._clock = clock
         self._viewers = viewers
-        self._needs = 0
+        self._needed = needed
         self._task: Deferred[None] | None = None
         self.on = False
-
-    def need_bytes(self) -> Callable[[], None]:
-        """Keep every byte coming until the returned function is called."""
-        self._needs += 1
-        once = [None]
-
-        def release() -> None:
-            if once:
-                once.pop()
-                self._needs -= 1
-
-        return release
 
     def consider(self) -> None:
         """Begin if nobody keeps up."""
@@ -64,7 +59,7 @@ class FloodMode:
 
     def _nobody_keeps_up(self) -> bool:
         return (
-            not self._needs
+            not self._needed()
             and bool(self._viewers)
             and all(viewer.left_behind() for viewer in self._viewers)
         )
@@ -82,7 +77,7 @@ class FloodMode:
     async def _sample_until_quiet(self) -> None:
         last: Capture | None = None
         equal = 0
-        while equal < STILL and self._viewers and not self._needs:
+        while equal < STILL and self._viewers and not self._needed():
             capture = await self._pane.capture(0)
             equal = equal + 1 if last is not None and same_screen(last, capture) else 0
             if not equal:

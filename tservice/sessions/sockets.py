@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 from attrs import define, field
@@ -78,11 +79,18 @@ class TerminalSockets:
     """Connects sockets to panes.
 
     @param pane_of: the pane that a session has now, or C{None}.
+    @param needed: whether somebody waits for a session's output and so needs every byte.
     """
 
-    def __init__(self, clock: IReactorTime, pane_of: Callable[[str], IPane | None]) -> None:
+    def __init__(
+        self,
+        clock: IReactorTime,
+        pane_of: Callable[[str], IPane | None],
+        needed: Callable[[str], bool] = lambda session_id: False,
+    ) -> None:
         self._clock = clock
         self._pane_of = pane_of
+        self._needed = needed
         self._rooms: dict[str, _Room] = {}
 
     def connect(
@@ -179,7 +187,7 @@ class TerminalSockets:
         pane = self._pane_of(session_id)
         if pane is None:
             return
-        room.stream = TerminalStream(pane, self._clock)
+        room.stream = TerminalStream(pane, self._clock, partial(self._needed, session_id))
         room.unlisten = pane.listen(_Announcer(self, session_id))
 
     def _close_stream(self, room: _Room) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from twisted.internet.base import DelayedCall
+from collections.abc import Callable
+
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
@@ -26,33 +27,32 @@ class TerminalStream:
     """Fans one pane's bytes out to its viewers; owned by the session's set of sockets.
 
     A keystroke's echo leaves at once; a flood leaves in frames of 32 KB or every 8 ms.
+
+    @param needed: whether somebody who is no viewer needs every byte, which forbids flood mode.
     """
 
     _log = Logger()
 
-    def __init__(self, pane: IPane, clock: IReactorTime) -> None:
+    def __init__(
+        self, pane: IPane, clock: IReactorTime, needed: Callable[[], bool] = lambda: False
+    ) -> None:
         self.pane = pane
         self._clock = clock
         self._viewers: dict[Viewer, None] = {}
         self._sent_at = 0.0
         self._end = pane.log.end
-        self._timer: IDelayedCall | DelayedCall | None = None
-        self._retry: IDelayedCall | DelayedCall | None = None
+        self._timer: IDelayedCall | None = None
+        self._retry: IDelayedCall | None = None
         self._wanting: dict[Viewer, None] = {}
         self._capturing = False
         self._task: Deferred[None] | None = None
-        self._flood = FloodMode(pane, clock, self._viewers.keys())
+        self._flood = FloodMode(pane, clock, self._viewers.keys(), needed)
         self._unsubscribe = pane.log.subscribe(self._output)
 
     @property
     def viewers(self) -> int:
         """How many clients are attached."""
         return len(self._viewers)
-
-    @property
-    def flood(self) -> FloodMode:
-        """The flood mode; who needs every byte says so there."""
-        return self._flood
 
     def attach(self, wire: Wire, epoch: str | None, since: int | None) -> Viewer:
         """Begin serving a client: resumed where the log still holds C{since}, else afresh."""

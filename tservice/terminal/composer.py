@@ -43,8 +43,8 @@ def composer_text(screen: Sequence[str], rule: ComposerRule) -> str | None:
     text = _between_rules(screen) if rule.glyph is None else _behind_glyph(screen, rule.glyph)
     if text is None:
         return None
-    empty = rule.placeholder is not None and _folded(text).startswith(_folded(rule.placeholder))
-    return "" if empty else text
+    hint = _folded(rule.placeholder or "")
+    return "" if hint and _folded(text).startswith(hint) else text
 
 
 def still_holds(composer: str, prompt: str) -> bool:
@@ -116,13 +116,13 @@ def _last_glyph_row(screen: Sequence[str], glyph: str) -> int | None:
         if _OPTION.match(screen[number]):
             return None
         if _begins(screen[number], glyph):
-            return number if _only_footer(screen[number + 1 :]) else None
+            below = screen[number + 1 :]
+            return number if _only_footer(below[len(_continued(below)) :]) else None
     return None
 
 
 def _only_footer(rows: Sequence[str]) -> bool:
-    below = rows[len(_continued(rows)) :]
-    return sum(1 for row in below if row.strip() and not _is_rule(row)) <= _FOOTER_ROWS
+    return sum(1 for row in rows if row.strip() and not _is_rule(row)) <= _FOOTER_ROWS
 
 
 def _continued(rows: Sequence[str]) -> list[str]:
@@ -146,6 +146,6 @@ def _without_footer(found: list[str], rows: Sequence[str]) -> list[str]:
 
 def _between_rules(screen: Sequence[str]) -> str | None:
     rules = [number for number, row in enumerate(screen) if _is_rule(row)]
-    if len(rules) < 2:
+    if len(rules) < 2 or not _only_footer(screen[rules[-1] + 1 :]):
         return None
     return "\n".join(row.strip() for row in screen[rules[-2] + 1 : rules[-1]]).strip()

@@ -54,7 +54,8 @@ class StreamTests(SynchronousTestCase):
         mux = FakeMultiplexer(self.clock, capacity=2 * WINDOW)
         self.pane: FakePane = self.successResultOf(Deferred.fromCoroutine(mux.create(SPEC)))
         self.hosted: HostedPane = mux.host["s"]
-        self.stream = TerminalStream(self.pane, self.clock)
+        self.needed = False
+        self.stream = TerminalStream(self.pane, self.clock, lambda: self.needed)
         self.addCleanup(self.check_closed)
 
     def check_closed(self) -> None:
@@ -187,11 +188,10 @@ class StreamTests(SynchronousTestCase):
 
     def test_who_needs_every_byte_keeps_the_pane_unpaused(self) -> None:
         _, wire = self.attach()
-        release = self.stream.flood.need_bytes()
+        self.needed = True
         self.flood(wire)
         self.assertFalse(self.pane.paused)
-        release()
-        release()
+        self.needed = False
         self.hosted.emit(b"f")
         self.clock.advance(QUIET)
         self.assertTrue(self.pane.paused)
