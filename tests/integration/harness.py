@@ -281,4 +281,3 @@ def wait_until_gone(pid: int) -> None:
                 raise AssertionError(f"process {pid} goes on")
         finally:
             os.close(descriptor)
-

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 from tservice.core.errors import ErrorCode, invalid
 from tservice.http.models import Answer, Query, QueryBool, QueryInt
 from tservice.http.operations import Access, Call, Operation, Reply, Style
-from tservice.sessions.callers import caller_of
+from tservice.sessions.life_routes import caller_of
 from tservice.sessions.waiting import FLEET_MAX, Waiting, WaitRequest
 from tservice.sessions.waits import TIMEOUT_DEFAULT, Signal
 from tservice.terminal.matcher import NEEDLE_MAX, Needle
@@ -58,9 +58,7 @@ class WaitQuery(Query):
 
     def request(self) -> WaitRequest:
         """The wait that is asked for."""
-        return WaitRequest(
-            until=parse_until(self.until), timeout_ms=self.timeout, fresh=self.fresh
-        )
+        return WaitRequest(until=parse_until(self.until), timeout_ms=self.timeout, fresh=self.fresh)
 
 
 class FleetQuery(WaitQuery):

@@ -253,9 +253,7 @@ def _tabs(frame: Frame, area: _Area) -> tuple[tuple[str, bool], ...]:
     return tuple((label, mark in "☒☑") for mark, label in chips if mark != "✔")
 
 
-def _question(
-    frame: Frame, area: _Area, end: int, tabbed: bool
-) -> tuple[str | None, int | None]:
+def _question(frame: Frame, area: _Area, end: int, tabbed: bool) -> tuple[str | None, int | None]:
     """The sentence asked and the row it begins in."""
     paragraphs = list(_paragraphs(frame, area.top, end))
     if tabbed:

@@ -106,9 +106,7 @@ def _extended(run: list[_Line], line: _Line, gap: int) -> list[_Line]:
 
 
 def _block(lines: list[_Line]) -> Block:
-    return Block(
-        options=tuple(map(_option, lines)), top=lines[0].row, bottom=lines[-1].row
-    )
+    return Block(options=tuple(map(_option, lines)), top=lines[0].row, bottom=lines[-1].row)
 
 
 def _option(line: _Line) -> Option:
