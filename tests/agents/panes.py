@@ -58,8 +58,10 @@ class Pane:
         self._socket = folder / "pane.sock"
         if len(os.fsencode(self._socket)) > 100:
             raise ValueError(f"too long for a socket's path: {self._socket}")
+        # A dead program's last screen and status stay readable.
+        self._config = folder / "pane.conf"
+        self._config.write_text("set -g remain-on-exit on\n", "utf-8")
         columns, rows = map(str, size)
-        self.tmux("set-option", "-g", "remain-on-exit", "on", ";", "start-server", env=env)
         started = ["new-session", "-d", "-x", columns, "-y", rows, "-c", str(cwd)]
         self.tmux(*started, "--", "env", "-u", "TMUX", "-u", "TMUX_PANE", *argv, env=env)
 
@@ -80,7 +82,7 @@ class Pane:
         @raise RuntimeError: tmux refused it.
         """
         ran = subprocess.run(
-            ["tmux", "-u", "-f", "/dev/null", "-S", str(self._socket), *arguments],
+            ["tmux", "-u", "-f", str(self._config), "-S", str(self._socket), *arguments],
             input=given,
             capture_output=True,
             text=True,

@@ -2,8 +2,9 @@
 
 ::
 
+    binary = str(install("claude", os.environ).binary)  # needs the network: do it first
     with loopback_only() as isolated, World("claude", folder, isolated=isolated) as world:
-        with world.start(world.binary(), trusted=True) as pane:
+        with world.start(binary, trusted=True) as pane:
             pane.wait(CLAUDE_READY)
             pane.submit("SAY: hello")
         assert world.stub.turns()[0].prompt == "SAY: hello"
@@ -22,7 +23,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from tests.agents.cli_cache import install
 from tests.agents.netns import dead_proxy
 from tests.agents.panes import Pane
 from tests.agents.recipes import RECIPES, Place
@@ -74,13 +74,6 @@ class World:
     def env(self) -> dict[str, str]:
         """The base environment in this world."""
         return base_env(self.place.home, isolated=self._isolated)
-
-    def binary(self) -> str:
-        """The CLI's path, installed where it was not.
-
-        @raise CliUnavailable: with the reason.
-        """
-        return str(install(self.cli, os.environ).binary)
 
     def make_git(self) -> None:
         """Make the working folder a git repository."""

@@ -86,7 +86,7 @@ class Creator:
             parent_session_id=self._parent(request.parent_session_id, caller, owner),
             agent_origin=request.agent_origin,
             position=self._roster.next_position(),
-            params=dict(request.params),  # type: ignore[arg-type]
+            params=dict(request.params),
             env_overrides=dict(request.env_overrides),
             conversation_ids=(request.resume_session_id,) if request.resume_session_id else (),
             cols=request.cols,

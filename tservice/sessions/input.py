@@ -12,50 +12,20 @@ from collections.abc import Callable
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
+from twisted.python.failure import Failure
 
-from tservice.core.errors import ServiceError, conflict, failed
-from tservice.mux.interface import IPane, MuxError, MuxTimeout, PaneGone
+from tservice.core.errors import ServiceError, conflict, failed, invalid
+from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
+from tservice.mux.keys import KEYS
 from tservice.sessions.classify import classify
 from tservice.sessions.interfaces import Delivery, IInputGate
 from tservice.sessions.journal import Entry, InputJournal, Kind
-from tservice.sessions.model import Session
 from tservice.sessions.requests import InputRequest, check_input
 from tservice.sessions.serial import WAITING, SerialQueue
+from tservice.sessions.subject import Subject, no_process
 from tservice.sessions.typing import Hands, NotTyped, Typist
-from tservice.terminal.composer import ComposerRule
 
 UNSURE = "the terminal does not answer; whether the input arrives is not known yet"
-
-
-class Subject:
-    """What the way in has to know of its session, asked afresh each time.
-
-    @ivar typed: told after an input was typed; C{submitted} when it held an Enter.
-    """
-
-    def __init__(
-        self,
-        session: Callable[[], Session],
-        pane: Callable[[], IPane | None],
-        composer: Callable[[], ComposerRule | None],
-        typed: Callable[[bool], None],
-    ) -> None:
-        self.session = session
-        self.pane = pane
-        self.composer = composer
-        self.typed = typed
-
-    def living_pane(self) -> IPane:
-        """The pane with its process.
-
-        @raise ServiceError: 409: there is none; 422: nobody knows.
-        """
-        pane = self.pane()
-        if pane is None and self.session().pid is not None:
-            raise failed("the terminal does not answer; nothing was typed")
-        if pane is None or pane.ending is not None:
-            raise _no_process()
-        return pane
 
 
 class InputQueue:
@@ -99,10 +69,13 @@ class InputQueue:
         return await answer
 
     async def press(self, key: str) -> None:
-        """Press a named key when its turn comes; a lost answer is a 422.
+        """Press a named key when its turn comes.
 
-        @raise ServiceError: 409: no process; 422; 429.
+        @raise ServiceError: 400: no such key; 409: no process; 422: the answer was lost, or it
+            was refused; 429: too many wait.
         """
+        if key not in KEYS:
+            raise invalid("key", f"one of {' '.join(KEYS)}")
         self._subject.living_pane()
         await self._queue.put(lambda: self._press(key))
 
@@ -144,7 +117,7 @@ class InputQueue:
             raise failed(f"nothing was typed: {error}") from error
         except PaneGone as error:
             self._failed(client)
-            raise _no_process() from error
+            raise no_process() from error
         except ServiceError:
             self._failed(client)
             raise
@@ -227,7 +200,7 @@ class InputQueue:
         try:
             await pane.send_key(key)
         except PaneGone as error:
-            raise _no_process() from error
+            raise no_process() from error
         except MuxTimeout as error:
             raise failed(UNSURE) from error
         except MuxError as error:
@@ -235,11 +208,7 @@ class InputQueue:
         self._subject.typed(key == "Enter")
 
 
-def _no_process() -> ServiceError:
-    return conflict("the session has no process; nothing was typed")
-
-
-def _once(answer: Deferred[Delivery], outcome: object) -> None:
+def _once(answer: Deferred[Delivery], outcome: Delivery | Failure | ServiceError) -> None:
     """Answer unless the caller was answered already."""
     if answer.called:
         return

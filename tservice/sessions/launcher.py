@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,9 +30,7 @@ class LaunchSettings:
 class Launcher:
     """Panes for sessions."""
 
-    def __init__(
-        self, mux: IMultiplexer, clis: ICliRegistry, settings: LaunchSettings
-    ) -> None:
+    def __init__(self, mux: IMultiplexer, clis: ICliRegistry, settings: LaunchSettings) -> None:
         self._mux = mux
         self._clis = clis
         self._settings = settings
@@ -62,7 +61,7 @@ class Launcher:
 
         @raise ServiceError: 422: the folder is gone, or the multiplexer could not do it.
         """
-        if not Path(session.working_dir).is_dir():
+        if not os.path.isdir(session.working_dir):  # noqa: ASYNC240
             raise failed(f"the folder {session.working_dir} is gone")
         spec = PaneSpec(
             session_id=session.id,

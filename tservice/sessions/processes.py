@@ -184,9 +184,7 @@ class Processes:
         live.stage.move.began()
         live.pane = pane
         watcher = Watcher(live, self._handlers)
-        live.unlisten = _both(
-            pane.listen(watcher), pane.log.subscribe(lambda: self._printed(live))
-        )
+        live.unlisten = _both(pane.listen(watcher), pane.log.subscribe(lambda: self._printed(live)))
         if pane.ending is not None:
             self._over(live, pane.ending)
             live.inputs.abandon()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from twisted.internet.interfaces import IReactorTime
 
@@ -36,9 +36,7 @@ class Properties:
         self._set_priority = set_priority
         self._fallback_name = fallback_name
 
-    def rename(
-        self, live: Live, name: str, source: NameSource = NameSource.MANUAL
-    ) -> Session:
+    def rename(self, live: Live, name: str, source: NameSource = NameSource.MANUAL) -> Session:
         """Give it a name; an empty one returns to a generated one.
 
         A title from a prompt (C{auto}) never replaces a name that a user chose.
@@ -108,8 +106,8 @@ def _same_owner(one: Live, other: Live) -> bool:
     return one.record.owner == other.record.owner
 
 
-def _one_per_owner(lives: object) -> list[Live]:
+def _one_per_owner(lives: Iterable[Live]) -> list[Live]:
     found: dict[str | None, Live] = {}
-    for live in lives:  # type: ignore[attr-defined]
+    for live in lives:
         found.setdefault(live.record.owner, live)
     return list(found.values())

@@ -46,6 +46,17 @@ class Reading:
     render_ms: float = 0.0
 
 
+def history_rows(full: bool, lines: str | None, limit: int) -> int | None:
+    """How many rows above the screen a read takes (interface.md Sessions, C{terminal}).
+
+    @param lines: the query parameter; anything but an integer of at least 1 means C{limit}.
+    """
+    if not full:
+        return None
+    asked = int(lines) if lines is not None and lines.isascii() and lines.isdigit() else 0
+    return min(asked, limit) if asked >= 1 else limit
+
+
 async def read_terminal(
     clock: IReactorTime, session: Session, pane: IPane | None, request: ReadRequest
 ) -> Reading:
@@ -92,17 +103,18 @@ async def _capture(pane: IPane, history: int | None) -> Capture | None:
 def _payload(session: Session, capture: Capture, request: ReadRequest) -> dict[str, Any]:
     full = request.history is not None
     text = b"\r\n".join(self_contained(capture.lines)).decode("utf-8", "replace")
-    caret = back_to_caret(capture).decode() if full else ""
+    if full:
+        text += back_to_caret(capture).decode()
     shown, reason = _cut(text, request.tail)
     return {
-        "terminalBuffer": shown + caret,
+        "terminalBuffer": shown,
         "status": session.status,
         "source": "full-history" if full else "visible",
         "captureCols": capture.cols,
         "captureRows": capture.rows,
         "cursor": {"x": capture.cursor_x, "y": capture.cursor_y},
         "alternateScreen": capture.alternate_screen,
-        "fullSize": len(text) + len(caret),
+        "fullSize": len(text),
         "truncated": reason is not None,
         "truncationReason": reason,
         "offset": capture.offset,

@@ -136,9 +136,7 @@ class Typist:
 
     # -- doing one thing once
 
-    async def _step(
-        self, step: str, command: Callable[[Mark], Coroutine[Any, Any, None]]
-    ) -> None:
+    async def _step(self, step: str, command: Callable[[Mark], Coroutine[Any, Any, None]]) -> None:
         while True:
             try:
                 await command(Mark(id=self._entry.id, step=step))

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
+from typing import TypeVar
 
 from attrs import field, frozen
-from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IReactorTime
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.python.failure import Failure
 
 from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode, ServiceError
+
+_T = TypeVar("_T")
 
 TIMEOUT_DEFAULT = 60_000
 TIMEOUT_RANGE = (1_000, 600_000)
@@ -28,7 +32,7 @@ class Signal(StrEnum):
     WORKING = "working"
 
 
-DEFAULT_UNTIL = frozenset({Signal.STOP, Signal.IDLE, Signal.EXIT})
+DEFAULT_UNTIL = (Signal.STOP, Signal.IDLE, Signal.EXIT)
 HOOK_SIGNALS = frozenset({Signal.STOP, Signal.BLOCKED})
 """Only the hooks of the primary CLI give these."""
 
@@ -139,6 +143,11 @@ class ParkedWait:
         """From here on every signal counts."""
         self.disarmed.clear()
 
+    def abandon(self) -> None:
+        """Nobody waits any more: the slot is free at once."""
+        self.done.addErrback(_trap_cancelled)
+        self.done.cancel()
+
     def takes(self, signal: Signal) -> bool:
         """Whether C{signal} is waited for now."""
         return signal in self.until and (signal is Signal.EXIT or not self.disarmed)
@@ -227,7 +236,11 @@ class Waits:
                 self._parked.pop(session, None)
 
 
-def _stop_timer(result: object, call: object) -> object:
-    if call.active():  # type: ignore[attr-defined]
-        call.cancel()  # type: ignore[attr-defined]
+def _trap_cancelled(why: Failure) -> None:
+    why.trap(CancelledError)
+
+
+def _stop_timer(result: _T, call: IDelayedCall) -> _T:
+    if call.active():
+        call.cancel()
     return result

@@ -10,13 +10,45 @@ from pydantic.alias_generators import to_camel
 from tservice.sessions.display import display_model
 from tservice.sessions.model import Session
 
-_ALWAYS = ("id", "pid", "status", "mode", "name", "working_dir", "created_at", "last_activity_at")
-_ALWAYS += ("name_source", "pinned", "cols", "rows", "limit_paused", "flicker_filter")
-_ALWAYS += ("total_cost", "location", "hooks_available")
-_OPTIONAL = ("case_name", "last_submit_at", "owner", "parent_session_id", "pinned_at")
-_OPTIONAL += ("context_used_percentage", "status_reason")
-_NESTED = ("auto_compact", "auto_clear", "auto_resume", "nice", "tokens")
-_OPTIONAL_NESTED = ("custom_model", "pane_exit", "remote", "container")
+_ALWAYS: tuple[str, ...] = (
+    "id",
+    "pid",
+    "status",
+    "mode",
+    "name",
+    "name_source",
+    "working_dir",
+    "created_at",
+    "last_activity_at",
+    "pinned",
+    "cols",
+    "rows",
+    "limit_paused",
+    "flicker_filter",
+    "total_cost",
+    "location",
+    "hooks_available",
+)
+_OPTIONAL = (
+    "case_name",
+    "last_submit_at",
+    "owner",
+    "parent_session_id",
+    "pinned_at",
+    "context_used_percentage",
+    "status_reason",
+)
+_NESTED = (
+    "auto_compact",
+    "auto_clear",
+    "auto_resume",
+    "nice",
+    "tokens",
+    "custom_model",
+    "pane_exit",
+    "remote",
+    "container",
+)
 
 
 def record_json(record: attrs.AttrsInstance) -> dict[str, Any]:
@@ -31,7 +63,7 @@ def session_json(session: Session) -> dict[str, Any]:
     for name in _OPTIONAL:
         if getattr(session, name) is not None:
             answer[to_camel(name)] = getattr(session, name)
-    for name in (*_NESTED, *_OPTIONAL_NESTED):
+    for name in _NESTED:
         if getattr(session, name) is not None:
             answer[to_camel(name)] = record_json(getattr(session, name))
     answer["color"] = session.colour

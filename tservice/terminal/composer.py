@@ -17,7 +17,7 @@ _SHELL_GLYPH = "!"
 _NOISE = re.compile(r"[\s\u200b]+")
 _STAND_IN = re.compile(r"\[\s*pasted\s+(?:text|content)\b[^\]]*\]", re.IGNORECASE)
 # A plain blank: behind the glyph of Claude Code's composer stands a no-break space.
-_OPTION = re.compile(r"[\s│┃]*(?:[❯›●>] )?[1-9][.)] ")
+_OPTION = re.compile(r"[\s│┃]*(?:[❯›●>] )?[1-9][.)] ")  # noqa: RUF001
 _ENOUGH = 8
 _FOOTER_ROWS = 4
 
@@ -101,7 +101,7 @@ def _last_ruled(screen: Sequence[str], glyph: str) -> int | None:
         if bottom > top + 1:
             row = screen[top + 1]
             inside = _begins(row, glyph) or row.startswith(_SHELL_GLYPH)
-            return top + 1 if inside else None
+            return top + 1 if inside and not _OPTION.match(row) else None
     return None
 
 

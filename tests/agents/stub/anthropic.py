@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -46,9 +47,28 @@ def _newest(content: Any) -> tuple[str, bool]:
     return "\n".join(reversed(words)), False
 
 
+def _last_tool(messages: list[Mapping[str, Any]]) -> str:
+    """The name of the newest tool call, which a result then answers."""
+    blocks = [
+        block
+        for message in messages
+        if message.get("role") == "assistant" and isinstance(message.get("content"), list)
+        for block in message["content"]
+        if block.get("type") == "tool_use"
+    ]
+    return str(blocks[-1]["name"]) if blocks else ""
+
+
+def _plan_file(messages: list[Mapping[str, Any]]) -> str | None:
+    """The path that the client's plan-mode reminder names."""
+    found = re.findall(r"(/[^\s\"\\`]+/plans/[^\s\"\\`]+\.md)", json.dumps(messages))
+    return found[-1] if found else None
+
+
 def read(body: Mapping[str, Any]) -> Asked:
     """What the request asks."""
-    users = [each for each in body.get("messages") or [] if each.get("role") == "user"]
+    messages = list(body.get("messages") or [])
+    users = [each for each in messages if each.get("role") == "user"]
     prompt, after_tool = _newest(users[-1].get("content")) if users else ("", False)
     if after_tool:
         prompt = next((said for said, after in map(_of, reversed(users)) if not after), "")
@@ -56,7 +76,8 @@ def read(body: Mapping[str, Any]) -> Asked:
     return Asked(
         prompt=prompt,
         model=str(body.get("model", "stub")),
-        after_tool=after_tool,
+        last_tool=_last_tool(messages) if after_tool else None,
+        plan_file=_plan_file(messages),
         stream=bool(body.get("stream")),
         side=not tools,
         tools=tools,

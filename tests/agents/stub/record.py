@@ -26,14 +26,17 @@ class Asked:
     """The parts of a client's request that the stub acts on.
 
     @ivar prompt: the newest text by the user, without what the client adds.
-    @ivar after_tool: a tool's result stands behind that text.
+    @ivar last_tool: name of the tool whose result stands behind that text; ""
+        where the protocol does not repeat it, L{None} where there is none.
+    @ivar plan_file: where a client in plan mode wants the plan.
     @ivar tools: name to JSON Schema of its arguments.
     @ivar side: a request beside the conversation, for a title or a routing.
     """
 
     prompt: str
     model: str = "stub"
-    after_tool: bool = False
+    last_tool: str | None = None
+    plan_file: str | None = None
     stream: bool = True
     side: bool = False
     tools: dict[str, dict[str, Any]] = field(factory=dict)
@@ -99,7 +102,7 @@ class Record:
                 sha256=digest(asked.prompt),
                 length=len(asked.prompt),
                 model=asked.model,
-                after_tool=asked.after_tool,
+                after_tool=asked.last_tool is not None,
                 side=asked.side,
                 plan=type(planned).__name__.lower(),
                 started=now,

@@ -33,6 +33,7 @@ def read(body: Mapping[str, Any]) -> Asked:
     items = _items(body)
     said = [text_of(each.get("content")) for each in items if each.get("role") == "user"]
     own = [text for text in said if not text.lstrip().startswith(_CONTEXT)]
+    after_tool = bool(items) and str(items[-1].get("type", "")).endswith("_call_output")
     tools = {
         each.get("name") or each["type"]: each.get("parameters") or {}
         for each in body.get("tools") or []
@@ -40,7 +41,7 @@ def read(body: Mapping[str, Any]) -> Asked:
     return Asked(
         prompt=own[-1] if own else "",
         model=str(body.get("model", "stub")),
-        after_tool=bool(items) and str(items[-1].get("type", "")).endswith("_call_output"),
+        last_tool="" if after_tool else None,
         stream=bool(body.get("stream")),
         side=not tools or ("text" in body and "format" in (body["text"] or {})),
         tools=tools,

@@ -11,7 +11,8 @@ C{WRITE: path}      one call of its file-writing tool
 C{ASK:}             one single-choice question
 C{ASKM:}            one multiple-choice question
 C{ASK3:}            three questions, the second of them multiple-choice
-C{PLAN:}            leave plan mode
+C{PLAN:}            write the plan's file, where the client names one, and
+                    leave plan mode
 C{TOOL: name json}  any other tool
 C{SLOW: seconds}    words, two a second, for that long
 C{HOLD: name}       one word, then nothing until the test releases C{name}
@@ -139,8 +140,11 @@ def _write(value: str) -> Call:
     return Call(name="Write", arguments={"file_path": value, "content": "hello\n"})
 
 
+PLAN_TEXT = "# Plan\n\n1. Look at the code\n2. Change one line\n"
+
+
 def _plan_mode(value: str) -> Call:
-    return Call(name="ExitPlanMode", arguments={"plan": value or "# Plan\n1. Look\n2. Change\n"})
+    return Call(name="ExitPlanMode", arguments={"plan": PLAN_TEXT})
 
 
 DIRECTIVES: Mapping[str, Callable[[str], Plan]] = {
@@ -171,14 +175,28 @@ def directive(prompt: str) -> Plan | None:
     return None if found is None else DIRECTIVES[found[0]](found[1])
 
 
-def plan(prompt: str, *, after_tool: bool, has_tools: bool) -> Plan:
+def _plan_step(plan_file: str | None, last_tool: str | None) -> Plan:
+    if last_tool == "ExitPlanMode":
+        return Say(text=CLOSING)
+    if plan_file is not None and last_tool is None:
+        return Call(name="Write", arguments={"file_path": plan_file, "content": PLAN_TEXT})
+    return _plan_mode("")
+
+
+def plan(
+    prompt: str, *, last_tool: str | None, has_tools: bool, plan_file: str | None = None
+) -> Plan:
     """What the model does about a prompt.
 
-    @param after_tool: the request carries a tool's result behind the prompt.
+    @param last_tool: the tool whose result stands behind the prompt.
     @param has_tools: the request offers tools; without them every plan that
         needs one becomes words (clients ask for titles that way).
+    @param plan_file: where the client wants plans to be written.
     """
     found = directive(prompt)
+    after_tool = last_tool is not None
+    if has_tools and isinstance(found, Call) and found.name == "ExitPlanMode":
+        return _plan_step(plan_file, last_tool)
     if isinstance(found, Fail):
         return found
     if after_tool:

@@ -119,7 +119,12 @@ class StubModel(Resource):
         self, request: Request, protocol: Protocol, body: Mapping[str, Any], streamed: bool
     ) -> bytes | int:
         asked = protocol.read(body)
-        planned = plan(asked.prompt, after_tool=asked.after_tool, has_tools=not asked.side)
+        planned = plan(
+            asked.prompt,
+            last_tool=asked.last_tool,
+            has_tools=not asked.side,
+            plan_file=asked.plan_file,
+        )
         number = self.record.begin(protocol.name, asked, planned, self._now())
         if isinstance(planned, Fail):
             self.record.end(number, "failed", self._now())

@@ -29,7 +29,7 @@ class WaitsTests(SynchronousTestCase):
 
     def park(self, *ids: str, owner: str = "ann", need_all: bool = False) -> ParkedWait:
         return self.waits.park(
-            dict.fromkeys(ids or ("s",)), DEFAULT_UNTIL, 5000, owner, need_all=need_all
+            dict.fromkeys(ids or ("s",)), frozenset(DEFAULT_UNTIL), 5000, owner, need_all=need_all
         )
 
     def test_a_signal_answers_with_its_time(self) -> None:
@@ -74,13 +74,13 @@ class WaitsTests(SynchronousTestCase):
         self.park("a")
 
     def test_an_unarmed_wait_hears_only_the_exit(self) -> None:
-        wait = self.waits.park({"s": None}, DEFAULT_UNTIL, 5000, "ann", armed=False)
+        wait = self.waits.park({"s": None}, frozenset(DEFAULT_UNTIL), 5000, "ann", armed=False)
         self.waits.signal("s", Signal.STOP)
         self.assertNoResult(wait.done)
         wait.arm()
         self.waits.signal("s", Signal.IDLE)
         self.assertEqual(Signal.IDLE, self.successResultOf(wait.done).signal)
-        dying = self.waits.park({"s": None}, DEFAULT_UNTIL, 5000, "ann", armed=False)
+        dying = self.waits.park({"s": None}, frozenset(DEFAULT_UNTIL), 5000, "ann", armed=False)
         self.waits.signal("s", Signal.EXIT)
         self.assertEqual(Signal.EXIT, self.successResultOf(dying.done).signal)
 
@@ -127,5 +127,5 @@ class RuleTests(SynchronousTestCase):
     def test_order(self) -> None:
         held = [Signal.IDLE, Signal.BLOCKED]
         self.assertEqual(Signal.BLOCKED, first_of(held, frozenset(Signal)))
-        self.assertEqual(Signal.IDLE, first_of(held, DEFAULT_UNTIL))
-        self.assertIsNone(first_of([Signal.WORKING], DEFAULT_UNTIL))
+        self.assertEqual(Signal.IDLE, first_of(held, frozenset(DEFAULT_UNTIL)))
+        self.assertIsNone(first_of([Signal.WORKING], frozenset(DEFAULT_UNTIL)))
