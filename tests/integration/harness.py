@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 30.0
 """Seconds that anything may take before a test gives up; far more than it ever takes."""
 
-READY = re.compile(r"ready at ([^\s\",]+)")
+READY = r"ready at ([^\s\",]+)"
 LOOPBACK = "tcp:0:interface=127.0.0.1"
 TWISTD = (sys.executable, "-c", "from twisted.scripts.twistd import run; run()")
 KEPT = ("PATH", "LANG", "LC_ALL", "TZ", "COVERAGE_PROCESS_START")
@@ -76,14 +76,17 @@ class Daemon:
         self.url = ""
         self._child: _Child | None = None
 
-    def start(self, *options: str, listen: Sequence[str] = (LOOPBACK,)) -> Daemon:
-        """Start it and wait until it says that it is ready.
+    def start(
+        self, *options: str, listen: Sequence[str] = (LOOPBACK,), until: str = READY
+    ) -> Daemon:
+        """Start it and wait until it says that it is ready, or something else.
 
         @raise AssertionError: it ended, or said nothing for too long; with its log.
         """
         self._child = self.launch(*options, listen=listen)
-        line = self._child.wait_for(READY)
-        self.url = line.group(1).rstrip("/")
+        line = self._child.wait_for(re.compile(until))
+        if until == READY:
+            self.url = line.group(1).rstrip("/")
         return self
 
     def launch(self, *options: str, listen: Sequence[str] = (LOOPBACK,)) -> _Child:

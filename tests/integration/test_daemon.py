@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import os
 import signal
@@ -9,12 +10,38 @@ import socket
 import ssl
 import stat
 import subprocess
-import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.integration.harness import LOOPBACK, PATIENCE, Daemon, wait_until_gone
+from tests.integration.harness import LOOPBACK, PATIENCE, TWISTD, Daemon, wait_until_gone
+
+
+def make_certificate(key_file: Path, certificate_file: Path) -> None:
+    """A key, and a certificate for 127.0.0.1 that vouches for itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(datetime(2020, 1, 1, tzinfo=UTC))
+        .not_valid_after(datetime(2120, 1, 1, tzinfo=UTC))
+        .add_extension(x509.SubjectAlternativeName([address]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    plain = serialization.NoEncryption()
+    form = serialization.PrivateFormat.PKCS8
+    key_file.write_bytes(key.private_bytes(serialization.Encoding.PEM, form, plain))
+    certificate_file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
 
 
 class DaemonCase(SynchronousTestCase):
@@ -140,13 +167,7 @@ class EndpointTests(DaemonCase):
     def test_tls(self) -> None:
         daemon = self.daemon()
         key, certificate = daemon.folder / "key.pem", daemon.folder / "cert.pem"
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
-            + ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
-            + ["-keyout", str(key), "-out", str(certificate)],
-            check=True,
-            capture_output=True,
-        )
+        make_certificate(key, certificate)
         daemon.start(listen=(f"ssl:0:privateKey={key}:certKey={certificate}:interface=127.0.0.1",))
         self.assertTrue(daemon.url.startswith("https://127.0.0.1:"))
         context = ssl.create_default_context(cafile=str(certificate))
@@ -181,8 +202,7 @@ class LogTests(DaemonCase):
 
     def test_quiet_below_the_least_level(self) -> None:
         daemon = self.daemon(SERVICE_LOG_LEVEL="warn", SERVICE_NONSENSE="1")
-        daemon._child = daemon.launch()
-        daemon.wait_for_log("SERVICE_NONSENSE")
+        daemon.start(until="SERVICE_NONSENSE")
         daemon.stop()
         self.assertEqual(1, len(daemon.log.splitlines()))
 
@@ -196,11 +216,10 @@ class DaemonisedTests(DaemonCase):
         self.pidfile = self.one.folder / "t.pid"
 
     def twistd(self) -> subprocess.CompletedProcess[str]:
-        program = [sys.executable, "-c", "from twisted.scripts.twistd import run; run()"]
+        words = [f"--pidfile={self.pidfile}", f"--logfile={self.log}", "--umask=022"]
         return subprocess.run(
-            [*program, f"--pidfile={self.pidfile}", f"--logfile={self.log}", "--umask=022"]
-            + ["tservice", f"--listen={LOOPBACK}"],
-            env=self.one._environ(),
+            [*TWISTD, *words, "tservice", f"--listen={LOOPBACK}"],
+            env=self.one.environ(),
             cwd=self.one.home,
             capture_output=True,
             text=True,
