@@ -239,7 +239,7 @@ class SessionService:
         try:
             granted = caller.can_bypass_permissions
             await self._processes.start(live, granted=granted, resume=_first_resume(live))
-        except BaseException:
+        except Exception:
             self._roster.remove(live)
             raise
 

@@ -130,7 +130,7 @@ class Machine:
         """The service is killed: whatever it was doing ends here, timers included."""
         for pane in list(self.mux._panes):
             pane.detach()
-        for call in self.clock.getDelayedCalls():
+        for call in list(self.clock.getDelayedCalls()):
             call.cancel()
         self.hub = EventHub()
 
