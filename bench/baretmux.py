@@ -82,8 +82,8 @@ def echo_times(count: int) -> list[float]:
         return times
 
 
-def flood_seconds(command: str, size: int) -> float:
-    """Seconds until a bare control-mode client has read C{size} bytes of C{%output} lines."""
+def flood_seconds(command: str, marker: bytes) -> float:
+    """Seconds until a bare control-mode client has read everything up to C{marker}."""
     with bare_servers(1, ["sh"]) as (server,):
         client = server.attach()
         assert client.stdin is not None
@@ -92,12 +92,7 @@ def flood_seconds(command: str, size: int) -> float:
         started = time.perf_counter()
         line = command.encode() + b"\r"
         client.stdin.write(b"send-keys -H " + b" ".join(b"%02x" % byte for byte in line) + b"\n")
-        read = 0
-        while read < size:
-            data = os.read(client.stdout.fileno(), 1 << 16)
-            if not data:
-                raise RuntimeError("the control client ended early")
-            read += len(data)
+        _read_until(client.stdout.fileno(), marker)
         seconds = time.perf_counter() - started
         client.stdin.close()
         client.wait(5)
@@ -108,7 +103,10 @@ def flood_seconds(command: str, size: int) -> float:
 def _read_until(descriptor: int, what: bytes) -> None:
     seen = b""
     while what not in seen:
-        seen += os.read(descriptor, 65536)
+        data = os.read(descriptor, 65536)
+        if not data:
+            raise RuntimeError("the control client ended early")
+        seen = seen[-len(what) :] + data
 
 
 def _drain(descriptor: int, quiet: float) -> None:

@@ -15,7 +15,6 @@ from twisted.internet.interfaces import IReactorTime
 from zope.interface import implementer
 
 from tservice.mux.fakehost import (
-    COMMAND_TIMEOUT,
     EchoShell,
     FakeHost,
     HostedPane,
@@ -39,7 +38,6 @@ from tservice.mux.outputlog import OutputLog
 from tservice.mux.typed import paste_text, pieces
 
 __all__ = [
-    "COMMAND_TIMEOUT",
     "EchoShell",
     "FakeHost",
     "FakeMultiplexer",
