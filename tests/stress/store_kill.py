@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -124,7 +125,7 @@ def kill_writer(path: Path, rounds: int, source: random.Random, pause: Callable[
 
 
 def kill_upgrade(path: Path, rounds: int, source: random.Random) -> int:
-    """Kill upgrades of a database with a row in it; how many were really cut short."""
+    """Kill upgrades of a database with a row in it; how many were cut between two steps."""
     cut = 0
     for number in range(rounds):
         here = path.with_name(f"{path.name}-{number}")
@@ -134,9 +135,9 @@ def kill_upgrade(path: Path, rounds: int, source: random.Random) -> int:
         with child("upgrade", here) as process:
             assert process.stdout is not None
             process.stdout.readline()
-            time.sleep(source.uniform(0, 0.015))
+            time.sleep(source.uniform(0, 0.03))
             process.kill()
-        cut += process.returncode == -signal.SIGKILL
+        cut += 1 < version_of(here) < len(STEPS)
         database = open_database(here, len(STEPS))
         rows = [tuple(row) for row in database.query("SELECT n, half, note FROM marks")]
         extras = [database.query(f"SELECT * FROM extra{n}") for n in range(4)]
@@ -144,6 +145,16 @@ def kill_upgrade(path: Path, rounds: int, source: random.Random) -> int:
         if rows != [(1, "left", "")] or [len(found) for found in extras] != [1] * 4:
             raise Broken(f"an upgrade was half done: {rows}, {extras}")
     return cut
+
+
+def version_of(path: Path) -> int:
+    """The schema version as it was left, without upgrading."""
+    connection = sqlite3.connect(path)
+    try:
+        (version,) = connection.execute("SELECT max(version) FROM schema_version").fetchone()
+    finally:
+        connection.close()
+    return int(version)
 
 
 def main(arguments: list[str]) -> None:
@@ -160,7 +171,7 @@ def main(arguments: list[str]) -> None:
         done = kill_writer(path, rounds, source, lambda: time.sleep(source.uniform(0, 0.02)))
         print(f"{rounds} kills of a writer, {done} transactions, nothing lost")
         cut = kill_upgrade(path, rounds, source)
-        print(f"{rounds} upgrades, {cut} killed under way, all taken up again")
+        print(f"{rounds} upgrades, {cut} killed between two steps, all taken up again")
 
 
 if __name__ == "__main__":
