@@ -14,7 +14,6 @@ from tservice.http.operations import Access, Call, Operation, Style
 from tservice.http.socket import ISocket, ISocketHandler
 from tservice.sessions.frames import MAX_SEQ
 from tservice.sessions.interfaces import ISessions
-from tservice.sessions.life_routes import caller_of
 from tservice.sessions.requests import CLIENT_ID_LENGTH
 from tservice.sessions.socket import TerminalSocket
 from tservice.sessions.sockets import TerminalSockets
@@ -119,7 +118,7 @@ class SocketRoutes:
             self._sessions,
             self._sockets,
             session_id=call.id,
-            caller=caller_of(call.identity),
+            caller=call.identity,
             cid=query.cid or self._new_cid(),
             epoch=query.epoch,
             since=query.since,
