@@ -17,12 +17,19 @@ Words in the stream: C{ESC ] 7773 ; token ; word ; argument BEL}, which terminal
 C{started;pid}, C{failed;errno}, C{exit;status} and C{signal;number}.
 """
 
+from __future__ import annotations
+
 import os
 import signal
 import sys
 import time
-from collections.abc import Mapping
-from typing import NoReturn
+
+TYPE_CHECKING = False
+"""Known to type checkers by its name; importing C{typing} would cost as much as all the rest."""
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import NoReturn
 
 LINGER = 1.0
 """Seconds for tmux to pass the last bytes on, and for a client to take them."""
