@@ -43,15 +43,15 @@ class KeeperWords:
 
     def feed(self, data: bytes) -> list[bytes | Word]:
         """C{data} divided into what the program wrote and what the keeper said, in order."""
-        text, at = self._open + data, len(self._open)
+        text, at, seen = self._open + data, len(self._open), 0
         parts: list[bytes | Word] = []
         if self._mark in text:
             for found in self._pattern.finditer(text):
                 cut = found.start() < at
                 parts.append(text[at : found.end() if cut else found.start()])
                 parts.append(Word(found[1].decode(), int(found[2])))
-                at = found.end()
-        self._open = self._unfinished(text[max(at, len(text) - _LONGEST) :])
+                at = seen = found.end()
+        self._open = self._unfinished(text[max(seen, len(text) - _LONGEST) :])
         parts.append(text[at:])
         return [part for part in parts if part]
 
