@@ -91,12 +91,14 @@ class ControlClient(ProcessProtocol):
 
     @ivar ready: fires with the answer to the client's own attach or new-session; fails with
         L{MuxError} when there is none.
+    @ivar gone: fires once the process is over.
     """
 
     _log = Logger()
 
     def __init__(self, clock: IReactorTime, events: IClientEvents) -> None:
         self.ready: Deferred[Block] = Deferred()
+        self.gone: Deferred[None] = Deferred()
         self._clock = clock
         self._events = events
         self._parser = ControlParser()
@@ -177,6 +179,7 @@ class ControlClient(ProcessProtocol):
         for command in waiting:
             command.fail(MuxTimeout(f"the tmux client ended before it answered: {why}"))
         self._events.clientEnded(self, why)
+        self.gone.callback(None)
 
     # -- inside
 

@@ -25,6 +25,9 @@ SETTLED = 2.0
 GRACE = 0.25
 """Seconds for a client that looked stalled to answer after all, once another could attach."""
 
+DETACH_TIMEOUT = 1.0
+"""Seconds for a client to detach before its process is killed."""
+
 HEARTBEAT = 20.0
 """Seconds between two looks at a client from which nobody wants anything."""
 
@@ -51,7 +54,7 @@ class ILinkEvents(Protocol):
 class Link:
     """One server's clients: the one that counts, and a fresh one while that is in doubt.
 
-    A client that ends is replaced at once and then with growing delays.  One that lets a command
+    A client that ends is replaced, with growing delays if that goes on.  One that lets a command
     run out of time is doubted: a fresh one is attached beside it and takes over if the old one
     still owes its answers then.  A server that stands still answers neither; nothing is killed
     but the fresh client, and whatever answers first once it goes on is kept.
@@ -77,6 +80,7 @@ class Link:
         self._fresh: ControlClient | None = None
         self._waiters: list[Deferred[ControlClient]] = []
         self._over: PaneGone | None = None
+        self._ending = False
         self._attempts = 0
         self._since = 0.0
         self._timers: dict[str, IDelayedCall] = {}
@@ -115,13 +119,27 @@ class Link:
                 # Nothing was sent, and the end of this client is about to be told.
                 self.clientEnded(client, "it had ended")
 
-    def close(self, why: str) -> None:
-        """Let go: clients detach, what waits fails.  The server runs on."""
-        clients = [self._current, self._fresh]
+    async def close(self, why: str) -> None:
+        """Let go: clients detach, what waits fails.  The server runs on.
+
+        Returns once no client is left: tmux 3.3a crashes if it tells of one that detaches while
+        another is half attached, so whoever attaches next must come after.
+        """
+        clients = [client for client in (self._current, self._fresh) if client is not None]
         self._finish(why)
         for client in clients:
-            if client is not None:
-                client.detach()
+            client.detach()
+        for client in clients:
+            timer = self._clock.callLater(DETACH_TIMEOUT, client.kill)
+            await client.gone
+            if timer.active():
+                timer.cancel()
+
+    def expect_end(self, expected: bool) -> None:
+        """While an end is expected, clients that end are not replaced."""
+        self._ending = expected
+        if not expected and self._current is None and not self.over and not self._pending():
+            self._again()
 
     @property
     def over(self) -> bool:
@@ -157,7 +175,7 @@ class Link:
                 self._attempts = 0
         else:
             return
-        if not self.over:
+        if not self.over and not self._ending:
             self._again()
 
     # -- inside
@@ -170,7 +188,7 @@ class Link:
             self._finish("its tmux server is gone")
             self._events.linkLost()
             return
-        delay = min(FIRST_DELAY * 2 ** (self._attempts - 1), LAST_DELAY) if self._attempts else 0
+        delay = min(FIRST_DELAY * 2**self._attempts, LAST_DELAY)
         self._attempts = min(self._attempts + 1, 16)
         self._later("retry", delay, self._renew)
 

@@ -71,7 +71,8 @@ class Server:
 
     def attach(self, client: ControlClient) -> None:
         """Attach C{client} to the session that runs there."""
-        self._client(client, ("-C", "attach-session"), {})
+        # Without -N it would start a server where there is none.
+        self._client(client, ("-N", "-C", "attach-session"), {})
 
     async def end(self, link: Link, pid: int | None) -> None:
         """End the server and the process in its pane; returns once both are gone.
@@ -79,11 +80,13 @@ class Server:
         @raise MuxTimeout: it still listens.
         """
         held = None if pid is None else self._transport.hold(pid)
+        link.expect_end(True)
         try:
             await self._end_server(link)
             self.path.unlink(missing_ok=True)
             await self._end_process(held)
         finally:
+            link.expect_end(False)
             if held is not None:
                 held.close()
 
@@ -102,7 +105,7 @@ class Server:
 
     async def _kill_by_process(self) -> None:
         protocol = _Run()
-        arguments = self._transport.argv("-S", str(self.path), "kill-server")
+        arguments = self._transport.argv("-N", "-S", str(self.path), "kill-server")
         self._processes.spawnProcess(protocol, arguments[0], arguments, {}, "/")
         timer = self._clock.callLater(COMMAND_TIMEOUT, protocol.kill)
         await protocol.ended
