@@ -93,7 +93,8 @@ def read_dialog(frame: Frame, rules: ScreenRules) -> Dialog | None:
     block = _numbered(frame) or _lettered(frame) or _horizontal(frame) or _unnumbered(frame)
     if block is not None:
         return _dialog(frame, _area(frame, block.top), block)
-    return _without_options(frame)
+    # Of an unknown CLI nobody knows whether a composer is there: hints alone prove nothing.
+    return None if rules.shape == "mark" else _without_options(frame)
 
 
 def _transcript_view(frame: Frame) -> bool:
@@ -190,7 +191,8 @@ def _is_form(frame: Frame, area: _Area) -> bool:
 def _without_options(frame: Frame) -> Dialog | None:
     """A form, a field, an advert: something whose key hints say that it takes the keys."""
     last = frame.filled(frame.bottom - 4, frame.bottom + 1)
-    if not any(is_key_hint(frame.inner[i]) for i in last):
+    hint = next((i for i in last if is_key_hint(frame.inner[i])), None)
+    if hint is None or not all(_may_follow(frame, i) for i in last if i > hint):
         return None
     # A box that holds it all ends here; one that was closed further up is part of it.
     edge = next((i for i in last if frame.is_edge(i)), frame.bottom + 1)

@@ -7,7 +7,7 @@ import re
 from attrs import frozen
 
 from tservice.terminal.dialogs import Dialog, read_dialog
-from tservice.terminal.regions import composer, live_rows
+from tservice.terminal.regions import composer, live
 from tservice.terminal.rules import ScreenRules
 from tservice.terminal.screen import Frame
 
@@ -36,7 +36,7 @@ class Reading:
     @ivar working: C{True} a turn runs, C{False} none runs, C{None} not to be told from here.
     @ivar dialog: what waits for an answer; then nothing works and the composer is not ready.
     @ivar composer_ready: the composer is on the screen and keys would go into it.
-    @ivar limit: what says that a usage limit is reached, with the two rows below it.
+    @ivar limit: what says that a usage limit is reached, with the next two rows.
     @ivar limit_resets: when, in the screen's own words ("3pm (UTC)"), where it says so.
     @ivar evidence: one line: what decided.
     """
@@ -65,8 +65,9 @@ def read(frame: Frame, title: str, rules: ScreenRules) -> Reading:
     """
     dialog = read_dialog(frame, rules)
     span = composer(frame, rules)
-    rows = list(live_rows(frame, rules, span))
-    limit = _limit(rows)
+    paragraphs = live(frame, span)
+    rows = [row for paragraph in paragraphs for row in paragraph]
+    limit = _limit(paragraphs)
     working, evidence = _working(frame, title, rules, rows, dialog, span is not None)
     return Reading(
         working=working,
@@ -100,11 +101,12 @@ def _working(
     return None, "neither composer nor dialog nor working line"
 
 
-def _limit(rows: list[str]) -> str | None:
-    """The row that tells of a limit, with what it may have wrapped to; rows run upwards."""
-    for at, row in enumerate(rows):
-        if _LIMIT.match(row):
-            return " ".join(" ".join(reversed(rows[max(0, at - 2) : at + 1])).split())
+def _limit(paragraphs: list[list[str]]) -> str | None:
+    """The row that tells of a limit, with the rows of its paragraph that it may have wrapped to."""
+    for rows in paragraphs:
+        for at, row in enumerate(rows):
+            if _LIMIT.match(row):
+                return " ".join(" ".join(rows[at : at + 3]).split())
     return None
 
 
