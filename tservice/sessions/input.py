@@ -182,7 +182,11 @@ class InputQueue:
         try:
             hands = self._hands(unsure=lambda: None, wanted=lambda: True)
             await Typist(entry, hands).type(resumed=True)
-        except (NotTyped, PaneGone, ServiceError) as error:
+        except NotTyped as error:
+            self._log.warn("input {id} was not typed: {error}", id=entry.id, error=error)
+            self._journal.give_back(entry)
+            return
+        except (PaneGone, ServiceError) as error:
             self._log.warn("input {id} was not finished: {error}", id=entry.id, error=error)
         self._journal.finish(entry)
 

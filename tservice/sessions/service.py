@@ -93,7 +93,11 @@ class SessionService:
         await self._parts.adoption.run()
 
     def close(self) -> None:
-        """Let go: panes run on, the journal keeps what was begun."""
+        """Let go: panes run on, the journal keeps what was begun.
+
+        To be called before the multiplexer is closed: a pane that was let go under an input's
+        hands looks to it like one that is gone.
+        """
         self._parts.adoption.close()
         self._roster.save_activity()
         for live in self._roster:
