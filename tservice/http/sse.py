@@ -174,7 +174,8 @@ class EventStreams(Service):
         self._beat = LoopingCall(self._heartbeat)
         self._beat.clock = clock
 
-    def __len__(self) -> int:
+    @property
+    def count(self) -> int:
         """How many clients listen."""
         return len(self._clients)
 

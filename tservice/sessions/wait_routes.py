@@ -9,7 +9,6 @@ from pydantic import BeforeValidator, Field
 from tservice.core.errors import ErrorCode, invalid
 from tservice.http.models import Answer, Query, QueryBool, QueryInt
 from tservice.http.operations import Access, Call, Operation, Reply, Style
-from tservice.sessions.life_routes import caller_of
 from tservice.sessions.waiting import FLEET_MAX, Waiting, WaitRequest
 from tservice.sessions.waits import TIMEOUT_DEFAULT, Signal
 from tservice.terminal.matcher import NEEDLE_MAX, Needle
@@ -128,7 +127,7 @@ class WaitRoutes:
         self._waiting = waiting
 
     async def _wait(self, call: Call) -> Reply:
-        found = await self._waiting.wait(call.id, call.query.request(), caller_of(call.identity))
+        found = await self._waiting.wait(call.id, call.query.request(), call.identity)
         return _fresh(found)
 
     async def _wait_output(self, call: Call) -> Reply:
@@ -136,7 +135,7 @@ class WaitRoutes:
         found = await self._waiting.wait_output(
             call.id,
             Needle(query.match, query.nocase),
-            caller_of(call.identity),
+            call.identity,
             timeout_ms=query.timeout,
             from_buffer=query.from_ == "buffer",
         )
@@ -148,7 +147,7 @@ class WaitRoutes:
         if not all(ids) or len(ids) > FLEET_MAX:
             raise invalid("sessions", f"must name 1 to {FLEET_MAX} sessions")
         found = await self._waiting.fleet(
-            ids, query.request(), caller_of(call.identity), need_all=query.mode == "all"
+            ids, query.request(), call.identity, need_all=query.mode == "all"
         )
         return _fresh(found)
 

@@ -24,6 +24,8 @@ _BELOW = 10
 """Filled rows that may follow the options: key hints, a box's edge, a footer."""
 
 _TALLEST = 60
+_UPPER = "╭┌╔"
+_LOWER = "╰└╚"
 _CONTEXT_ROWS = 30
 _CONTEXT_CHARS = 4000
 
@@ -31,8 +33,8 @@ _TAB = re.compile(r"(?:← +)?(?:[☐☒☑✔] +\S.*?)(?: {2,}[☐☒☑✔] +\
 _MARKS = re.compile(rf"[{grammar.MARKERS}☐☑☒✔✓←]")
 _LINES = re.compile(r"[─━│┃║╭╮╰╯┌┐└┘├┤┬┴┼╌═╔╗╚╝▔▁▀▄█╹]+")
 _KNOWN_QUESTION = re.compile(
-    r"(?:Do you (?:want|trust|wish)|Would you like|Allow |Approve |Apply |Trust this|Ready to submit"
-    r"|Exit plan mode|Are you sure|How would you|Which |△ )",
+    r"(?:Do you (?:want|trust|wish)|Would you like|Allow |Approve |Apply |Trust this|△ "
+    r"|Ready to submit|Exit plan mode|Are you sure|How would you|Which )",
 )
 _ASIDE = re.compile(r"(?:Reason|Tip|Note|Hint): |[$●⎿] ?")
 _FREE_TEXT = re.compile(r"type (?:something|here|your)\b.*", re.IGNORECASE)
@@ -100,34 +102,44 @@ def _transcript_view(frame: Frame) -> bool:
 
 
 def _numbered(frame: Frame) -> Block | None:
+    block = _found(frame, grammar.WIDE_GAP)
+    if block is None:
+        return None
+    if not _tabs(frame, _area(frame, block.top)):
+        block = _found(frame, grammar.GAP)
+    shown = block and _is_last(frame, block) and _shows_itself(frame, block)
+    return block if shown else None
+
+
+def _found(frame: Frame, gap: int) -> Block | None:
     start = max(0, frame.bottom - _TALLEST)
-    area = _area(frame, frame.bottom)
-    for gap in (grammar.GAP, grammar.WIDE_GAP):
-        block = grammar.numbered(frame.inner[start : frame.bottom + 1], gap)
-        if block is None:
-            continue
-        block = evolve(block, top=block.top + start, bottom=block.bottom + start)
-        block = grammar.joined(frame, block)
-        if gap > grammar.GAP and not _tabs(frame, _area(frame, block.top)):
-            continue
-        if _is_last(frame, block) and _shows_itself(frame, block):
-            return block
-    del area
-    return None
+    block = grammar.numbered(frame.inner[start : frame.bottom + 1], gap)
+    if block is None:
+        return None
+    rows = tuple(row + start for row in block.rows)
+    return grammar.joined(frame, evolve(block, rows=rows, bottom=block.bottom + start))
 
 
 def _is_last(frame: Frame, block: Block) -> bool:
-    """Whether nothing but hints, edges and a footer follows."""
+    """Whether nothing but hints, edges and an indented footer follows."""
     below = frame.filled(block.bottom + 1, frame.bottom + 1)
-    return len(below) <= _BELOW
+    return len(below) <= _BELOW and all(_may_follow(frame, i) for i in below)
+
+
+def _may_follow(frame: Frame, at: int) -> bool:
+    row = frame.rows[at]
+    if frame.is_rule(at) or frame.is_edge(at):
+        return row.lstrip(" ")[0] in _LOWER
+    return row[0] in " │┃" or is_key_hint(row)
 
 
 def _shows_itself(frame: Frame, block: Block) -> bool:
+    area = _area(frame, block.top)
     hinted = any(map(is_key_hint, _below(frame, block)))
     if not block.marked:
         # A highlight that is colour only, or none: then the frame around it has to be complete.
-        return hinted and _area(frame, block.top).bounded
-    return hinted or _area(frame, block.top).bounded or _asked(frame, block)
+        return hinted and area.bounded
+    return hinted or area.bounded or _asked(frame, block)
 
 
 def _below(frame: Frame, block: Block) -> Iterable[str]:
@@ -143,8 +155,10 @@ def _asked(frame: Frame, block: Block) -> bool:
 def _lettered(frame: Frame) -> Block | None:
     for at in frame.filled(frame.bottom - _BELOW, frame.bottom + 1)[::-1]:
         found = grammar.lettered(frame.inner[at])
-        if found:
-            return Block(options=found, top=at, bottom=at)
+        block = Block(options=found, rows=(at,) * max(1, len(found)), bottom=at)
+        if found and _is_last(frame, block):
+            question, _ = _question(frame, _area(frame, at), at, tabbed=False)
+            return block if question else None
     return None
 
 
@@ -152,16 +166,16 @@ def _horizontal(frame: Frame) -> Block | None:
     """Options side by side below a title of their own (opencode)."""
     for at in frame.filled(frame.bottom - 4, frame.bottom + 1)[::-1]:
         found = grammar.horizontal(frame, at)
-        block = Block(options=found, top=at, bottom=at)
+        block = Block(options=found, rows=(at,), bottom=at)
         if block.marked and "△" in "".join(frame.rows[_area(frame, at).top : at]):
             return block
     return None
 
 
 def _unnumbered(frame: Frame) -> Block | None:
-    area = _area(frame, frame.bottom)
-    block = grammar.unnumbered(frame, area.top, frame.bottom + 1)
-    if block is None or not _is_last(frame, block) or _is_form(frame, area):
+    start = max(0, frame.bottom - _TALLEST)
+    block = grammar.unnumbered(frame, start, frame.bottom + 1)
+    if block is None or not _is_last(frame, block) or _is_form(frame, _area(frame, block.top)):
         return None
     shown = any(map(is_key_hint, _below(frame, block))) or _asked(frame, block)
     return block if shown else None
@@ -178,14 +192,22 @@ def _without_options(frame: Frame) -> Dialog | None:
     last = frame.filled(frame.bottom - 4, frame.bottom + 1)
     if not any(is_key_hint(frame.inner[i]) for i in last):
         return None
-    return _dialog(frame, _area(frame, frame.bottom), None)
+    # A box that holds it all ends here; one that was closed further up is part of it.
+    edge = next((i for i in last if frame.is_edge(i)), frame.bottom + 1)
+    return _dialog(frame, _area(frame, edge - 1), None)
 
 
 def _area(frame: Frame, at: int) -> _Area:
-    """The dialog around row C{at}: down from the nearest rule or upper edge outside any box."""
+    """The dialog around row C{at}: down from the nearest rule or upper edge around it."""
+    closed = 0
     for top in range(at, max(-1, at - _TALLEST), -1):
-        upper = frame.is_edge(top) and frame.rows[top].lstrip(" ")[0] in "╭┌╔"
-        if upper or (frame.is_rule(top) and _opens(frame, top)):
+        if frame.is_edge(top):
+            # A box that is closed above row C{at} stands inside the dialog: a table, a preview.
+            upper = frame.rows[top].lstrip(" ")[0] in _UPPER
+            if upper and not closed:
+                return _Area(top + 1, frame.bottom, bounded=True)
+            closed = max(0, closed - 1) if upper else closed + 1
+        elif frame.is_rule(top) and not closed and _opens(frame, top):
             return _Area(top + 1, frame.bottom, bounded=True)
     return _Area(max(0, at - _TALLEST + 1), frame.bottom, bounded=False)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from unicodedata import east_asian_width
 
 from attrs import evolve, frozen
 
@@ -26,8 +27,9 @@ _NUMBERED = re.compile(
 _CHECK = re.compile(r"(?:\[(?P<mark>[ xX✔✓*])\]|(?P<box>[☐☑☒◯◉]))\s+(?P<label>.*)")
 _PREVIEW = re.compile(r"\s{2,}[│┃┌└╭╰├].*$")
 _MARKED = re.compile(rf" *[{MARKERS}] +(?P<label>[^ ].*)")
-_LETTER = re.compile(r"\[(?P<key>[A-Za-z])\] (?P<label>\S(?:[^\[]*\S)?)")
-_PADDING = 4
+_LETTER = re.compile(r"\[(?P<key>[A-Za-z])\] +(?P<label>[^\[\s](?:[^\[]*[^\[\s])?)")
+_PADDING = 8
+"""Cells at a row's end that a client may leave free before it wraps."""
 
 
 @frozen(kw_only=True)
@@ -52,11 +54,20 @@ class Option:
 
 @frozen(kw_only=True)
 class Block:
-    """Options and where they stand: rows C{top} to C{bottom}, both included."""
+    """Options and where they stand.
+
+    @ivar rows: the row in which each option begins.
+    @ivar bottom: the last row that belongs to them.
+    """
 
     options: tuple[Option, ...]
-    top: int
+    rows: tuple[int, ...]
     bottom: int
+
+    @property
+    def top(self) -> int:
+        """The first option's row."""
+        return self.rows[0]
 
     @property
     def marked(self) -> bool:
@@ -106,7 +117,11 @@ def _extended(run: list[_Line], line: _Line, gap: int) -> list[_Line]:
 
 
 def _block(lines: list[_Line]) -> Block:
-    return Block(options=tuple(map(_option, lines)), top=lines[0].row, bottom=lines[-1].row)
+    return Block(
+        options=tuple(map(_option, lines)),
+        rows=tuple(line.row for line in lines),
+        bottom=lines[-1].row,
+    )
 
 
 def _option(line: _Line) -> Option:
@@ -128,19 +143,13 @@ def joined(frame: Frame, block: Block) -> Block:
     A row belongs to the label above it when its first word did not fit there; everything else
     between two options is a description.
     """
-    rows = frame.inner
-    starts = [i for i in range(block.top, block.bottom + 1) if _starts(rows[i])]
-    ends = [*starts[1:], min(frame.bottom, block.bottom + GAP) + 1]
+    ends = [*block.rows[1:], min(frame.bottom, block.bottom + GAP) + 1]
     options = []
     last = block.bottom
-    for option, start, end in zip(block.options, starts, ends, strict=False):
+    for option, start, end in zip(block.options, block.rows, ends, strict=True):
         label, last = _whole(frame, option.label, start, end)
         options.append(evolve(option, label=label))
     return evolve(block, options=tuple(options), bottom=max(block.bottom, last))
-
-
-def _starts(row: str) -> bool:
-    return bool(_NUMBERED.fullmatch(row) or _MARKED.fullmatch(row))
 
 
 def _whole(frame: Frame, label: str, start: int, end: int) -> tuple[str, int]:
@@ -150,18 +159,23 @@ def _whole(frame: Frame, label: str, start: int, end: int) -> tuple[str, int]:
     for at in range(start + 1, end):
         words = rows[at].split()
         blank = len(rows[at]) - len(rows[at].lstrip(" "))
-        fits = len(rows[at - 1]) + 1 + len(words[0]) <= width if words else True
+        fits = cells(rows[at - 1]) + 1 + cells(words[0]) <= width if words else True
         if fits or blank < indent or frame.is_rule(at):
             return label, at - 1
         label = f"{label} {_fold(rows[at])}"
     return label, end - 1
 
 
+def cells(text: str) -> int:
+    """How many cells of a terminal a text takes."""
+    return sum(2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
 def _width(frame: Frame, at: int) -> int:
     """Where text of this row had to wrap: the box's inner edge or the pane's, less some padding."""
     raw = frame.rows[at]
     boxed = raw.lstrip(" ")[:1] in ("│", "┃")
-    return (len(raw) - 1 if boxed else frame.cols) - _PADDING
+    return (cells(raw) - 1 if boxed else frame.cols) - _PADDING
 
 
 def unnumbered(frame: Frame, start: int, stop: int) -> Block | None:
@@ -186,7 +200,7 @@ def unnumbered(frame: Frame, start: int, stop: int) -> Block | None:
                     )
                     for n, i in enumerate(places, 1)
                 ),
-                top=first,
+                rows=tuple(places),
                 bottom=last,
             )
         return None
@@ -208,7 +222,7 @@ def _reach(rows: Sequence[str], at: int, column: int, step: int, end: int) -> in
 
 
 def lettered(row: str) -> tuple[Option, ...]:
-    """Options of the form C{[y] Approve   [n] Deny} in one row; empty when there are fewer than 2."""
+    """Options of the form C{[y] Approve   [n] Deny} in one row; empty when under two."""
     found = list(_LETTER.finditer(row))
     if len(found) < 2:
         return ()

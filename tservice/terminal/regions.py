@@ -18,8 +18,8 @@ _PARAGRAPHS = 3
 _BAR_END = re.compile(r" *╹▀{8,}.*")
 _SHELL_GLYPHS = ("!", "#", "$")
 _KEY_HINT = re.compile(
-    r"\b(?:enter|return|esc|escape)\b\)?(?:/\w+)?(?: to)? (?:confirm|cancel|select|continue|submit"
-    r"|exit|quit|go back|back|navigate|dismiss|close|open|reject|deny|approve|accept|choose|toggle)",
+    r"\b(?:enter|return|esc|escape)\b\)?(?:/\w+)?(?: to)? (?:confirm|cancel|select|continue"
+    r"|submit|exit|quit|go back|back|navigate|dismiss|close|open|reject|deny|approve|accept|choose|toggle)",
     re.IGNORECASE,
 )
 _SPINNER = re.compile(r" *[\u2800-\u28ff] ")

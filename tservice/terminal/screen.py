@@ -8,6 +8,7 @@ wrap rows that are already laid out).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cached_property
 
 from attrs import evolve, field, frozen
@@ -17,7 +18,7 @@ from tservice.terminal.ansi import strip
 _SGR = re.compile(r"\x1b\[([0-9;:]*)m")
 _SHIFT = re.compile("\x0e([^\x0f]*)\x0f?")
 _LINE_DRAWING = str.maketrans("qxlkmjtuvwn", "─│┌┐└┘├┤┴┬┼")
-_RULE = re.compile(r"([─━▔▁═])\1{7,}|([─━▔▁═])\2{2,} .+ [─━▔▁═]{2,}")
+_RULE = re.compile(r"([─━▔▁═])\1{7,}|([─━▔▁═])\2{2,} \S+(?: \S+)* [─━▔▁═]{2,}")
 _EDGE = re.compile(r"[╭┌╔├╰└╚][─━═┬┴┼]{2,}.*[╮┐╗┤╯┘╝]")
 _BORDERS = "│┃║"
 _SCROLLBAR = re.compile(r"(?<=  )[┃█▐]$")
@@ -59,7 +60,7 @@ class Style:
         if code in ("", "0"):
             return Style()
         if code in _SWITCHES:
-            return evolve(self, **_SWITCHES[code])
+            return _SWITCHES[code](self)
         if re.fullmatch(r"[39][0-79]|39", code):
             return evolve(self, foreground="" if code == "39" else code)
         if re.fullmatch(r"4[0-79]|10[0-7]", code):
@@ -67,12 +68,12 @@ class Style:
         return self
 
 
-_SWITCHES = {
-    "1": {"bold": True},
-    "2": {"dim": True},
-    "7": {"reverse": True},
-    "22": {"bold": False, "dim": False},
-    "27": {"reverse": False},
+_SWITCHES: dict[str, Callable[[Style], Style]] = {
+    "1": lambda style: evolve(style, bold=True),
+    "2": lambda style: evolve(style, dim=True),
+    "7": lambda style: evolve(style, reverse=True),
+    "22": lambda style: evolve(style, bold=False, dim=False),
+    "27": lambda style: evolve(style, reverse=False),
 }
 _PLAIN = Style()
 
