@@ -83,6 +83,16 @@ class ListenerTests(TestCase):
         listener.startService()
         self.assertIsNone(listener.local_url(""))
 
+    async def test_programs_are_sent_to_the_loopback_port(self) -> None:
+        listener, _ = self.listener("tcp:0:interface=127.0.0.2", LOOPBACK)
+        everywhere = parse_listen(Config(listen=("tcp:0:interface=0.0.0.0",), password="x"))
+        elsewhere = Listener(global_reactor, everywhere, Noting())
+        self.addCleanup(elsewhere.stopService)
+        for one in (listener, elsewhere):
+            one.startService()
+        self.assertRegex(str(listener.local_url("/b")), r"^http://127\.0\.0\.2:[0-9]+/b$")
+        self.assertRegex(str(elsewhere.local_url("")), r"^http://127\.0\.0\.1:[0-9]+$")
+
     async def test_a_port_for_every_address_is_shown_as_a_local_one(self) -> None:
         addresses = parse_listen(Config(listen=("tcp:0",), password="x"))
         listener = Listener(global_reactor, addresses, Noting())
