@@ -13,7 +13,7 @@ export function bannerText(state: StreamState, restart: boolean, known: boolean)
 export function Banner() {
   const text = bannerText(streamState.value, restarting.value, seeded.value);
   return (
-    <div role="status" aria-live="polite" data-testid="banner" data-stream={streamState.value}>
+    <div class="banner-place" role="status" aria-live="polite" data-testid="banner" data-stream={streamState.value}>
       {text !== undefined && (
         <div class="banner">
           <span class="spinner" />

@@ -5,6 +5,7 @@ import type { CliEntry } from "../api/types.ts";
 import { shortPath } from "../lib/format.ts";
 import { readStored, writeStored } from "../settings/prefs.ts";
 import { clis, sessions, settings } from "../store/state.ts";
+import { currentView } from "../terminal/current.ts";
 import { copyText } from "../ui/clipboard.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { Icon } from "../ui/Icon.tsx";
@@ -87,7 +88,7 @@ function useDraft() {
   const submit = async () => {
     setBusy(true);
     try {
-      await create(bodyOf(draft));
+      await create(bodyOf(draft, currentView.peek()?.grid));
       writeStored(KEY, JSON.stringify(remember(kept, draft)));
       newSessionOpen.value = false;
     } catch (error) {

@@ -56,6 +56,12 @@ export function Tab({ session, reachable, onMove, onWalk, onDrag, onDropAt }: Pr
     else return;
     event.preventDefault();
   };
+  /** A click wants the terminal; walking by keyboard stays among the tabs. */
+  const choose = (event: MouseEvent) => {
+    if (event.detail > 0) (event.currentTarget as HTMLElement).blur();
+    select(session.id);
+    if (event.detail > 0 && active) focusActiveTerminal();
+  };
   const menu = (event: MouseEvent) => {
     event.preventDefault();
     const box = (event.currentTarget as Element).getBoundingClientRect();
@@ -74,7 +80,7 @@ export function Tab({ session, reachable, onMove, onWalk, onDrag, onDropAt }: Pr
           <NameField session={session} onDone={() => setEditing(false)} />
         </span>
       ) : (
-        <button type="button" role="tab" id={`tab-${session.id}`} class="tab-main" aria-selected={active} aria-controls="terminal-panel" tabIndex={reachable ? 0 : -1} title={session.workingDir} onClick={() => select(session.id)} onDblClick={() => setEditing(true)} onKeyDown={key}>
+        <button type="button" role="tab" id={`tab-${session.id}`} class="tab-main" aria-selected={active} aria-controls="terminal-panel" tabIndex={reachable ? 0 : -1} title={session.workingDir} onClick={choose} onDblClick={() => setEditing(true)} onKeyDown={key}>
           <StatusDot session={session} />
           {session.pinned && <Icon name="pin" size={13} />}
           <span class="tab-name">{session.name}</span>

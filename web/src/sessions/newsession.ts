@@ -63,9 +63,12 @@ export function firstDraft(entries: readonly CliEntry[], kept: Remembered, setti
   };
 }
 
-/** Empty fields are left out: the service knows better defaults (wire 26). */
-export function bodyOf(draft: Draft): NewSessionBody {
-  const body: NewSessionBody = { start: true, mode: draft.mode };
+/**
+ * Empty fields are left out: the service knows better defaults (wire 26).
+ * @param grid the size that a terminal has here, so that the program starts with it.
+ */
+export function bodyOf(draft: Draft, grid?: { cols: number; rows: number }): NewSessionBody {
+  const body: NewSessionBody = { start: true, mode: draft.mode, ...grid };
   const folder = draft.workingDir.trim();
   const name = draft.name.trim();
   if (folder !== "") body.workingDir = folder;

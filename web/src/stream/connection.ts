@@ -32,8 +32,9 @@ function receive(message: Message): void {
     return;
   }
   if (message.event === "server:shutdown") restarting.value = true;
-  if (message.event === "init") seeded.value = true;
   tellServerEvent(message.event, data);
+  // Only now: whoever waits for this reads the list of sessions.
+  if (message.event === "init") seeded.value = true;
 }
 
 function changed(state: StreamState): void {

@@ -1,6 +1,6 @@
 /** Finds text in the lines that this page holds; the whole history is one button away. */
 import type { ISearchOptions } from "@xterm/addon-search";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { IconButton } from "../ui/IconButton.tsx";
 import { currentView, historyOpen, searchOpen } from "./current.ts";
 import { focusActiveTerminal } from "./focus.ts";
@@ -53,7 +53,7 @@ export function SearchBar() {
   const view = currentView.value;
   const field = useRef<HTMLInputElement>(null);
   const { query, write, exact, setExact, found, find } = useSearch(view);
-  useEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => field.current?.focus(), []);
   const close = () => {
     searchOpen.value = false;
     focusActiveTerminal();

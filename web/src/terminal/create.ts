@@ -8,6 +8,9 @@ import { silenceReports } from "./reports.ts";
 import { contrastOf, FONT, themeOf } from "./themes.ts";
 import { registerWidths } from "./widths.ts";
 
+/** Pixels that the scroll bar and the marks of a search take at the right. */
+export const SCROLLBAR = 10;
+
 export interface Screen {
   terminal: Terminal;
   search: SearchAddon;
@@ -51,6 +54,7 @@ export function createScreen(prefs: Prefs, darkSystem: boolean): Screen {
     drawBoldTextInBrightColors: false,
     macOptionClickForcesSelection: true,
     scrollOnUserInput: true,
+    overviewRuler: { width: SCROLLBAR },
   });
   registerWidths(terminal.unicode, unicode11());
   silenceReports(terminal.parser);

@@ -55,9 +55,10 @@ export function modified(data: string, sticky: Sticky): string {
   return (sticky.alt === "off" ? "" : "\x1b") + controlled + rest;
 }
 
-export type BarKey = "Escape" | "Tab" | "BackTab" | "Enter" | "Up" | "Down" | "Left" | "Right" | "Home" | "End" | "PageUp" | "PageDown";
+export type BarKey = "Interrupt" | "Escape" | "Tab" | "BackTab" | "Enter" | "Up" | "Down" | "Left" | "Right" | "Home" | "End" | "PageUp" | "PageDown";
 
 const PLAIN: Partial<Record<BarKey, string>> = {
+  Interrupt: "\x03",
   Escape: "\x1b",
   Tab: "\t",
   BackTab: "\x1b[Z",
