@@ -143,6 +143,7 @@ class AccessRoutes:
                 body=RevokeBody,
                 optional_body=True,
                 answer=RevokedAnswer,
+                errors=(ErrorCode.NOT_FOUND,),
             ),
             Operation(
                 method="GET",
