@@ -13,6 +13,7 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from tservice.core.clock import now_ms
 from tservice.mux.fakegrid import FakeGrid
 from tservice.mux.interface import (
+    COMMAND_TIMEOUT,
     Mark,
     MuxError,
     MuxTimeout,
@@ -22,9 +23,6 @@ from tservice.mux.interface import (
 )
 
 _T = TypeVar("_T")
-
-COMMAND_TIMEOUT = 5.0
-"""Seconds that a command waits for a server that does not answer."""
 
 
 class Program(Protocol):
@@ -282,7 +280,9 @@ class HostedPane:
         self.program.received(data)
 
     def resize(self, cols: int, rows: int) -> None:
-        """Apply a size and tell everyone."""
+        """Apply a size and tell everyone if it is another."""
+        if (cols, rows) == (self.cols, self.rows):
+            return
         self.cols, self.rows = cols, rows
         self.grid.resize(cols, rows)
         for client in tuple(self.clients.values()):

@@ -11,13 +11,13 @@ from twisted.trial.unittest import SynchronousTestCase
 from zope.interface.verify import verifyObject
 
 from tservice.mux.fake import (
-    COMMAND_TIMEOUT,
     EchoShell,
     FakeHost,
     FakeMultiplexer,
     FakePane,
 )
 from tservice.mux.interface import (
+    COMMAND_TIMEOUT,
     IMultiplexer,
     IPane,
     Liveness,

@@ -1,0 +1,1 @@
+"""Tests that take long or break things on purpose."""
