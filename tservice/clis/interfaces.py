@@ -116,6 +116,12 @@ class ICliRegistry(Interface):
     def find_binary(entry: Entry) -> Path | None:
         """The executable: on PATH, then the usual folders; remembered for 30 s."""
 
+    def configured_model(mode: str, env: Mapping[str, str]) -> str | None:
+        """The model that the agent's own configuration names, read afresh.
+
+        @param env: the pane's environment: L{Launch.env}.
+        """
+
     def check(request: LaunchRequest) -> Mapping[str, ParamValue]:
         """Everything that L{launch} checks but the binary, for a session that starts later.
 
