@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 from hypothesis import given
 from hypothesis import strategies as st
 from twisted.internet.task import Clock
@@ -57,15 +57,7 @@ class UpgradeGate(OpenGate):
             raise self.refusal
         visit = super().screen(request, method, path)
         asked = (request.getHeader("upgrade") or "").lower() == "websocket"
-        return Visit(
-            method=visit.method,
-            path=path,
-            address=visit.address,
-            secure=False,
-            upgrade=asked,
-            header=visit.header,
-            cookie=visit.cookie,
-        )
+        return evolve(visit, upgrade=asked)
 
     def authorize(self, *args: object) -> None:
         if self.forbid is not None:
