@@ -217,7 +217,9 @@ def _area(frame: Frame, at: int) -> _Area:
 def _opens(frame: Frame, at: int) -> bool:
     """Whether a rule is a dialog's upper one, not the one inside it before a last option."""
     following = frame.filled(at + 1, min(at + 3, frame.bottom + 1))
-    if not following:
+    # A plan is shown between dashed lines, with a rule below them.
+    above = frame.filled(at - 2, at)
+    if not following or (above and set(frame.rows[above[-1]].strip(" ")) == {"╌"}):
         return False
     line = re.match(r" *[❯›●>]? *([2-9])[.)]", frame.inner[following[0]])
     return line is None

@@ -25,9 +25,13 @@ _NUMBERED = re.compile(
     rf" *(?P<marker>[{MARKERS}])? *(?P<n>[0-9])[.)](?: +|(?=[^ 0-9]))(?P<label>[^ ].*)"
 )
 _CHECK = re.compile(r"(?:\[(?P<mark>[ xX✔✓*])\]|(?P<box>[☐☑☒◯◉]))\s+(?P<label>.*)")
-_PREVIEW = re.compile(r"\s{2,}[│┃┌└╭╰├].*$")
+_COLUMN = re.compile(r" {2,}.*$")
+_CURRENT = re.compile(r" [✔✓]$")
 _MARKED = re.compile(rf" *[{MARKERS}] +(?P<label>[^ ].*)")
 _LETTER = re.compile(r"\[(?P<key>[A-Za-z])\] +(?P<label>[^\[\s](?:[^\[]*[^\[\s])?)")
+_HANG = 5
+"""How far behind its number the rows of a wrapped label may begin."""
+
 _PADDING = 8
 """Cells at a row's end that a client may leave free before it wraps."""
 
@@ -101,8 +105,7 @@ def _lines(rows: Sequence[str]) -> Iterable[_Line]:
     for at, row in enumerate(rows):
         found = _NUMBERED.fullmatch(row)
         if found:
-            label = _fold(_PREVIEW.sub("", found["label"]))
-            yield _Line(at, int(found["n"]), found["marker"] is not None, label)
+            yield _Line(at, int(found["n"]), found["marker"] is not None, found["label"])
 
 
 def _extended(run: list[_Line], line: _Line, gap: int) -> list[_Line]:
@@ -125,7 +128,14 @@ def _block(lines: list[_Line]) -> Block:
 
 
 def _option(line: _Line) -> Option:
-    return checkable(Option(n=line.n, label=line.label, selected=line.marker, key=str(line.n)))
+    option = Option(n=line.n, label=line.label, selected=line.marker, key=str(line.n))
+    ticked = checkable(option)
+    return evolve(ticked, label=_first_column(ticked.label))
+
+
+def _first_column(label: str) -> str:
+    """A label without what stands in a column of its own: a description, a preview, a tick."""
+    return _CURRENT.sub("", _fold(_COLUMN.sub("", label)))
 
 
 def checkable(option: Option) -> Option:
@@ -134,7 +144,7 @@ def checkable(option: Option) -> Option:
     if found is None:
         return option
     ticked = (found["mark"] or found["box"]) not in " ☐◯"
-    return evolve(option, label=_fold(found["label"]), checked=ticked)
+    return evolve(option, label=found["label"], checked=ticked)
 
 
 def joined(frame: Frame, block: Block) -> Block:
@@ -154,13 +164,15 @@ def joined(frame: Frame, block: Block) -> Block:
 
 def _whole(frame: Frame, label: str, start: int, end: int) -> tuple[str, int]:
     rows = frame.inner
+    if not _fold(rows[start]).endswith(label):
+        return label, start
     width = _width(frame, start)
-    indent = len(rows[start]) - len(rows[start].lstrip(f" {MARKERS}"))
+    number = len(rows[start]) - len(rows[start].lstrip(f" {MARKERS}"))
     for at in range(start + 1, end):
         words = rows[at].split()
-        blank = len(rows[at]) - len(rows[at].lstrip(" "))
+        indent = len(rows[at]) - len(rows[at].lstrip(" "))
         fits = cells(rows[at - 1]) + 1 + cells(words[0]) <= width if words else True
-        if fits or blank < indent or frame.is_rule(at):
+        if fits or not number <= indent <= number + _HANG or frame.is_rule(at):
             return label, at - 1
         label = f"{label} {_fold(rows[at])}"
     return label, end - 1
