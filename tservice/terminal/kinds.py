@@ -43,8 +43,9 @@ _PLAN = re.compile(
 _REVIEW = re.compile(r"review your answers|ready to submit your answers", re.IGNORECASE)
 _FORM = re.compile(r"requests your input", re.IGNORECASE)
 _PERMISSION = re.compile(
-    r"do you want to (?!use this api key)|would you like to (?:run|make|continue|proceed|apply"
-    r"|grant|allow)|\ballow (?:execution|\S+ to |this|access)|permission required"
+    r"(?<!what )do you want to (?!use this api key)"
+    r"|would you like to (?:run|make|continue|proceed|apply|grant|allow)"
+    r"|\ballow (?:execution|\S+ to |this|access)|permission required"
     r"|approve (?:tool|this)|needs permission|apply this change|△ ",
     re.IGNORECASE,
 )

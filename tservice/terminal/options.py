@@ -25,10 +25,14 @@ _NUMBERED = re.compile(
     rf" *(?P<marker>[{MARKERS}])? *(?P<n>[0-9])[.)](?: +|(?=[^ 0-9]))(?P<label>[^ ].*)"
 )
 _CHECK = re.compile(r"(?:\[(?P<mark>[ xX✔✓*])\]|(?P<box>[☐☑☒◯◉]))\s+(?P<label>.*)")
-_PREVIEW = re.compile(r"\s{2,}[│┃┌└╭╰├].*$")
+_COLUMN = re.compile(r" {2,}.*$")
+_CURRENT = re.compile(r" [✔✓]$")
 _MARKED = re.compile(rf" *[{MARKERS}] +(?P<label>[^ ].*)")
 _LETTER = re.compile(r"\[(?P<key>[A-Za-z])\] +(?P<label>[^\[\s](?:[^\[]*[^\[\s])?)")
-_PADDING = 8
+_HANG = 5
+"""How far behind its number the rows of a wrapped label may begin."""
+
+_PADDING = 4
 """Cells at a row's end that a client may leave free before it wraps."""
 
 
@@ -101,8 +105,7 @@ def _lines(rows: Sequence[str]) -> Iterable[_Line]:
     for at, row in enumerate(rows):
         found = _NUMBERED.fullmatch(row)
         if found:
-            label = _fold(_PREVIEW.sub("", found["label"]))
-            yield _Line(at, int(found["n"]), found["marker"] is not None, label)
+            yield _Line(at, int(found["n"]), found["marker"] is not None, found["label"])
 
 
 def _extended(run: list[_Line], line: _Line, gap: int) -> list[_Line]:
@@ -125,7 +128,14 @@ def _block(lines: list[_Line]) -> Block:
 
 
 def _option(line: _Line) -> Option:
-    return checkable(Option(n=line.n, label=line.label, selected=line.marker, key=str(line.n)))
+    option = Option(n=line.n, label=line.label, selected=line.marker, key=str(line.n))
+    ticked = checkable(option)
+    return evolve(ticked, label=_first_column(ticked.label))
+
+
+def _first_column(label: str) -> str:
+    """A label without what stands in a column of its own: a description, a preview, a tick."""
+    return _CURRENT.sub("", _fold(_COLUMN.sub("", label)))
 
 
 def checkable(option: Option) -> Option:
@@ -134,7 +144,7 @@ def checkable(option: Option) -> Option:
     if found is None:
         return option
     ticked = (found["mark"] or found["box"]) not in " ☐◯"
-    return evolve(option, label=_fold(found["label"]), checked=ticked)
+    return evolve(option, label=found["label"], checked=ticked)
 
 
 def joined(frame: Frame, block: Block) -> Block:
@@ -154,16 +164,27 @@ def joined(frame: Frame, block: Block) -> Block:
 
 def _whole(frame: Frame, label: str, start: int, end: int) -> tuple[str, int]:
     rows = frame.inner
-    width = _width(frame, start)
-    indent = len(rows[start]) - len(rows[start].lstrip(f" {MARKERS}"))
+    if not _fold(rows[start]).endswith(label):
+        return label, start
+    width = wrapping_width(frame, start)
+    number = len(rows[start]) - len(rows[start].lstrip(f" {MARKERS}"))
     for at in range(start + 1, end):
         words = rows[at].split()
-        blank = len(rows[at]) - len(rows[at].lstrip(" "))
-        fits = cells(rows[at - 1]) + 1 + cells(words[0]) <= width if words else True
-        if fits or blank < indent or frame.is_rule(at):
+        indent = len(rows[at]) - len(rows[at].lstrip(" "))
+        if (
+            not words
+            or fits(rows[at - 1], words[0], width)
+            or not number <= indent <= number + _HANG
+            or frame.is_rule(at)
+        ):
             return label, at - 1
         label = f"{label} {_fold(rows[at])}"
     return label, end - 1
+
+
+def fits(row: str, word: str, width: int) -> bool:
+    """Whether C{word} would have found room behind C{row}, so that it did not have to wrap."""
+    return cells(row) + 1 + cells(word) <= width
 
 
 def cells(text: str) -> int:
@@ -171,7 +192,7 @@ def cells(text: str) -> int:
     return sum(2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def _width(frame: Frame, at: int) -> int:
+def wrapping_width(frame: Frame, at: int) -> int:
     """Where text of this row had to wrap: the box's inner edge or the pane's, less some padding."""
     raw = frame.rows[at]
     boxed = raw.lstrip(" ")[:1] in ("│", "┃")

@@ -28,7 +28,7 @@ _KEY_HINT = re.compile(
     r"|toggle)",
     re.IGNORECASE,
 )
-_SPINNER = re.compile(r" *[\u2800-\u28ff] ")
+_WORK = re.compile(r" *(?:[\u2800-\u28ff] |(?:Waiting|Working|Thinking|Loading|Starting) )")
 
 
 @frozen
@@ -41,7 +41,7 @@ class Span:
 
 def is_key_hint(row: str) -> bool:
     """Whether a row tells which keys answer or leave a dialog."""
-    return bool(_KEY_HINT.search(row)) and not _SPINNER.match(row)
+    return bool(_KEY_HINT.search(row)) and not _WORK.match(row)
 
 
 def composer(frame: Frame, rules: ScreenRules) -> Span | None:
@@ -52,15 +52,15 @@ def composer(frame: Frame, rules: ScreenRules) -> Span | None:
     return finders[rules.shape](frame, rules)
 
 
-def live(frame: Frame, span: Span | None) -> list[list[str]]:
+def live(frame: Frame, span: Span | None, reach: int = _PARAGRAPHS) -> list[list[str]]:
     """The paragraphs in which a running turn shows itself, nearest to the composer first.
 
-    Those below the composer and the last ones above it: further up is what was said, and that may
-    quote anything.
+    Those below the composer and the last C{reach} above it: further up is what was said, and that
+    may quote anything.
     """
     if span is None:
-        return _paragraphs(frame, 0, frame.bottom + 1)[-_PARAGRAPHS:][::-1]
-    above = _paragraphs(frame, 0, span.top)[-_PARAGRAPHS:][::-1]
+        return _paragraphs(frame, 0, frame.bottom + 1)[-reach:][::-1]
+    above = _paragraphs(frame, 0, span.top)[-reach:][::-1]
     return [*_paragraphs(frame, span.bottom + 1, frame.bottom + 1), *above]
 
 
@@ -68,7 +68,7 @@ def _paragraphs(frame: Frame, start: int, stop: int) -> list[list[str]]:
     found: list[list[str]] = []
     inside = False
     for at in range(start, stop):
-        filled = bool(frame.rows[at].strip()) and not frame.is_rule(at)
+        filled = not frame.is_blank(at) and not frame.is_rule(at)
         if filled and not inside:
             found.append([])
         if filled:
@@ -123,7 +123,7 @@ def _row(frame: Frame, rules: ScreenRules) -> Span | None:
         row = frame.rows[at]
         if f"{row} ".startswith(begins):
             return _with_footer(frame, at)
-        if row.strip() and (_indent(row) == 0 or frame.is_rule(at) or frame.is_edge(at)):
+        if not frame.is_blank(at) and (_indent(row) == 0 or frame.is_rule(at)):
             return None
     return None
 
@@ -133,7 +133,7 @@ def _with_footer(frame: Frame, top: int) -> Span | None:
     if not below or any(is_key_hint(frame.rows[i]) for i in below):
         return None
     footer = frame.bottom
-    while frame.rows[footer - 1].strip():
+    while not frame.is_blank(footer - 1):
         footer -= 1
     return Span(top, footer - 1) if footer > top + 1 else None
 

@@ -128,12 +128,16 @@ class Frame:
     @cached_property
     def bottom(self) -> int:
         """The last row that holds anything; -1 for an empty screen."""
-        return next((i for i in range(len(self.rows) - 1, -1, -1) if self.rows[i].strip()), -1)
+        return max(self.filled(0, len(self.rows)), default=-1)
 
     @cached_property
     def dead(self) -> bool:
         """Whether the multiplexer says that the pane's process is gone."""
         return self.bottom >= 0 and bool(_DEAD.fullmatch(self.rows[self.bottom].strip()))
+
+    def is_blank(self, at: int) -> bool:
+        """Whether row C{at} holds nothing, or half blocks alone: the padding of a coloured box."""
+        return not self.rows[at].strip("\u00a0 ▄▀")
 
     def is_rule(self, at: int) -> bool:
         """Whether row C{at} is a horizontal line, with or without a short text in it."""
@@ -145,7 +149,7 @@ class Frame:
 
     def filled(self, start: int, stop: int) -> list[int]:
         """The rows from C{start} up to, not including, C{stop} that hold anything."""
-        return [i for i in range(max(0, start), stop) if self.rows[i].strip()]
+        return [i for i in range(max(0, start), stop) if not self.is_blank(i)]
 
     def style_at(self, row: int, start: int, stop: int) -> frozenset[Style]:
         """The styles that characters C{start} to C{stop} of a row are drawn in."""

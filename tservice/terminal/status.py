@@ -13,7 +13,7 @@ from tservice.terminal.screen import Frame
 
 # Anchored, so that a sentence in prose about limits is none: the clients begin a row with it.
 _LIMIT = re.compile(
-    r"[ ●⎿■•⚠✻│└]*(?:"
+    r"[\s●⎿■•⚠✻│└]*(?:"
     r"(?:you.ve|you have|you) (?:hit|reached|exceeded|used up) your (?:\S+ ){0,3}"
     r"(?:limit|quota|usage)\b"
     r"|(?:claude (?:ai )?)?(?:\S+ )?(?:usage |rate |session |weekly )?limit (?:reached|hit)\b"
@@ -27,6 +27,7 @@ _RESETS = re.compile(
     re.IGNORECASE,
 )
 _EVIDENCE_CHARS = 120
+_BELOW_DIALOG = 8
 
 
 @frozen(kw_only=True)
@@ -67,7 +68,8 @@ def read(frame: Frame, title: str, rules: ScreenRules) -> Reading:
     span = composer(frame, rules)
     paragraphs = live(frame, span)
     rows = [row for paragraph in paragraphs for row in paragraph]
-    limit = _limit(paragraphs)
+    # At a limit the client may ask at once what to do: the sentence stands above that dialog.
+    limit = _limit(live(frame, span, _BELOW_DIALOG) if dialog else paragraphs)
     working, evidence = _working(frame, title, rules, rows, dialog, span is not None)
     return Reading(
         working=working,

@@ -86,7 +86,7 @@ class Machine:
         self.clock.advance(BOOT)
         self.folder = folder
         self.home = folder / "home"
-        self.home.mkdir(parents=True)
+        self.home.mkdir(parents=True, exist_ok=True)
         self.host = FakeHost(self.clock, program)
         self.database = Database.in_memory(clock=self.clock)
         self.settings = FixedSettings()
@@ -102,8 +102,10 @@ class Machine:
         """Put programs on the PATH."""
         (self.folder / "bin").mkdir(exist_ok=True)
         for name in names:
-            (self.folder / "bin" / name).write_text("#!/bin/sh\n")
-            (self.folder / "bin" / name).chmod(0o755)
+            path = self.folder / "bin" / name
+            if not path.exists():
+                path.write_text("#!/bin/sh\n")
+                path.chmod(0o755)
 
     def boot(self) -> None:
         """Make the service; it is not open yet."""

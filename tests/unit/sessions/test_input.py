@@ -215,7 +215,7 @@ class RuleTests(InputCase):
 class FailureTests(InputCase):
     """Lost answers and refusals."""
 
-    def fail(self, operation: str, error: MuxError, **how: object) -> None:
+    def fault(self, operation: str, error: MuxError, **how: object) -> None:
         self.pane(self.shell_session).fail(operation, error, **how)  # type: ignore[arg-type]
 
     def send(self, text: str = "x", seq: int = 1) -> Deferred[Delivery]:
@@ -224,12 +224,12 @@ class FailureTests(InputCase):
     def test_a_lost_answer_is_looked_up(self) -> None:
         for seq, effect in enumerate((True, False)):
             self.pane(self.shell_session).typed.clear()
-            self.fail("write", MuxTimeout("slow"), effect=effect)
+            self.fault("write", MuxTimeout("slow"), effect=effect)
             self.assertEqual(DONE, self.successResultOf(self.send(seq=seq)))
             self.assertEqual(b"x", bytes(self.pane(self.shell_session).typed))
 
     def test_a_long_write_goes_on_where_it_was(self) -> None:
-        self.fail("write", MuxTimeout("slow"), skip=2, effect=True)
+        self.fault("write", MuxTimeout("slow"), skip=2, effect=True)
         text = "".join(f"{number:04}" for number in range(1500))
         self.assertEqual(DONE, self.successResultOf(self.send(text)))
         self.assertEqual(text.encode(), bytes(self.pane(self.shell_session).typed))
@@ -246,7 +246,7 @@ class FailureTests(InputCase):
 
     def test_a_refused_write_gives_the_number_back(self) -> None:
         for _ in range(3):
-            self.fail("write", MuxError("no"))
+            self.fault("write", MuxError("no"))
         answer = self.send()
         self.spend(3)
         self.assertEqual(ErrorCode.OPERATION_FAILED, self.code(answer))
@@ -255,7 +255,7 @@ class FailureTests(InputCase):
 
     def test_what_waits_behind_a_failure_fails_with_it(self) -> None:
         for _ in range(3):
-            self.fail("write", MuxError("no"))
+            self.fault("write", MuxError("no"))
         first, second = self.send("a", 1), self.send("b", 2)
         other = self.type(self.shell_session, "o", client_id="d", seq=1)
         self.spend(3)
@@ -267,7 +267,7 @@ class FailureTests(InputCase):
         self.assertEqual(b"oab", bytes(self.pane(self.shell_session).typed))
 
     def test_a_pane_that_goes_away_gives_the_number_back(self) -> None:
-        self.fail("write", PaneGone("gone"))
+        self.fault("write", PaneGone("gone"))
         self.assertEqual(ErrorCode.CONFLICT, self.code(self.send()))
         self.assertEqual(DONE, self.successResultOf(self.send()))
 
@@ -406,5 +406,3 @@ class HeldGate:
 
 async def _never(*args: object) -> None:
     await Deferred()
-
-

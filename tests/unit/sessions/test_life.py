@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import uuid
 from pathlib import Path
+from typing import Any
 
 from tests.unit.sessions.rig import ADMIN, BOOT, Machine, SessionCase, begin
 from tservice.core.config import Config
-from tservice.core.errors import ErrorCode
+from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.mux.interface import MuxError, MuxTimeout
 from tservice.sessions.activity import AGENT_IDLE, SHELL_IDLE
@@ -55,7 +56,7 @@ class CreateTests(SessionCase):
         self.assertNotIn("s3cret", told + repr(self.sessions.describe(session.id)))
 
     def test_refusals_name_the_field(self) -> None:
-        for fields, code, word in [
+        cases: list[tuple[dict[str, Any], ErrorCode, str]] = [
             ({"mode": "nope"}, ErrorCode.INVALID_INPUT, "mode"),
             ({"working_dir": "relative"}, ErrorCode.INVALID_INPUT, "workingDir"),
             ({"working_dir": "/no/such"}, ErrorCode.INVALID_INPUT, "workingDir"),
@@ -68,8 +69,9 @@ class CreateTests(SessionCase):
             ({"mode": "opencode"}, ErrorCode.OPERATION_FAILED, "npm"),
             ({"env_overrides": {"PATH": "/x"}}, ErrorCode.INVALID_INPUT, "PATH"),
             ({"params": {"nope": 1}}, ErrorCode.INVALID_INPUT, "nope"),
-        ]:
-            request = CreateRequest(**{"mode": "shell", **fields})  # type: ignore[arg-type]
+        ]
+        for fields, code, word in cases:
+            request = CreateRequest(**{"mode": "shell", **fields})
             text = self.assert_refused(code, self.sessions.create(request, ADMIN))
             self.assertIn(word, text)
         self.assertEqual([], self.sessions.list())
@@ -77,9 +79,7 @@ class CreateTests(SessionCase):
     def test_a_session_that_cannot_be_started_is_not_kept(self) -> None:
         self.host.refuse = MuxError("no room")
         request = CreateRequest(mode="shell", start=True)
-        text = self.assert_refused(
-            ErrorCode.OPERATION_FAILED, self.sessions.create(request, ADMIN)
-        )
+        text = self.assert_refused(ErrorCode.OPERATION_FAILED, self.sessions.create(request, ADMIN))
         self.assertIn("no room", text)
         self.assertEqual([], self.sessions.list())
         self.assertEqual([], self.machine.restart().list())
@@ -96,9 +96,7 @@ class CapacityTests(SessionCase):
     """Caps (wire 1.3)."""
 
     def test_the_cap_counts_all_but_stopped_sessions(self) -> None:
-        self.machine = Machine(
-            Path(self.mktemp()).absolute(), config=Config(max_sessions=2)
-        )
+        self.machine = Machine(Path(self.mktemp()).absolute(), config=Config(max_sessions=2))
         self.run_now(self.sessions.open())
         first = self.create()
         self.create()
@@ -136,7 +134,7 @@ class MultiUserTests(SessionCase):
         self.assertEqual(session, self.sessions.get(session.id, self.ann))
         self.assertEqual(session, self.sessions.get(session.id, ADMIN))
         self.assertEqual([], self.sessions.list(self.bob))
-        error = self.assertRaises(Exception, self.sessions.get, session.id, self.bob)
+        error = self.assertRaises(ServiceError, self.sessions.get, session.id, self.bob)
         self.assertEqual(ErrorCode.NOT_FOUND, error.code)
 
     def test_the_cap_per_user(self) -> None:
@@ -174,8 +172,10 @@ class RunTests(SessionCase):
         self.assertNotIn("session:idle", self.names)
         self.clock.advance(SHELL_IDLE)
         self.assertEqual(1, self.names.count("session:idle"))
-        self.assertEqual({"id": session.id, "at": int((BOOT + SHELL_IDLE) * 1000)},
-                         dict(self.machine.events[-1].data))
+        self.assertEqual(
+            {"id": session.id, "at": int((BOOT + SHELL_IDLE) * 1000)},
+            dict(self.machine.events[-1].data),
+        )
         self.clock.advance(100)
         self.assertEqual(1, self.names.count("session:idle"))
 

@@ -111,6 +111,29 @@ class PermissionTests(SynchronousTestCase):
             labels(found),
         )
 
+    def test_description_in_a_column(self) -> None:
+        """What stands in a second column is not the label, nor is the tick of the current one."""
+        text = (
+            f"{RULE}\n  Select model\n\n  ❯ 1. Default (recommended) ✔  Use the default model\n"
+            "                                (currently something)\n"
+            "    2. Other                    Something else\n\n  Enter to confirm · Esc to cancel"
+        )
+        self.assertEqual(["Default (recommended)", "Other"], labels(dialog(text)))
+
+    def test_plan_belongs_to_its_dialog(self) -> None:
+        """The rule below a shown plan does not cut the plan off: another plan, another hash."""
+        dashes = "╌" * 80
+        text = (
+            f"{RULE}\n Ready to code?\n\n Here is Claude's plan:\n{dashes}\n 1. Do this\n"
+            f" 2. Do that\n{dashes}\n\n{RULE}\n Ready to execute. Would you like to proceed?\n\n"
+            " ❯ 1. Yes, and use auto mode\n   2. Yes, manually approve edits"
+        )
+        first, second = dialog(text), dialog(text.replace("Do that", "Erase all"))
+        assert first is not None
+        assert second is not None
+        self.assertEqual(("Ready to code?", Kind.PLAN), (first.title, first.kind))
+        self.assertNotEqual(first.frame_hash, second.frame_hash)
+
     def test_dialog_taller_than_the_pane(self) -> None:
         """With its upper rule scrolled off, the hints below it still show it."""
         diff = "\n".join(f"   {n} +line" for n in range(10, 25))
@@ -164,6 +187,13 @@ class QuestionTests(SynchronousTestCase):
         found = dialog(ASK.replace("[ ] Type something", "[ ] my own words"))
         assert found is not None
         self.assertEqual([3], [o.n for o in found.options if o.free_text])
+
+    def test_key_hints_that_wrap(self) -> None:
+        """On a phone's width the hints take two rows, the second from the first column."""
+        narrow = ASK.replace(RULE, "─" * 46).replace(
+            "Tab/Arrow keys to navigate · Esc to cancel", "↑/↓ to navigate · Esc to\ncancel"
+        )
+        self.assertEqual(4, len(labels(dialog(narrow, cols=46))))
 
     def test_long_descriptions(self) -> None:
         """On a question page descriptions may take more than three rows."""

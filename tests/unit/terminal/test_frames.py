@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import evolve
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.frames import load
+from tests.frames import Recording, load
 from tests.frames.score import RULES, Score, score
 from tests.unit.terminal.screens import COMPOSER, PERMISSION, TRUST
 from tservice.terminal.screen import Frame
@@ -58,18 +58,17 @@ class FloorTests(SynchronousTestCase):
         for recording in load():
             if recording.cli not in ("claude", "pi", "cn", "qwen", "gemini"):
                 continue  # these fill the pane: nothing stands above
-            label, rules = recording.label, RULES[recording.cli]
-            text = recording.plain.rstrip(b"\n")
+            alone = self.told(recording, b"")
             for above in IMITATIONS:
-                frame = Frame.from_capture(above.encode() + b"\n\n" + text, label.size[0])
-                found = read(frame, label.title, rules)
-                told = f"{recording} below {above!r}: {found.evidence}"
-                self.assertEqual(
-                    (label.state, label.composer), (found.state, found.composer_ready), told
-                )
-                options = () if found.dialog is None else found.dialog.options
-                wanted = () if label.dialog is None else label.dialog.options
-                self.assertEqual(wanted, tuple(o.label for o in options), told)
+                told = self.told(recording, above.encode() + b"\n\n")
+                self.assertEqual(alone, told, f"{recording} below {above!r}")
+
+    def told(self, recording: Recording, above: bytes) -> tuple[object, ...]:
+        label = recording.label
+        capture = above + recording.plain.rstrip(b"\n")
+        found = read(Frame.from_capture(capture, label.size[0]), label.title, RULES[recording.cli])
+        shown = () if found.dialog is None else (found.dialog.kind, found.dialog.options)
+        return found.state, found.composer_ready, shown
 
     def test_other_clients_rules_find_no_dialog(self) -> None:
         """A composer read with another CLI's rules is at worst unknown, hardly a dialog."""

@@ -53,9 +53,11 @@ class CaptureTests(SynchronousTestCase):
     def test_recordings_agree_with_their_plain_text(self) -> None:
         """Both captures of one moment have the same rows."""
         for recording in load():
-            if recording.ansi is not None:
-                plain = Frame.from_capture(recording.plain)
-                self.assertEqual(plain.rows, Frame.from_capture(recording.ansi).rows, recording)
+            # A running turn moves on between two captures.
+            if recording.ansi is not None and recording.label.state != "working":
+                frames = map(Frame.from_capture, (recording.plain, recording.ansi))
+                plain, coloured = (each.rows[: each.bottom + 1] for each in frames)
+                self.assertEqual(plain, coloured, recording)
 
     @settings(max_examples=500, deadline=None)
     @given(st.binary(max_size=200) | st.text("a\x1b[];0135789m\n\x0e\x0f│─", max_size=60))
@@ -74,6 +76,11 @@ class ShapeTests(SynchronousTestCase):
         rows = ("─" * 20, "  ━━━━━━━━━━", "──── name of it ──", "---------", "─── ───", "├────┤")
         frame = Frame.from_capture("\n".join(rows).encode())
         self.assertEqual([True, True, True, False, False, False], [*map(frame.is_rule, range(6))])
+
+    def test_padding_of_coloured_boxes(self) -> None:
+        """Rows of half blocks hold nothing."""
+        frame = Frame.from_capture("▄▄▄▄\n > a\n▀▀▀▀".encode())
+        self.assertEqual(([1], 1), (frame.filled(0, 3), frame.bottom))
 
     def test_boxes(self) -> None:
         """Borders of boxes in boxes go, columns stay; a scrollbar goes."""

@@ -108,11 +108,24 @@ class LimitTests(SynchronousTestCase):
             " (Europe/Zurich)",
             "■ You've hit your usage limit. Upgrade or try again at 3:05 PM.": "3:05 PM",
             "● You've hit your weekly limit": None,
+            "  ⎿ \u00a0You've hit your session limit · resets 3:03pm (UTC)": "3:03pm (UTC)",
         }
         for line, when in cases.items():
             found = reading(f"❯ go\n\n{line}\n\n{COMPOSER}")
             self.assertIsNotNone(found.limit, line)
             self.assertEqual(when, found.limit_resets, line)
+
+    def test_limit_above_its_dialog(self) -> None:
+        """The client may ask at once what to do about it; the limit is told all the same."""
+        text = (
+            "❯ go\n  ⎿  You've hit your session limit · resets 3pm\n\n✻ Brewed for 0s\n\n"
+            f"❯ /rate-limit-options\n\n{RULE}\n  What do you want to do?\n\n"
+            "  ❯ 1. Stop and wait for limit to reset\n    2. Upgrade your plan\n\n"
+            "  Enter to confirm · Esc to cancel"
+        )
+        found = reading(text)
+        assert found.dialog is not None
+        self.assertEqual(("3pm", "notice"), (found.limit_resets, str(found.dialog.kind)))
 
     def test_prose_about_limits(self) -> None:
         """A sentence about limits, or an old one, is none."""
