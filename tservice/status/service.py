@@ -72,7 +72,6 @@ class StatusService:
             "user": {
                 "username": identity.username,
                 "role": "admin" if identity.admin else "user",
-                "mustChangePassword": identity.must_change_password,
                 "multiUser": self._multiuser,
             },
             "serverTime": now_ms(self._clock),

@@ -21,7 +21,6 @@ from tservice.sessions.routes import session_operations
 from tservice.sessions.service import SessionService
 from tservice.sessions.socket_routes import SocketRoutes
 from tservice.sessions.sockets import TerminalSockets
-from tservice.sessions.wait_routes import WaitRoutes
 from tservice.sessions.waiting import Waiting
 from tservice.sessions.waits import WaitCaps, WaitSlots
 from tservice.settings.service import SettingsService
@@ -34,6 +33,7 @@ class Sessions:
     """The sessions, and what reaches them."""
 
     service: SessionService
+    waiting: Waiting
     operations: list[Operation]
 
 
@@ -79,9 +79,9 @@ def wire_sessions(
     routes = SocketRoutes(service, terminals, lambda: secrets.token_hex(8))
     return Sessions(
         service=service,
+        waiting=waiting,
         operations=[
-            *session_operations(service),
-            *WaitRoutes(waiting).operations(),
+            *session_operations(service, waiting),
             *routes.operations(),
         ],
     )
