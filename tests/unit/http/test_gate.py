@@ -9,8 +9,9 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
-from tests.unit.http.driver import Answer, Api
+from tests.unit.http.driver import Answer, Api, head
 from tests.unit.http.test_site import operation
+from tests.unit.http.test_websocket import UPGRADE
 from tservice.access.authenticators import (
     BasicAuthenticator,
     CookieAuthenticator,
@@ -98,6 +99,7 @@ class GateCase(SynchronousTestCase):
         )
         table = routes.operations() + self.table()
         self.api = Api(table, gate, Pages(), WebSockets(self.clock), clock=self.clock)
+        self.addCleanup(self.api.close)
 
     def authenticators(self, account: IAccounts | None) -> list[IAuthenticator]:
         if account is None:
@@ -412,6 +414,16 @@ class RoleTests(GateCase):
             [(404, "NOT_FOUND", f"Session {name} not found") for name in ("theirs", "none")],
             [self.as_user("ann", f"/api/sessions/{name}").error for name in ("theirs", "none")],
         )
+
+    def test_sockets(self) -> None:
+        """Credentials are judged in HTTP, ownership after the upgrade (wire 26, Access)."""
+        self.assertEqual(401, self.ask(UPGRADE, "/ws/mine").status)
+        connection = self.api.connect()
+        connection.send(head("GET", "/ws/theirs", {**UPGRADE, "X-User": "ann"}))
+        answer, _, frame = connection.value().partition(b"\r\n\r\n")
+        self.assertTrue(answer.startswith(b"HTTP/1.1 101 "), answer)
+        self.assertEqual(4003, int.from_bytes(frame[2:4], "big"))
+        connection.lose()
 
     def test_must_change_password(self) -> None:
         self.named.flagged = True

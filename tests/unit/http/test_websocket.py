@@ -158,6 +158,7 @@ class SocketCase(SynchronousTestCase):
             clock=self.clock,
             answered=lambda *args: self.told.append(args),
         )
+        self.addCleanup(self.api.close)
 
     async def handle(self, call: Call) -> object:
         if self.error is not None:
