@@ -18,6 +18,9 @@ from tservice.mux.tmux.control import Block, ControlParser, Event, Notice, Outpu
 MAX_WAITING = 256
 """Commands that wait for an answer; a line is below 4 KB but for a paste."""
 
+CLOSE_TIMEOUT = 0.5
+"""Seconds for the last bytes of a client whose process is over."""
+
 MAX_ERROR_TEXT = 2000
 """Bytes kept of what the process wrote to its standard error."""
 
@@ -107,6 +110,7 @@ class ControlClient(ProcessProtocol):
         self._errors = b""
         self._exit_text = ""
         self._process: Any = None
+        self._closing: IDelayedCall | None = None
 
     @property
     def waiting(self) -> int:
@@ -167,7 +171,13 @@ class ControlClient(ProcessProtocol):
     def errReceived(self, data: bytes) -> None:
         self._errors = (self._errors + data)[-MAX_ERROR_TEXT:]
 
+    def processExited(self, reason: Failure) -> None:
+        # The server has this client's pipes too, and one that stands still does not close them.
+        self._closing = self._clock.callLater(CLOSE_TIMEOUT, self._process.loseConnection)
+
     def processEnded(self, reason: Failure) -> None:
+        if self._closing is not None and self._closing.active():
+            self._closing.cancel()
         for event in self._parser.finish():
             self._dispatch(event)
         self._process = None
