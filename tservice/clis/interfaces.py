@@ -60,8 +60,8 @@ class LaunchRequest:
     """What a caller wants to run.
 
     @ivar params: launch parameters by name, as the entry's C{params} declare them.
-    @ivar resume: the agent's own conversation id to go on with (hex digits and dashes, up to
-        100); C{None} starts afresh.
+    @ivar resume: the agent's own conversation id to go on with: 1 to 100 letters, digits, C{_} and
+        C{-}, not first C{-}; C{None} starts afresh.
     @ivar overrides: C{envOverrides} of wire 1.3.
     @ivar granted: the caller may bypass permissions; else privileged values are clamped and
         entries that run any command unasked are refused.

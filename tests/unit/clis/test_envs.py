@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
@@ -139,6 +139,7 @@ names = st.one_of(
 class EnvironmentProperties(SynchronousTestCase):
     """For every mode and every override."""
 
+    @settings(max_examples=200, deadline=None)
     @given(st.sampled_from(sorted(STOCK)), st.dictionaries(names, st.text(max_size=20), max_size=4))
     def test_accepted_overrides_cannot_change_who_it_is_or_what_runs(
         self, mode: str, overrides: dict[str, str]
@@ -157,6 +158,7 @@ class EnvironmentProperties(SynchronousTestCase):
             self.assertEqual(value, added[name])
             self.assertRegex(name, r"\A[A-Za-z_][A-Za-z0-9_]*\Z")
 
+    @settings(max_examples=200, deadline=None)
     @given(
         st.sampled_from(sorted(STOCK)),
         st.dictionaries(names | st.sampled_from(sorted(ENVIRON)), st.just("v"), max_size=8),

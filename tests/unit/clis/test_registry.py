@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
@@ -72,6 +72,7 @@ class MergeTests(SynchronousTestCase):
         self.assertEqual(ENTRY_LIMIT, len(merged.entries))
         self.assertEqual(len(STOCK), len(merged.faults))
 
+    @settings(max_examples=200, deadline=None)
     @given(
         st.dictionaries(
             st.sampled_from([*STOCK, "mine", "X", ""]),

@@ -6,7 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
@@ -167,6 +167,7 @@ class ReadTests(FilesCase):
         self.path.mkdir()
         self.refusal(UnsafeFile)
 
+    @settings(max_examples=200, deadline=None)
     @given(st.binary(max_size=200))
     def test_any_content_is_a_value_or_a_clear_error(self, content: bytes) -> None:
         path = Path("any.json").absolute()
@@ -176,6 +177,7 @@ class ReadTests(FilesCase):
         except UnparsableFile as error:
             self.assertTrue(str(error).startswith("any.json: "))
 
+    @settings(max_examples=200, deadline=None)
     @given(st.text())
     def test_what_is_written_is_read(self, text: str) -> None:
         path = Path("any.txt").absolute()
