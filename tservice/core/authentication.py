@@ -19,22 +19,26 @@ class Visit:
     """One request, as far as deciding who sent it needs.
 
     @ivar path: as the routes know it; C{None} for a path that no route can have.
+    @ivar host: the Host header, checked.
     @ivar address: the caller's address, a trusted proxy's word already applied.
     @ivar secure: whether it came over TLS, to us or to a trusted proxy.
     @ivar upgrade: whether it asks for a WebSocket.
     @ivar preflight: whether a browser only asks what it may send from an allowed origin.
+    @ivar cors: the foreign origin that may read the answer, if one is allowed to.
     @ivar header: the last value of a request header, or C{None}.
     @ivar cookie: the value of a cookie, or C{None}.
     """
 
     method: str
     path: str | None
+    host: str
     address: str
     secure: bool
     upgrade: bool
     header: Callable[[str], str | None]
     cookie: Callable[[str], str | None]
     preflight: bool = False
+    cors: str | None = None
 
 
 class Bucket(Enum):
@@ -61,14 +65,14 @@ class Wrong:
     """Evidence was shown, and it was false: it counts as a failure.
 
     @ivar username: whose password was tried, where that has a bucket of its own.
-    @ivar final: no other authenticator may pass this visit.
+    @ivar text: of the bare 401.
+    @ivar challenge: whether a browser shall ask for a password by itself.
     """
 
     bucket: Bucket
     username: str | None = None
     text: str = "Unauthorized"
     challenge: bool = True
-    final: bool = False
 
 
 Verdict = Pass | Wrong | None

@@ -77,7 +77,9 @@ class Channel(HTTPChannel):
         super().allContentReceived()
 
     def rawDataReceived(self, data: bytes) -> None:
-        if not self._draining:
+        if self._upgraded is not None:
+            self._upgraded.dataReceived(data)
+        elif not self._draining:
             super().rawDataReceived(data)
 
     def refuse(self, request: Request) -> None:
@@ -112,14 +114,16 @@ class Channel(HTTPChannel):
         self._abortingCall = self.callLater(self.abortTimeout, self.forceAbortClient)
         self.loseConnection()
 
-    def upgrade(self, protocol: IProtocol) -> None:
+    def upgrade(self, protocol: IProtocol, first: bytes) -> None:
         """Hand the connection over: from now on C{protocol} gets its bytes and its end."""
-        self.setTimeout(None)
+        waiting = b"".join(self._dataBuffer)
+        self._dataBuffer = []
         self.transport.unregisterProducer()
         self._upgraded = protocol
         protocol.makeConnection(self.transport)
-        # It was paused if bytes came in behind the request.
+        # It was paused if more than a little came in behind the request.
         self._networkProducer.resumeProducing()
+        protocol.dataReceived(first + waiting)
 
     def connectionLost(self, reason: Failure) -> None:  # type: ignore[override]
         if self._linger is not None and self._linger.active():

@@ -50,8 +50,8 @@ class IGate(Interface):
         @raise ServiceError: it is not.
         """
 
-    def headers(visit: Visit) -> Mapping[str, str]:
-        """Headers of every answer to C{visit}."""
+    def headers(visit: Visit | None) -> Mapping[str, str]:
+        """Headers of every answer; C{None} for one that did not pass L{screen}."""
 
 
 class IPages(Interface):
@@ -115,12 +115,16 @@ class Kernel:
         try:
             visit = self._gate.screen(request, _text(request.method), path)
         except Refusal as refusal:
+            self._put_headers(request, self._gate.headers(None))
             self._end(request, refusal.response)
             return NOT_DONE_YET
         request.visit = visit
         self._put_headers(request, self._gate.headers(visit))
         if request.refusal is not None:
             self._end(request, _refused(request.refusal))
+        elif self._base and request.path == self._base.encode():
+            # Relative addresses in the page need the slash.
+            self._end(request, Response(status=308, headers={"Location": f"{self._base}/"}))
         elif path is None:
             self._start(request, self._miss(request, HTTPException()))
         elif visit.preflight:

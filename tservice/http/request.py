@@ -140,13 +140,15 @@ class Request(server.Request):
         except Exception:
             self.processingFailed(Failure())
 
-    def upgrade(self, protocol: IProtocol) -> bool:
-        """Turn the connection into C{protocol}'s; C{False} where HTTP/2 cannot."""
-        if not isinstance(self.channel, Channel):
-            return False
+    @property
+    def can_upgrade(self) -> bool:
+        """Whether the connection can turn into another protocol: not over HTTP/2."""
+        return isinstance(self.channel, Channel)
+
+    def upgrade(self, protocol: IProtocol, first: bytes) -> None:
+        """Turn the connection into C{protocol}'s, which hears C{first} before all else."""
         self.code = SWITCHED
-        self.channel.upgrade(protocol)
-        return True
+        self.channel.upgrade(protocol, first)
 
     def finish(self) -> None:
         """End the answer; there is nothing to end once the connection is gone."""

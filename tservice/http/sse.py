@@ -19,7 +19,6 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.core.clock import now_ms
-from tservice.core.errors import ErrorCode
 from tservice.core.events import Audience, Event, EventHub
 from tservice.core.identity import Identity
 from tservice.http.envelope import bare, dump
@@ -174,7 +173,8 @@ class EventStreams(Service):
         self._beat = LoopingCall(self._heartbeat)
         self._beat.clock = clock
 
-    def __len__(self) -> int:
+    @property
+    def count(self) -> int:
         """How many clients listen."""
         return len(self._clients)
 
@@ -277,6 +277,5 @@ class EventStreams(Service):
                 tag="Events",
                 query=EventsQuery,
                 style=Style.STREAM,
-                errors=(ErrorCode.RATE_LIMITED,),
             )
         ]

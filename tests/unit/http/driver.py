@@ -37,6 +37,7 @@ class OpenGate:
         return Visit(
             method=method,
             path=path,
+            host="localhost",
             address="127.0.0.1",
             secure=False,
             upgrade=False,
@@ -52,7 +53,7 @@ class OpenGate:
     ) -> None:
         pass
 
-    def headers(self, visit: Visit) -> Mapping[str, str]:
+    def headers(self, visit: Visit | None) -> Mapping[str, str]:
         return {}
 
 
@@ -171,7 +172,7 @@ class Api:
         pages: IPages | None = None,
         sockets: ISockets | None = None,
         base_path: str = "",
-        clock: Clock | None = None,
+        clock: Any = None,
         **site: Any,
     ) -> None:
         self.clock = clock or Clock()

@@ -143,7 +143,7 @@ class StreamTests(SynchronousTestCase):
         self.assertEqual((503, b"Too many SSE connections"), (answer.status, answer.content))
         self.assertTrue(int(answer.headers["retry-after"]) >= 1)
         clients[0].lose()
-        self.assertEqual(MAX_CLIENTS - 1, len(self.streams))
+        self.assertEqual(MAX_CLIENTS - 1, self.streams.count)
         self.assertEqual(["init"], self.names(self.listen()))
 
     def test_a_client_that_does_not_read_is_cut_off_alone(self) -> None:
@@ -158,7 +158,7 @@ class StreamTests(SynchronousTestCase):
         self.assertFalse(quick.transport.aborted)
         self.assertEqual(6, len(self.names(quick)))
         slow.lose()
-        self.assertEqual(1, len(self.streams))
+        self.assertEqual(1, self.streams.count)
 
     def test_a_client_that_reads_again_gets_everything_in_order(self) -> None:
         connection = self.listen()
@@ -201,7 +201,7 @@ class StreamTests(SynchronousTestCase):
         self.successResultOf(self.streams.stopService())
         self.assertEqual(["init", "server:shutdown"], self.names(connection))
         self.assertTrue(connection.value().endswith(b"0\r\n\r\n"))
-        self.assertEqual(0, len(self.streams))
+        self.assertEqual(0, self.streams.count)
         self.happen("late")
         self.assertEqual(2, len(self.names(connection)))
 
@@ -211,13 +211,13 @@ class StreamTests(SynchronousTestCase):
         connection = self.listen()
         self.streams.drop(lambda identity: identity.auth_session == "s1")
         self.assertTrue(connection.value().endswith(b"0\r\n\r\n"))
-        self.assertEqual(1, len(self.streams))
+        self.assertEqual(1, self.streams.count)
         self.happen("a")
         self.assertEqual(["init", "a"], self.names(other))
 
     def test_head(self) -> None:
         self.assertEqual(200, self.api.request("HEAD", "/api/events").status)
-        self.assertEqual(0, len(self.streams))
+        self.assertEqual(0, self.streams.count)
 
     def test_nothing_is_left(self) -> None:
         connection = self.listen()

@@ -1,0 +1,99 @@
+/** The mock's sessions, settings and event stream (wire 1.3, 3, 21). */
+import { randomUUID } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import type { CliEntry, NewSessionBody, ServiceState, Session, Settings } from "../src/api/types.ts";
+import { type Hub, MockSession } from "./session.ts";
+
+const RING = 1000;
+
+export const CLIS: CliEntry[] = [
+  cli("primary", "Claude Code", "CC", "agent", true),
+  cli("codex", "Codex", "CX", "agent", true),
+  cli("opencode", "OpenCode", "OC", "agent", false, "npm install -g opencode-ai"),
+  cli("gemini", "Gemini", "GM", "agent", false, "npm install -g @google/gemini-cli"),
+  cli("shell", "Shell", "SH", "shell", true),
+];
+
+function cli(id: string, label: string, shortBadge: string, kind: "agent" | "shell", installed: boolean, installCommand?: string): CliEntry {
+  const entry = { id, label, shortBadge, kind, installed, enabled: true, stock: true, order: 0 };
+  return installCommand === undefined ? entry : { ...entry, installCommand };
+}
+
+export class MockState implements Hub {
+  readonly sessions = new Map<string, MockSession>();
+  settings: Settings = { displayName: "", defaultMode: "shell", defaultWorkingDir: "/home/demo/work", historyLimit: 100_000 };
+  private readonly boot = randomUUID().slice(0, 8);
+  private readonly ring: { n: number; text: string }[] = [];
+  private readonly clients = new Set<ServerResponse>();
+  private count = 0;
+
+  publish(name: string, data: unknown): void {
+    const n = ++this.count;
+    const text = `event: ${name}\nid: ${this.boot}-${n}\ndata: ${JSON.stringify(data)}\n\n`;
+    this.ring.push({ n, text });
+    if (this.ring.length > RING) this.ring.shift();
+    for (const client of this.clients) client.write(text);
+  }
+
+  status(): ServiceState {
+    return { version: "0.1.0-mock", sessions: [...this.sessions.values()].map((each) => each.record), serverTime: Date.now() };
+  }
+
+  listen(response: ServerResponse, lastId: string | undefined): void {
+    response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
+    const [boot, n] = (lastId ?? "").split("-");
+    if (boot === this.boot) for (const event of this.ring) event.n > Number(n) && response.write(event.text);
+    else response.write(`event: init\nid: ${this.boot}-${this.count}\ndata: ${JSON.stringify(this.status())}\n\n`);
+    this.clients.add(response);
+    response.on("close", () => this.clients.delete(response));
+  }
+
+  heartbeat(): void {
+    for (const client of this.clients) client.write(`event: sse:heartbeat\ndata: {"t":${Date.now()}}\n\n`);
+  }
+
+  dropStreams(): void {
+    for (const client of this.clients) client.destroy();
+  }
+
+  add(body: Partial<NewSessionBody> & Partial<Session>): MockSession {
+    const id = randomUUID();
+    const record: Session = {
+      id,
+      pid: null,
+      status: "idle",
+      mode: "shell",
+      name: `session ${this.sessions.size + 1}`,
+      nameSource: "placeholder",
+      workingDir: "/home/demo/work",
+      createdAt: Date.now(),
+      lastActivityAt: Date.now(),
+      color: "default",
+      pinned: false,
+      cols: 120,
+      rows: 40,
+      displayModel: null,
+      ...body,
+    };
+    const session = new MockSession(record, this);
+    this.sessions.set(id, session);
+    this.publish("session:created", record);
+    return session;
+  }
+
+  remove(id: string): void {
+    this.sessions.get(id)?.drop(4009);
+    this.sessions.delete(id);
+    this.publish("session:deleted", { id, at: Date.now() });
+  }
+
+  order(order: string[]): void {
+    const all = new Map(this.sessions);
+    this.sessions.clear();
+    for (const id of [...order, ...all.keys()]) {
+      const session = all.get(id);
+      if (session) this.sessions.set(id, session);
+    }
+    this.publish("session:orderChanged", { order: [...this.sessions.keys()] });
+  }
+}

@@ -1,0 +1,58 @@
+/** The service's operations that this page uses, one function each. */
+import { request } from "./client.ts";
+import { sessionPath } from "./paths.ts";
+import type {
+  CliEntry,
+  NewSessionBody,
+  SearchResult,
+  Session,
+  Settings,
+  TerminalCapture,
+} from "./types.ts";
+
+export const signIn = (username: string, password: string) =>
+  request<unknown>("POST", "api/login", { body: { username, password }, anonymous: true });
+
+export const signOut = () => request<unknown>("POST", "api/logout");
+
+export const listClis = () => request<CliEntry[]>("GET", "api/clis");
+
+export const readSettings = () => request<Settings>("GET", "api/settings");
+
+export const writeSettings = (changes: Settings) =>
+  request<Settings>("PUT", "api/settings", { body: changes });
+
+export const readSession = (id: string) => request<Session>("GET", sessionPath(id));
+
+export const createSession = (body: NewSessionBody) =>
+  request<{ session: Session }>("POST", "api/sessions", { body });
+
+export const startSession = (id: string, clearBreaker: boolean) =>
+  request<{ session: Session }>("POST", sessionPath(id, "/start"), {
+    body: clearBreaker ? { clearBreaker: true } : {},
+  });
+
+/** @param killMux false leaves the pane running without this service (wire 1.3). */
+export const removeSession = (id: string, killMux: boolean) =>
+  request<unknown>("DELETE", sessionPath(id, `?killMux=${killMux}`));
+
+export const renameSession = (id: string, name: string) =>
+  request<{ name: string }>("PUT", sessionPath(id, "/name"), { body: { name } });
+
+export const colorSession = (id: string, color: string) =>
+  request<{ color: string }>("PUT", sessionPath(id, "/color"), { body: { color } });
+
+export const pinSession = (id: string, pinned: boolean) =>
+  request<{ pinned: boolean; pinnedAt?: number }>("PUT", sessionPath(id, "/pin"), { body: { pinned } });
+
+export const orderSessions = (order: string[]) =>
+  request<{ order: string[] }>("PUT", "api/session-order", { body: { order } });
+
+export const readHistory = (id: string, lines: number, signal: AbortSignal) =>
+  request<TerminalCapture>("GET", sessionPath(id, `/terminal?full=1&lines=${lines}`), { signal });
+
+export function searchHistory(id: string, query: string, nocase: boolean, signal: AbortSignal): Promise<SearchResult> {
+  const params = new URLSearchParams({ q: query, limit: "200" });
+  if (nocase) params.set("nocase", "1");
+  return request<SearchResult>("GET", sessionPath(id, `/search?${params.toString()}`), { signal });
+}

@@ -1,0 +1,69 @@
+/** Requests to the service. */
+import { unwrap } from "./envelope.ts";
+import { ApiError, unreachable } from "./errors.ts";
+import { serviceUrl } from "./paths.ts";
+
+type Listener = () => void;
+
+const onUnauthorized = new Set<Listener>();
+
+/** Tell `listener` whenever an answer says that nobody is signed in. */
+export function whenUnauthorized(listener: Listener): () => void {
+  onUnauthorized.add(listener);
+  return () => onUnauthorized.delete(listener);
+}
+
+export function reportUnauthorized(): void {
+  for (const listener of onUnauthorized) listener();
+}
+
+function retryAfterOf(response: Response): number | undefined {
+  const value = Number(response.headers.get("Retry-After"));
+  return Number.isFinite(value) && value > 0 ? value : undefined;
+}
+
+function isJson(response: Response): boolean {
+  return (response.headers.get("Content-Type") ?? "").includes("json");
+}
+
+async function send(path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(serviceUrl(path, document.baseURI), { credentials: "same-origin", ...init });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw unreachable();
+  }
+}
+
+export interface RequestOptions {
+  body?: unknown;
+  signal?: AbortSignal;
+  /** A sign-in attempt itself: its 401 means a wrong password. */
+  anonymous?: boolean;
+}
+
+function initOf(method: string, options: RequestOptions): RequestInit {
+  const init: RequestInit = { method, headers: { Accept: "application/json" } };
+  if (options.signal) init.signal = options.signal;
+  if (options.body !== undefined) {
+    init.body = JSON.stringify(options.body);
+    init.headers = { ...init.headers, "Content-Type": "application/json" };
+  }
+  return init;
+}
+
+/**
+ * @returns the envelope's `data`.
+ * @throws ApiError for every failure, also when the service cannot be reached (status 0).
+ */
+export async function request<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
+  const response = await send(path, initOf(method, options));
+  const text = await response.text();
+  try {
+    const answer = { status: response.status, json: isJson(response), text, retryAfter: retryAfterOf(response) };
+    return unwrap(answer) as T;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401 && !options.anonymous) reportUnauthorized();
+    throw error;
+  }
+}

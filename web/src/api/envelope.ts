@@ -1,0 +1,39 @@
+/** One answer in, its payload or an ApiError out (interface.md Response envelope). */
+import { ApiError, bareError } from "./errors.ts";
+
+export interface Answer {
+  status: number;
+  json: boolean;
+  text: string;
+  retryAfter?: number | undefined;
+}
+
+interface Envelope {
+  success?: unknown;
+  data?: unknown;
+  error?: unknown;
+  errorCode?: unknown;
+}
+
+function parse(text: string): Envelope | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The status is looked at before the body: 401 and 429 of the gate are bare text. */
+export function unwrap(answer: Answer): unknown {
+  const envelope = answer.json ? parse(answer.text) : undefined;
+  const ok = answer.status >= 200 && answer.status < 300;
+  if (envelope === undefined) {
+    if (ok) throw new ApiError(answer.status, "", "The service sent an answer that is no JSON.");
+    throw bareError(answer.status, answer.text, answer.retryAfter);
+  }
+  if (ok && envelope.success === true) return envelope.data;
+  const message = typeof envelope.error === "string" ? envelope.error : "The request failed.";
+  const code = typeof envelope.errorCode === "string" ? envelope.errorCode : "";
+  throw new ApiError(answer.status, code, message, answer.retryAfter);
+}

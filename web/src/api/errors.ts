@@ -1,0 +1,69 @@
+/** What went wrong with a request, in words for the person at the screen. */
+
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  /** Seconds the server asked to wait, where it said so. */
+  readonly retryAfter: number | undefined;
+
+  constructor(status: number, code: string, message: string, retryAfter?: number) {
+    super(message);
+    this.name = "ApiError";
+    this.status = status;
+    this.code = code;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** The server's own text stays: it names the field and the rule. Only bare statuses get words. */
+const BARE_STATUS: Record<number, string> = {
+  401: "Please sign in.",
+  403: "The service refused this request.",
+  404: "Not found.",
+  409: "This does not fit the current state.",
+  413: "That is too large.",
+  422: "The service could not do that.",
+  429: "Too many requests.",
+  502: "The service cannot be reached behind its proxy.",
+  503: "The service is busy or restarting.",
+};
+
+/** The longest text shown from an answer that is no envelope, e.g. a proxy's page. */
+const PLAIN_TEXT_LIMIT = 300;
+
+function wait(seconds: number): string {
+  if (seconds < 90) return `${seconds} seconds`;
+  return `${Math.ceil(seconds / 60)} minutes`;
+}
+
+/** @param text an answer's bare text: guard answers are no envelopes (wire 0). */
+export function bareError(status: number, text: string, retryAfter?: number): ApiError {
+  const plain = text.trim();
+  const usable = plain !== "" && plain.length <= PLAIN_TEXT_LIMIT && !plain.startsWith("<");
+  let message = usable ? plain : (BARE_STATUS[status] ?? `The service answered ${status}.`);
+  if (status === 429) {
+    message = "Too many attempts.";
+    if (retryAfter !== undefined) message += ` Try again in ${wait(retryAfter)}.`;
+  }
+  const code = status === 401 ? "UNAUTHORIZED" : status === 429 ? "RATE_LIMITED" : "";
+  return new ApiError(status, code, message, retryAfter);
+}
+
+export function unreachable(): ApiError {
+  return new ApiError(0, "UNREACHABLE", "The service cannot be reached.");
+}
+
+export function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Texts of the codes that an input acknowledgement may carry in `err` (wire 2). */
+const INPUT_ERRORS: Record<string, string> = {
+  PAYLOAD_TOO_LARGE: "The input was too large and was not typed.",
+  CONFLICT: "Nothing was typed: no process is running in this session.",
+  OPERATION_FAILED: "The input could not be typed.",
+};
+
+export function inputErrorText(code: string): string {
+  return INPUT_ERRORS[code] ?? `The input was refused (${code}).`;
+}

@@ -1,0 +1,51 @@
+import { Login } from "../auth/Login.tsx";
+import { signedOut } from "../auth/state.ts";
+import { HistoryHost } from "../history/HistoryHost.tsx";
+import { Drawer } from "../sessions/Drawer.tsx";
+import { NewSession } from "../sessions/NewSession.tsx";
+import { sessionList } from "../store/state.ts";
+import { seeded } from "../stream/connection.ts";
+import { TerminalPane } from "../terminal/TerminalPane.tsx";
+import { KeyBar } from "../touch/KeyBar.tsx";
+import { AskDialog } from "../ui/AskDialog.tsx";
+import { Menu } from "../ui/Menu.tsx";
+import { Toasts } from "../ui/Toasts.tsx";
+import { Banner } from "./Banner.tsx";
+import { Empty } from "./Empty.tsx";
+import { PageHost } from "./PageHost.tsx";
+import { StatusBar } from "./StatusBar.tsx";
+import { TopBar } from "./TopBar.tsx";
+
+function Main() {
+  if (!seeded.value) return <div class="waiting" aria-busy="true" />;
+  return sessionList.value.byId.size === 0 ? <Empty /> : <TerminalPane />;
+}
+
+function Shell() {
+  return (
+    <div class="shell">
+      <TopBar />
+      <Banner />
+      <main class="main">
+        <Main />
+      </main>
+      <StatusBar />
+      <KeyBar />
+      <Drawer />
+      <NewSession />
+      <HistoryHost />
+      <PageHost />
+      <AskDialog />
+      <Menu />
+    </div>
+  );
+}
+
+export function App() {
+  return (
+    <>
+      {signedOut.value ? <Login /> : <Shell />}
+      <Toasts />
+    </>
+  );
+}

@@ -1,0 +1,62 @@
+import { drawerOpen } from "../sessions/Drawer.tsx";
+import { newSessionOpen } from "../sessions/newsession.ts";
+import { StatusDot } from "../sessions/StatusDot.tsx";
+import { openSessionMenu } from "../sessions/menu.ts";
+import { Tabs } from "../sessions/Tabs.tsx";
+import { activeSession, sessionList } from "../store/state.ts";
+import { searchOpen } from "../terminal/current.ts";
+import { Brand } from "../ui/Brand.tsx";
+import { IconButton } from "../ui/IconButton.tsx";
+import { type MenuItem, menuUnder } from "../ui/menu.ts";
+import { availablePages, openPage } from "./registry.ts";
+
+const openNew = () => (newSessionOpen.value = true);
+
+function pageItems(): MenuItem[] {
+  return availablePages().map((page) => {
+    const count = page.count?.() ?? 0;
+    return {
+      label: count > 0 ? `${page.title} (${count})` : page.title,
+      icon: page.icon,
+      keys: page.keys,
+      act: () => (openPage.value = page.id),
+    };
+  });
+}
+
+/** On a phone the row of tabs gives way to the name of the one session and the list behind it. */
+function Current() {
+  const session = activeSession.value;
+  const waiting = sessionList.value.attention.size;
+  return (
+    <button type="button" class="current" data-testid="current" onClick={() => (drawerOpen.value = true)} aria-haspopup="dialog">
+      {session && <StatusDot session={session} />}
+      <span class="current-name">{session?.name ?? "Sessions"}</span>
+      <span class="count">{sessionList.value.byId.size}</span>
+      {waiting > 0 && <span class="count warn">{waiting}</span>}
+    </button>
+  );
+}
+
+export function TopBar() {
+  const session = activeSession.value;
+  const actions = (event: MouseEvent) => {
+    const box = (event.currentTarget as Element).getBoundingClientRect();
+    if (session) openSessionMenu(session, box.left, box.bottom + 4);
+  };
+  return (
+    <header class="topbar">
+      <IconButton icon="menu" class="phone-only" label="List of sessions" testid="open-drawer" onClick={() => (drawerOpen.value = true)} />
+      <span class="brand-box desk-only">
+        <Brand />
+      </span>
+      <Current />
+      <Tabs />
+      <IconButton icon="plus" class="new" label="New session" keys="Alt+Shift+N" testid="new-session-button" onClick={openNew} />
+      <span class="spring" />
+      {session && <IconButton icon="search" class="desk-only" label="Search" keys="Ctrl+Shift+F" testid="open-search" onClick={() => (searchOpen.value = true)} />}
+      {session && <IconButton icon="more" class="phone-only" label={`Actions for ${session.name}`} testid="session-actions" onClick={actions} />}
+      <IconButton icon="settings" label="Pages and settings" testid="open-pages" onClick={(event) => menuUnder("Pages", pageItems(), event.currentTarget as Element)} />
+    </header>
+  );
+}

@@ -1,0 +1,53 @@
+/** Keeps the address, the title and the state in step. */
+import { effect } from "@preact/signals";
+import { signedOut } from "../auth/state.ts";
+import { activeId, activeSession, calm, isViewed, sessionList, sessions, settings } from "../store/state.ts";
+import { seeded } from "../stream/connection.ts";
+import { openPage } from "./registry.ts";
+import { readRoute, titleOf, writeRoute } from "./route.ts";
+
+/** A newly chosen session is a step in the history; the first one is where the page began. */
+let settled = false;
+
+function readAddress(): void {
+  const route = readRoute(new URL(location.href));
+  if (route.session !== undefined) activeId.value = route.session;
+  openPage.value = route.page;
+}
+
+function writeAddress(): void {
+  const session = activeId.value;
+  const page = openPage.value;
+  if (signedOut.value || !seeded.value) return;
+  const now = readRoute(new URL(location.href));
+  if (now.session === session && now.page === page && !now.login) return;
+  const address = writeRoute({ login: false, ...(session && { session }), ...(page && { page }) });
+  if (settled && now.session !== session) history.pushState(null, "", address);
+  else history.replaceState(null, "", address);
+  settled = true;
+}
+
+/** An address of a session that is gone leads to the first one. */
+function chooseFirst(): void {
+  if (!seeded.value) return;
+  const id = activeId.value;
+  if (id === undefined || !sessionList.value.byId.has(id)) activeId.value = sessions.value[0]?.id;
+}
+
+function watchAttention(): void {
+  const id = activeId.value;
+  if (id !== undefined && sessionList.value.attention.has(id) && isViewed(id)) calm(id);
+}
+
+export function startNavigation(): void {
+  readAddress();
+  addEventListener("popstate", readAddress);
+  effect(chooseFirst);
+  effect(writeAddress);
+  effect(watchAttention);
+  document.addEventListener("visibilitychange", watchAttention);
+  effect(() => {
+    const name = String(settings.value.displayName ?? "");
+    document.title = titleOf(activeSession.value, sessionList.value.attention.size, name);
+  });
+}

@@ -1,0 +1,35 @@
+import { signal } from "@preact/signals";
+import { signOut } from "../api/calls.ts";
+import { whenUnauthorized } from "../api/client.ts";
+import { readStored, writeStored } from "../settings/prefs.ts";
+import { failed } from "../ui/toasts.ts";
+
+/** Nobody is signed in, and the service wants somebody to be. */
+export const signedOut = signal(false);
+
+const KEY = "tservice.signedin";
+
+/** This browser signed in by the form: only then is there something to sign out of. */
+export const canSignOut = signal(false);
+
+export function startAuth(): void {
+  canSignOut.value = readStored(KEY) === "yes";
+  whenUnauthorized(() => (signedOut.value = true));
+}
+
+export function signedIn(): void {
+  writeStored(KEY, "yes");
+  canSignOut.value = true;
+  signedOut.value = false;
+}
+
+export async function leave(): Promise<void> {
+  try {
+    await signOut();
+    writeStored(KEY, "no");
+    canSignOut.value = false;
+    signedOut.value = true;
+  } catch (error) {
+    failed("Not signed out", error);
+  }
+}

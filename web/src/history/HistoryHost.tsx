@@ -1,0 +1,19 @@
+import { useEffect, useState } from "preact/hooks";
+import type { ComponentType } from "preact";
+import { historyOpen } from "../terminal/current.ts";
+import { failed } from "../ui/toasts.ts";
+import type { HistoryProps } from "./HistoryView.tsx";
+
+/** The history needs xterm, so its code comes when it is first opened. */
+export function HistoryHost() {
+  const wanted = historyOpen.value;
+  const [View, setView] = useState<ComponentType<HistoryProps>>();
+  useEffect(() => {
+    if (!wanted || View) return;
+    import("./HistoryView.tsx").then(
+      (module) => setView(() => module.HistoryView),
+      (error: unknown) => failed("The history could not be loaded", error),
+    );
+  }, [wanted]);
+  return wanted && View ? <View {...wanted} /> : null;
+}

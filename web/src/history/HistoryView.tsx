@@ -1,0 +1,111 @@
+/** A session's whole history, read-only, with the service's own search. */
+import type { Terminal } from "@xterm/xterm";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { SearchMatch, TerminalCapture } from "../api/types.ts";
+import { plural } from "../lib/format.ts";
+import { darkSystem, prefs } from "../settings/prefs.ts";
+import { createScreen } from "../terminal/create.ts";
+import { historyOpen } from "../terminal/current.ts";
+import { answerReads } from "../terminal/readhook.ts";
+import { TouchScroll } from "../touch/scroll.ts";
+import { Dialog } from "../ui/Dialog.tsx";
+import { asLines, countLines, partsOf, rowFor } from "./capture.ts";
+import { useCapture } from "./useCapture.ts";
+import { QUERY_MOST, useMatches } from "./useMatches.ts";
+
+export interface HistoryProps {
+  sessionId: string;
+  query: string;
+}
+
+const CELL_HEIGHT = 1.35;
+
+function openCapture(host: HTMLElement, capture: TerminalCapture): Terminal {
+  const { terminal } = createScreen(prefs.peek(), darkSystem.peek());
+  const rows = Math.max(4, Math.floor(host.clientHeight / (prefs.peek().fontSize * CELL_HEIGHT)));
+  terminal.options.scrollback = countLines(capture.terminalBuffer) + rows;
+  terminal.options.disableStdin = true;
+  terminal.options.cursorBlink = false;
+  terminal.resize(capture.captureCols, rows);
+  terminal.open(host);
+  terminal.write(asLines(capture.terminalBuffer), () => (host.dataset["painted"] = "true"));
+  answerReads(host, terminal);
+  new TouchScroll({
+    lineHeight: () => host.clientHeight / rows,
+    scroll: (lines) => terminal.scrollLines(lines),
+  }).attach(host);
+  return terminal;
+}
+
+function Match({ match, length, onGo }: { match: SearchMatch; length: number; onGo: () => void }) {
+  const parts = partsOf(match.text, match.offset, length);
+  return (
+    <li>
+      <button type="button" onClick={onGo} data-testid="history-match">
+        <span class="match-line">{match.line + 1}</span>
+        <code>
+          {parts.before}
+          <mark>{parts.match}</mark>
+          {parts.after}
+        </code>
+      </button>
+    </li>
+  );
+}
+
+interface MatchesProps extends HistoryProps {
+  onGo: (match: SearchMatch) => void;
+}
+
+function Matches({ sessionId, query, onGo }: MatchesProps) {
+  const { result, problem } = useMatches(sessionId, query);
+  if (query === "") return null;
+  if (problem !== undefined) return <p class="problem">{problem}</p>;
+  if (!result) return <p class="dim">Searching…</p>;
+  const count = plural(result.matches.length, "match", "matches");
+  return (
+    <div class="matches">
+      <p class="dim" role="status">
+        {result.truncated ? `the first ${count}` : count}
+      </p>
+      <ul>
+        {result.matches.map((match) => (
+          <Match key={`${match.line}:${match.offset}`} match={match} length={query.length} onGo={() => onGo(match)} />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+export function HistoryView({ sessionId, query: first }: HistoryProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const terminal = useRef<Terminal | undefined>(undefined);
+  const [query, setQuery] = useState(first);
+  const { capture, problem } = useCapture(sessionId);
+  useEffect(() => {
+    if (!capture || !host.current) return;
+    const opened = openCapture(host.current, capture);
+    terminal.current = opened;
+    return () => opened.dispose();
+  }, [capture]);
+  const go = (match: SearchMatch) => {
+    const shown = terminal.current;
+    if (!shown) return;
+    shown.scrollToLine(rowFor(match.line, shown.rows));
+    shown.select(match.offset, match.line, query.length);
+  };
+  const lines = capture ? plural(countLines(capture.terminalBuffer), "line") : "";
+  const more = capture?.truncated ? ", older ones are gone" : "";
+  return (
+    <Dialog title="Whole history" onClose={() => (historyOpen.value = undefined)} class="history" testid="history">
+      <div class="history-tools">
+        <input class="field" type="search" placeholder="Search the whole history" aria-label="Search the whole history" maxLength={QUERY_MOST} value={query} autofocus onInput={(event) => setQuery(event.currentTarget.value)} data-testid="history-query" />
+        <span class="dim">{problem ?? (capture ? lines + more : "Reading…")}</span>
+      </div>
+      <div class="history-panes">
+        <div ref={host} class="history-grid" data-testid="history-grid" />
+        <Matches sessionId={sessionId} query={query.trim()} onGo={go} />
+      </div>
+    </Dialog>
+  );
+}

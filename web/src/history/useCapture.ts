@@ -1,0 +1,24 @@
+import { useEffect, useState } from "preact/hooks";
+import { readHistory } from "../api/calls.ts";
+import { textOf } from "../api/errors.ts";
+import type { TerminalCapture } from "../api/types.ts";
+import { settings } from "../store/state.ts";
+
+export interface CaptureState {
+  capture?: TerminalCapture;
+  problem?: string;
+}
+
+export function useCapture(sessionId: string): CaptureState {
+  const [state, setState] = useState<CaptureState>({});
+  useEffect(() => {
+    const controller = new AbortController();
+    const lines = settings.peek().historyLimit ?? 100_000;
+    readHistory(sessionId, lines, controller.signal).then(
+      (capture) => setState({ capture }),
+      (error: unknown) => controller.signal.aborted || setState({ problem: textOf(error) }),
+    );
+    return () => controller.abort();
+  }, [sessionId]);
+  return state;
+}

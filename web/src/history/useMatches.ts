@@ -1,0 +1,34 @@
+import { useEffect, useState } from "preact/hooks";
+import { searchHistory } from "../api/calls.ts";
+import { textOf } from "../api/errors.ts";
+import type { SearchResult } from "../api/types.ts";
+
+/** Typing goes on for about this long (ms) between two keys. */
+const PAUSE_MS = 250;
+/** Bound of the service (wire 1.3). */
+export const QUERY_MOST = 200;
+
+export interface MatchState {
+  result?: SearchResult;
+  problem?: string;
+}
+
+export function useMatches(sessionId: string, query: string): MatchState {
+  const [state, setState] = useState<MatchState>({});
+  useEffect(() => {
+    setState({});
+    if (query === "") return;
+    const controller = new AbortController();
+    const search = () =>
+      searchHistory(sessionId, query, true, controller.signal).then(
+        (result) => setState({ result }),
+        (error: unknown) => controller.signal.aborted || setState({ problem: textOf(error) }),
+      );
+    const timer = setTimeout(() => void search(), PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+    };
+  }, [sessionId, query]);
+  return state;
+}

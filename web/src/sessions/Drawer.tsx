@@ -1,0 +1,80 @@
+/** All sessions as a list from the side: the phone's tabs. */
+import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import type { Session } from "../api/types.ts";
+import { shortPath } from "../lib/format.ts";
+import { activeId, cliOf, sessionList, sessions } from "../store/state.ts";
+import { Icon } from "../ui/Icon.tsx";
+import { IconButton } from "../ui/IconButton.tsx";
+import { select } from "./actions.ts";
+import { openSessionMenu } from "./menu.ts";
+import { newSessionOpen } from "./newsession.ts";
+import { StatusDot } from "./StatusDot.tsx";
+import { lookOf, wordOf } from "./status.ts";
+
+export const drawerOpen = signal(false);
+
+function Row({ session }: { session: Session }) {
+  const choose = () => {
+    select(session.id);
+    drawerOpen.value = false;
+  };
+  const menu = (event: MouseEvent) => {
+    const box = (event.currentTarget as Element).getBoundingClientRect();
+    openSessionMenu(session, box.left, box.bottom);
+  };
+  const look = lookOf(session, sessionList.value.attention.has(session.id));
+  return (
+    <li class="row" data-color={session.color} data-active={activeId.value === session.id}>
+      <button type="button" class="row-main" aria-current={activeId.value === session.id ? "true" : undefined} onClick={choose} data-testid="drawer-session" data-session={session.id}>
+        <StatusDot session={session} />
+        <span class="row-text">
+          <span class="row-name">
+            {session.pinned && <Icon name="pin" size={13} />}
+            {session.name}
+          </span>
+          <span class="row-sub">
+            {wordOf(look)} · {shortPath(session.workingDir)}
+          </span>
+        </span>
+        <span class="badge">{cliOf(session.mode)?.shortBadge ?? session.mode}</span>
+      </button>
+      <IconButton icon="more" label={`Actions for ${session.name}`} onClick={menu} />
+    </li>
+  );
+}
+
+function Panel() {
+  const ref = useRef<HTMLDialogElement>(null);
+  const close = () => (drawerOpen.value = false);
+  useEffect(() => ref.current?.showModal(), []);
+  const backdrop = (event: MouseEvent) => {
+    if (event.target === ref.current) close();
+  };
+  const create = () => {
+    close();
+    newSessionOpen.value = true;
+  };
+  return (
+    <dialog ref={ref} class="drawer" aria-label="Sessions" data-testid="drawer" onCancel={close} onClick={backdrop}>
+      <div class="drawer-body">
+        <header class="drawer-head">
+          <h2>Sessions</h2>
+          <IconButton icon="close" label="Close the list" onClick={close} />
+        </header>
+        <ul class="rows">
+          {sessions.value.map((session) => (
+            <Row key={session.id} session={session} />
+          ))}
+        </ul>
+        <button type="button" class="button primary wide" onClick={create}>
+          <Icon name="plus" /> New session
+        </button>
+      </div>
+    </dialog>
+  );
+}
+
+export function Drawer() {
+  return drawerOpen.value ? <Panel /> : null;
+}

@@ -1,0 +1,145 @@
+/** The dialog that makes a session. */
+import { useState } from "preact/hooks";
+import { textOf } from "../api/errors.ts";
+import type { CliEntry } from "../api/types.ts";
+import { shortPath } from "../lib/format.ts";
+import { readStored, writeStored } from "../settings/prefs.ts";
+import { clis, sessions, settings } from "../store/state.ts";
+import { copyText } from "../ui/clipboard.ts";
+import { Dialog } from "../ui/Dialog.tsx";
+import { Icon } from "../ui/Icon.tsx";
+import { say } from "../ui/toasts.ts";
+import { create } from "./actions.ts";
+import { bodyOf, canLaunch, choices, type Draft, firstDraft, newSessionOpen, parseRemembered, recentFolders, remember } from "./newsession.ts";
+
+const KEY = "tservice.newsession";
+
+async function copyCommand(entry: CliEntry): Promise<void> {
+  if (await copyText(entry.installCommand ?? "")) say("good", "Copied", `Run it to install ${entry.label}.`);
+}
+
+function Choice({ entry, chosen, onChoose }: { entry: CliEntry; chosen: boolean; onChoose: () => void }) {
+  const ready = canLaunch(entry);
+  return (
+    <div class="choice" data-chosen={chosen} data-ready={ready} data-testid={`mode-${entry.id}`}>
+      <label>
+        <input type="radio" name="mode" value={entry.id} checked={chosen} disabled={!ready} onChange={onChoose} />
+        <span class="badge">{entry.shortBadge}</span>
+        <span class="choice-label">
+          {entry.label}
+          <small>{entry.kind === "shell" ? "plain shell" : ready ? "agent" : "not installed"}</small>
+        </span>
+      </label>
+      {!ready && entry.installCommand && (
+        <button type="button" class="install" title="Copy the command that installs it" onClick={() => void copyCommand(entry)}>
+          <code>{entry.installCommand}</code>
+          <Icon name="copy" size={15} />
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Folders({ folders, onChoose }: { folders: string[]; onChoose: (folder: string) => void }) {
+  if (folders.length === 0) return null;
+  return (
+    <div class="chips" role="group" aria-label="Recent folders">
+      {folders.map((folder) => (
+        <button type="button" class="chip" key={folder} title={folder} onClick={() => onChoose(folder)}>
+          <Icon name="folder" size={14} />
+          {shortPath(folder)}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+interface FieldProps {
+  label: string;
+  hint: string;
+  value: string;
+  placeholder: string;
+  testid: string;
+  list?: string;
+  onInput: (value: string) => void;
+}
+
+function TextField({ label, hint, value, placeholder, testid, list, onInput }: FieldProps) {
+  return (
+    <label class="labelled">
+      <span>
+        {label} <small>{hint}</small>
+      </span>
+      <input class="field" type="text" value={value} placeholder={placeholder} list={list} autocomplete="off" autocapitalize="off" spellcheck={false} data-testid={testid} onInput={(event) => onInput(event.currentTarget.value)} />
+    </label>
+  );
+}
+
+function useDraft() {
+  const kept = parseRemembered(readStored(KEY));
+  const [draft, setDraft] = useState<Draft>(() => firstDraft(clis.value, kept, settings.value));
+  const [problem, setProblem] = useState("");
+  const [busy, setBusy] = useState(false);
+  const set = (part: Partial<Draft>) => {
+    setProblem("");
+    setDraft((before) => ({ ...before, ...part }));
+  };
+  const submit = async () => {
+    setBusy(true);
+    try {
+      await create(bodyOf(draft));
+      writeStored(KEY, JSON.stringify(remember(kept, draft)));
+      newSessionOpen.value = false;
+    } catch (error) {
+      setProblem(textOf(error));
+      setBusy(false);
+    }
+  };
+  return { draft, set, submit, problem, busy, folders: recentFolders(kept, sessions.value, settings.value) };
+}
+
+function Form() {
+  const { draft, set, submit, problem, busy, folders } = useDraft();
+  const close = () => (newSessionOpen.value = false);
+  const send = (event: Event) => {
+    event.preventDefault();
+    if (!busy && draft.mode !== "") void submit();
+  };
+  return (
+    <Dialog title="New session" onClose={close} class="new-session" testid="new-session">
+      <form onSubmit={send}>
+        <fieldset class="choices">
+          <legend>What should run?</legend>
+          {choices(clis.value).map((entry) => (
+            <Choice key={entry.id} entry={entry} chosen={draft.mode === entry.id} onChoose={() => set({ mode: entry.id })} />
+          ))}
+        </fieldset>
+        <TextField label="Folder" hint="on the service's machine" value={draft.workingDir} placeholder={settings.value.defaultWorkingDir || "the home folder"} testid="new-folder" list="recent-folders" onInput={(workingDir) => set({ workingDir })} />
+        <datalist id="recent-folders">
+          {folders.map((folder) => (
+            <option key={folder} value={folder} />
+          ))}
+        </datalist>
+        <Folders folders={folders.filter((folder) => folder !== draft.workingDir).slice(0, 4)} onChoose={(workingDir) => set({ workingDir })} />
+        <TextField label="Name" hint="optional" value={draft.name} placeholder="chosen for you" testid="new-name" onInput={(name) => set({ name })} />
+        {problem !== "" && (
+          <p class="problem" role="alert" data-testid="new-problem">
+            <Icon name="alert" /> {problem}
+          </p>
+        )}
+        <div class="dialog-foot">
+          <button type="button" class="button" onClick={close}>
+            Cancel
+          </button>
+          <button type="submit" class="button primary" disabled={busy || draft.mode === ""} data-testid="new-start">
+            {busy ? "Starting…" : "Start"}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+export function NewSession() {
+  return newSessionOpen.value ? <Form /> : null;
+}

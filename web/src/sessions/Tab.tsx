@@ -1,0 +1,89 @@
+/** One session along the top. */
+import { useRef, useState } from "preact/hooks";
+import type { Session } from "../api/types.ts";
+import { activeId, cliOf } from "../store/state.ts";
+import { Icon } from "../ui/Icon.tsx";
+import { close, rename, select } from "./actions.ts";
+import { openSessionMenu } from "./menu.ts";
+import { StatusDot } from "./StatusDot.tsx";
+import { focusActiveTerminal } from "../terminal/focus.ts";
+
+interface Props {
+  session: Session;
+  /** The keyboard's way into the row of tabs. */
+  reachable: boolean;
+  onMove: (step: number) => void;
+  onWalk: (step: number) => void;
+  onDrag: (id: string | undefined) => void;
+  onDropAt: (before: boolean) => void;
+}
+
+function NameField({ session, onDone }: { session: Session; onDone: () => void }) {
+  const done = useRef(false);
+  const finish = (name: string | undefined) => {
+    if (done.current) return;
+    done.current = true;
+    onDone();
+    if (name !== undefined && name.trim() !== session.name) void rename(session.id, name.trim());
+  };
+  const key = (event: KeyboardEvent) => {
+    event.stopPropagation();
+    if (event.key === "Enter") finish((event.currentTarget as HTMLInputElement).value);
+    if (event.key === "Escape") finish(undefined);
+  };
+  const ready = (field: HTMLInputElement | null) => {
+    if (field && document.activeElement !== field) field.select();
+  };
+  return (
+    <input ref={ready} class="tab-edit" defaultValue={session.name} maxLength={128} aria-label="Session name" data-testid="rename" onKeyDown={key} onBlur={(event) => finish(event.currentTarget.value)} />
+  );
+}
+
+function walkOf(event: KeyboardEvent): number | undefined {
+  return { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+}
+
+export function Tab({ session, reachable, onMove, onWalk, onDrag, onDropAt }: Props) {
+  const [editing, setEditing] = useState(false);
+  const active = activeId.value === session.id;
+  const key = (event: KeyboardEvent) => {
+    const step = walkOf(event);
+    if (step !== undefined && event.ctrlKey && event.shiftKey) onMove(step);
+    else if (step !== undefined) onWalk(step);
+    else if (event.key === "F2") setEditing(true);
+    else if (event.key === "Delete") void close(session.id);
+    else if (event.key === "Enter" || event.key === " ") focusActiveTerminal();
+    else return;
+    event.preventDefault();
+  };
+  const menu = (event: MouseEvent) => {
+    event.preventDefault();
+    const box = (event.currentTarget as Element).getBoundingClientRect();
+    openSessionMenu(session, event.clientX || box.left, event.clientY || box.bottom);
+  };
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    const box = (event.currentTarget as Element).getBoundingClientRect();
+    onDropAt(event.clientX < box.left + box.width / 2);
+  };
+  return (
+    <div class="tab" data-active={active} data-color={session.color} data-testid="tab" data-session={session.id} role="presentation" draggable={!editing} onDragStart={() => onDrag(session.id)} onDragEnd={() => onDrag(undefined)} onDragOver={(event) => event.preventDefault()} onDrop={drop} onContextMenu={menu} onAuxClick={(event) => event.button === 1 && void close(session.id)}>
+      {editing ? (
+        <span class="tab-main">
+          <StatusDot session={session} />
+          <NameField session={session} onDone={() => setEditing(false)} />
+        </span>
+      ) : (
+        <button type="button" role="tab" id={`tab-${session.id}`} class="tab-main" aria-selected={active} aria-controls="terminal-panel" tabIndex={reachable ? 0 : -1} title={session.workingDir} onClick={() => select(session.id)} onDblClick={() => setEditing(true)} onKeyDown={key}>
+          <StatusDot session={session} />
+          {session.pinned && <Icon name="pin" size={13} />}
+          <span class="tab-name">{session.name}</span>
+          <span class="badge">{cliOf(session.mode)?.shortBadge ?? session.mode.slice(0, 2).toUpperCase()}</span>
+        </button>
+      )}
+      <button type="button" class="tab-close" tabIndex={-1} aria-label={`Close ${session.name}`} title="Close" data-testid="tab-close" onClick={() => void close(session.id)}>
+        <Icon name="close" size={14} />
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,99 @@
+/** What a person does with a session; every failure is told in a toast. */
+import * as calls from "../api/calls.ts";
+import type { NewSessionBody, Session } from "../api/types.ts";
+import { reorder } from "../store/sessions.ts";
+import { activeId, drop, keep, sessionList, sessions } from "../store/state.ts";
+import { ask } from "../ui/ask.ts";
+import { failed, say } from "../ui/toasts.ts";
+import { moved, neighbour } from "./order.ts";
+
+async function attempt<T>(title: string, action: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await action();
+  } catch (error) {
+    failed(title, error);
+    return undefined;
+  }
+}
+
+const find = (id: string): Session | undefined => sessionList.peek().byId.get(id);
+
+/** Show the change at once; put the old record back where the service refuses. */
+async function change(id: string, title: string, part: Partial<Session>, call: () => Promise<Partial<Session>>): Promise<void> {
+  const before = find(id);
+  if (!before) return;
+  keep({ ...before, ...part });
+  const answer = await attempt(title, call);
+  const now = find(id);
+  if (now) keep(answer ? { ...now, ...answer } : before);
+}
+
+export function select(id: string | undefined): void {
+  activeId.value = id;
+}
+
+export function selectNext(step: number): void {
+  const id = neighbour(sessions.value.map((session) => session.id), activeId.value, step);
+  if (id !== undefined) select(id);
+}
+
+export const rename = (id: string, name: string) =>
+  change(id, "Not renamed", name === "" ? {} : { name }, () => calls.renameSession(id, name));
+
+export const recolor = (id: string, color: string) =>
+  change(id, "The colour was not changed", { color }, () => calls.colorSession(id, color));
+
+export const pin = (id: string, pinned: boolean) =>
+  change(id, pinned ? "Not pinned" : "Not unpinned", { pinned }, () => calls.pinSession(id, pinned));
+
+export async function start(id: string): Promise<void> {
+  const session = find(id);
+  if (!session || session.pid !== null) return;
+  const clear = session.status === "error" || session.respawnBlocked === true;
+  const answer = await attempt("Not started", () => calls.startSession(id, clear));
+  if (answer) keep(answer.session);
+}
+
+async function take(id: string, killMux: boolean): Promise<void> {
+  const ids = sessions.value.map((session) => session.id);
+  const heir = neighbour(ids, id, 1) ?? neighbour(ids, id, -1);
+  const done = await attempt(killMux ? "Not closed" : "Not detached", () => calls.removeSession(id, killMux));
+  if (done === undefined) return;
+  if (killMux) {
+    if (activeId.value === id) select(heir === id ? undefined : heir);
+    drop(id);
+  } else say("good", "Detached", "The program goes on; start it to attach again.");
+}
+
+export async function close(id: string): Promise<void> {
+  const session = find(id);
+  if (!session) return;
+  if (session.pid === null) return take(id, true);
+  const answer = await ask({
+    title: `Close ${session.name}?`,
+    text: "Its program is ended and its screen is gone. Detaching leaves the program running without this service.",
+    action: "End and close",
+    other: "Detach",
+    danger: true,
+  });
+  if (answer !== undefined) await take(id, answer !== "Detach");
+}
+
+export const detach = (id: string) => take(id, false);
+
+export async function create(body: NewSessionBody): Promise<Session | undefined> {
+  const { session } = await calls.createSession(body);
+  keep(session);
+  select(session.id);
+  return session;
+}
+
+/** @param to the place among all displayed sessions. */
+export async function move(id: string, to: number): Promise<void> {
+  const before = sessionList.peek();
+  const order = moved(sessions.value, id, to);
+  if (!order) return;
+  sessionList.value = reorder(before, order);
+  const answer = await attempt("The order was not kept", () => calls.orderSessions(order));
+  sessionList.value = reorder(sessionList.peek(), answer?.order ?? before.order);
+}

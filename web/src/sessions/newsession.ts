@@ -1,0 +1,74 @@
+/** Rules of the new-session dialog: what it offers, what it remembers, what it sends. */
+import { signal } from "@preact/signals";
+import type { CliEntry, NewSessionBody, Session, Settings } from "../api/types.ts";
+
+export const newSessionOpen = signal(false);
+
+export interface Draft {
+  mode: string;
+  workingDir: string;
+  name: string;
+}
+
+export interface Remembered {
+  mode?: string;
+  folders: string[];
+}
+
+export const FOLDERS_MAX = 8;
+
+export function parseRemembered(text: string | null): Remembered {
+  try {
+    const value = JSON.parse(text ?? "{}") as { mode?: unknown; folders?: unknown } | null;
+    const folders = Array.isArray(value?.folders) ? value.folders.filter((each) => typeof each === "string") : [];
+    const kept: Remembered = { folders: folders.slice(0, FOLDERS_MAX) };
+    if (typeof value?.mode === "string") kept.mode = value.mode;
+    return kept;
+  } catch {
+    return { folders: [] };
+  }
+}
+
+export function remember(before: Remembered, draft: Draft): Remembered {
+  const folder = draft.workingDir.trim();
+  const others = before.folders.filter((each) => each !== folder);
+  return { mode: draft.mode, folders: (folder === "" ? others : [folder, ...others]).slice(0, FOLDERS_MAX) };
+}
+
+export const canLaunch = (entry: CliEntry): boolean => entry.enabled && entry.installed;
+
+/** Ready ones first; a CLI that was switched off is not offered at all. */
+export function choices(entries: readonly CliEntry[]): CliEntry[] {
+  const shown = entries.filter((entry) => entry.enabled);
+  return [...shown.filter((entry) => entry.installed), ...shown.filter((entry) => !entry.installed)];
+}
+
+export function firstMode(entries: readonly CliEntry[], wishes: readonly (string | undefined)[]): string {
+  const ready = entries.filter(canLaunch);
+  const wished = wishes.find((wish) => ready.some((entry) => entry.id === wish));
+  return wished ?? ready[0]?.id ?? "";
+}
+
+/** Folders to offer: used here before, then those of the open sessions, the default last. */
+export function recentFolders(kept: Remembered, sessions: readonly Session[], settings: Settings): string[] {
+  const all = [...kept.folders, ...sessions.map((session) => session.workingDir), settings.defaultWorkingDir ?? ""];
+  return [...new Set(all)].filter((folder) => folder !== "").slice(0, FOLDERS_MAX);
+}
+
+export function firstDraft(entries: readonly CliEntry[], kept: Remembered, settings: Settings): Draft {
+  return {
+    mode: firstMode(entries, [kept.mode, settings.defaultMode]),
+    workingDir: settings.defaultWorkingDir || kept.folders[0] || "",
+    name: "",
+  };
+}
+
+/** Empty fields are left out: the service knows better defaults (wire 26). */
+export function bodyOf(draft: Draft): NewSessionBody {
+  const body: NewSessionBody = { start: true, mode: draft.mode };
+  const folder = draft.workingDir.trim();
+  const name = draft.name.trim();
+  if (folder !== "") body.workingDir = folder;
+  if (name !== "") body.name = name;
+  return body;
+}

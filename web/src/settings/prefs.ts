@@ -1,0 +1,120 @@
+/** Choices of this browser, kept in its local storage. */
+import { effect, signal } from "@preact/signals";
+
+export type ThemeChoice = "system" | "dark" | "light";
+
+export interface Prefs {
+  theme: ThemeChoice;
+  fontSize: number;
+  scrollback: number;
+  cursorBlink: boolean;
+  copyOnSelect: boolean;
+  /** Programs may set the clipboard (OSC 52): off, any program could then plant a command. */
+  programCopy: boolean;
+  optionIsMeta: boolean;
+  screenReader: boolean;
+}
+
+export const DEFAULTS: Prefs = {
+  theme: "system",
+  fontSize: 14,
+  scrollback: 10_000,
+  cursorBlink: true,
+  copyOnSelect: false,
+  programCopy: false,
+  optionIsMeta: false,
+  screenReader: false,
+};
+
+export const FONT_LEAST = 8;
+export const FONT_MOST = 32;
+export const SCROLLBACK_LEAST = 500;
+export const SCROLLBACK_MOST = 100_000;
+
+const within = (value: unknown, least: number, most: number, otherwise: number): number =>
+  typeof value === "number" && Number.isFinite(value) ? Math.max(least, Math.min(most, Math.round(value))) : otherwise;
+
+function flag(value: unknown, otherwise: boolean): boolean {
+  return typeof value === "boolean" ? value : otherwise;
+}
+
+function themeOf(value: unknown): ThemeChoice {
+  return value === "dark" || value === "light" ? value : "system";
+}
+
+/** Stored values may be of an older page or edited: each is checked, the rest are defaults. */
+export function parsePrefs(text: string | null): Prefs {
+  let stored: Record<string, unknown> = {};
+  try {
+    const value: unknown = JSON.parse(text ?? "{}");
+    if (typeof value === "object" && value !== null) stored = value as Record<string, unknown>;
+  } catch {
+    stored = {};
+  }
+  return {
+    theme: themeOf(stored["theme"]),
+    fontSize: within(stored["fontSize"], FONT_LEAST, FONT_MOST, DEFAULTS.fontSize),
+    scrollback: within(stored["scrollback"], SCROLLBACK_LEAST, SCROLLBACK_MOST, DEFAULTS.scrollback),
+    cursorBlink: flag(stored["cursorBlink"], DEFAULTS.cursorBlink),
+    copyOnSelect: flag(stored["copyOnSelect"], DEFAULTS.copyOnSelect),
+    programCopy: flag(stored["programCopy"], DEFAULTS.programCopy),
+    optionIsMeta: flag(stored["optionIsMeta"], DEFAULTS.optionIsMeta),
+    screenReader: flag(stored["screenReader"], DEFAULTS.screenReader),
+  };
+}
+
+const KEY = "tservice.prefs";
+
+/** Storage is missing where the browser blocks it: choices then last as long as the page. */
+export function readStored(key: string): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+export function writeStored(key: string, value: string): void {
+  try {
+    localStorage.setItem(key, value);
+  } catch (error) {
+    console.warn("this browser keeps nothing", error);
+  }
+}
+
+export const prefs = signal<Prefs>(DEFAULTS);
+
+export function change(part: Partial<Prefs>): void {
+  prefs.value = { ...prefs.value, ...part };
+}
+
+export function zoomFont(step: number): void {
+  const fontSize = step === 0 ? DEFAULTS.fontSize : prefs.value.fontSize + step;
+  change({ fontSize: within(fontSize, FONT_LEAST, FONT_MOST, DEFAULTS.fontSize) });
+}
+
+export const darkSystem = signal(false);
+
+export const isDark = (choice: ThemeChoice, system: boolean): boolean =>
+  choice === "system" ? system : choice === "dark";
+
+const CHROME_COLOUR = { dark: "#0d1014", light: "#eef1f4" };
+
+function showTheme(): void {
+  const shade = isDark(prefs.value.theme, darkSystem.value) ? "dark" : "light";
+  document.documentElement.dataset["theme"] = shade;
+  document.querySelector('meta[name="theme-color"]')?.setAttribute("content", CHROME_COLOUR[shade]);
+}
+
+/** Read the stored choices, follow the system's theme, keep what changes. */
+export function startPrefs(): void {
+  prefs.value = parsePrefs(readStored(KEY));
+  const media = matchMedia("(prefers-color-scheme: dark)");
+  darkSystem.value = media.matches;
+  media.addEventListener("change", (event) => (darkSystem.value = event.matches));
+  addEventListener("storage", (event) => {
+    if (event.key === KEY) prefs.value = parsePrefs(event.newValue);
+  });
+  effect(showTheme);
+  effect(() => writeStored(KEY, JSON.stringify(prefs.value)));
+}

@@ -1,0 +1,27 @@
+import { groups } from "./table.ts";
+
+export function HelpPage() {
+  return (
+    <div class="help">
+      {groups().map(([name, shortcuts]) => (
+        <section key={name}>
+          <h3>{name}</h3>
+          <dl>
+            {shortcuts.map((shortcut) => (
+              <div key={shortcut.keys}>
+                <dt>{shortcut.text}</dt>
+                <dd>
+                  <kbd>{shortcut.keys}</kbd>
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      ))}
+      <p class="dim">
+        Links open with Ctrl+click. While a program uses the mouse, hold Shift to select and for the menu (Option on a Mac).
+        Everything else goes to the program.
+      </p>
+    </div>
+  );
+}

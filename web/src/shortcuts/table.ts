@@ -1,0 +1,93 @@
+/**
+ * Keys of this page. Programs in a terminal use Ctrl+letter, Alt+letter and function keys, so
+ * the page takes only Ctrl+Shift, Alt+Shift and Alt+digit, and the zoom keys browsers take anyway.
+ */
+
+export type Action =
+  | "new"
+  | "previous"
+  | "next"
+  | "close"
+  | "rename"
+  | "search"
+  | "history"
+  | "settings"
+  | "help"
+  | "tabs"
+  | "zoom-in"
+  | "zoom-out"
+  | "zoom-reset"
+  | "paste"
+  | "copy"
+  | "goto";
+
+export interface Shortcut {
+  action: Action;
+  /** KeyboardEvent.code values: where the key is, whatever the layout and Alt make of it. */
+  codes: readonly string[];
+  ctrl?: boolean;
+  shift?: boolean;
+  alt?: boolean;
+  /** Shown in the help sheet. */
+  keys: string;
+  text: string;
+  group: "Sessions" | "Terminal" | "Page";
+  /** Only listed: the terminal or the focused element handles it. */
+  listed?: boolean;
+}
+
+const DIGITS = ["Digit1", "Digit2", "Digit3", "Digit4", "Digit5", "Digit6", "Digit7", "Digit8", "Digit9"];
+
+export const SHORTCUTS: readonly Shortcut[] = [
+  { action: "new", codes: ["KeyN"], alt: true, shift: true, keys: "Alt+Shift+N", text: "New session", group: "Sessions" },
+  { action: "goto", codes: DIGITS, alt: true, keys: "Alt+1 … 9", text: "Go to a session by its place", group: "Sessions" },
+  { action: "previous", codes: ["ArrowLeft"], alt: true, shift: true, keys: "Alt+Shift+←", text: "Previous session", group: "Sessions" },
+  { action: "next", codes: ["ArrowRight"], alt: true, shift: true, keys: "Alt+Shift+→", text: "Next session", group: "Sessions" },
+  { action: "rename", codes: ["KeyR"], alt: true, shift: true, keys: "Alt+Shift+R", text: "Rename the session (F2 on its tab)", group: "Sessions" },
+  { action: "close", codes: ["KeyW"], alt: true, shift: true, keys: "Alt+Shift+W", text: "Close the session (Delete on its tab)", group: "Sessions" },
+  { action: "tabs", codes: ["KeyT"], alt: true, shift: true, keys: "Alt+Shift+T", text: "Leave the terminal for the tabs; Enter goes back", group: "Sessions" },
+  { action: "goto", codes: [], keys: "Ctrl+Shift+← →", text: "Move the focused tab", group: "Sessions", listed: true },
+  { action: "copy", codes: [], keys: "Ctrl+Shift+C", text: "Copy the selection", group: "Terminal", listed: true },
+  { action: "paste", codes: [], keys: "Ctrl+Shift+V", text: "Paste", group: "Terminal", listed: true },
+  { action: "search", codes: ["KeyF"], ctrl: true, shift: true, keys: "Ctrl+Shift+F", text: "Search", group: "Terminal" },
+  { action: "history", codes: ["KeyH"], alt: true, shift: true, keys: "Alt+Shift+H", text: "Whole history", group: "Terminal" },
+  { action: "zoom-in", codes: ["Equal", "NumpadAdd"], ctrl: true, keys: "Ctrl++", text: "Larger text", group: "Terminal" },
+  { action: "zoom-out", codes: ["Minus", "NumpadSubtract"], ctrl: true, keys: "Ctrl+-", text: "Smaller text", group: "Terminal" },
+  { action: "zoom-reset", codes: ["Digit0", "Numpad0"], ctrl: true, keys: "Ctrl+0", text: "Normal text size", group: "Terminal" },
+  { action: "settings", codes: ["KeyS"], alt: true, shift: true, keys: "Alt+Shift+S", text: "Settings", group: "Page" },
+  { action: "help", codes: ["Slash"], ctrl: true, shift: true, keys: "Ctrl+Shift+/", text: "This list (also ? outside a terminal)", group: "Page" },
+];
+
+export interface Pressed {
+  code: string;
+  key: string;
+  ctrlKey: boolean;
+  shiftKey: boolean;
+  altKey: boolean;
+  metaKey: boolean;
+}
+
+function isPressed(shortcut: Shortcut, event: Pressed, mac: boolean): boolean {
+  const zoom = shortcut.action.startsWith("zoom");
+  const command = mac && zoom ? event.metaKey : event.ctrlKey;
+  const stray = mac && zoom ? event.ctrlKey : event.metaKey;
+  // A plus needs Shift on many keyboards.
+  const shifted = zoom || event.shiftKey === (shortcut.shift ?? false);
+  return !stray && shifted && command === (shortcut.ctrl ?? false) && event.altKey === (shortcut.alt ?? false);
+}
+
+/** @param typing a text field other than the terminal has the keyboard. */
+export function actionFor(event: Pressed, mac: boolean, inTerminal: boolean, typing: boolean): Shortcut | undefined {
+  if (event.key === "?" && !inTerminal && !typing && !event.ctrlKey && !event.altKey) {
+    return SHORTCUTS.find((shortcut) => shortcut.action === "help");
+  }
+  return SHORTCUTS.find((shortcut) => shortcut.codes.includes(event.code) && isPressed(shortcut, event, mac));
+}
+
+/** The place 0-8 that a digit key names. */
+export const digitOf = (code: string): number => DIGITS.indexOf(code);
+
+export function groups(): [string, Shortcut[]][] {
+  const names = [...new Set(SHORTCUTS.map((shortcut) => shortcut.group))];
+  return names.map((name) => [name, SHORTCUTS.filter((shortcut) => shortcut.group === name)]);
+}

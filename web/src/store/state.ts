@@ -1,0 +1,93 @@
+/** The page's shared state: sessions, CLIs, settings, and which session is in front. */
+import { computed, signal } from "@preact/signals";
+import { listClis, readSession, readSettings } from "../api/calls.ts";
+import { ApiError } from "../api/errors.ts";
+import type { CliEntry, ServiceState, Session, Settings } from "../api/types.ts";
+import { onServerEvent } from "../stream/events.ts";
+import { failed } from "../ui/toasts.ts";
+import { apply, attend, displayed, EMPTY, remove, seed, upsert } from "./sessions.ts";
+
+export const sessionList = signal(EMPTY);
+export const clis = signal<CliEntry[]>([]);
+export const settings = signal<Settings>({});
+export const serviceVersion = signal("");
+export const activeId = signal<string | undefined>(undefined);
+
+export const sessions = computed(() => displayed(sessionList.value));
+export const activeSession = computed<Session | undefined>(() =>
+  activeId.value === undefined ? undefined : sessionList.value.byId.get(activeId.value),
+);
+
+export const isViewed = (id: string): boolean =>
+  activeId.value === id && document.visibilityState === "visible";
+
+export function cliOf(mode: string): CliEntry | undefined {
+  return clis.value.find((entry) => entry.id === mode);
+}
+
+export function keep(session: Session): void {
+  sessionList.value = upsert(sessionList.value, session);
+}
+
+export function drop(id: string): void {
+  sessionList.value = remove(sessionList.value, id);
+}
+
+export function calm(id: string): void {
+  sessionList.value = attend(sessionList.value, id, false);
+}
+
+const fetching = new Set<string>();
+
+/** One request at a time for each session, however many events ask for it. */
+async function refetch(id: string): Promise<void> {
+  if (fetching.has(id)) return;
+  fetching.add(id);
+  try {
+    keep(await readSession(id));
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) drop(id);
+    else failed("The session could not be read", error);
+  } finally {
+    fetching.delete(id);
+  }
+}
+
+function sessionEvent(data: unknown, name: string): void {
+  const outcome = apply(sessionList.value, name, data);
+  sessionList.value = outcome.list;
+  if (outcome.refetch !== undefined) void refetch(outcome.refetch);
+}
+
+async function loadClis(): Promise<void> {
+  try {
+    clis.value = (await listClis()).toSorted((a, b) => a.order - b.order);
+  } catch (error) {
+    failed("The list of CLIs could not be read", error);
+  }
+}
+
+async function loadSettings(): Promise<void> {
+  try {
+    settings.value = await readSettings();
+  } catch (error) {
+    failed("The settings could not be read", error);
+  }
+}
+
+function initEvent(data: unknown): void {
+  const state = data as ServiceState;
+  sessionList.value = seed(state.sessions ?? [], sessionList.value);
+  serviceVersion.value = state.version ?? "";
+  void loadClis();
+  void loadSettings();
+}
+
+/** Follow the service's events for as long as the page lives. */
+export function followService(): void {
+  onServerEvent("init", initEvent);
+  onServerEvent("session:", sessionEvent);
+  onServerEvent("cli:changed", () => void loadClis());
+  onServerEvent("cli:installFinished", () => void loadClis());
+  onServerEvent("settings:changed", () => void loadSettings());
+}

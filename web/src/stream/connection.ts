@@ -1,0 +1,81 @@
+/** The page's one event stream and what its state means to the person. */
+import { signal } from "@preact/signals";
+import { reportUnauthorized } from "../api/client.ts";
+import { EventStream, type StreamState } from "./eventstream.ts";
+import { tellServerEvent } from "./events.ts";
+import { openStream } from "./open.ts";
+import type { Message } from "./parser.ts";
+
+export const streamState = signal<StreamState>("connecting");
+/** The service said that it goes down; cleared by the next open stream. */
+export const restarting = signal(false);
+/** True from the first `init` on. */
+export const seeded = signal(false);
+
+/** A page hidden for longer than this (ms) does not trust its sockets on waking. */
+const NAP_MS = 5_000;
+
+const wakers = new Set<() => void>();
+
+/** Call `listener` when connections should be made anew: the phone woke, the network is back. */
+export function onWake(listener: () => void): () => void {
+  wakers.add(listener);
+  return () => wakers.delete(listener);
+}
+
+function receive(message: Message): void {
+  let data: unknown;
+  try {
+    data = JSON.parse(message.data);
+  } catch {
+    console.error("an event holds no JSON", message.event);
+    return;
+  }
+  if (message.event === "server:shutdown") restarting.value = true;
+  if (message.event === "init") seeded.value = true;
+  tellServerEvent(message.event, data);
+}
+
+function changed(state: StreamState): void {
+  streamState.value = state;
+  if (state === "open") restarting.value = false;
+  if (state === "signed-out") reportUnauthorized();
+}
+
+const stream = new EventStream({
+  open: openStream,
+  online: () => navigator.onLine,
+  random: Math.random,
+  onMessage: receive,
+  onState: changed,
+});
+
+function wake(): void {
+  if (streamState.value === "signed-out" || streamState.value === "closed") return;
+  stream.connect();
+  for (const waker of wakers) waker();
+}
+
+let hiddenAt = 0;
+
+function visibility(): void {
+  if (document.visibilityState === "hidden") hiddenAt = Date.now();
+  else if (Date.now() - hiddenAt > NAP_MS || streamState.value !== "open") wake();
+}
+
+export function startStream(): void {
+  addEventListener("online", wake);
+  addEventListener("offline", () => (streamState.value = "offline"));
+  document.addEventListener("visibilitychange", visibility);
+  stream.connect();
+}
+
+/** After signing in: everything is read anew. */
+export function restartStream(): void {
+  stream.forget();
+  stream.connect();
+  for (const waker of wakers) waker();
+}
+
+/** "Try now" of the banner. */
+export const retryNow = wake;

@@ -1,0 +1,87 @@
+/** Finds text in the lines that this page holds; the whole history is one button away. */
+import type { ISearchOptions } from "@xterm/addon-search";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { IconButton } from "../ui/IconButton.tsx";
+import { currentView, historyOpen, searchOpen } from "./current.ts";
+import { focusActiveTerminal } from "./focus.ts";
+import type { TerminalView } from "./view.ts";
+
+const DECORATIONS = {
+  matchBackground: "#6b5416",
+  matchOverviewRuler: "#f2b84b",
+  activeMatchBackground: "#c98a12",
+  activeMatchColorOverviewRuler: "#ffffff",
+};
+
+interface Found {
+  at: number;
+  count: number;
+}
+
+function wordsOf({ at, count }: Found, query: string): string {
+  if (query === "") return "";
+  if (count === 0) return "nothing found";
+  return at < 0 ? `${count}+` : `${at + 1} of ${count}`;
+}
+
+function useSearch(view: TerminalView | undefined) {
+  const [query, setQuery] = useState("");
+  const [exact, setExact] = useState(false);
+  const [found, setFound] = useState<Found>({ at: -1, count: 0 });
+  useEffect(() => {
+    const seen = view?.screen.search.onDidChangeResults(({ resultIndex, resultCount }) => setFound({ at: resultIndex, count: resultCount }));
+    return () => {
+      seen?.dispose();
+      view?.screen.search.clearDecorations();
+    };
+  }, [view]);
+  const options = (incremental: boolean): ISearchOptions => ({ caseSensitive: exact, incremental, decorations: DECORATIONS });
+  const find = (back: boolean, text = query, incremental = false) => {
+    if (text === "") view?.screen.search.clearDecorations();
+    else if (back) view?.screen.search.findPrevious(text, options(false));
+    else view?.screen.search.findNext(text, options(incremental));
+  };
+  useEffect(() => find(true), [exact]);
+  const write = (text: string) => {
+    setQuery(text);
+    find(false, text, true);
+  };
+  return { query, write, exact, setExact, found, find };
+}
+
+export function SearchBar() {
+  const view = currentView.value;
+  const field = useRef<HTMLInputElement>(null);
+  const { query, write, exact, setExact, found, find } = useSearch(view);
+  useEffect(() => field.current?.focus(), []);
+  const close = () => {
+    searchOpen.value = false;
+    focusActiveTerminal();
+  };
+  const key = (event: KeyboardEvent) => {
+    if (event.key === "Escape") close();
+    else if (event.key === "Enter") find(!event.shiftKey);
+    else return;
+    event.preventDefault();
+  };
+  const whole = () => {
+    if (view) historyOpen.value = { sessionId: view.sessionId, query };
+  };
+  return (
+    <div class="search" role="search" data-testid="search">
+      <input ref={field} class="field" type="search" placeholder="Search the terminal" value={query} aria-label="Search the terminal" onInput={(event) => write(event.currentTarget.value)} onKeyDown={key} />
+      <output class="search-count" aria-live="polite">
+        {wordsOf(found, query)}
+      </output>
+      <button type="button" class="toggle" aria-pressed={exact} title="Tell upper from lower case" onClick={() => setExact(!exact)}>
+        Aa
+      </button>
+      <IconButton icon="up" label="Older match" keys="Enter" onClick={() => find(true)} />
+      <IconButton icon="down" label="Newer match" keys="Shift+Enter" onClick={() => find(false)} />
+      <button type="button" class="button small" onClick={whole} data-testid="search-history">
+        Whole history
+      </button>
+      <IconButton icon="close" label="Close the search" keys="Escape" onClick={close} />
+    </div>
+  );
+}

@@ -1,0 +1,70 @@
+/** Where the terminals live. Their code comes with the first session that is shown. */
+import { useEffect, useRef } from "preact/hooks";
+import { activeId, activeSession } from "../store/state.ts";
+import { failed } from "../ui/toasts.ts";
+import { menuAt } from "../ui/menu.ts";
+import { historyOpen, searchOpen, currentView } from "./current.ts";
+import { Overlay } from "./Overlay.tsx";
+import type { TerminalPool } from "./pool.ts";
+import { SearchBar } from "./SearchBar.tsx";
+import { terminalItems } from "./terminalmenu.ts";
+import { coarse } from "../touch/state.ts";
+
+const modalOpen = (): boolean => document.querySelector("dialog[open]") !== null;
+
+/** Taking the focus on a phone would open its keyboard, and from a tab it would break walking. */
+function mayFocus(): boolean {
+  const focused = document.activeElement;
+  return !coarse.value && !modalOpen() && !focused?.closest("[role=tablist], input");
+}
+
+function usePool() {
+  const holder = useRef<HTMLDivElement>(null);
+  const pool = useRef<TerminalPool | undefined>(undefined);
+  useEffect(() => {
+    let alive = true;
+    import("./pool.ts").then(
+      ({ TerminalPool }) => {
+        if (!alive || !holder.current) return;
+        pool.current = new TerminalPool(holder.current);
+        pool.current.show(activeId.peek());
+        if (mayFocus()) currentView.peek()?.focus();
+      },
+      (error: unknown) => failed("The terminal could not be loaded", error),
+    );
+    return () => {
+      alive = false;
+      pool.current?.close();
+    };
+  }, []);
+  return { holder, pool };
+}
+
+/** A program that uses the mouse gets the right button too, unless Shift is held. */
+function contextMenu(event: MouseEvent): void {
+  const view = currentView.value;
+  if (!view) return;
+  event.preventDefault();
+  const mouse = view.screen.terminal.modes.mouseTrackingMode !== "none";
+  if (mouse && !event.shiftKey) return;
+  menuAt("Terminal", terminalItems(view), event.clientX, event.clientY);
+}
+
+export function TerminalPane() {
+  const { holder, pool } = usePool();
+  const id = activeId.value;
+  const name = activeSession.value?.name ?? "";
+  useEffect(() => {
+    searchOpen.value = false;
+    historyOpen.value = undefined;
+    pool.current?.show(id);
+    if (mayFocus()) currentView.peek()?.focus();
+  }, [id]);
+  return (
+    <section class="pane" id="terminal-panel" role="tabpanel" aria-label={`Terminal of ${name}`} data-testid="pane">
+      {searchOpen.value && <SearchBar />}
+      <div ref={holder} class="holder" onContextMenu={contextMenu} />
+      <Overlay />
+    </section>
+  );
+}

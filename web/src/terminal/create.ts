@@ -1,0 +1,78 @@
+/** An xterm with the options and addons that every view of this page has. */
+import { SearchAddon } from "@xterm/addon-search";
+import { Unicode11Addon } from "@xterm/addon-unicode11";
+import { type ITerminalOptions, type IUnicodeHandling, type IUnicodeVersionProvider, Terminal } from "@xterm/xterm";
+import { isDark, type Prefs } from "../settings/prefs.ts";
+import { addLinks } from "./links.ts";
+import { silenceReports } from "./reports.ts";
+import { contrastOf, FONT, themeOf } from "./themes.ts";
+import { registerWidths } from "./widths.ts";
+
+export interface Screen {
+  terminal: Terminal;
+  search: SearchAddon;
+}
+
+export function optionsOf(prefs: Prefs, darkSystem: boolean): ITerminalOptions {
+  const dark = isDark(prefs.theme, darkSystem);
+  return {
+    fontSize: prefs.fontSize,
+    scrollback: prefs.scrollback,
+    cursorBlink: prefs.cursorBlink,
+    macOptionIsMeta: prefs.optionIsMeta,
+    screenReaderMode: prefs.screenReader,
+    theme: themeOf(dark),
+    minimumContrastRatio: contrastOf(dark),
+  };
+}
+
+/** Runs the Unicode 11 addon only to get at its table. */
+function unicode11(): IUnicodeVersionProvider {
+  let found: IUnicodeVersionProvider | undefined;
+  const unicode: IUnicodeHandling = {
+    versions: [],
+    activeVersion: "",
+    register: (provider) => (found = provider),
+  };
+  new Unicode11Addon().activate({ unicode } as Terminal);
+  if (!found) throw new Error("the Unicode 11 addon registered no table");
+  return found;
+}
+
+export function createScreen(prefs: Prefs, darkSystem: boolean): Screen {
+  const terminal = new Terminal({
+    ...optionsOf(prefs, darkSystem),
+    allowProposedApi: true,
+    fontFamily: FONT,
+    lineHeight: 1.15,
+    customGlyphs: true,
+    rescaleOverlappingGlyphs: true,
+    cursorInactiveStyle: "outline",
+    drawBoldTextInBrightColors: false,
+    macOptionClickForcesSelection: true,
+    scrollOnUserInput: true,
+  });
+  registerWidths(terminal.unicode, unicode11());
+  silenceReports(terminal.parser);
+  const search = new SearchAddon({ highlightLimit: 1000 });
+  terminal.loadAddon(search);
+  addLinks(terminal);
+  return { terminal, search };
+}
+
+/**
+ * Draws with WebGL from the moment its code is there; the DOM renderer draws before, and stays
+ * where WebGL is missing or its context gets lost.
+ */
+export async function accelerate(terminal: Terminal, alive: () => boolean): Promise<"webgl" | "dom"> {
+  try {
+    const { WebglAddon } = await import("@xterm/addon-webgl");
+    if (!alive()) return "dom";
+    const webgl = new WebglAddon();
+    webgl.onContextLoss(() => webgl.dispose());
+    terminal.loadAddon(webgl);
+    return "webgl";
+  } catch {
+    return "dom";
+  }
+}

@@ -1,0 +1,7 @@
+/** The terminal in front; kept apart so that the page loads without xterm. */
+import { signal } from "@preact/signals";
+import type { TerminalView } from "./view.ts";
+
+export const currentView = signal<TerminalView | undefined>(undefined);
+export const searchOpen = signal(false);
+export const historyOpen = signal<{ sessionId: string; query: string } | undefined>(undefined);

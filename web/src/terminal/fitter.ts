@@ -1,0 +1,141 @@
+/** Keeps one terminal, its window and the session's size in step. */
+import type { Terminal } from "@xterm/xterm";
+import type { ClientFrame } from "./frames.ts";
+import { type Area, fitGrid, type Grid, sameGrid, scaleFor, SizeClaim, viewportOf } from "./sizing.ts";
+
+/** Window changes come in bursts; the program should redraw once. */
+const SETTLE_MS = 120;
+/** Room for the scroll bar, which xterm draws over the last columns otherwise. */
+const SCROLLBAR = 10;
+const LEAST_FONT = 6;
+
+export interface FitterListener {
+  send(frame: ClientFrame): void;
+  /** The size shown is another viewer's, or undefined when it is this window's. */
+  foreign(grid: Grid | undefined): void;
+}
+
+export class Fitter {
+  private readonly host: HTMLElement;
+  private readonly terminal: Terminal;
+  private readonly listener: FitterListener;
+  private readonly claim = new SizeClaim();
+  private readonly observer: ResizeObserver;
+  private settle: ReturnType<typeof setTimeout> | undefined;
+  private fontSize: number;
+  /** One cell at the chosen font size. */
+  private cell: Area | undefined;
+
+  constructor(host: HTMLElement, terminal: Terminal, listener: FitterListener) {
+    this.host = host;
+    this.terminal = terminal;
+    this.listener = listener;
+    this.fontSize = terminal.options.fontSize ?? 14;
+    this.observer = new ResizeObserver(() => this.soon());
+  }
+
+  start(): void {
+    this.observer.observe(this.host);
+    this.fit();
+  }
+
+  stop(): void {
+    clearTimeout(this.settle);
+    this.observer.disconnect();
+  }
+
+  setFont(fontSize: number): void {
+    if (fontSize === this.fontSize) return;
+    this.fontSize = fontSize;
+    this.terminal.options.fontSize = fontSize;
+    this.cell = undefined;
+    this.soon();
+  }
+
+  /** Another renderer draws cells of another size. */
+  remeasure(): void {
+    this.cell = undefined;
+    this.fit();
+  }
+
+  /** The size that the service says the session has on a new connection. */
+  connected(grid: Grid): void {
+    this.resize(grid);
+    if (this.claim.reconnected(grid)) this.demand();
+    this.layout();
+  }
+
+  /** A size that the service applied. */
+  applied(grid: Grid): void {
+    this.claim.applied = grid;
+    this.resize(grid);
+    this.layout();
+  }
+
+  /** The person turned to this window: its size should hold. */
+  reclaim(force = false): void {
+    if (this.visible && (force || this.claim.foreign)) this.demand(force);
+  }
+
+  fit(): void {
+    const area = this.area();
+    const cell = this.measure();
+    if (!this.visible || !cell) return;
+    const grid = fitGrid(area, cell);
+    if (grid && this.claim.want(grid)) this.demand();
+    this.layout();
+  }
+
+  private get visible(): boolean {
+    return this.host.offsetParent !== null && this.host.clientWidth > 0;
+  }
+
+  private soon(): void {
+    clearTimeout(this.settle);
+    this.settle = setTimeout(() => this.fit(), SETTLE_MS);
+  }
+
+  private demand(force = false): void {
+    const viewport = viewportOf(
+      { width: screen.width, height: screen.height },
+      matchMedia("(pointer: coarse)").matches,
+    );
+    const frame = this.claim.frame(viewport, force);
+    if (frame) this.listener.send(frame);
+  }
+
+  private area(): Area {
+    const style = getComputedStyle(this.host);
+    const sides = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
+    const ends = parseFloat(style.paddingTop) + parseFloat(style.paddingBottom);
+    return { width: this.host.clientWidth - sides - SCROLLBAR, height: this.host.clientHeight - ends };
+  }
+
+  private measure(): Area | undefined {
+    if (this.cell || this.terminal.options.fontSize !== this.fontSize) return this.cell;
+    const grid = this.host.querySelector(".xterm-screen");
+    const box = grid?.getBoundingClientRect();
+    if (!box || box.width === 0) return undefined;
+    this.cell = { width: box.width / this.terminal.cols, height: box.height / this.terminal.rows };
+    return this.cell;
+  }
+
+  private resize(grid: Grid): void {
+    if (!sameGrid(grid, this.terminal)) this.terminal.resize(grid.cols, grid.rows);
+    this.host.dataset["cols"] = String(grid.cols);
+    this.host.dataset["rows"] = String(grid.rows);
+  }
+
+  /** Another viewer's grid is made smaller until it fits, then scrolls; ours is never touched. */
+  private layout(): void {
+    const { applied, foreign } = this.claim;
+    const shown = foreign && applied ? applied : undefined;
+    const cell = this.measure();
+    let size = this.fontSize;
+    if (shown && cell) size = Math.floor(this.fontSize * scaleFor(shown, this.area(), cell) * 2) / 2;
+    size = Math.max(Math.min(LEAST_FONT, this.fontSize), size);
+    if (this.terminal.options.fontSize !== size) this.terminal.options.fontSize = size;
+    this.host.toggleAttribute("data-foreign", shown !== undefined);
+    this.listener.foreign(shown);
+  }
+}

@@ -1,0 +1,91 @@
+/** The text frames of the terminal WebSocket (wire 2). */
+
+export interface Hello {
+  t: "hello";
+  epoch: string | null;
+  offset: number;
+  cols: number;
+  rows: number;
+  resumed: boolean;
+}
+
+export interface Snapshot {
+  t: "snapshot";
+  offset: number;
+  cols: number;
+  rows: number;
+  data: string;
+}
+
+export interface Size {
+  t: "size";
+  c: number;
+  r: number;
+}
+
+export interface Ack {
+  t: "ack";
+  seq: number;
+  dup?: boolean;
+  last?: number;
+  err?: string;
+}
+
+export interface Exit {
+  t: "exit";
+  status?: number;
+}
+
+export type ServerFrame = Hello | Snapshot | Size | Ack | Exit;
+
+export type Viewport = "mobile" | "tablet" | "desktop";
+
+export type ClientFrame =
+  | { t: "i"; d: string; seq: number }
+  | { t: "z"; c: number; r: number; v: Viewport; f?: boolean }
+  | { t: "got"; offset: number };
+
+type Fields = Record<string, unknown>;
+
+const whole = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+const sized = (frame: Fields, c: string, r: string): boolean =>
+  whole(frame[c]) && whole(frame[r]) && frame[c] > 0 && frame[r] > 0;
+
+const CHECKS: Record<ServerFrame["t"], (frame: Fields) => boolean> = {
+  hello: (f) => whole(f["offset"]) && sized(f, "cols", "rows") && typeof f["resumed"] === "boolean",
+  snapshot: (f) => whole(f["offset"]) && sized(f, "cols", "rows") && typeof f["data"] === "string",
+  size: (f) => sized(f, "c", "r"),
+  ack: (f) => whole(f["seq"]),
+  exit: () => true,
+};
+
+/** @returns undefined for a frame of a kind this page does not know, or a broken one. */
+export function parseFrame(text: string): ServerFrame | undefined {
+  let frame: unknown;
+  try {
+    frame = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof frame !== "object" || frame === null) return undefined;
+  const kind = (frame as Fields)["t"];
+  if (typeof kind !== "string" || !Object.hasOwn(CHECKS, kind)) return undefined;
+  return CHECKS[kind as ServerFrame["t"]](frame as Fields) ? (frame as ServerFrame) : undefined;
+}
+
+/** Characters of one input frame; the service takes 65536 (wire 1.5). */
+export const INPUT_CHARS = 32_768;
+
+/** Pieces of at most `limit` characters that never cut a surrogate pair. */
+export function pieces(text: string, limit = INPUT_CHARS): string[] {
+  const found: string[] = [];
+  let start = 0;
+  while (start < text.length) {
+    let end = Math.min(text.length, start + limit);
+    const last = text.charCodeAt(end - 1);
+    if (end < text.length && last >= 0xd800 && last <= 0xdbff) end -= 1;
+    found.push(text.slice(start, end));
+    start = end;
+  }
+  return found;
+}

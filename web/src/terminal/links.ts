@@ -1,0 +1,35 @@
+/** Addresses in the output: opened by Ctrl+click (Cmd on a Mac) or a tap, never with an opener. */
+import { WebLinksAddon } from "@xterm/addon-web-links";
+import type { Terminal } from "@xterm/xterm";
+
+/** Programs write what they like: nothing but web addresses is followed. */
+export function isWebAddress(text: string): boolean {
+  try {
+    const { protocol } = new URL(text);
+    return protocol === "http:" || protocol === "https:";
+  } catch {
+    return false;
+  }
+}
+
+const touched = (event: MouseEvent): boolean =>
+  event instanceof PointerEvent ? event.pointerType === "touch" : matchMedia("(pointer: coarse)").matches;
+
+function follow(event: MouseEvent, address: string): void {
+  if (!event.ctrlKey && !event.metaKey && !touched(event)) return;
+  if (isWebAddress(address)) open(address, "_blank", "noopener,noreferrer");
+}
+
+function tell(terminal: Terminal, address: string | undefined): void {
+  const element = terminal.element;
+  if (!element) return;
+  if (address === undefined) element.removeAttribute("title");
+  else element.title = `${address}\nCtrl+click opens it`;
+}
+
+export function addLinks(terminal: Terminal): void {
+  const hover = (_event: MouseEvent, address: string) => tell(terminal, address);
+  const leave = () => tell(terminal, undefined);
+  terminal.loadAddon(new WebLinksAddon(follow, { hover, leave }));
+  terminal.options.linkHandler = { activate: follow, hover, leave };
+}

@@ -1,0 +1,102 @@
+/**
+ * Typed input on its way to the service: kept until it is acknowledged, so that it can be sent
+ * again after a lost connection; the service drops what it has seen by its number (wire 1.5).
+ */
+import { type Ack, INPUT_CHARS, pieces } from "./frames.ts";
+
+export interface Pending {
+  seq: number;
+  data: string;
+  /** How often it was put on a connection; 0 = not yet. */
+  tries: number;
+  /** When it was last sent, in the clock's milliseconds. */
+  sentAt: number;
+}
+
+/** Bounds of what waits: beyond them new input is refused, never older input dropped. */
+export const PENDING_MAX = 1024;
+export const CHARS_MAX = 1024 * 1024;
+
+export class Outbox {
+  private queue: Pending[] = [];
+  private nextSeq: number;
+
+  /** @param firstSeq above every number that this client id has used before. */
+  constructor(firstSeq: number) {
+    this.nextSeq = firstSeq;
+  }
+
+  get size(): number {
+    return this.queue.length;
+  }
+
+  get chars(): number {
+    return this.queue.reduce((sum, item) => sum + item.data.length, 0);
+  }
+
+  /** @returns false when the bound is reached; then nothing was taken. */
+  add(data: string): boolean {
+    const parts = pieces(data);
+    if (this.queue.length + parts.length > PENDING_MAX) return false;
+    if (this.chars + data.length > CHARS_MAX) return false;
+    for (const part of parts) this.append(part);
+    return true;
+  }
+
+  private append(data: string): void {
+    const last = this.queue.at(-1);
+    if (last && last.tries === 0 && last.data.length + data.length <= INPUT_CHARS) {
+      last.data += data;
+      return;
+    }
+    this.queue.push({ seq: this.nextSeq++, data, tries: 0, sentAt: 0 });
+  }
+
+  /** What has never been sent, marked as sent at `now`. */
+  takeNew(now: number): Pending[] {
+    return this.mark(this.queue.filter((item) => item.tries === 0), now);
+  }
+
+  /** Everything unacknowledged in its order, for a connection that just opened. */
+  takeAll(now: number): Pending[] {
+    return this.mark([...this.queue], now);
+  }
+
+  private mark(items: Pending[], now: number): Pending[] {
+    for (const item of items) {
+      item.tries += 1;
+      item.sentAt = now;
+    }
+    return items;
+  }
+
+  /** @returns true when numbers changed and everything has to be sent again. */
+  acknowledge(ack: Ack): boolean {
+    const item = this.queue.find((each) => each.seq === ack.seq);
+    if (!item) return false;
+    if (ack.dup && item.tries === 1 && ack.last !== undefined && ack.last >= item.seq) {
+      this.renumber(ack.last + 1);
+      return true;
+    }
+    this.queue = this.queue.filter((each) => each !== item);
+    return false;
+  }
+
+  /** The service knows higher numbers than ours (this device's clock went back). */
+  private renumber(first: number): void {
+    this.nextSeq = Math.max(this.nextSeq, first);
+    for (const item of this.queue) {
+      item.seq = this.nextSeq++;
+      item.tries = 0;
+    }
+  }
+
+  /** When the longest unanswered input was sent; undefined when none is under way. */
+  oldestSent(): number | undefined {
+    return this.queue.find((item) => item.tries > 0)?.sentAt;
+  }
+
+  clear(): void {
+    this.queue = [];
+  }
+}

@@ -1,0 +1,86 @@
+/** The terminals that are alive: the one in front and the few looked at last. */
+import { effect } from "@preact/signals";
+import { start } from "../sessions/actions.ts";
+import { darkSystem, prefs } from "../settings/prefs.ts";
+import { sessionList } from "../store/state.ts";
+import { onWake } from "../stream/connection.ts";
+import { currentView } from "./current.ts";
+import { TerminalView } from "./view.ts";
+
+/** Each live terminal costs a socket, a GPU context and its scrollback. */
+export const ALIVE_MAX = 5;
+
+/** @returns ids to give up so that `wanted` fits; `recent` runs from the oldest to the newest. */
+export function surplus(recent: readonly string[], wanted: string, most: number): string[] {
+  const others = recent.filter((id) => id !== wanted);
+  return others.slice(0, Math.max(0, others.length - (most - 1)));
+}
+
+const pidOf = (id: string): number | null => sessionList.peek().byId.get(id)?.pid ?? null;
+
+export class TerminalPool {
+  /** In the order of use, the newest last. */
+  private readonly views = new Map<string, { view: TerminalView; pid: number | null }>();
+  private readonly ends: (() => void)[];
+  private readonly holder: HTMLElement;
+
+  constructor(holder: HTMLElement) {
+    this.holder = holder;
+    this.ends = [
+      onWake(() => this.each((view) => view.link.refresh())),
+      effect(() => {
+        const [next, dark] = [prefs.value, darkSystem.value];
+        this.each((view) => view.applyPrefs(next, dark));
+      }),
+      effect(() => this.follow(sessionList.value.byId)),
+    ];
+  }
+
+  show(id: string | undefined): void {
+    for (const [other, { view }] of this.views) if (other !== id) view.hide();
+    if (id === undefined || !sessionList.peek().byId.has(id)) {
+      currentView.value = undefined;
+      return;
+    }
+    for (const old of surplus([...this.views.keys()], id, ALIVE_MAX)) this.discard(old);
+    const entry = this.views.get(id) ?? { view: this.make(id), pid: pidOf(id) };
+    this.views.delete(id);
+    this.views.set(id, entry);
+    entry.view.show();
+    currentView.value = entry.view;
+  }
+
+  close(): void {
+    for (const end of this.ends) end();
+    for (const id of [...this.views.keys()]) this.discard(id);
+    currentView.value = undefined;
+  }
+
+  private make(id: string): TerminalView {
+    return new TerminalView(id, this.holder, {
+      wantStart: () => void start(id),
+      running: () => pidOf(id) !== null,
+    });
+  }
+
+  private each(act: (view: TerminalView) => void): void {
+    for (const { view } of this.views.values()) act(view);
+  }
+
+  private discard(id: string): void {
+    this.views.get(id)?.view.dispose();
+    this.views.delete(id);
+  }
+
+  /** A new process is a new stream; a session that is gone needs no terminal. */
+  private follow(byId: ReadonlyMap<string, { pid: number | null }>): void {
+    for (const [id, entry] of [...this.views]) {
+      const session = byId.get(id);
+      if (!session) this.discard(id);
+      else if (session.pid !== entry.pid) {
+        entry.pid = session.pid;
+        if (session.pid !== null) entry.view.link.connect();
+      }
+    }
+  }
+}

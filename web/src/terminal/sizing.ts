@@ -1,0 +1,83 @@
+/** How many cells fit, whose size holds, and how a foreign size is shown. */
+import type { ClientFrame, Viewport } from "./frames.ts";
+
+export interface Grid {
+  cols: number;
+  rows: number;
+}
+
+export interface Area {
+  width: number;
+  height: number;
+}
+
+/** Bounds of the service (wire 1.3), and the least a program can draw in. */
+const LEAST: Grid = { cols: 20, rows: 4 };
+const MOST: Grid = { cols: 500, rows: 200 };
+
+const clamp = (value: number, least: number, most: number): number => Math.max(least, Math.min(most, value));
+
+/** @param cell size of one cell in the area's pixels. */
+export function fitGrid(area: Area, cell: Area): Grid | undefined {
+  if (area.width <= 0 || area.height <= 0 || cell.width <= 0 || cell.height <= 0) return undefined;
+  return {
+    cols: clamp(Math.floor(area.width / cell.width), LEAST.cols, MOST.cols),
+    rows: clamp(Math.floor(area.height / cell.height), LEAST.rows, MOST.rows),
+  };
+}
+
+/** A foreign grid's text is not made smaller than this share; beyond it the view scrolls. */
+const LEAST_SCALE = 0.55;
+
+/** The share of the chosen font size at which `grid` fits into `area`; never above 1. */
+export function scaleFor(grid: Grid, area: Area, cell: Area): number {
+  const fits = Math.min(area.width / (grid.cols * cell.width), area.height / (grid.rows * cell.height));
+  return clamp(fits, LEAST_SCALE, 1);
+}
+
+export const sameGrid = (a: Grid | undefined, b: Grid | undefined): boolean =>
+  a !== undefined && b !== undefined && a.cols === b.cols && a.rows === b.rows;
+
+/** A phone held either way is narrower than this in CSS pixels, a tablet is not. */
+const TABLET_SIDE = 600;
+
+export function viewportOf(screen: Area, coarsePointer: boolean): Viewport {
+  if (!coarsePointer) return "desktop";
+  return Math.min(screen.width, screen.height) < TABLET_SIDE ? "mobile" : "tablet";
+}
+
+/**
+ * This view's claim on the session's size. The service decides; a view that lost shows the
+ * winner's size and claims again only when its own window changes or the person turns to it.
+ */
+export class SizeClaim {
+  private wanted: Grid | undefined;
+  private sent: Grid | undefined;
+  applied: Grid | undefined;
+
+  /** The applied size is another viewer's. */
+  get foreign(): boolean {
+    return this.wanted !== undefined && this.applied !== undefined && !sameGrid(this.wanted, this.applied);
+  }
+
+  /** The window's own size. @returns true when it should be claimed now. */
+  want(grid: Grid): boolean {
+    if (sameGrid(grid, this.wanted)) return false;
+    this.wanted = grid;
+    return !sameGrid(grid, this.applied) || !sameGrid(grid, this.sent);
+  }
+
+  /** A new connection knows of no claim. @returns true when the size differs from ours. */
+  reconnected(applied: Grid): boolean {
+    this.sent = undefined;
+    this.applied = applied;
+    return this.foreign;
+  }
+
+  frame(viewport: Viewport, force = false): ClientFrame | undefined {
+    if (!this.wanted) return undefined;
+    this.sent = this.wanted;
+    const frame: ClientFrame = { t: "z", c: this.wanted.cols, r: this.wanted.rows, v: viewport };
+    return force ? { ...frame, f: true } : frame;
+  }
+}

@@ -1,0 +1,66 @@
+/** Terminal colours, one palette a theme; every foreground has at least 4.5:1 on its ground. */
+import type { ITheme } from "@xterm/xterm";
+
+const DARK: ITheme = {
+  background: "#0a0d10",
+  foreground: "#dbe3ea",
+  cursor: "#4fd6b0",
+  cursorAccent: "#0a0d10",
+  selectionBackground: "#2f5f8a99",
+  selectionInactiveBackground: "#2f5f8a55",
+  scrollbarSliderBackground: "#9aa7b433",
+  scrollbarSliderHoverBackground: "#9aa7b466",
+  scrollbarSliderActiveBackground: "#9aa7b488",
+  black: "#262e37",
+  red: "#ff7a76",
+  green: "#63d68f",
+  yellow: "#efb95c",
+  blue: "#6fb0ff",
+  magenta: "#c9a0ff",
+  cyan: "#56d4dd",
+  white: "#cfd8e0",
+  brightBlack: "#7d8a97",
+  brightRed: "#ff9d99",
+  brightGreen: "#8ae8ad",
+  brightYellow: "#ffd27f",
+  brightBlue: "#9ac8ff",
+  brightMagenta: "#dcc0ff",
+  brightCyan: "#88e8ee",
+  brightWhite: "#ffffff",
+};
+
+const LIGHT: ITheme = {
+  background: "#fdfdfc",
+  foreground: "#1d2630",
+  cursor: "#0b7d62",
+  cursorAccent: "#fdfdfc",
+  selectionBackground: "#9cc9f088",
+  selectionInactiveBackground: "#9cc9f055",
+  scrollbarSliderBackground: "#56647233",
+  scrollbarSliderHoverBackground: "#56647266",
+  scrollbarSliderActiveBackground: "#56647288",
+  black: "#1d2630",
+  red: "#bf2c2c",
+  green: "#1b7a3d",
+  yellow: "#8a5a00",
+  blue: "#1f5fc4",
+  magenta: "#8435b8",
+  cyan: "#0d7580",
+  white: "#5b6875",
+  brightBlack: "#6a7683",
+  brightRed: "#d43a3a",
+  brightGreen: "#22863f",
+  brightYellow: "#936200",
+  brightBlue: "#2a6fe0",
+  brightMagenta: "#9a45d1",
+  brightCyan: "#0f7f8b",
+  brightWhite: "#1d2630",
+};
+
+export const themeOf = (dark: boolean): ITheme => (dark ? DARK : LIGHT);
+
+/** Programs choose colours for a dark ground; on a light one they are darkened until readable. */
+export const contrastOf = (dark: boolean): number => (dark ? 1 : 4.5);
+
+export const FONT =
+  'ui-monospace, "SF Mono", "Cascadia Code", "JetBrains Mono", Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace';

@@ -1,0 +1,209 @@
+/** One session's terminal on the page: grid, connection, keys, clipboard. */
+import { signal } from "@preact/signals";
+import type { IDisposable } from "@xterm/xterm";
+import { inputErrorText } from "../api/errors.ts";
+import { darkSystem, type Prefs, prefs } from "../settings/prefs.ts";
+import { TouchScroll } from "../touch/scroll.ts";
+import { throughModifiers } from "../touch/state.ts";
+import { failed, say } from "../ui/toasts.ts";
+import { cidFor } from "./cid.ts";
+import { Clipping } from "./clipping.ts";
+import { accelerate, createScreen, optionsOf, type Screen } from "./create.ts";
+import { Fitter } from "./fitter.ts";
+import type { Hello, Snapshot } from "./frames.ts";
+import { type LinkListener, type LinkState, TerminalLink } from "./link.ts";
+import { answerReads, linesOf } from "./readhook.ts";
+import type { Grid } from "./sizing.ts";
+import { openSocket } from "./socket.ts";
+
+/** RIS: resets the grid in its place among the writes, which a call of reset() would overtake. */
+const RESET = "\x1bc";
+
+export interface ViewListener {
+  /** Enter was pressed where no program runs. */
+  wantStart(): void;
+  running(): boolean;
+}
+
+export class TerminalView implements LinkListener {
+  readonly sessionId: string;
+  readonly element: HTMLElement;
+  readonly linkState = signal<LinkState>("connecting");
+  readonly foreignSize = signal<Grid | undefined>(undefined);
+  /** Input that waits for a connection, in characters. */
+  readonly waiting = signal(0);
+  readonly scrolledUp = signal(false);
+  readonly atTop = signal(false);
+
+  readonly link: TerminalLink;
+  readonly screen: Screen;
+  readonly clipping: Clipping;
+  private readonly fitter: Fitter;
+  private readonly listener: ViewListener;
+  private readonly ends: IDisposable[] = [];
+
+  constructor(sessionId: string, holder: HTMLElement, listener: ViewListener) {
+    this.sessionId = sessionId;
+    this.listener = listener;
+    this.element = hostElement(sessionId);
+    holder.append(this.element);
+    this.screen = createScreen(prefs.value, darkSystem.value);
+    this.screen.terminal.open(this.element);
+    void this.accelerate();
+    this.link = new TerminalLink(
+      { connect: openSocket, now: Date.now, random: Math.random },
+      this,
+      sessionId,
+      cidFor(sessionId),
+    );
+    this.clipping = new Clipping(this.screen.terminal, this.element);
+    this.fitter = new Fitter(this.element, this.screen.terminal, {
+      send: (frame) => this.link.send(frame),
+      foreign: (grid) => (this.foreignSize.value = grid),
+    });
+    this.wire();
+    this.link.connect();
+  }
+
+  private get terminal() {
+    return this.screen.terminal;
+  }
+
+  private async accelerate(): Promise<void> {
+    this.element.dataset["renderer"] = await accelerate(this.terminal, () => this.element.isConnected);
+    // The renderers round a cell's width differently.
+    this.fitter.remeasure();
+  }
+
+  private wire(): void {
+    const { terminal } = this;
+    this.ends.push(
+      terminal.onData((data) => this.typed(data)),
+      terminal.onBinary((data) => this.send(data)),
+      terminal.onScroll(() => this.scrolled()),
+      terminal.onWriteParsed(() => this.scrolled()),
+    );
+    terminal.textarea?.addEventListener("focus", () => this.fitter.reclaim());
+    new TouchScroll({
+      lineHeight: () => (terminal.element?.clientHeight ?? 0) / terminal.rows || 16,
+      scroll: (lines, at) => this.scroll(lines, at),
+    }).attach(this.element);
+    answerReads(this.element, terminal);
+  }
+
+  show(): void {
+    this.element.hidden = false;
+    this.fitter.start();
+    this.fitter.reclaim();
+  }
+
+  hide(): void {
+    this.element.hidden = true;
+    this.fitter.stop();
+  }
+
+  dispose(): void {
+    this.fitter.stop();
+    this.link.close();
+    for (const end of this.ends) end.dispose();
+    this.terminal.dispose();
+    this.element.remove();
+  }
+
+  focus(): void {
+    this.terminal.focus();
+  }
+
+  applyPrefs(next: Prefs, dark: boolean): void {
+    const { fontSize, ...options } = optionsOf(next, dark);
+    Object.assign(this.terminal.options, options);
+    this.fitter.setFont(fontSize ?? next.fontSize);
+  }
+
+  /** Use this window's size, whoever holds the session's. */
+  forceSize(): void {
+    this.fitter.fit();
+    this.fitter.reclaim(true);
+  }
+
+  /** Bytes of a key that is not on the device's own keyboard. */
+  send(data: string): void {
+    if (!this.listener.running()) {
+      if (data === "\r") this.listener.wantStart();
+      return;
+    }
+    this.link.input(data);
+    this.waiting.value = this.link.state === "open" ? 0 : this.link.outbox.chars;
+  }
+
+  private typed(data: string): void {
+    // Reports and keys that xterm encodes start with ESC: the modifiers are for plain text.
+    this.send(data.startsWith("\x1b") ? data : throughModifiers(data));
+  }
+
+  /** The whole grid as text. */
+  text(): string {
+    return linesOf(this.terminal.buffer.active).join("\n").trimEnd();
+  }
+
+  private scroll(lines: number, at: { x: number; y: number }): void {
+    const { terminal } = this;
+    const plain = terminal.buffer.active.type === "normal" && terminal.modes.mouseTrackingMode === "none";
+    if (plain) return terminal.scrollLines(lines);
+    // xterm turns wheel steps into mouse reports or cursor keys, whichever the program wants.
+    const target = terminal.element?.querySelector(".xterm-screen");
+    const event = { deltaY: Math.sign(lines), deltaMode: 1, clientX: at.x, clientY: at.y, bubbles: true, cancelable: true };
+    for (let n = 0; n < Math.abs(lines); n++) target?.dispatchEvent(new WheelEvent("wheel", event));
+  }
+
+  private scrolled(): void {
+    const { active } = this.terminal.buffer;
+    this.scrolledUp.value = active.viewportY < active.baseY;
+    this.atTop.value = active.viewportY === 0 && active.baseY > 0;
+  }
+
+  // What the link tells.
+
+  state(state: LinkState): void {
+    this.linkState.value = state;
+    this.element.dataset["link"] = state;
+    if (state === "open") this.waiting.value = 0;
+  }
+
+  hello(hello: Hello): void {
+    this.terminal.write("", () => this.fitter.connected({ cols: hello.cols, rows: hello.rows }));
+  }
+
+  snapshot(snapshot: Snapshot, drawn: () => void): void {
+    this.terminal.write(RESET, () => this.fitter.applied({ cols: snapshot.cols, rows: snapshot.rows }));
+    this.terminal.write(snapshot.data, () => {
+      this.element.dataset["painted"] = "true";
+      drawn();
+    });
+  }
+
+  output(bytes: Uint8Array, drawn: () => void): void {
+    this.terminal.write(bytes, drawn);
+  }
+
+  size(cols: number, rows: number): void {
+    this.terminal.write("", () => this.fitter.applied({ cols, rows }));
+  }
+
+  exit(): void {
+    // The record's own event says more: its status, and that nothing runs any more.
+  }
+
+  inputLost(code: string): void {
+    if (code === "FULL") say("bad", "Not typed", "Too much input waits for the connection.");
+    else failed("Not typed", new Error(inputErrorText(code)));
+  }
+}
+
+function hostElement(sessionId: string): HTMLElement {
+  const element = document.createElement("div");
+  element.className = "terminal-host";
+  element.dataset["testid"] = "terminal";
+  element.dataset["session"] = sessionId;
+  return element;
+}

@@ -1,0 +1,71 @@
+/**
+ * Columns of a character as tmux counts them.
+ *
+ * Measured with tmux 3.3a: the tables of Unicode 11 hold, but for emoji that came later (two
+ * columns) and for sequences joined by U+200D, which stay in the cell of their first character.
+ * U+FE0F and skin tones do not change or join a cell there.
+ */
+import type { IUnicodeHandling, IUnicodeVersionProvider } from "@xterm/xterm";
+
+export const VERSION = "tmux";
+
+const JOINER = 0x200d;
+const JOINED = 1;
+
+/** Emoji assigned after Unicode 11. */
+const LATER_WIDE: readonly (readonly [number, number])[] = [
+  [0x1f6d5, 0x1f6d7],
+  [0x1f6dc, 0x1f6df],
+  [0x1f6fa, 0x1f6fc],
+  [0x1f7e0, 0x1f7eb],
+  [0x1f7f0, 0x1f7f0],
+  [0x1f90c, 0x1f90f],
+  [0x1f93f, 0x1f93f],
+  [0x1f971, 0x1f972],
+  [0x1f977, 0x1f97b],
+  [0x1f9a3, 0x1f9af],
+  [0x1f9ba, 0x1f9cf],
+  [0x1fa70, 0x1faff],
+];
+
+type Width = 0 | 1 | 2;
+
+export function isLaterWide(codepoint: number): boolean {
+  return LATER_WIDE.some(([from, to]) => codepoint >= from && codepoint <= to);
+}
+
+/** xterm's packing: bit 0 joins the cell before, bits 1-2 are the width, the rest is ours. */
+function pack(state: number, width: number, join: boolean): number {
+  return (state << 3) | (width << 1) | (join ? 1 : 0);
+}
+
+const widthIn = (properties: number): number => (properties >> 1) & 3;
+const stateIn = (properties: number): number => properties >> 3;
+
+export class TmuxWidths implements IUnicodeVersionProvider {
+  readonly version = VERSION;
+  private readonly base: IUnicodeVersionProvider;
+
+  /** @param base the provider of Unicode 11. */
+  constructor(base: IUnicodeVersionProvider) {
+    this.base = base;
+  }
+
+  wcwidth(codepoint: number): Width {
+    return isLaterWide(codepoint) ? 2 : this.base.wcwidth(codepoint);
+  }
+
+  charProperties(codepoint: number, preceding: number): number {
+    const before = widthIn(preceding);
+    const own = this.wcwidth(codepoint);
+    const joins = before > 0 && (own === 0 || stateIn(preceding) === JOINED);
+    const state = codepoint === JOINER && before > 0 ? JOINED : 0;
+    return pack(state, joins ? before : own, joins);
+  }
+}
+
+/** Catches the provider that the Unicode 11 addon registers. */
+export function registerWidths(unicode: IUnicodeHandling, base: IUnicodeVersionProvider): void {
+  unicode.register(new TmuxWidths(base));
+  unicode.activeVersion = VERSION;
+}

@@ -1,0 +1,81 @@
+/** Keys of the touch bar: sticky modifiers and the bytes that a terminal sends for each key. */
+
+export type Stick = "off" | "once" | "locked";
+
+export interface Sticky {
+  ctrl: Stick;
+  alt: Stick;
+}
+
+export const LOOSE: Sticky = { ctrl: "off", alt: "off" };
+
+/** A tap arms for one key, a second locks, a third lets go. */
+export function press(stick: Stick): Stick {
+  if (stick === "off") return "once";
+  return stick === "once" ? "locked" : "off";
+}
+
+/** After a key was sent only what is locked stays. */
+export function release(sticky: Sticky): Sticky {
+  const kept = (stick: Stick): Stick => (stick === "once" ? "off" : stick);
+  return { ctrl: kept(sticky.ctrl), alt: kept(sticky.alt) };
+}
+
+const CONTROL_OF: Record<string, string> = {
+  " ": "\0",
+  "@": "\0",
+  "2": "\0",
+  "[": "\x1b",
+  "3": "\x1b",
+  "\\": "\x1c",
+  "4": "\x1c",
+  "]": "\x1d",
+  "5": "\x1d",
+  "^": "\x1e",
+  "6": "\x1e",
+  _: "\x1f",
+  "/": "\x1f",
+  "7": "\x1f",
+  "?": "\x7f",
+  "8": "\x7f",
+};
+
+export function controlOf(char: string): string {
+  const lower = char.toLowerCase();
+  if (lower >= "a" && lower <= "z" && lower.length === 1) return String.fromCharCode(lower.charCodeAt(0) - 96);
+  return CONTROL_OF[char] ?? char;
+}
+
+/** Typed text under the sticky modifiers; they hold for its first character. */
+export function modified(data: string, sticky: Sticky): string {
+  const [first] = data;
+  if (first === undefined) return data;
+  const rest = data.slice(first.length);
+  const controlled = sticky.ctrl === "off" ? first : controlOf(first);
+  return (sticky.alt === "off" ? "" : "\x1b") + controlled + rest;
+}
+
+export type BarKey = "Escape" | "Tab" | "BackTab" | "Enter" | "Up" | "Down" | "Left" | "Right" | "Home" | "End" | "PageUp" | "PageDown";
+
+const PLAIN: Partial<Record<BarKey, string>> = {
+  Escape: "\x1b",
+  Tab: "\t",
+  BackTab: "\x1b[Z",
+  Enter: "\r",
+};
+
+const CURSOR: Partial<Record<BarKey, string>> = { Up: "A", Down: "B", Right: "C", Left: "D", Home: "H", End: "F" };
+const PAGE: Partial<Record<BarKey, string>> = { PageUp: "5", PageDown: "6" };
+
+/** @param applicationCursor the program asked for `ESC O` cursor keys (DECCKM). */
+export function bytesOf(key: BarKey, applicationCursor: boolean, sticky: Sticky): string {
+  const modifier = 1 + (sticky.alt === "off" ? 0 : 2) + (sticky.ctrl === "off" ? 0 : 4);
+  const cursor = CURSOR[key];
+  if (cursor !== undefined) {
+    if (modifier > 1) return `\x1b[1;${modifier}${cursor}`;
+    return (applicationCursor ? "\x1bO" : "\x1b[") + cursor;
+  }
+  const page = PAGE[key];
+  if (page !== undefined) return modifier > 1 ? `\x1b[${page};${modifier}~` : `\x1b[${page}~`;
+  return (sticky.alt === "off" ? "" : "\x1b") + (PLAIN[key] ?? "");
+}

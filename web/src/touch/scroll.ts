@@ -1,0 +1,110 @@
+/** Scrolling a terminal by finger, with the momentum people expect. */
+
+/** Movement below this many pixels is a tap. */
+const SLOP = 8;
+/** Share of its speed that a thrown scroll keeps each millisecond. */
+const DECAY = 0.996;
+/** Pixels a millisecond below which a throw ends. */
+const SLOWEST = 0.03;
+
+/** Whole lines out of pixels, the rest kept for the next move. */
+export class LineCounter {
+  private rest = 0;
+
+  lines(pixels: number, lineHeight: number): number {
+    this.rest += pixels;
+    const whole = Math.trunc(this.rest / lineHeight);
+    this.rest -= whole * lineHeight;
+    return whole === 0 ? 0 : whole;
+  }
+
+  reset(): void {
+    this.rest = 0;
+  }
+}
+
+export const slowed = (speed: number, elapsed: number): number => speed * DECAY ** elapsed;
+
+export interface ScrollTarget {
+  lineHeight(): number;
+  /** @param lines positive towards the newest. */
+  scroll(lines: number, at: { x: number; y: number }): void;
+}
+
+export class TouchScroll {
+  private readonly target: ScrollTarget;
+  private readonly counter = new LineCounter();
+  private last: { y: number; time: number } | undefined;
+  private startY = 0;
+  private moved = false;
+  private speed = 0;
+  private frame = 0;
+
+  constructor(target: ScrollTarget) {
+    this.target = target;
+  }
+
+  attach(element: HTMLElement): void {
+    element.addEventListener("touchstart", (event) => this.start(event), { passive: true, capture: true });
+    element.addEventListener("touchmove", (event) => this.move(event), { passive: false, capture: true });
+    element.addEventListener("touchend", (event) => this.end(event), { capture: true });
+    element.addEventListener("touchcancel", () => this.stop(), { capture: true });
+  }
+
+  private start(event: TouchEvent): void {
+    this.stop();
+    const touch = event.touches[0];
+    if (event.touches.length !== 1 || !touch) return;
+    this.startY = touch.clientY;
+    this.last = { y: touch.clientY, time: event.timeStamp };
+    this.moved = false;
+    this.speed = 0;
+    this.counter.reset();
+  }
+
+  private move(event: TouchEvent): void {
+    const touch = event.touches[0];
+    if (!this.last || event.touches.length !== 1 || !touch) return;
+    if (!this.moved && Math.abs(touch.clientY - this.startY) < SLOP) return;
+    this.moved = true;
+    event.preventDefault();
+    event.stopPropagation();
+    const pixels = this.last.y - touch.clientY;
+    this.speed = pixels / Math.max(1, event.timeStamp - this.last.time);
+    this.last = { y: touch.clientY, time: event.timeStamp };
+    this.by(pixels, { x: touch.clientX, y: touch.clientY });
+  }
+
+  private end(event: TouchEvent): void {
+    const { last, moved } = this;
+    this.last = undefined;
+    if (!moved) return;
+    // Without this the browser makes a click of it, which would open the keyboard.
+    event.preventDefault();
+    const held = last ? event.timeStamp - last.time > 80 : true;
+    if (!held && !matchMedia("(prefers-reduced-motion: reduce)").matches) this.throwOn(event.changedTouches[0]);
+  }
+
+  private throwOn(touch: Touch | undefined): void {
+    const at = { x: touch?.clientX ?? 0, y: touch?.clientY ?? 0 };
+    let before = performance.now();
+    const step = (now: number): void => {
+      const elapsed = now - before;
+      before = now;
+      this.by(this.speed * elapsed, at);
+      this.speed = slowed(this.speed, elapsed);
+      if (Math.abs(this.speed) > SLOWEST) this.frame = requestAnimationFrame(step);
+    };
+    this.frame = requestAnimationFrame(step);
+  }
+
+  private by(pixels: number, at: { x: number; y: number }): void {
+    const lines = this.counter.lines(pixels, this.target.lineHeight());
+    if (lines !== 0) this.target.scroll(lines, at);
+  }
+
+  private stop(): void {
+    cancelAnimationFrame(this.frame);
+    this.last = undefined;
+  }
+}

@@ -1,0 +1,44 @@
+/** Shows the question that {@link ask} put. */
+import { useState } from "preact/hooks";
+import { type Asked, asked } from "./ask.ts";
+import { Dialog } from "./Dialog.tsx";
+
+function Ask({ question }: { question: Asked }) {
+  const [text, setText] = useState(question.initial ?? "");
+  const decline = () => question.answer(undefined);
+  const agree = (event: Event) => {
+    event.preventDefault();
+    question.answer(question.input ? text : question.action);
+  };
+  const write = (event: Event) => setText((event.currentTarget as HTMLInputElement | HTMLTextAreaElement).value);
+  return (
+    <Dialog title={question.title} onClose={decline} class="ask" testid="ask">
+      <form onSubmit={agree}>
+        <p class="ask-text">{question.text}</p>
+        {question.preview !== undefined && <pre class="ask-preview">{question.preview}</pre>}
+        {question.input === "line" && <input class="field" value={text} onInput={write} autofocus aria-label={question.title} />}
+        {question.input === "multiline" && (
+          <textarea class="field" rows={5} value={text} onInput={write} autofocus aria-label={question.title} />
+        )}
+        <div class="dialog-foot">
+          <button type="button" class="button" onClick={decline}>
+            Cancel
+          </button>
+          {question.other !== undefined && (
+            <button type="button" class="button" onClick={() => question.answer(question.other)} data-testid="ask-other">
+              {question.other}
+            </button>
+          )}
+          <button type="submit" class={`button ${question.danger ? "danger" : "primary"}`} data-testid="ask-agree" autofocus={!question.input}>
+            {question.action}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+export function AskDialog() {
+  const question = asked.value;
+  return question ? <Ask key={question} question={question} /> : null;
+}

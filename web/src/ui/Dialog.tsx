@@ -1,0 +1,46 @@
+/** A modal dialog: the browser's own element keeps the focus inside and closes on Escape. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { IconButton } from "./IconButton.tsx";
+
+interface Props {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+  footer?: ComponentChildren;
+  class?: string;
+  testid?: string;
+}
+
+export function Dialog({ title, onClose, children, footer, testid, ...rest }: Props) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const dialog = ref.current;
+    const before = document.activeElement;
+    dialog?.showModal();
+    return () => {
+      dialog?.close();
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  const backdrop = (event: MouseEvent) => {
+    if (event.target === ref.current) onClose();
+  };
+  const cancel = (event: Event) => {
+    event.preventDefault();
+    onClose();
+  };
+  return (
+    <dialog ref={ref} class={`dialog ${rest.class ?? ""}`} aria-labelledby={titleId} data-testid={testid} onCancel={cancel} onMouseDown={backdrop}>
+      <div class="dialog-body">
+        <header class="dialog-head">
+          <h2 id={titleId}>{title}</h2>
+          <IconButton icon="close" label="Close this dialog" onClick={onClose} />
+        </header>
+        <div class="dialog-content">{children}</div>
+        {footer && <footer class="dialog-foot">{footer}</footer>}
+      </div>
+    </dialog>
+  );
+}

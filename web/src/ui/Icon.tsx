@@ -1,0 +1,35 @@
+/** Line icons, drawn for this page on a 20-unit grid. */
+
+const PATHS = {
+  plus: "M10 4.5v11M4.5 10h11",
+  close: "M5.5 5.5l9 9M14.5 5.5l-9 9",
+  menu: "M3.5 6h13M3.5 10h13M3.5 14h13",
+  more: "M10 4.6v.1M10 10v.1M10 15.4v.1",
+  search: "M9 14.2a5.2 5.2 0 1 0 0-10.4 5.2 5.2 0 0 0 0 10.4zM12.8 12.8l3.7 3.7",
+  settings: "M4 6h6M14 6h2M4 14h2M10 14h6M12 4v4M8 12v4",
+  help: "M7.6 7.6a2.5 2.5 0 1 1 3.6 2.2c-.8.4-1.2.9-1.2 1.8M10 14.6v.1",
+  history: "M4.2 7.2A6.3 6.3 0 1 1 3.7 10M3.6 4.2v3.2h3.2M10 6.6V10l2.4 1.6",
+  pin: "M7.2 3.5h5.6l-.7 5 2.4 2.4H5.5l2.4-2.4zM10 11v5.5",
+  up: "M5 12l5-5 5 5",
+  down: "M5 8l5 5 5-5",
+  left: "M12 5l-5 5 5 5",
+  right: "M8 5l5 5-5 5",
+  copy: "M7 7V4.5h8.5V13H13M4.5 7H13v8.5H4.5z",
+  paste: "M7.5 4.5H5v11.5h10V4.5h-2.5M7.5 3.5h5v2.5h-5z",
+  folder: "M3.5 6V15h13V7H10L8.5 5H3.5z",
+  play: "M7 5l8 5-8 5z",
+  keyboard: "M3 6h14v8H3zM5.5 8.5h.1M8 8.5h.1M10.5 8.5h.1M13 8.5h.1M6.5 11.5h7M15 8.5h.1",
+  check: "M4.5 10.5l3.5 3.5 7.5-8",
+  alert: "M10 3.5l7 12.5H3zM10 8.5v3.5M10 13.900v.1",
+  lines: "M4 6h12M4 10h12M4 14h7",
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
+  return (
+    <svg class="icon" width={size} height={size} viewBox="0 0 20 20" aria-hidden="true">
+      <path d={PATHS[name]} fill="none" stroke="currentColor" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round" />
+    </svg>
+  );
+}

@@ -1,0 +1,43 @@
+/** Short messages that come and go. */
+import { signal } from "@preact/signals";
+import { ApiError, textOf } from "../api/errors.ts";
+
+export type Tone = "info" | "good" | "bad";
+
+export interface Toast {
+  id: number;
+  tone: Tone;
+  title: string;
+  text?: string | undefined;
+}
+
+/** More than this on the screen at once hides the terminal; the oldest goes. */
+export const TOASTS_MAX = 4;
+const STAY_MS: Record<Tone, number> = { info: 4_000, good: 3_000, bad: 9_000 };
+
+export const toasts = signal<readonly Toast[]>([]);
+
+let next = 1;
+
+/** The same message again replaces itself instead of piling up. */
+export function admit(list: readonly Toast[], toast: Toast): readonly Toast[] {
+  const others = list.filter((other) => other.title !== toast.title || other.text !== toast.text);
+  return [...others, toast].slice(-TOASTS_MAX);
+}
+
+export function dismiss(id: number): void {
+  toasts.value = toasts.value.filter((toast) => toast.id !== id);
+}
+
+export function say(tone: Tone, title: string, text?: string): void {
+  const id = next++;
+  toasts.value = admit(toasts.value, { id, tone, title, text });
+  setTimeout(() => dismiss(id), STAY_MS[tone]);
+}
+
+/** An action failed. A 401 says nothing: the sign-in page is the answer to it. */
+export function failed(title: string, error: unknown): void {
+  if (error instanceof ApiError && error.status === 401) return;
+  if (error instanceof DOMException && error.name === "AbortError") return;
+  say("bad", title, textOf(error));
+}

@@ -1,0 +1,23 @@
+import { defineConfig } from "vite";
+import { blockFirstPaint } from "./build/blocking.ts";
+import { compress } from "./build/compress.ts";
+
+/** The mock or a real daemon that `npm run dev` talks to. */
+const backend = process.env["TSERVICE_BACKEND"] ?? "http://127.0.0.1:8771";
+
+export default defineConfig({
+  base: "./",
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  build: {
+    target: "es2022",
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    sourcemap: false,
+    chunkSizeWarningLimit: 600,
+  },
+  server: {
+    host: "127.0.0.1",
+    proxy: { "/api": backend, "/ws": { target: backend, ws: true } },
+  },
+  plugins: [blockFirstPaint(), compress()],
+});
