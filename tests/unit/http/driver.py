@@ -172,7 +172,7 @@ class Api:
         pages: IPages | None = None,
         sockets: ISockets | None = None,
         base_path: str = "",
-        clock: Clock | None = None,
+        clock: Any = None,
         **site: Any,
     ) -> None:
         self.clock = clock or Clock()
