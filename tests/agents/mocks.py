@@ -25,8 +25,8 @@ def install_mock(folder: Path, family: str) -> Path:
         f"#!{sys.executable}\n"
         "import sys\n"
         f"sys.path.insert(0, {str(ROOT)!r})\n"
-        "from tests.agents.mock_tui.__main__ import program\n"
-        f"sys.exit(program([{family!r}, *sys.argv[1:]]))\n",
+        "from tests.agents.mock_tui.__main__ import main\n"
+        f"sys.exit(main([{family!r}, *sys.argv[1:]]))\n",
         "utf-8",
     )
     program.chmod(0o755)

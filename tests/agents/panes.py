@@ -145,6 +145,10 @@ class Pane:
                 raise TimeoutError(f"no {what!r} in {timeout} s; title {screen.title!r}:\n{shown}")
             time.sleep(POLL)
 
+    def everything(self) -> str:
+        """The screen with its history: the notice of a dead pane pushes a row into it."""
+        return self.tmux("capture-pane", "-p", "-S", "-")
+
     def keys(self, *names: str) -> None:
         """Send keys by their tmux names, all in one write."""
         self.tmux("send-keys", *names)

@@ -17,9 +17,6 @@ from tests.agents.mock_tui.scenario import load
 from tests.agents.mock_tui.simple import Simple
 from tests.agents.mock_tui.terminal import App, run
 
-LINGER = 0.2
-"""Seconds from the last output to the end of the program."""
-
 VERSIONS = {
     "claude": "2.1.197 (Claude Code)",
     "codex": "codex-cli 0.169.0",
@@ -95,21 +92,5 @@ def main(arguments: Sequence[str]) -> int:
     return run(Simple(FAMILIES[family], place, load(os.environ), time.monotonic()))
 
 
-def program(arguments: Sequence[str]) -> int:
-    """L{main}, and then a moment for the terminal.
-
-    tmux 3.3a loses what a program writes just before it ends (2 of 3 times
-    here); the real ones take long enough to end.
-    """
-    try:
-        return main(arguments)
-    except SystemExit as refused:
-        print(refused.code)
-        return 1
-    finally:
-        sys.stdout.flush()
-        time.sleep(LINGER)
-
-
 if __name__ == "__main__":
-    sys.exit(program(sys.argv[1:]))
+    sys.exit(main(sys.argv[1:]))

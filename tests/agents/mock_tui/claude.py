@@ -12,7 +12,7 @@ from tests.agents.mock_tui import claude_view as look
 from tests.agents.mock_tui.choice import Choice
 from tests.agents.mock_tui.claude_session import Options, Session
 from tests.agents.mock_tui.claude_turns import Turns
-from tests.agents.mock_tui.claude_view import Entry
+from tests.agents.mock_tui.claude_view import RESULT, Entry
 from tests.agents.mock_tui.composer import Composer
 from tests.agents.mock_tui.engine import Engine, Sleep, Turn
 from tests.agents.mock_tui.keys import Key, Pasted, Typed
@@ -216,7 +216,7 @@ class Claude:
             self._engine.start(self._compact(arguments))
         else:
             self._turns.entries.append(Entry("❯ ", text))
-            self._turns.entries.append(Entry("  ⎿  ", f"Unknown command: /{name}"))
+            self._turns.entries.append(Entry(RESULT, f"Unknown command: /{name}"))
 
     def _exit(self) -> None:
         assert self._session is not None
@@ -230,7 +230,7 @@ class Claude:
         shown = f"/compact {instructions}".strip()
         if turns < 2:
             self._turns.entries.append(Entry("❯ ", shown))
-            self._turns.entries.append(Entry("  ⎿  ", "Not enough messages to compact."))
+            self._turns.entries.append(Entry(RESULT, "Not enough messages to compact."))
             return
         self._turns.began = self._engine.now
         self._session.fire("PreCompact", trigger="manual", custom_instructions=instructions)
@@ -240,7 +240,7 @@ class Claude:
             Entry("✻ ", "Conversation compacted (ctrl+o for history)"),
             *kept,
             Entry("❯ ", shown),
-            Entry("  ⎿  ", "Compacted (ctrl+o to see full summary)"),
+            Entry(RESULT, "Compacted (ctrl+o to see full summary)"),
         ]
         self._epoch += 1
         self._session.fire("PostCompact", trigger="manual", compact_summary="A summary.")
@@ -258,7 +258,7 @@ class Claude:
         )
         self._turns.entries.append(Entry("! ", command))
         said = (ran.stdout + ran.stderr).strip() or "(No output)"
-        self._turns.entries.append(Entry("  ⎿  ", said))
+        self._turns.entries.append(Entry(RESULT, said))
 
     # --- time and screen
 

@@ -14,7 +14,7 @@ from attrs import define, field
 from tests.agents.mock_tui import claude_dialogs as dialogs
 from tests.agents.mock_tui.choice import ESCAPED
 from tests.agents.mock_tui.claude_session import Session
-from tests.agents.mock_tui.claude_view import Entry
+from tests.agents.mock_tui.claude_view import ASKED, RESULT, Entry
 from tests.agents.mock_tui.engine import Ask, Await, Child, Engine, Gate, Interrupted, Sleep, Turn
 from tests.agents.mock_tui.form import Form
 from tests.agents.mock_tui.log import TurnLog
@@ -23,7 +23,7 @@ from tests.agents.mock_tui.scenario import Scenario
 from tests.agents.stub.record import Outcome
 from tests.agents.stub.script import CLOSING, PLAN_TEXT, Call, Fail, Plan, Say, Shell, plan
 
-INTERRUPTED = Entry("  ⎿  ", "Interrupted · What should Claude do instead?")
+INTERRUPTED = Entry(RESULT, "Interrupted · What should Claude do instead?")
 PERMISSION = ("permission_prompt", "Claude needs your permission")
 ELICITATION = ("elicitation_dialog", "Claude Code needs your input")
 SAFE = re.compile(r"(?:(?:echo|ls|pwd|sleep|cat|true)\b[^<>|&$`]*(?:;\s*|$))+")
@@ -152,7 +152,7 @@ class Turns:
         text = f"You've hit your session limit · resets {clock} (UTC)"
         self.limits_hit += 1
         more = "\n/upgrade to increase your usage limit." if self.limits_hit > 1 else ""
-        self.entries.append(Entry("  ⎿  ", text + more))
+        self.entries.append(Entry(RESULT, text + more))
         self._row()
         self.session.fire("StopFailure", error="rate_limit", last_assistant_message=text)
         self.limited = self.limits_hit == 1
@@ -187,7 +187,7 @@ class Turns:
         self, name: str, given: Mapping[str, Any], use: str
     ) -> Generator[Await, object, object]:
         label = Entry("● ", _label(name, given))
-        self.pending = [label, Entry("  ⎿  ", "Waiting…")]
+        self.pending = [label, Entry(RESULT, "Waiting…")]
         if self._asks(name, given):
             modal = dialogs.permission(name, given, self.session.options.cwd)
             answer = yield from self._ask(name, given, Ask(modal))
@@ -195,9 +195,9 @@ class Turns:
                 self._refused(name, given, label, use)
             if answer == 1:
                 self.allowed.add(name)
-        self.pending = [label, Entry("  ⎿  ", "Running…")]
+        self.pending = [label, Entry(RESULT, "Running…")]
         shown, result = yield from self._run(name, given)
-        self.entries += [label, Entry("  ⎿  ", shown)]
+        self.entries += [label, Entry(RESULT, shown)]
         return result
 
     def _asks(self, name: str, given: Mapping[str, Any]) -> bool:
@@ -223,7 +223,7 @@ class Turns:
         text = INTERRUPTED.text
         if name == "Write":
             text = f"User rejected write to {Path(given['file_path']).name}"
-        self.entries += [label, Entry("  ⎿  ", text)]
+        self.entries += [label, Entry(RESULT, text)]
         why = "The user doesn't want to proceed with this tool use."
         self.session.transcript.result(use, why, self.session.prompt_id, refused=True)
         self.session.transcript.interrupted(self.session.prompt_id, tool=True)
@@ -288,12 +288,12 @@ class Turns:
                 f"· {page.text} ({' / '.join(label for label, _ in page.options)})"
                 for page in pages
             ]
-            self.entries.append(Entry("● ", "User declined to answer questions"))
-            self.entries.append(Entry("  ⎿  ", "\n".join(asked)))
+            self.entries.append(Entry(ASKED, "User declined to answer questions"))
+            self.entries.append(Entry(RESULT, "\n".join(asked)))
             raise Ended("aborted")
-        self.entries.append(Entry("● ", "User answered Claude's questions:"))
+        self.entries.append(Entry(ASKED, "User answered Claude's questions:"))
         shown = [f"· {question} → {said}" for question, said in answer.items()]
-        self.entries.append(Entry("  ⎿  ", "\n".join(shown)))
+        self.entries.append(Entry(RESULT, "\n".join(shown)))
         return {**given, "answers": answer, "annotations": {}}
 
     def _plan(self) -> Generator[Await, object, str]:

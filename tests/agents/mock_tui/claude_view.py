@@ -11,6 +11,12 @@ from tests.agents.mock_tui.terminal import folded
 
 VERSION = "2.1.197"
 NBSP = "\xa0"
+RESULT = f"  ⎿ {NBSP}"
+"""The mark of what a tool or command said; one of its blanks is not ordinary."""
+
+ASKED = f"●{NBSP}"
+"""The mark of what became of a question."""
+
 GLYPHS = "·✢✳✶✻✽"
 QUEUED = "Press up to edit queued messages"
 SHORTCUTS = "? for shortcuts · ← for agents"
@@ -31,7 +37,7 @@ class Entry:
     def rows(self, columns: int) -> list[str]:
         """The paragraph folded, with a blank row before it unless it belongs to the one above."""
         body = folded(self.text, columns, self.mark, " " * len(self.mark))
-        return body if self.mark.startswith("  ") else ["", *body]
+        return body if self.mark == RESULT else ["", *body]
 
 
 def banner(columns: int, cwd: Path, model: str) -> list[str]:
