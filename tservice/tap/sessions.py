@@ -21,7 +21,6 @@ from tservice.sessions.routes import session_operations
 from tservice.sessions.service import SessionService
 from tservice.sessions.socket_routes import SocketRoutes
 from tservice.sessions.sockets import TerminalSockets
-from tservice.sessions.wait_routes import WaitRoutes
 from tservice.sessions.waiting import Waiting
 from tservice.sessions.waits import WaitCaps, WaitSlots
 from tservice.settings.service import SettingsService
@@ -80,8 +79,7 @@ def wire_sessions(
     return Sessions(
         service=service,
         operations=[
-            *session_operations(service),
-            *WaitRoutes(waiting).operations(),
+            *session_operations(service, waiting),
             *routes.operations(),
         ],
     )
@@ -93,9 +91,9 @@ def follow_panes(terminals: TerminalSockets) -> Callable[[Event], None]:
     def heard(event: Event) -> None:
         if event.session_id is None:
             return
-        if event.name == "session:interactive":
-            terminals.pane_changed(event.session_id)
-        elif event.name == "session:deleted":
+        if event.name == "session:deleted":
             terminals.deleted(event.session_id)
+        else:
+            terminals.look(event.session_id)
 
     return heard
