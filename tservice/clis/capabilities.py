@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints, field_validator
 
-from tservice.clis.words import CliId, EnvName, Record, Text, Word, compiled
+from tservice.clis.words import EnvName, Record, Text, Word, compiled
 
 
 class Hooks(StrEnum):
@@ -46,6 +46,15 @@ class CustomModelStyle(StrEnum):
     PI_HOME = "pi-home"
 
 
+class ConfigReader(StrEnum):
+    """Readers of agents' own configuration files."""
+
+    CLAUDE = "claude-json"
+    CODEX = "codex-toml"
+    OPENCODE = "opencode-json"
+    GEMINI = "gemini-json"
+
+
 class ModelDetect(Record):
     """Where the screen names the model.
 
@@ -55,7 +64,7 @@ class ModelDetect(Record):
 
     pattern: Annotated[str, StringConstraints(min_length=1, max_length=200)]
     rows: Annotated[int, Field(ge=1, le=200)]
-    config_reader: CliId | None = None
+    config_reader: ConfigReader | None = None
 
     @field_validator("pattern")
     @classmethod

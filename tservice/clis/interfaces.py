@@ -60,8 +60,8 @@ class LaunchRequest:
     """What a caller wants to run.
 
     @ivar params: launch parameters by name, as the entry's C{params} declare them.
-    @ivar resume: the agent's own conversation id to go on with (hex digits and dashes, up to
-        100); C{None} starts afresh.
+    @ivar resume: the agent's own conversation id to go on with: 1 to 100 letters, digits, C{_} and
+        C{-}, not first C{-}; C{None} starts afresh.
     @ivar overrides: C{envOverrides} of wire 1.3.
     @ivar granted: the caller may bypass permissions; else privileged values are clamped and
         entries that run any command unasked are refused.
@@ -115,6 +115,12 @@ class ICliRegistry(Interface):
 
     def find_binary(entry: Entry) -> Path | None:
         """The executable: on PATH, then the usual folders; remembered for 30 s."""
+
+    def configured_model(mode: str, env: Mapping[str, str]) -> str | None:
+        """The model that the agent's own configuration names, read afresh.
+
+        @param env: the pane's environment: L{Launch.env}.
+        """
 
     def check(request: LaunchRequest) -> Mapping[str, ParamValue]:
         """Everything that L{launch} checks but the binary, for a session that starts later.

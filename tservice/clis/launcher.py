@@ -9,6 +9,7 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.clis.argv import build_argv, check_resume, resolve_params
+from tservice.clis.configured import configured_model
 from tservice.clis.envs import additions, base_environment, check_overrides
 from tservice.clis.interfaces import ICliRegistry, Launch, LaunchRequest
 from tservice.clis.lookup import BinaryLookup
@@ -67,6 +68,13 @@ class CliRegistry:
 
     def find_binary(self, entry: Entry) -> Path | None:
         return self._lookup.find(self._binaries(entry))
+
+    def configured_model(self, mode: str, env: Mapping[str, str]) -> str | None:
+        entry = self.get(mode)
+        detect = entry.capabilities.model_detect if entry is not None else None
+        if detect is None or detect.config_reader is None:
+            return None
+        return configured_model(detect.config_reader, env)
 
     def check(self, request: LaunchRequest) -> Mapping[str, ParamValue]:
         return self._checked(request)[1]

@@ -55,6 +55,7 @@ def replacement(target: Path) -> Iterator[Path]:
     C{target} is untouched.
     """
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    os.fchmod(descriptor, PRIVATE)  # mkstemp lets an odd umask take it away from us too
     os.close(descriptor)
     temporary = Path(name)
     try:
@@ -99,12 +100,12 @@ def read_text(path: Path, *, private: bool = False, limit: int = READ_LIMIT) -> 
     """
     # O_NONBLOCK: a named pipe put in the file's place must not stop the service.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        _check_open(path, os.fstat(descriptor), private)
+    except UnsafeFile:
+        os.close(descriptor)
+        raise
     with open(descriptor, "rb") as stream:
-        status = os.fstat(stream.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise UnsafeFile(f"{path.name}: not a regular file")
-        if private and stat.S_IMODE(status.st_mode) & 0o077:
-            raise UnsafeFile(f"{path.name}: open to other users, must have mode 0600")
         content = stream.read(limit + 1)
     if len(content) > limit:
         raise UnparsableFile(f"{path.name}: larger than {limit} bytes")
@@ -127,6 +128,13 @@ def read_json(path: Path, *, private: bool = False, limit: int = READ_LIMIT) -> 
         raise UnparsableFile(f"{path.name}: not valid JSON ({where})") from None
     except (ValueError, RecursionError):
         raise UnparsableFile(f"{path.name}: not valid JSON") from None
+
+
+def _check_open(path: Path, status: os.stat_result, private: bool) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise UnsafeFile(f"{path.name}: not a regular file")
+    if private and stat.S_IMODE(status.st_mode) & 0o077:
+        raise UnsafeFile(f"{path.name}: open to other users, must have mode 0600")
 
 
 def _target(path: Path, follow: bool) -> Path:

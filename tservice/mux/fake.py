@@ -125,10 +125,10 @@ class FakePane:
         return await self._do("capture", lambda: self._capture(history))
 
     async def probe(self) -> Liveness:
-        if not self._attached or self.hosted.held:
-            return Liveness.UNKNOWN
-        over = self.hosted.gone or self.hosted.ending is not None
-        return Liveness.DEAD if over else Liveness.ALIVE
+        if self.hosted.gone or self.hosted.ending is not None:
+            return Liveness.DEAD
+        unknown = self.hosted.held or not self._attached
+        return Liveness.UNKNOWN if unknown else Liveness.ALIVE
 
     async def pause(self) -> None:
         await self._do("pause", lambda: self._set_paused(True))
@@ -195,6 +195,9 @@ class FakePane:
             title=hosted.grid.title,
             offset=self.log.end,
             epoch=self.log.epoch,
+            finish=b"\x1b[%d;%dH" % (state.cursor_y + 1, state.cursor_x + 1),
+            main=state.main,
+            main_cursor=state.main_cursor,
         )
 
     async def _do(self, operation: str, effect: Callable[[], _T]) -> _T:

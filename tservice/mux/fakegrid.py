@@ -42,6 +42,16 @@ class _Screen(pyte.Screen):
     def alternate(self) -> bool:
         return self._main is not None
 
+    @property
+    def behind(self) -> Any:
+        """The lines of the main screen while the alternate one is shown."""
+        return None if self._main is None else self._main[0]
+
+    @property
+    def behind_cursor(self) -> tuple[int, int]:
+        """And the caret there."""
+        return (0, 0) if self._main is None else (self._main[1].x, self._main[1].y)
+
     def index(self) -> None:
         scrolls_all = self.margins is None or self.margins.top == 0
         bottom = self.margins.bottom if self.margins else self.lines - 1
@@ -74,6 +84,8 @@ class GridState:
     cursor_visible: bool
     alternate_screen: bool
     modes: bytes
+    main: tuple[bytes, ...]
+    main_cursor: tuple[int, int]
 
 
 class FakeGrid:
@@ -112,6 +124,8 @@ class FakeGrid:
             cursor_visible=self.has(_CURSOR),
             alternate_screen=screen.alternate,
             modes=self._modes(),
+            main=self._main(),
+            main_cursor=screen.behind_cursor,
         )
 
     def lines(self, history: int) -> tuple[bytes, ...]:
@@ -120,6 +134,13 @@ class FakeGrid:
         above = list(screen.history)[len(screen.history) - history :] if history else []
         rows = [screen.buffer[y] for y in range(screen.lines)]
         return tuple(_render(line, screen.columns) for line in [*above, *rows])
+
+    def _main(self) -> tuple[bytes, ...]:
+        screen = self._screen
+        if screen.behind is None:
+            return ()
+        rows = [screen.behind.get(y) for y in range(screen.lines)]
+        return tuple(b"" if row is None else _render(row, screen.columns) for row in rows)
 
     def _modes(self) -> bytes:
         found = b"\x1b[?1049h" if self._screen.alternate else b""

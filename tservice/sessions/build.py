@@ -26,6 +26,7 @@ from tservice.sessions.repository import SessionRepository
 from tservice.sessions.roster import Roster
 from tservice.sessions.service import OpenGate, Parts, SessionService
 from tservice.sessions.workspaces import Workspaces
+from tservice.settings.interfaces import ISettings
 from tservice.store.database import Database
 
 
@@ -45,13 +46,12 @@ class Surroundings:
     mux: IMultiplexer
     clis: ICliRegistry
     hub: EventHub
+    settings: ISettings
     config: Config
     home: Path
     api_url: Callable[[], str]
     hook_secret_file: Path
     random_bytes: Callable[[int], bytes]
-    defaults: Callable[[], Defaults] = Defaults
-    history_limit: Callable[[], int] = lambda: 100_000
     set_priority: SetPriority = set_process_priority
     activity: IActivitySources | None = None
     gate: IInputGate = field(factory=OpenGate)
@@ -92,7 +92,7 @@ def build_sessions(around: Surroundings) -> SessionService:
             adoption=Adoption(around.clock, around.mux, roster, processes),
             gate=around.gate,
             new_input_id=lambda: around.random_bytes(12).hex(),
-            history_limit=around.history_limit,
+            history_limit=lambda: around.settings.get().history_limit,
         )
     )
 
@@ -101,9 +101,14 @@ def _launcher(around: Surroundings) -> Launcher:
     settings = LaunchSettings(
         api_url=around.api_url,
         hook_secret_file=around.hook_secret_file,
-        history_limit=around.history_limit,
+        history_limit=lambda: around.settings.get().history_limit,
     )
     return Launcher(around.mux, around.clis, settings)
+
+
+def _defaults(settings: ISettings) -> Defaults:
+    chosen = settings.get()
+    return Defaults(mode=chosen.default_mode, working_dir=chosen.default_working_dir or None)
 
 
 def _creator(
@@ -116,7 +121,7 @@ def _creator(
         clis=around.clis,
         launcher=launcher,
         workspaces=workspaces,
-        defaults=around.defaults,
+        defaults=lambda: _defaults(around.settings),
         caps=caps,
         random_bytes=around.random_bytes,
     )

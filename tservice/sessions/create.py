@@ -11,9 +11,10 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.clis.interfaces import Hooks, ICliRegistry
 from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError, not_found
+from tservice.core.identity import Identity
 from tservice.sessions.capacity import check_capacity
 from tservice.sessions.launcher import Launcher
-from tservice.sessions.model import Caller, NameSource, Session
+from tservice.sessions.model import NameSource, Session
 from tservice.sessions.names import check_name, placeholder
 from tservice.sessions.requests import CreateRequest
 from tservice.sessions.roster import Roster, may_see
@@ -63,7 +64,7 @@ class Creator:
         self._caps = caps
         self._random_bytes = random_bytes
 
-    def record(self, request: CreateRequest, caller: Caller) -> Session:
+    def record(self, request: CreateRequest, caller: Identity) -> Session:
         """The record of a new session; nothing is kept or started yet.
 
         @raise ServiceError: 400 naming the field; 403: a folder or mode that the caller may not
@@ -96,7 +97,7 @@ class Creator:
         )
         return self._complete(session, caller)
 
-    def find_parent(self, text: str | None, caller: Caller) -> str | None:
+    def find_parent(self, text: str | None, caller: Identity) -> str | None:
         """The living session of the same owner that C{text} names, whole or by 8 characters.
 
         A bad one is dropped, never an error (wire 1.4).
@@ -123,9 +124,9 @@ class Creator:
         }
         return placeholder(session.working_dir, session.mode, taken)
 
-    def _complete(self, session: Session, caller: Caller) -> Session:
+    def _complete(self, session: Session, caller: Identity) -> Session:
         resume = session.conversation_ids[-1] if session.conversation_ids else None
-        plan = self._launcher.plan(session, granted=caller.granted, resume=resume)
+        plan = self._launcher.plan(session, granted=caller.can_bypass_permissions, resume=resume)
         check_capacity(
             self._roster.records(),
             session.owner,
@@ -139,7 +140,7 @@ class Creator:
         name = check_name(request.name or "")
         return name, NameSource.MANUAL if name else NameSource.PLACEHOLDER
 
-    def _folder(self, request: CreateRequest, caller: Caller) -> str:
+    def _folder(self, request: CreateRequest, caller: Identity) -> str:
         if request.case_name is not None:
             case = self._workspaces.case(request.case_name, caller)
             if request.working_dir is None:
@@ -148,7 +149,7 @@ class Creator:
             return self._workspaces.folder(request.working_dir, caller)
         return self._workspaces.default(caller, self._defaults().working_dir)
 
-    def _parent(self, parent: str | None, caller: Caller, owner: str | None) -> str | None:
+    def _parent(self, parent: str | None, caller: Identity, owner: str | None) -> str | None:
         if parent is None:
             return None
         live = self._roster.find(parent)

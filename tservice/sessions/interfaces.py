@@ -8,20 +8,21 @@ from typing import Any, Protocol
 from attrs import frozen
 from zope.interface import Interface
 
+from tservice.core.identity import Identity
 from tservice.mux.interface import IPane
-from tservice.sessions.model import Caller, ModelSource, NameSource, Session, Status
+from tservice.sessions.model import ModelSource, NameSource, Session, Status
 from tservice.sessions.requests import CreateRequest, InputRequest
 from tservice.sessions.viewport import Viewport
 
 __all__ = [
     "ActivitySink",
-    "Caller",
     "CreateRequest",
     "Delivery",
     "IActivitySource",
     "IActivitySources",
     "IInputGate",
     "ISessions",
+    "Identity",
     "InputRequest",
     "Session",
     "Status",
@@ -49,10 +50,10 @@ class ISessions(Interface):
     C{session:} events.
     """
 
-    def get(session_id: str, caller: Caller | None = None) -> Session:
+    def get(session_id: str, caller: Identity | None = None) -> Session:
         """The session."""
 
-    def list(caller: Caller | None = None) -> list[Session]:
+    def list(caller: Identity | None = None) -> list[Session]:
         """All that the caller may see, in the order of the list."""
 
     def describe(session_id: str) -> dict[str, Any]:
@@ -67,7 +68,7 @@ class ISessions(Interface):
         A new start is a new pane: C{session:interactive} tells of it.
         """
 
-    async def create(request: CreateRequest, caller: Caller) -> Session:
+    async def create(request: CreateRequest, caller: Identity) -> Session:
         """Make a session and start it where the request says so (wire 1.3)."""
 
     async def start(

@@ -8,9 +8,8 @@ from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode, not_found
 from tservice.http.models import Body, Query
-from tservice.http.operations import Access, Call, Identity, Operation
+from tservice.http.operations import Access, Call, Operation
 from tservice.sessions.answer_routes import Killed, OneSession, QuickStartAnswer, SessionAnswer
-from tservice.sessions.model import Caller
 from tservice.sessions.quickstart import ORIGIN_LENGTH, QuickStart
 from tservice.sessions.requests import CreateRequest
 from tservice.sessions.service import SessionService
@@ -102,11 +101,6 @@ class DeleteQuery(Query):
     """C{killMux=false} lets go of the process instead of ending it."""
 
     kill_mux: bool = True
-
-
-def caller_of(identity: Identity) -> Caller:
-    """The caller as sessions know it."""
-    return Caller(identity.username, admin=identity.admin, granted=identity.can_bypass_permissions)
 
 
 class LifeRoutes:
@@ -216,7 +210,7 @@ class LifeRoutes:
 
     async def list(self, call: Call) -> object:
         """Every session that the caller may see."""
-        return [session_json(it) for it in self._sessions.list(caller_of(call.identity))]
+        return [session_json(it) for it in self._sessions.list(call.identity)]
 
     async def read(self, call: Call) -> object:
         """One session."""
@@ -237,7 +231,7 @@ class LifeRoutes:
             cols=body.cols or 120,
             rows=body.rows or 40,
         )
-        session = await self._sessions.create(request, caller_of(call.identity))
+        session = await self._sessions.create(request, call.identity)
         return {"session": session_json(session)}
 
     async def quick_start(self, call: Call) -> object:
@@ -252,7 +246,7 @@ class LifeRoutes:
             parent_hint=call.header("x-service-parent-session"),
             origin_hint=call.header("x-service-agent-origin"),
         )
-        session = await self._sessions.quick_start(wanted, caller_of(call.identity))
+        session = await self._sessions.quick_start(wanted, call.identity)
         return {
             "sessionId": session.id,
             "caseName": session.case_name,
@@ -275,7 +269,7 @@ class LifeRoutes:
 
     async def delete_all(self, call: Call) -> object:
         """End and remove the caller's sessions."""
-        return {"killed": await self._sessions.delete_own(caller_of(call.identity))}
+        return {"killed": await self._sessions.delete_own(call.identity)}
 
 
 def _shared(body: LaunchBody) -> dict[str, Any]:

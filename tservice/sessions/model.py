@@ -221,16 +221,3 @@ class Session:
     def respawn_blocked(self) -> bool:
         """The exit breaker tripped; only a start with C{clearBreaker} gets past it."""
         return self.phase is Phase.ERROR
-
-
-@frozen
-class Caller:
-    """Who asks.
-
-    @ivar admin: reaches every session; everyone is one in single-user mode.
-    @ivar granted: may start shells and launch commands (wire 26).
-    """
-
-    username: str
-    admin: bool = True
-    granted: bool = True

@@ -99,7 +99,7 @@ class Processes:
         live.stage.move.begin()
         try:
             pane = parked or await self._launch(live, granted, resume)
-        except BaseException:
+        except Exception:
             live.stage.move.begin_failed()
             self._roster.change(live, phase=live.stage.phase, status=Status.IDLE, pid=None)
             raise

@@ -8,9 +8,10 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
 from tservice.core.errors import invalid
+from tservice.core.identity import Identity
 from tservice.sessions.display import MODEL_LENGTH, clean_line
 from tservice.sessions.live import Live
-from tservice.sessions.model import Caller, Colour, ModelSource, NameSource, Nice, Session
+from tservice.sessions.model import Colour, ModelSource, NameSource, Nice, Session
 from tservice.sessions.names import check_name
 from tservice.sessions.ordering import reorder
 from tservice.sessions.priority import SetPriority, apply_now
@@ -76,7 +77,7 @@ class Properties:
             apply_now(self._set_priority, live.record.pid, nice)
         return self._roster.change(live, nice=nice)
 
-    def order(self, order: Sequence[str], caller: Caller) -> list[str]:
+    def order(self, order: Sequence[str], caller: Identity) -> list[str]:
         """Put the caller's sessions into this order; those not named stay where they are.
 
         @return: every session that the caller sees, in the order that holds now.

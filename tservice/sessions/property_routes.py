@@ -20,7 +20,7 @@ from tservice.sessions.answer_routes import (
     OrderAnswer,
     PinAnswer,
 )
-from tservice.sessions.life_routes import SessionId, caller_of
+from tservice.sessions.life_routes import SessionId
 from tservice.sessions.model import AutoClear, AutoCompact, AutoResume, Colour, NameSource, Nice
 from tservice.sessions.service import SessionService
 from tservice.sessions.wire import record_json
@@ -174,8 +174,7 @@ class PropertyRoutes:
 
     async def order(self, call: Call) -> object:
         """Set the order of the list."""
-        caller = caller_of(call.identity)
-        return {"order": self._sessions.properties.order(call.body.order, caller)}
+        return {"order": self._sessions.properties.order(call.body.order, call.identity)}
 
 
 def _put(

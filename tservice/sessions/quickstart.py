@@ -6,9 +6,10 @@ from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
+from tservice.core.identity import Identity
 from tservice.sessions.create import Creator
 from tservice.sessions.display import clean_line
-from tservice.sessions.model import Caller, Session
+from tservice.sessions.model import Session
 from tservice.sessions.requests import CreateRequest
 from tservice.sessions.workspaces import Workspaces
 
@@ -39,7 +40,7 @@ class QuickStarter:
         self._creator = creator
         self._workspaces = workspaces
 
-    def prepare(self, wanted: QuickStart, caller: Caller) -> Session:
+    def prepare(self, wanted: QuickStart, caller: Identity) -> Session:
         """The record of the session, its folder made where it was missing.
 
         @raise ServiceError: as L{Creator.record}; 400 for a bad case name.

@@ -12,8 +12,9 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.core.clock import now_ms
 from tservice.core.errors import not_found
 from tservice.core.events import Audience, Event, EventHub
+from tservice.core.identity import Identity
 from tservice.sessions.live import Live
-from tservice.sessions.model import Caller, Session, Status
+from tservice.sessions.model import Session, Status
 from tservice.sessions.repository import SessionRepository
 from tservice.sessions.wire import session_json
 
@@ -37,7 +38,7 @@ class Roster:
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def get(self, session_id: str, caller: Caller | None = None) -> Live:
+    def get(self, session_id: str, caller: Identity | None = None) -> Live:
         """The session.
 
         @raise ServiceError: 404: it does not exist, or not for C{caller}.
@@ -51,7 +52,7 @@ class Roster:
         """The session, if it exists."""
         return self._sessions.get(session_id)
 
-    def visible(self, caller: Caller | None) -> list[Live]:
+    def visible(self, caller: Identity | None) -> list[Live]:
         """What C{caller} may see, in the order of the list."""
         return [live for live in self if may_see(live.record, caller)]
 
@@ -128,11 +129,11 @@ class Roster:
         )
 
 
-def may_see(record: Session, caller: Caller | None) -> bool:
+def may_see(record: Session, caller: Identity | None) -> bool:
     """Whether the session exists for C{caller}; C{None} is the service itself."""
-    return caller is None or caller.admin or record.owner == caller.username
+    return caller is None or caller.may_reach(record.owner)
 
 
-def is_own(record: Session, caller: Caller) -> bool:
+def is_own(record: Session, caller: Identity) -> bool:
     """Whether it belongs to C{caller}; in single-user mode every session does."""
     return record.owner is None or record.owner == caller.username

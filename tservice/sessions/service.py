@@ -13,6 +13,7 @@ from zope.interface import implementer
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError, failed
+from tservice.core.identity import Identity
 from tservice.mux.interface import IPane, MuxError, PaneGone
 from tservice.sessions.adoption import Adoption
 from tservice.sessions.capacity import overdue
@@ -22,7 +23,7 @@ from tservice.sessions.interfaces import Delivery, IInputGate, ISessions
 from tservice.sessions.journal import InputJournal
 from tservice.sessions.lifecycle import Stage, recalled
 from tservice.sessions.live import Live
-from tservice.sessions.model import Caller, ModelSource, NameSource, Phase, Session, Status
+from tservice.sessions.model import ModelSource, NameSource, Phase, Session, Status
 from tservice.sessions.processes import Processes
 from tservice.sessions.properties import Properties
 from tservice.sessions.quickstart import QuickStart, QuickStarter
@@ -92,7 +93,11 @@ class SessionService:
         await self._parts.adoption.run()
 
     def close(self) -> None:
-        """Let go: panes run on, the journal keeps what was begun."""
+        """Let go: panes run on, the journal keeps what was begun.
+
+        To be called before the multiplexer is closed: a pane that was let go under an input's
+        hands looks to it like one that is gone.
+        """
         self._parts.adoption.close()
         self._roster.save_activity()
         for live in self._roster:
@@ -101,10 +106,10 @@ class SessionService:
 
     # -- reading
 
-    def get(self, session_id: str, caller: Caller | None = None) -> Session:
+    def get(self, session_id: str, caller: Identity | None = None) -> Session:
         return self._roster.get(session_id, caller).session
 
-    def list(self, caller: Caller | None = None) -> list[Session]:
+    def list(self, caller: Identity | None = None) -> list[Session]:
         return [live.session for live in self._roster.visible(caller)]
 
     def describe(self, session_id: str) -> dict[str, Any]:
@@ -141,13 +146,13 @@ class SessionService:
 
     # -- life and death
 
-    async def create(self, request: CreateRequest, caller: Caller) -> Session:
+    async def create(self, request: CreateRequest, caller: Identity) -> Session:
         live = self._add(self._parts.creator.record(request, caller))
         if request.start:
             await self._first_start(live, caller)
         return live.session
 
-    async def quick_start(self, wanted: QuickStart, caller: Caller) -> Session:
+    async def quick_start(self, wanted: QuickStart, caller: Identity) -> Session:
         """Make a case and a session in it, and start it (wire 1.4)."""
         live = self._add(self._parts.quick.prepare(wanted, caller))
         await self._first_start(live, caller)
@@ -174,7 +179,7 @@ class SessionService:
         else:
             await self._processes.let_go(live)
 
-    async def delete_own(self, caller: Caller) -> int:
+    async def delete_own(self, caller: Identity) -> int:
         """End and remove every session of the caller; how many there were.
 
         @raise ServiceError: 422: some do not answer; all others are gone.
@@ -222,7 +227,7 @@ class SessionService:
     def update(self, session_id: str, **fields: Any) -> Session:
         return self._roster.change(self._roster.get(session_id), **fields)
 
-    def live(self, session_id: str, caller: Caller | None = None) -> Live:
+    def live(self, session_id: str, caller: Identity | None = None) -> Live:
         """The session in memory, for L{properties}."""
         return self._roster.get(session_id, caller)
 
@@ -233,11 +238,12 @@ class SessionService:
         self._roster.add(live)
         return live
 
-    async def _first_start(self, live: Live, caller: Caller) -> None:
+    async def _first_start(self, live: Live, caller: Identity) -> None:
         """Start a session that was just made; one that cannot be started is not kept."""
         try:
-            await self._processes.start(live, granted=caller.granted, resume=_first_resume(live))
-        except BaseException:
+            granted = caller.can_bypass_permissions
+            await self._processes.start(live, granted=granted, resume=_first_resume(live))
+        except Exception:
             self._roster.remove(live)
             raise
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from attrs import frozen
 
 from tservice.core.errors import ErrorCode, ServiceError, invalid, not_found
-from tservice.sessions.model import Caller
+from tservice.core.identity import Identity
 
 CASE_NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
 MARKER = ".service-agent-case.json"
@@ -38,7 +38,7 @@ class Workspaces:
     home: Path
     multiuser: bool = False
 
-    def folder(self, text: str, caller: Caller) -> str:
+    def folder(self, text: str, caller: Identity) -> str:
         """C{text} as a working directory.
 
         @raise ServiceError: 400: not absolute, missing or no folder; 403: not the caller's.
@@ -51,7 +51,7 @@ class Workspaces:
         self._check_own(path, caller)
         return os.path.normpath(path)
 
-    def default(self, caller: Caller, chosen: str | None) -> str:
+    def default(self, caller: Identity, chosen: str | None) -> str:
         """Where a session works that does not say: C{chosen}, the user's cases, or home."""
         if self.multiuser and not caller.admin:
             cases = self._cases(caller)
@@ -59,7 +59,7 @@ class Workspaces:
             return str(cases)
         return self.folder(chosen or str(self.home), caller)
 
-    def case(self, name: str, caller: Caller) -> str:
+    def case(self, name: str, caller: Identity) -> str:
         """The folder of a case that exists.
 
         @raise ServiceError: 400: no case name; 404: there is none.
@@ -69,7 +69,7 @@ class Workspaces:
             raise not_found(f"Case {name}")
         return self.folder(str(path), caller)
 
-    def make_case(self, name: str, caller: Caller) -> tuple[str, bool]:
+    def make_case(self, name: str, caller: Identity) -> tuple[str, bool]:
         """The folder of a case, made and scaffolded where it is missing.
 
         @return: the folder, and whether this call made it.
@@ -96,7 +96,7 @@ class Workspaces:
             marker["parentSessionId"] = parent_session_id
         (Path(folder) / MARKER).write_text(json.dumps(marker), "utf-8")
 
-    def _cases(self, caller: Caller) -> Path:
+    def _cases(self, caller: Identity) -> Path:
         return self.cases_dir / caller.username if self.multiuser else self.cases_dir
 
     def _check_case_name(self, name: str) -> str:
@@ -104,7 +104,7 @@ class Workspaces:
             raise invalid("caseName", "1 to 128 letters, digits, _ and -")
         return name
 
-    def _check_own(self, path: Path, caller: Caller) -> None:
+    def _check_own(self, path: Path, caller: Identity) -> None:
         """Symlinks are followed first, or one in the workspace would lead out of it."""
         if not self.multiuser or caller.admin:
             return

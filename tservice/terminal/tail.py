@@ -7,8 +7,7 @@ import re
 NEAR = 4096
 """Characters within which a row start is near enough to begin there instead."""
 
-_OPEN_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|\][^\x07\x1b]*)?\Z")
-_REST = re.compile(r"[0-?]*[ -/]*[@-~]")
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[^\[])")
 _LOOK_BACK = 64
 
 
@@ -23,7 +22,6 @@ def keep_tail(text: str, size: int) -> str:
     start = text.find("\n", cut - 1, cut + NEAR) + 1
     if start:
         return text[start:]
-    if _OPEN_ESCAPE.search(text[max(0, cut - _LOOK_BACK) : cut]):
-        rest = _REST.match(text, cut)
-        cut = rest.end() if rest else cut
-    return text[cut:]
+    begun = text.rfind("\x1b", max(0, cut - _LOOK_BACK), cut)
+    escape = _ESCAPE.match(text, begun) if begun >= 0 else None
+    return text[max(cut, escape.end()) if escape else cut :]

@@ -18,6 +18,9 @@ from tservice.mux.tmux.control import Block, ControlParser, Event, Notice, Outpu
 MAX_WAITING = 256
 """Commands that wait for an answer; a line is below 4 KB but for a paste."""
 
+CLOSE_TIMEOUT = 0.5
+"""Seconds for the last bytes of a client whose process is over."""
+
 MAX_ERROR_TEXT = 2000
 """Bytes kept of what the process wrote to its standard error."""
 
@@ -91,12 +94,14 @@ class ControlClient(ProcessProtocol):
 
     @ivar ready: fires with the answer to the client's own attach or new-session; fails with
         L{MuxError} when there is none.
+    @ivar gone: fires once the process is over.
     """
 
     _log = Logger()
 
     def __init__(self, clock: IReactorTime, events: IClientEvents) -> None:
         self.ready: Deferred[Block] = Deferred()
+        self.gone: Deferred[None] = Deferred()
         self._clock = clock
         self._events = events
         self._parser = ControlParser()
@@ -105,6 +110,7 @@ class ControlClient(ProcessProtocol):
         self._errors = b""
         self._exit_text = ""
         self._process: Any = None
+        self._closing: IDelayedCall | None = None
 
     @property
     def waiting(self) -> int:
@@ -165,7 +171,13 @@ class ControlClient(ProcessProtocol):
     def errReceived(self, data: bytes) -> None:
         self._errors = (self._errors + data)[-MAX_ERROR_TEXT:]
 
+    def processExited(self, reason: Failure) -> None:
+        # The server has this client's pipes too, and one that stands still does not close them.
+        self._closing = self._clock.callLater(CLOSE_TIMEOUT, self._process.loseConnection)
+
     def processEnded(self, reason: Failure) -> None:
+        if self._closing is not None and self._closing.active():
+            self._closing.cancel()
         for event in self._parser.finish():
             self._dispatch(event)
         self._process = None
@@ -177,6 +189,7 @@ class ControlClient(ProcessProtocol):
         for command in waiting:
             command.fail(MuxTimeout(f"the tmux client ended before it answered: {why}"))
         self._events.clientEnded(self, why)
+        self.gone.callback(None)
 
     # -- inside
 

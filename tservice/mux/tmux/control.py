@@ -21,6 +21,7 @@ MAX_BLOCK = 64 * 1024 * 1024
 
 _OUTPUT = b"%output "
 _BEGIN = re.compile(rb"%begin ([0-9]{1,20}) ([0-9]{1,20}) ([0-9]{1,20})")
+_NO_ESCAPE = re.compile(rb"\\(?![0-3][0-7]{2})")
 _OCTAL = re.compile(rb"\\([0-3][0-7]{2})")
 
 
@@ -194,8 +195,7 @@ def decode(data: bytes) -> bytes:
     r"""Undo tmux's C{\ooo}: it writes every backslash and every byte below 0x20 so."""
     if b"\\" not in data:
         return data
-    try:
-        return escape_decode(data)[0]
-    except (ValueError, Warning):
+    if _NO_ESCAPE.search(data):
         # Not from tmux: whatever is no octal escape stays as it is.
         return _OCTAL.sub(lambda found: bytes([int(found[1], 8)]), data)
+    return escape_decode(data)[0]

@@ -17,12 +17,18 @@ Words in the stream: C{ESC ] 7773 ; token ; word ; argument BEL}, which terminal
 C{started;pid}, C{failed;errno}, C{exit;status} and C{signal;number}.
 """
 
+from __future__ import annotations
+
 import os
 import signal
 import sys
-import time
-from collections.abc import Mapping
-from typing import NoReturn
+
+TYPE_CHECKING = False
+"""Known to type checkers by its name; importing C{typing} would cost as much as all the rest."""
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import NoReturn
 
 LINGER = 1.0
 """Seconds for tmux to pass the last bytes on, and for a client to take them."""
@@ -30,6 +36,7 @@ LINGER = 1.0
 PREFIX = b"TSERVICE_PANE_"
 ENV_PREFIX = PREFIX + b"ENV_"
 OVERWRITTEN = (
+    b"PATH",
     b"TERM",
     b"TERM_PROGRAM",
     b"TERM_PROGRAM_VERSION",
@@ -108,6 +115,11 @@ def find(name: bytes, path: bytes) -> bytes:
     raise FileNotFoundError(2, "no such program")
 
 
+def linger() -> None:
+    """Wait for L{LINGER}; there is no reactor in this process, and nothing else to do."""
+    signal.sigtimedwait((), LINGER)
+
+
 def end_as(status: int) -> NoReturn:
     """End this process the way that C{status} (of C{waitpid}) tells."""
     if os.WIFSIGNALED(status):
@@ -129,7 +141,7 @@ def main() -> NoReturn:
         pid = start(command(found), pane_environment(found), found.get(PREFIX + b"CWD", b"/"))
     except OSError as error:
         say(token, "failed", error.errno or 0)
-        time.sleep(LINGER)
+        linger()
         sys.exit(127)
     say(token, "started", pid)
     _, status = os.waitpid(pid, 0)
@@ -137,7 +149,7 @@ def main() -> NoReturn:
         say(token, "signal", os.WTERMSIG(status))
     else:
         say(token, "exit", os.WEXITSTATUS(status))
-    time.sleep(LINGER)
+    linger()
     end_as(status)
 
 

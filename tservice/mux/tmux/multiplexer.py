@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from twisted.internet.defer import Deferred, TimeoutError
+from twisted.internet.defer import Deferred, TimeoutError, gatherResults
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.logger import Logger
 from zope.interface import implementer
@@ -72,11 +72,11 @@ class TmuxMultiplexer:
         server.start(client, spec, token)
         try:
             await self._ready(client)
-            await pane.begin(client, token)
+            await pane.begin(client, token, (spec.cols, spec.rows))
         except MuxError as error:
             await self._undo(pane)
             raise type(error)(f"cannot run {spec.argv[:1]} in {spec.cwd}: {error}") from error
-        self._hold(pane)
+        await self._hold(pane)
         return pane
 
     async def adopt(self, session_id: str) -> TmuxPane | None:
@@ -89,8 +89,8 @@ class TmuxMultiplexer:
         if reach is Reach.GONE:
             server.path.unlink(missing_ok=True)
             return None
-        if reach is Reach.UNKNOWN:
-            raise MuxTimeout(f"the tmux server of {session_id} cannot be reached")
+        if reach is Reach.UNKNOWN or not await server.answers():
+            raise MuxTimeout(f"the tmux server of {session_id} does not answer")
         pane = self._pane(session_id, server)
         client = pane.link.new_client()
         server.attach(client)
@@ -98,14 +98,14 @@ class TmuxMultiplexer:
             await self._ready(client)
             await pane.adopt(client)
         except Refused:
-            pane.let_go()
+            await pane.let_go()
             if server.reach() is Reach.GONE:
                 return None
             raise
         except MuxError:
-            pane.let_go()
+            await pane.let_go()
             raise
-        self._hold(pane)
+        await self._hold(pane)
         return pane
 
     def found(self) -> frozenset[str]:
@@ -113,8 +113,7 @@ class TmuxMultiplexer:
 
     async def close(self) -> None:
         panes, self._panes = self._panes, {}
-        for pane in panes.values():
-            pane.let_go()
+        await gatherResults([Deferred.fromCoroutine(pane.let_go()) for pane in panes.values()])
 
     def _server(self, session_id: str) -> Server:
         path = self._folder.socket(session_id)
@@ -124,13 +123,13 @@ class TmuxMultiplexer:
         log = OutputLog(self._capacity, self._token())
         return TmuxPane(session_id, self._clock, log, server)
 
-    def _hold(self, pane: TmuxPane) -> None:
+    async def _hold(self, pane: TmuxPane) -> None:
         gone = [name for name, held in self._panes.items() if held.link.over]
         for name in gone:
             del self._panes[name]
         before = self._panes.get(pane.session_id)
         if before is not None:
-            before.let_go()
+            await before.let_go()
         self._panes[pane.session_id] = pane
 
     async def _ready(self, client: ControlClient) -> None:
@@ -147,4 +146,4 @@ class TmuxMultiplexer:
             await pane.kill()
         except MuxError as error:
             self._log.warn("a pane that did not start is left: {error}", error=error)
-            pane.let_go()
+            await pane.let_go()

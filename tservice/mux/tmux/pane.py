@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
-from typing import NoReturn
+from collections.abc import Callable, Coroutine
+from typing import Any, NoReturn
 
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
@@ -36,7 +36,7 @@ from tservice.mux.tmux.commands import PANE, WINDOW, PaneState, join
 from tservice.mux.tmux.control import Block, Notice, Output
 from tservice.mux.tmux.link import Link
 from tservice.mux.tmux.server import Server
-from tservice.mux.tmux.words import KeeperWords, ModeWatch, Word
+from tservice.mux.tmux.words import KeeperWords, ModeWatch, TitleWatch, Word
 from tservice.mux.typed import paste_text, pieces
 
 PROBE_TIMEOUT = 2.0
@@ -45,8 +45,10 @@ PROBE_TIMEOUT = 2.0
 MODES_DELAY = 0.5
 """Seconds until a mode that tmux does not tell is kept on its server for a later service."""
 
+TITLE_DELAY = 0.1
+"""Seconds until tmux is asked for a title that the stream spoke of; a subscription takes 1 s."""
+
 _LAYOUT = re.compile(rb"[0-9a-f]{4},([0-9]{1,5})x([0-9]{1,5}),")
-_TITLE_NAME = b"title"
 
 
 @implementer(IPane)
@@ -73,13 +75,14 @@ class TmuxPane:
         self.rows = 0
         self.title = ""
         self.paused = False
-        self.link = Link(clock, self, server.attach, server.reach)
+        self.link = Link(clock, self, server)
         self._server = server
         self._clock = clock
         self._listeners = PaneListeners()
         self._words = KeeperWords(b"")
         self._modes = ModeWatch()
-        self._keep_modes: IDelayedCall | None = None
+        self._titles = TitleWatch()
+        self._timers: dict[str, IDelayedCall] = {}
         self._starting: Deferred[Word | None] | None = None
         self._killing = False
         self._let_go = False
@@ -144,23 +147,24 @@ class TmuxPane:
             await self._server.end(self.link, self.pid)
         finally:
             self._killing = False
-        self.link.close("it was killed")
+        await self.link.close("it was killed")
         self._forget()
         self._listeners.clear()
 
     # -- the multiplexer's side
 
-    async def begin(self, client: ControlClient, token: bytes) -> None:
+    async def begin(self, client: ControlClient, token: bytes, size: tuple[int, int]) -> None:
         """Take up a pane that C{client} has just made, and wait until its program runs.
 
         @raise MuxError: the program could not be started; the pane is of no use.
         """
+        self.cols, self.rows = size
         self._words = KeeperWords(token)
         started = self._starting = Deferred()
         self.link.take(client)
         keep = commands.set_option("token", token)
         blank_title = b"select-pane -t %b -T ''" % PANE
-        spawn(self._arm(blank_title, keep), self._log, "setting a pane up")
+        self._unawaited(self._arm(blank_title, keep), "setting a pane up")
         word = await started.addTimeout(COMMAND_TIMEOUT, self._clock, _never_started)
         if word is not None and word.name == "failed":
             raise MuxError(os.strerror(word.argument))
@@ -174,16 +178,18 @@ class TmuxPane:
         if self.ending is None:
             self.pid = state.kept_pid or state.pid
 
-    def let_go(self) -> None:
-        """End this service's part; the pane runs on."""
+    async def let_go(self) -> None:
+        """End this service's part; the pane runs on.  Returns once no client is left."""
         self._let_go = True
-        self.link.close("it was let go")
+        if "modes" in self._timers:
+            await self._attempt(self._store_modes(), "modes of a pane")
         self._forget()
+        await self.link.close("it was let go")
 
     # -- the link's side
 
     def linkAttached(self) -> None:
-        spawn(self._arm(), self._log, "attaching to a pane again")
+        self._unawaited(self._arm(), "attaching to a pane again")
 
     def linkOutput(self, output: Output) -> None:
         if output.pane != PANE:
@@ -193,22 +199,20 @@ class TmuxPane:
                 self._heard(part)
                 continue
             self.log.append(part)
-            if self._modes.feed(part) and self._keep_modes is None:
-                self._keep_modes = self._clock.callLater(MODES_DELAY, self._store_modes)
+            if self._modes.feed(part):
+                self._later("modes", MODES_DELAY, self._store_modes)
+            if self._titles.feed(part):
+                self._later("title", TITLE_DELAY, self._look)
 
     def linkNotice(self, notice: Notice) -> None:
         match notice.name:
             case b"window-renamed":
                 # The hook on a process's end renames its window; look whether it was that.
-                spawn(self._look(), self._log, "looking at a pane")
+                self._unawaited(self._look(), "looking at a pane")
             case b"layout-change":
                 found = _LAYOUT.search(notice.rest)
                 if found is not None:
                     self._applied(int(found[1]), int(found[2]))
-            case b"subscription-changed":
-                name, _, rest = notice.rest.partition(b" ")
-                if name == _TITLE_NAME:
-                    self._titled(rest.partition(b" : ")[2].decode("utf-8", "replace"))
 
     def linkGap(self) -> None:
         self.log.gap()
@@ -247,17 +251,15 @@ class TmuxPane:
     async def _arm(self, *first: bytes) -> PaneState:
         """What every fresh client needs, then a look at the pane."""
         pause = (b"refresh-client -A '%b:pause'" % PANE,) if self.paused else ()
-        titles = b"refresh-client -B '%b:%b:#{pane_title}'" % (_TITLE_NAME, PANE)
-        line = (*first, titles, *pause)
-        await self._send(join(*line), len(line))
-        state = await self._look()
-        self._titled(state.title)
-        return state
+        if line := (*first, *pause):
+            await self._send(join(*line), len(line))
+        return await self._look()
 
     async def _look(self, timeout: float = COMMAND_TIMEOUT) -> PaneState:
         blocks = await self._send(commands.STATE, 1, timeout)
         state = PaneState.parse(b"".join(blocks[0].lines))
         self._applied(state.cols, state.rows)
+        self._titled(state.title)
         if state.dead:
             ending = PaneExit(status=state.status, signal=state.signal, at=now_ms(self._clock))
             self._finished(ending, complete=False)
@@ -269,7 +271,7 @@ class TmuxPane:
             case "started":
                 self.pid = word.argument
                 keep = commands.set_option("pid", b"%d" % word.argument)
-                spawn(self._send(keep, 1), self._log, "keeping a process number")
+                self._unawaited(self._send(keep, 1), "keeping a process number")
             case "exit":
                 self._finished(PaneExit(status=word.argument, signal=None, at=at), complete=True)
             case "signal":
@@ -294,26 +296,44 @@ class TmuxPane:
 
     def _applied(self, cols: int, rows: int) -> None:
         if (cols, rows) != (self.cols, self.rows):
-            first = not self.cols
             self.cols, self.rows = cols, rows
-            if not first:
-                self._listeners.resized(cols, rows)
+            self._listeners.resized(cols, rows)
 
     def _titled(self, title: str) -> None:
         if title != self.title:
             self.title = title
             self._listeners.titled(title)
 
-    def _store_modes(self) -> None:
-        self._keep_modes = None
-        keep = commands.set_option("modes", self._modes.value)
-        spawn(self._send(keep, 1), self._log, "keeping the modes of a pane")
+    async def _store_modes(self) -> None:
+        await self._send(commands.set_option("modes", self._modes.value), 1)
+
+    def _later(
+        self, name: str, delay: float, call: Callable[[], Coroutine[Any, Any, object]]
+    ) -> None:
+        """Do it after C{delay}, once, however often it is asked for meanwhile."""
+
+        def run() -> None:
+            del self._timers[name]
+            self._unawaited(call(), f"{name} of a pane")
+
+        if name not in self._timers and not self.link.over:
+            self._timers[name] = self._clock.callLater(delay, run)
+
+    def _unawaited(self, work: Coroutine[Any, Any, object], what: str) -> None:
+        spawn(self._attempt(work, what), self._log, what)
+
+    async def _attempt(self, work: Coroutine[Any, Any, object], what: str) -> None:
+        try:
+            await work
+        except MuxError as error:
+            # The next client, the end of the pane or the next call tells it again.
+            self._log.info("{what}: {error}", what=what, error=error)
 
     def _forget(self) -> None:
         self.pid = None
-        if self._keep_modes is not None:
-            self._keep_modes.cancel()
-            self._keep_modes = None
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
         self._begun(None)
 
 

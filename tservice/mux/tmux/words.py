@@ -14,6 +14,8 @@ _LONGEST = 96
 
 _PRIVATE_MODES = re.compile(rb"\x1b\[\?([0-9;]{1,64})([hl])|\x1bc")
 _WATCHED = {b"2004", b"1004"}
+_TITLE = re.compile(rb"\x1b\][02];")
+_TITLE_PREFIX = 4
 
 
 @frozen
@@ -41,15 +43,15 @@ class KeeperWords:
 
     def feed(self, data: bytes) -> list[bytes | Word]:
         """C{data} divided into what the program wrote and what the keeper said, in order."""
-        text, at = self._open + data, len(self._open)
+        text, at, seen = self._open + data, len(self._open), 0
         parts: list[bytes | Word] = []
         if self._mark in text:
             for found in self._pattern.finditer(text):
                 cut = found.start() < at
                 parts.append(text[at : found.end() if cut else found.start()])
                 parts.append(Word(found[1].decode(), int(found[2])))
-                at = found.end()
-        self._open = self._unfinished(text[max(at, len(text) - _LONGEST) :])
+                at = seen = found.end()
+        self._open = self._unfinished(text[max(seen, len(text) - _LONGEST) :])
         parts.append(text[at:])
         return [part for part in parts if part]
 
@@ -57,6 +59,19 @@ class KeeperWords:
         start = end.rfind(b"\x1b")
         last = end[start:] if start >= 0 else b""
         return last if self._mark.startswith(last) or last.startswith(self._mark) else b""
+
+
+class TitleWatch:
+    """Notices that a program may be setting its title (OSC 0 or 2)."""
+
+    def __init__(self) -> None:
+        self._end = b""
+
+    def feed(self, data: bytes) -> bool:
+        """Take a piece of the stream; whether such a sequence begins in it."""
+        text = self._end + data
+        self._end = text[-(_TITLE_PREFIX - 1) :]
+        return b"\x1b]" in text and _TITLE.search(text) is not None
 
 
 class ModeWatch:
