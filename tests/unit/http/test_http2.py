@@ -12,7 +12,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.driver import Api, MemoryTransport
 from tests.unit.http.test_site import Handlers, operation
-from tests.unit.http.test_websocket import UPGRADE, UpgradeGate
+from tests.unit.http.test_websocket import UpgradeGate
+from tests.unit.http.wsframes import UPGRADE
 from tservice.http.channel import LINGER_BYTES
 from tservice.http.operations import JSON_BODY_LIMIT, Style
 from tservice.http.site import IDLE_SECONDS
