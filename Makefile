@@ -18,7 +18,7 @@ help:
 	@echo "make test     check, web tests and every Python test (PYTEST_ARGS='-k ...')"
 	@echo "make check    ruff, mypy and the layer test"
 	@echo "make bench    benchmarks, as ratios against peers"
-	@echo "make stress   the long soak of the multiplexer"
+	@echo "make stress   long-running checks: crashes, soaks"
 	@echo "make web      build the browser UI into tservice/static"
 	@echo "make docs     write the tables of settings into README, docs, man and etc"
 	@echo "make clean    remove what was built, .venv included"
@@ -40,7 +40,8 @@ bench: .venv/.test
 	$(BIN)/python -m bench $(ARGS)
 
 stress: .venv/.test
-	$(BIN)/python -m bench.soak $(ARGS)
+	set -e; for file in tests/stress/[a-z]*.py; do \
+		$(BIN)/python -m tests.stress.$$(basename $$file .py) $(ARGS); done
 
 web: .venv/.test
 	$(BIN)/python setup.py -q build_web

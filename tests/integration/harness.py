@@ -171,7 +171,7 @@ class Daemon:
             **kept,
             "HOME": str(self.home),
             "PYTHONPATH": str(ROOT),
-            "PYTHONWARNINGS": "default",
+            "PYTHONWARNINGS": "default::DeprecationWarning,default::RuntimeWarning",
             "SERVICE_DATA_DIR": str(self.data),
             "SERVICE_CASES_DIR": str(self.folder / "cases"),
             **self.environment,
@@ -273,14 +273,21 @@ def _end_tmux(socket: Path) -> None:
 
 
 def wait_until_gone(pid: int) -> None:
-    """Wait for the end of a process that is no child of ours.
+    """Wait until a process that is no child of ours has ended and left the process table.
 
     @raise AssertionError: it goes on.
     """
     with contextlib.suppress(ProcessLookupError):
         descriptor = os.pidfd_open(pid)
         try:
-            if not select.select([descriptor], [], [], PATIENCE)[0]:
-                raise AssertionError(f"process {pid} goes on")
+            ended, _, _ = select.select([descriptor], [], [], PATIENCE)
         finally:
             os.close(descriptor)
+        if not ended:
+            raise AssertionError(f"process {pid} goes on")
+    # Some containers' first process is slow to collect the dead, and nothing tells of that.
+    for _ in range(int(PATIENCE / 0.02)):
+        if not Path(f"/proc/{pid}").exists():
+            return
+        threading.Event().wait(0.02)
+    raise AssertionError(f"process {pid} was never collected")

@@ -51,15 +51,15 @@ class WheelTests(SynchronousTestCase):
     def test_what_is_in_it_and_that_twistd_finds_it(self) -> None:
         wheel = self.build()
         names = set(zipfile.ZipFile(wheel).namelist())
-        for name in [
+        wanted = {
             "tservice/static/index.html",
             "tservice/py.typed",
             "tservice/clis/stock.yaml",
             "tservice/store/schema/01.sql",
             "tservice/mux/tmux/tmux.conf",
             "twisted/plugins/tservice_plugin.py",
-        ]:
-            self.assertIn(name, names)
+        }
+        self.assertEqual(set(), wanted - names)
         self.assertTrue(any(name.endswith("/share/man/man8/tservice.8") for name in names))
         strangers = {name.split("/")[0] for name in names if ".dist-info/" not in name}
         strangers = {name for name in strangers if not name.endswith(".data")}

@@ -1,1 +1,1 @@
-"""Tests that take long or break things on purpose."""
+"""Long-running checks, run by hand; each module has a C{main}."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from ipaddress import ip_address
 from typing import Any
 
 from twisted.application.service import Service
@@ -56,11 +57,21 @@ class Listener(Service):
         return tuple(_url(address, port, base_path) for address, port in self._ports)
 
     def local_url(self, base_path: str) -> str | None:
-        """A URL that programs on this machine can use; C{None} with unix sockets alone."""
-        for address, port in self._ports:
-            if address.kind != "unix":
-                return _url(address, port, base_path).rstrip("/")
-        return None
+        """A URL that programs on this machine can use; C{None} with unix sockets alone.
+
+        A plain loopback endpoint is best: hooks count as local there, and need not know whom
+        the certificate's name is for.
+        """
+        ports = [entry for entry in self._ports if entry[0].kind != "unix"]
+        if not ports:
+            return None
+        return _url(*min(ports, key=_distance), base_path).rstrip("/")
+
+
+def _distance(entry: tuple[ListenAddress, IListeningPort]) -> tuple[bool, bool]:
+    address, port = entry
+    host: Any = port.getHost()
+    return address.kind == "ssl", not ip_address(_reachable(host.host)).is_loopback
 
 
 def _bind(reactor: Any, address: ListenAddress, factory: IProtocolFactory) -> IListeningPort:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from twisted.application.service import IService, MultiService
+from collections.abc import Callable
+
+from twisted.application.service import IService, MultiService, Service
 from twisted.internet.defer import Deferred, TimeoutError, maybeDeferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
@@ -40,6 +42,19 @@ class ServiceStack(MultiService):
             self._log.error("{service} did not stop in time", service=_name(service))
         except Exception:
             self._log.failure("{service} did not stop cleanly", service=_name(service))
+
+
+class Closing(Service):
+    """Gives what is no service itself a place in the order of a stop."""
+
+    def __init__(self, name: str, close: Callable[[], object]) -> None:
+        """@param close: called once at the stop; may return a Deferred."""
+        self.setName(name)
+        self._close = close
+
+    def stopService(self) -> Deferred[object]:
+        super().stopService()
+        return maybeDeferred(self._close)
 
 
 def _name(service: IService) -> str:

@@ -95,6 +95,11 @@ class LogService(Service):
         if not self._target.custom:
             application.setComponent(ILogObserver, self._observer())
 
+    def close(self) -> None:
+        """Close the log file.  Nothing calls this while C{twistd} still logs its own end."""
+        if self._file is not None:
+            self._file.close()
+
     def startService(self) -> None:
         if self._file is not None:
             signal.signal(signal.SIGUSR1, self._reopen)

@@ -7,10 +7,10 @@ from typing import Protocol
 from twisted.logger import Logger
 
 from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.identity import Identity
 from tservice.core.tasks import spawn
 from tservice.sessions.frames import GotFrame, InputFrame, Malformed, ResizeFrame, parse
 from tservice.sessions.interfaces import ISessions
-from tservice.sessions.model import Caller
 from tservice.sessions.requests import InputRequest
 from tservice.sessions.sockets import (
     CLOSE_FOREIGN,
@@ -47,7 +47,7 @@ class TerminalSocket:
         sockets: TerminalSockets,
         *,
         session_id: str,
-        caller: Caller,
+        caller: Identity,
         cid: str,
         epoch: str | None,
         since: int | None,

@@ -9,7 +9,6 @@ from pydantic import BeforeValidator, Field
 from tservice.core.errors import ErrorCode, invalid
 from tservice.http.models import Answer, Query, QueryBool, QueryInt
 from tservice.http.operations import Access, Call, Operation, Reply, Style
-from tservice.sessions.life_routes import caller_of
 from tservice.sessions.waiting import FLEET_MAX, Waiting, WaitRequest
 from tservice.sessions.waits import TIMEOUT_DEFAULT, Signal
 from tservice.terminal.matcher import NEEDLE_MAX, Needle
@@ -23,8 +22,8 @@ def split_tokens(texts: list[str]) -> list[str]:
     return [token.strip() for text in texts for token in text.split(",")]
 
 
-def parse_until(texts: list[str]) -> tuple[Signal, ...] | None:
-    """The signals in C{until}, each once, in the order in which they were asked for.
+def parse_until(texts: list[str], field: str = "until") -> tuple[Signal, ...] | None:
+    """The signals in C{texts}, each once, in the order in which they were asked for.
 
     @raise ServiceError: 400 naming an unknown token.
     """
@@ -36,7 +35,7 @@ def parse_until(texts: list[str]) -> tuple[Signal, ...] | None:
             found[Signal(token.lower())] = None
         except ValueError:
             names = ", ".join(Signal)
-            raise invalid("until", f"{token!r} is not one of {names}") from None
+            raise invalid(field, f"{token!r} is not one of {names}") from None
     return tuple(found)
 
 
@@ -128,7 +127,7 @@ class WaitRoutes:
         self._waiting = waiting
 
     async def _wait(self, call: Call) -> Reply:
-        found = await self._waiting.wait(call.id, call.query.request(), caller_of(call.identity))
+        found = await self._waiting.wait(call.id, call.query.request(), call.identity)
         return _fresh(found)
 
     async def _wait_output(self, call: Call) -> Reply:
@@ -136,7 +135,7 @@ class WaitRoutes:
         found = await self._waiting.wait_output(
             call.id,
             Needle(query.match, query.nocase),
-            caller_of(call.identity),
+            call.identity,
             timeout_ms=query.timeout,
             from_buffer=query.from_ == "buffer",
         )
@@ -148,7 +147,7 @@ class WaitRoutes:
         if not all(ids) or len(ids) > FLEET_MAX:
             raise invalid("sessions", f"must name 1 to {FLEET_MAX} sessions")
         found = await self._waiting.fleet(
-            ids, query.request(), caller_of(call.identity), need_all=query.mode == "all"
+            ids, query.request(), call.identity, need_all=query.mode == "all"
         )
         return _fresh(found)
 

@@ -10,8 +10,9 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.errors import ServiceError, invalid
 from tservice.core.events import Event, EventHub
+from tservice.core.identity import Identity
 from tservice.sessions.interfaces import Delivery, ISessions
-from tservice.sessions.model import Caller, Session, Status
+from tservice.sessions.model import Session, Status
 from tservice.sessions.outputwaits import OutputOutcome, OutputWaits, search_buffer
 from tservice.sessions.waits import (
     DEFAULT_UNTIL,
@@ -81,7 +82,7 @@ class Waiting:
         self._blocked = blocked
         self.stop = hub.subscribe(self._heard)
 
-    async def wait(self, session_id: str, request: WaitRequest, caller: Caller) -> dict[str, Any]:
+    async def wait(self, session_id: str, request: WaitRequest, caller: Identity) -> dict[str, Any]:
         """Hold until a signal (interface.md Agent waits)."""
         session = self._sessions.get(session_id, caller)
         until = effective_until(session.mode, request.until)
@@ -100,7 +101,7 @@ class Waiting:
         return self._answer(session_id, until, request.timeout_ms, outcome)
 
     async def fleet(
-        self, ids: Sequence[str], request: WaitRequest, caller: Caller, *, need_all: bool
+        self, ids: Sequence[str], request: WaitRequest, caller: Identity, *, need_all: bool
     ) -> dict[str, Any]:
         """Hold until any, or every, one of several sessions signals (wire 7)."""
         until = request.until or DEFAULT_UNTIL
@@ -135,7 +136,7 @@ class Waiting:
         self,
         session_id: str,
         request: WaitRequest,
-        caller: Caller,
+        caller: Identity,
         deliver: Callable[[Callable[[], None]], Awaitable[Delivery]],
     ) -> dict[str, Any]:
         """Type, then hold until a signal; the wait is registered before anything is typed.
@@ -170,7 +171,7 @@ class Waiting:
         self,
         session_id: str,
         needle: Needle,
-        caller: Caller,
+        caller: Identity,
         *,
         timeout_ms: int,
         from_buffer: bool,

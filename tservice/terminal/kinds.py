@@ -43,9 +43,10 @@ _PLAN = re.compile(
 _REVIEW = re.compile(r"review your answers|ready to submit your answers", re.IGNORECASE)
 _FORM = re.compile(r"requests your input", re.IGNORECASE)
 _PERMISSION = re.compile(
-    r"do you want to (?!use this api key)|would you like to (?:run|make|continue|proceed|apply|grant"
-    r"|allow)|\ballow (?:execution|\S+ to |this|access)|permission required|approve (?:tool|this)"
-    r"|needs permission|apply this change|△ ",
+    r"(?<!what )do you want to (?!use this api key)"
+    r"|would you like to (?:run|make|continue|proceed|apply|grant|allow)"
+    r"|\ballow (?:execution|\S+ to |this|access)|permission required"
+    r"|approve (?:tool|this)|needs permission|apply this change|△ ",
     re.IGNORECASE,
 )
 
@@ -90,15 +91,25 @@ def kind_of(
 
 
 def _offers_trust(text: Sequence[str], footer: Sequence[str], labels: Sequence[str]) -> bool:
-    """Whether the dialog speaks of trust and one of its options leaves without it."""
+    """Whether the dialog speaks of trust and asks for it.
+
+    What a permission dialog shows may quote all of wire 6, so its own words decide: an option says
+    "trust", or the last thing said before the options is the question for it.
+    """
     if not says_trust([*text, *labels, *footer]):
         return False
-    return any(map(is_leave, labels)) and any(map(is_trust, labels))
+    if not (any(map(is_leave, labels)) and any(map(is_trust, labels))):
+        return False
+    said = next((row for row in reversed(text) if row.strip(" \u2502")), "")
+    return any(map(_TRUST_LABEL.fullmatch, labels)) or bool(_TRUST_QUESTION.search(said))
 
 
-_TRUST_LABEL = re.compile(r"yes\b.*|.*\btrust\b.*", re.IGNORECASE)
+_TRUST_LABEL = re.compile(r"(?:yes, )?(?:i |we )?trust\b.{0,60}", re.IGNORECASE)
+_TRUST_QUESTION = re.compile(r"do you trust the (?:files|authors|contents)\b.*\?", re.IGNORECASE)
+_YES_LABEL = re.compile(r"yes(?:, and remember this folder.*)?", re.IGNORECASE)
 _LEAVE_LABEL = re.compile(
-    r"no\b.*|.*\b(?:don.t|do not|not) trust\b.*|(?:exit|quit|cancel|back)\b.*", re.IGNORECASE
+    r"no(?:\b(?!t).{0,30})?|don.t trust\b.*|do not trust\b.*|(?:exit|quit|cancel|back)\b.*",
+    re.IGNORECASE,
 )
 _PARENT_LABEL = re.compile(r".*\bparent\b.*", re.IGNORECASE)
 
@@ -110,8 +121,5 @@ def is_leave(label: str) -> bool:
 
 def is_trust(label: str) -> bool:
     """Whether an option of a trust dialog trusts this folder and no more."""
-    return (
-        bool(_TRUST_LABEL.fullmatch(label))
-        and not is_leave(label)
-        and not _PARENT_LABEL.fullmatch(label)
-    )
+    said = _TRUST_LABEL.fullmatch(label) or _YES_LABEL.fullmatch(label)
+    return bool(said) and not is_leave(label) and not _PARENT_LABEL.fullmatch(label)

@@ -12,11 +12,11 @@ LENGTH = 64
 
 
 def display_model(frame: Frame, rules: ScreenRules) -> str | None:
-    """The name in the lowest matching row of the last rows, or C{None}."""
+    """The name in the lowest matching one of the last rows that hold anything, or C{None}."""
     if rules.model is None:
         return None
-    last = frame.rows[: frame.bottom + 1][-rules.model.rows :]
-    found = filter(None, map(rules.model.pattern.search, reversed(last)))
+    last = frame.filled(0, frame.bottom + 1)[-rules.model.rows :]
+    found = filter(None, (rules.model.pattern.search(frame.rows[i]) for i in reversed(last)))
     return next(filter(None, (sanitised(match[1] or "") for match in found)), None)
 
 

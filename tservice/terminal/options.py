@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from unicodedata import east_asian_width
 
 from attrs import evolve, frozen
 
@@ -24,10 +25,15 @@ _NUMBERED = re.compile(
     rf" *(?P<marker>[{MARKERS}])? *(?P<n>[0-9])[.)](?: +|(?=[^ 0-9]))(?P<label>[^ ].*)"
 )
 _CHECK = re.compile(r"(?:\[(?P<mark>[ xX✔✓*])\]|(?P<box>[☐☑☒◯◉]))\s+(?P<label>.*)")
-_PREVIEW = re.compile(r"\s{2,}[│┃┌└╭╰├].*$")
+_COLUMN = re.compile(r" {2,}.*$")
+_CURRENT = re.compile(r" [✔✓]$")
 _MARKED = re.compile(rf" *[{MARKERS}] +(?P<label>[^ ].*)")
-_LETTER = re.compile(r"\[(?P<key>[A-Za-z])\] (?P<label>\S(?:[^\[]*\S)?)")
+_LETTER = re.compile(r"\[(?P<key>[A-Za-z])\] +(?P<label>[^\[\s](?:[^\[]*[^\[\s])?)")
+_HANG = 5
+"""How far behind its number the rows of a wrapped label may begin."""
+
 _PADDING = 4
+"""Cells at a row's end that a client may leave free before it wraps."""
 
 
 @frozen(kw_only=True)
@@ -52,11 +58,20 @@ class Option:
 
 @frozen(kw_only=True)
 class Block:
-    """Options and where they stand: rows C{top} to C{bottom}, both included."""
+    """Options and where they stand.
+
+    @ivar rows: the row in which each option begins.
+    @ivar bottom: the last row that belongs to them.
+    """
 
     options: tuple[Option, ...]
-    top: int
+    rows: tuple[int, ...]
     bottom: int
+
+    @property
+    def top(self) -> int:
+        """The first option's row."""
+        return self.rows[0]
 
     @property
     def marked(self) -> bool:
@@ -90,8 +105,7 @@ def _lines(rows: Sequence[str]) -> Iterable[_Line]:
     for at, row in enumerate(rows):
         found = _NUMBERED.fullmatch(row)
         if found:
-            label = _fold(_PREVIEW.sub("", found["label"]))
-            yield _Line(at, int(found["n"]), found["marker"] is not None, label)
+            yield _Line(at, int(found["n"]), found["marker"] is not None, found["label"])
 
 
 def _extended(run: list[_Line], line: _Line, gap: int) -> list[_Line]:
@@ -106,11 +120,22 @@ def _extended(run: list[_Line], line: _Line, gap: int) -> list[_Line]:
 
 
 def _block(lines: list[_Line]) -> Block:
-    return Block(options=tuple(map(_option, lines)), top=lines[0].row, bottom=lines[-1].row)
+    return Block(
+        options=tuple(map(_option, lines)),
+        rows=tuple(line.row for line in lines),
+        bottom=lines[-1].row,
+    )
 
 
 def _option(line: _Line) -> Option:
-    return checkable(Option(n=line.n, label=line.label, selected=line.marker, key=str(line.n)))
+    option = Option(n=line.n, label=line.label, selected=line.marker, key=str(line.n))
+    ticked = checkable(option)
+    return evolve(ticked, label=_first_column(ticked.label))
+
+
+def _first_column(label: str) -> str:
+    """A label without what stands in a column of its own: a description, a preview, a tick."""
+    return _CURRENT.sub("", _fold(_COLUMN.sub("", label)))
 
 
 def checkable(option: Option) -> Option:
@@ -119,7 +144,7 @@ def checkable(option: Option) -> Option:
     if found is None:
         return option
     ticked = (found["mark"] or found["box"]) not in " ☐◯"
-    return evolve(option, label=_fold(found["label"]), checked=ticked)
+    return evolve(option, label=found["label"], checked=ticked)
 
 
 def joined(frame: Frame, block: Block) -> Block:
@@ -128,40 +153,50 @@ def joined(frame: Frame, block: Block) -> Block:
     A row belongs to the label above it when its first word did not fit there; everything else
     between two options is a description.
     """
-    rows = frame.inner
-    starts = [i for i in range(block.top, block.bottom + 1) if _starts(rows[i])]
-    ends = [*starts[1:], min(frame.bottom, block.bottom + GAP) + 1]
+    ends = [*block.rows[1:], min(frame.bottom, block.bottom + GAP) + 1]
     options = []
     last = block.bottom
-    for option, start, end in zip(block.options, starts, ends, strict=False):
+    for option, start, end in zip(block.options, block.rows, ends, strict=True):
         label, last = _whole(frame, option.label, start, end)
         options.append(evolve(option, label=label))
     return evolve(block, options=tuple(options), bottom=max(block.bottom, last))
 
 
-def _starts(row: str) -> bool:
-    return bool(_NUMBERED.fullmatch(row) or _MARKED.fullmatch(row))
-
-
 def _whole(frame: Frame, label: str, start: int, end: int) -> tuple[str, int]:
     rows = frame.inner
-    width = _width(frame, start)
-    indent = len(rows[start]) - len(rows[start].lstrip(f" {MARKERS}"))
+    if not _fold(rows[start]).endswith(label):
+        return label, start
+    width = wrapping_width(frame, start)
+    number = len(rows[start]) - len(rows[start].lstrip(f" {MARKERS}"))
     for at in range(start + 1, end):
         words = rows[at].split()
-        blank = len(rows[at]) - len(rows[at].lstrip(" "))
-        fits = len(rows[at - 1]) + 1 + len(words[0]) <= width if words else True
-        if fits or blank < indent or frame.is_rule(at):
+        indent = len(rows[at]) - len(rows[at].lstrip(" "))
+        if (
+            not words
+            or fits(rows[at - 1], words[0], width)
+            or not number <= indent <= number + _HANG
+            or frame.is_rule(at)
+        ):
             return label, at - 1
         label = f"{label} {_fold(rows[at])}"
     return label, end - 1
 
 
-def _width(frame: Frame, at: int) -> int:
+def fits(row: str, word: str, width: int) -> bool:
+    """Whether C{word} would have found room behind C{row}, so that it did not have to wrap."""
+    return cells(row) + 1 + cells(word) <= width
+
+
+def cells(text: str) -> int:
+    """How many cells of a terminal a text takes."""
+    return sum(2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def wrapping_width(frame: Frame, at: int) -> int:
     """Where text of this row had to wrap: the box's inner edge or the pane's, less some padding."""
     raw = frame.rows[at]
     boxed = raw.lstrip(" ")[:1] in ("│", "┃")
-    return (len(raw) - 1 if boxed else frame.cols) - _PADDING
+    return (cells(raw) - 1 if boxed else frame.cols) - _PADDING
 
 
 def unnumbered(frame: Frame, start: int, stop: int) -> Block | None:
@@ -186,7 +221,7 @@ def unnumbered(frame: Frame, start: int, stop: int) -> Block | None:
                     )
                     for n, i in enumerate(places, 1)
                 ),
-                top=first,
+                rows=tuple(places),
                 bottom=last,
             )
         return None
@@ -208,7 +243,7 @@ def _reach(rows: Sequence[str], at: int, column: int, step: int, end: int) -> in
 
 
 def lettered(row: str) -> tuple[Option, ...]:
-    """Options of the form C{[y] Approve   [n] Deny} in one row; empty when there are fewer than 2."""
+    """Options of the form C{[y] Approve   [n] Deny} in one row; empty when under two."""
     found = list(_LETTER.finditer(row))
     if len(found) < 2:
         return ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from attrs import frozen
 
@@ -13,16 +12,23 @@ from tservice.terminal.screen import Frame
 _BELOW = 16
 """Rows that may stand below a composer: footer, completions of a slash command, key help."""
 
+_FOOTER = " /@+*"
+"""What rows below a composer begin with: they are indented or complete a command or a file name.
+
+Other text there was printed after the client had gone.
+"""
+
 _TALLEST = 80
 _PARAGRAPHS = 3
 _BAR_END = re.compile(r" *╹▀{8,}.*")
 _SHELL_GLYPHS = ("!", "#", "$")
 _KEY_HINT = re.compile(
-    r"\b(?:enter|return|esc|escape)\b\)?(?:/\w+)?(?: to)? (?:confirm|cancel|select|continue|submit"
-    r"|exit|quit|go back|back|navigate|dismiss|close|open|reject|deny|approve|accept|choose|toggle)",
+    r"\b(?:enter|return|esc|escape)\b\)?(?:/\w+)?(?: to)? (?:confirm|cancel|select|continue"
+    r"|submit|exit|quit|go back|back|navigate|dismiss|close|open|reject|deny|approve|accept|choose"
+    r"|toggle)",
     re.IGNORECASE,
 )
-_SPINNER = re.compile(r" *[\u2800-\u28ff] ")
+_WORK = re.compile(r" *(?:[\u2800-\u28ff] |(?:Waiting|Working|Thinking|Loading|Starting) )")
 
 
 @frozen
@@ -35,7 +41,7 @@ class Span:
 
 def is_key_hint(row: str) -> bool:
     """Whether a row tells which keys answer or leave a dialog."""
-    return bool(_KEY_HINT.search(row)) and not _SPINNER.match(row)
+    return bool(_KEY_HINT.search(row)) and not _WORK.match(row)
 
 
 def composer(frame: Frame, rules: ScreenRules) -> Span | None:
@@ -46,31 +52,29 @@ def composer(frame: Frame, rules: ScreenRules) -> Span | None:
     return finders[rules.shape](frame, rules)
 
 
-def live_rows(frame: Frame, rules: ScreenRules, span: Span | None) -> Iterator[str]:
-    """The rows in which a running turn shows itself.
+def live(frame: Frame, span: Span | None, reach: int = _PARAGRAPHS) -> list[list[str]]:
+    """The paragraphs in which a running turn shows itself, nearest to the composer first.
 
-    Those below the composer and the last paragraphs above it: further up is what was said, and
-    that may quote anything.
+    Those below the composer and the last C{reach} above it: further up is what was said, and that
+    may quote anything.
     """
     if span is None:
-        yield from _paragraphs_above(frame, frame.bottom + 1)
-        return
-    yield from (frame.rows[i] for i in range(span.bottom + 1, frame.bottom + 1))
-    yield from _paragraphs_above(frame, span.top)
+        return _paragraphs(frame, 0, frame.bottom + 1)[-reach:][::-1]
+    above = _paragraphs(frame, 0, span.top)[-reach:][::-1]
+    return [*_paragraphs(frame, span.bottom + 1, frame.bottom + 1), *above]
 
 
-def _paragraphs_above(frame: Frame, stop: int) -> Iterator[str]:
-    seen = 0
+def _paragraphs(frame: Frame, start: int, stop: int) -> list[list[str]]:
+    found: list[list[str]] = []
     inside = False
-    for at in range(stop - 1, -1, -1):
-        filled = bool(frame.rows[at].strip()) and not frame.is_rule(at)
+    for at in range(start, stop):
+        filled = not frame.is_blank(at) and not frame.is_rule(at)
         if filled and not inside:
-            seen += 1
-            if seen > _PARAGRAPHS:
-                return
-        inside = filled
+            found.append([])
         if filled:
-            yield frame.rows[at]
+            found[-1].append(frame.rows[at])
+        inside = filled
+    return found
 
 
 def _framed(frame: Frame, rules: ScreenRules) -> Span | None:
@@ -88,11 +92,13 @@ def _ruled(frame: Frame, rules: ScreenRules) -> Span | None:
         return None
     if len(frame.filled(bottom + 1, frame.bottom + 1)) > _BELOW:
         return None
-    first = frame.rows[top + 1]
+    below = [frame.rows[i] for i in frame.filled(bottom + 1, frame.bottom + 1)]
     if not rules.glyphs:
-        return Span(top, bottom)
+        # Nothing but its footer tells this composer from two lines.
+        return Span(top, bottom) if any((rules.ready_mark or "\0") in r for r in below) else None
     begins = tuple(" " * column + glyph for glyph in (*rules.glyphs, *_SHELL_GLYPHS))
-    return Span(top, bottom) if first.startswith(begins) else None
+    started = frame.rows[top + 1].startswith(begins)
+    return Span(top, bottom) if started and all(row[0] in _FOOTER for row in below) else None
 
 
 def _boxed(frame: Frame, rules: ScreenRules) -> Span | None:
@@ -117,7 +123,7 @@ def _row(frame: Frame, rules: ScreenRules) -> Span | None:
         row = frame.rows[at]
         if f"{row} ".startswith(begins):
             return _with_footer(frame, at)
-        if row.strip() and (_indent(row) == 0 or frame.is_rule(at) or frame.is_edge(at)):
+        if not frame.is_blank(at) and (_indent(row) == 0 or frame.is_rule(at)):
             return None
     return None
 
@@ -127,7 +133,7 @@ def _with_footer(frame: Frame, top: int) -> Span | None:
     if not below or any(is_key_hint(frame.rows[i]) for i in below):
         return None
     footer = frame.bottom
-    while frame.rows[footer - 1].strip():
+    while not frame.is_blank(footer - 1):
         footer -= 1
     return Span(top, footer - 1) if footer > top + 1 else None
 

@@ -51,7 +51,7 @@ class ScreenRules:
             the field.
         """
         glyph = capabilities.get("promptGlyph")
-        shape = capabilities.get("composerShape") or ("framed" if glyph else "mark")
+        shape: Shape = capabilities.get("composerShape") or ("framed" if glyph else "mark")
         if shape not in get_args(Shape):
             raise ValueError(f"composerShape: must be one of {', '.join(get_args(Shape))}")
         return cls(

@@ -8,6 +8,7 @@ wrap rows that are already laid out).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cached_property
 
 from attrs import evolve, field, frozen
@@ -17,7 +18,7 @@ from tservice.terminal.ansi import strip
 _SGR = re.compile(r"\x1b\[([0-9;:]*)m")
 _SHIFT = re.compile("\x0e([^\x0f]*)\x0f?")
 _LINE_DRAWING = str.maketrans("qxlkmjtuvwn", "─│┌┐└┘├┤┴┬┼")
-_RULE = re.compile(r"([─━▔▁═])\1{7,}|([─━▔▁═])\2{2,} .+ [─━▔▁═]{2,}")
+_RULE = re.compile(r"([─━▔▁═])\1{7,}|([─━▔▁═])\2{2,} \S+(?: \S+)* [─━▔▁═]{2,}")
 _EDGE = re.compile(r"[╭┌╔├╰└╚][─━═┬┴┼]{2,}.*[╮┐╗┤╯┘╝]")
 _BORDERS = "│┃║"
 _SCROLLBAR = re.compile(r"(?<=  )[┃█▐]$")
@@ -59,7 +60,7 @@ class Style:
         if code in ("", "0"):
             return Style()
         if code in _SWITCHES:
-            return evolve(self, **_SWITCHES[code])
+            return _SWITCHES[code](self)
         if re.fullmatch(r"[39][0-79]|39", code):
             return evolve(self, foreground="" if code == "39" else code)
         if re.fullmatch(r"4[0-79]|10[0-7]", code):
@@ -67,12 +68,12 @@ class Style:
         return self
 
 
-_SWITCHES = {
-    "1": {"bold": True},
-    "2": {"dim": True},
-    "7": {"reverse": True},
-    "22": {"bold": False, "dim": False},
-    "27": {"reverse": False},
+_SWITCHES: dict[str, Callable[[Style], Style]] = {
+    "1": lambda style: evolve(style, bold=True),
+    "2": lambda style: evolve(style, dim=True),
+    "7": lambda style: evolve(style, reverse=True),
+    "22": lambda style: evolve(style, bold=False, dim=False),
+    "27": lambda style: evolve(style, reverse=False),
 }
 _PLAIN = Style()
 
@@ -127,12 +128,16 @@ class Frame:
     @cached_property
     def bottom(self) -> int:
         """The last row that holds anything; -1 for an empty screen."""
-        return next((i for i in range(len(self.rows) - 1, -1, -1) if self.rows[i].strip()), -1)
+        return max(self.filled(0, len(self.rows)), default=-1)
 
     @cached_property
     def dead(self) -> bool:
         """Whether the multiplexer says that the pane's process is gone."""
         return self.bottom >= 0 and bool(_DEAD.fullmatch(self.rows[self.bottom].strip()))
+
+    def is_blank(self, at: int) -> bool:
+        """Whether row C{at} holds nothing, or half blocks alone: the padding of a coloured box."""
+        return not self.rows[at].strip("\u00a0 ▄▀")
 
     def is_rule(self, at: int) -> bool:
         """Whether row C{at} is a horizontal line, with or without a short text in it."""
@@ -144,7 +149,7 @@ class Frame:
 
     def filled(self, start: int, stop: int) -> list[int]:
         """The rows from C{start} up to, not including, C{stop} that hold anything."""
-        return [i for i in range(max(0, start), stop) if self.rows[i].strip()]
+        return [i for i in range(max(0, start), stop) if not self.is_blank(i)]
 
     def style_at(self, row: int, start: int, stop: int) -> frozenset[Style]:
         """The styles that characters C{start} to C{stop} of a row are drawn in."""

@@ -7,21 +7,27 @@ import re
 from attrs import frozen
 
 from tservice.terminal.dialogs import Dialog, read_dialog
-from tservice.terminal.regions import composer, live_rows
+from tservice.terminal.regions import composer, live
 from tservice.terminal.rules import ScreenRules
 from tservice.terminal.screen import Frame
 
+# Anchored, so that a sentence in prose about limits is none: the clients begin a row with it.
 _LIMIT = re.compile(
-    r"\b(?:(?:usage|rate|session|weekly|5-hour|opus|sonnet|quota|daily) limit (?:reached|exceeded|hit)"
-    r"|(?:hit|reached|exceeded) your (?:\S+ ){0,2}(?:limit|quota)|out of (?:extra )?usage"
-    r"|limit reached\b|quota exceeded)",
+    r"[\s●⎿■•⚠✻│└]*(?:"
+    r"(?:you.ve|you have|you) (?:hit|reached|exceeded|used up) your (?:\S+ ){0,3}"
+    r"(?:limit|quota|usage)\b"
+    r"|(?:claude (?:ai )?)?(?:\S+ )?(?:usage |rate |session |weekly )?limit (?:reached|hit)\b"
+    r"|(?:usage limit|quota) exceeded\b"
+    r"|you.re out of (?:extra )?usage\b)",
     re.IGNORECASE,
 )
 _RESETS = re.compile(
-    r"\bresets?(?: at| in)? (?P<when>[^·|()\n]*(?:\([^)]*\))?)|try again (?:at|in) (?P<later>[^·|.()]*)",
+    r"\bresets?(?: at| in| on)? (?P<when>[^·∙|()\n.]*(?:\([^)]*\))?)"
+    r"|try again (?:at|in) (?P<later>[^·∙|.()]*)",
     re.IGNORECASE,
 )
 _EVIDENCE_CHARS = 120
+_BELOW_DIALOG = 8
 
 
 @frozen(kw_only=True)
@@ -31,7 +37,7 @@ class Reading:
     @ivar working: C{True} a turn runs, C{False} none runs, C{None} not to be told from here.
     @ivar dialog: what waits for an answer; then nothing works and the composer is not ready.
     @ivar composer_ready: the composer is on the screen and keys would go into it.
-    @ivar limit: the row that says a usage limit is reached.
+    @ivar limit: what says that a usage limit is reached, with the next two rows.
     @ivar limit_resets: when, in the screen's own words ("3pm (UTC)"), where it says so.
     @ivar evidence: one line: what decided.
     """
@@ -60,8 +66,10 @@ def read(frame: Frame, title: str, rules: ScreenRules) -> Reading:
     """
     dialog = read_dialog(frame, rules)
     span = composer(frame, rules)
-    rows = list(live_rows(frame, rules, span))
-    limit = next((row.strip() for row in rows if _LIMIT.search(row)), None)
+    paragraphs = live(frame, span)
+    rows = [row for paragraph in paragraphs for row in paragraph]
+    # At a limit the client may ask at once what to do: the sentence stands above that dialog.
+    limit = _limit(live(frame, span, _BELOW_DIALOG) if dialog else paragraphs)
     working, evidence = _working(frame, title, rules, rows, dialog, span is not None)
     return Reading(
         working=working,
@@ -93,6 +101,15 @@ def _working(
     if composed:
         return False, "composer on the screen, no working line"
     return None, "neither composer nor dialog nor working line"
+
+
+def _limit(paragraphs: list[list[str]]) -> str | None:
+    """The row that tells of a limit, with the rows of its paragraph that it may have wrapped to."""
+    for rows in paragraphs:
+        for at, row in enumerate(rows):
+            if _LIMIT.match(row):
+                return " ".join(" ".join(rows[at : at + 3]).split())
+    return None
 
 
 def _resets(limit: str | None) -> str | None:

@@ -7,7 +7,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.core.stack import STOP_LIMIT, ServiceStack
+from tservice.core.stack import STOP_LIMIT, Closing, ServiceStack
 
 
 class Recorder(Service):
@@ -62,3 +62,16 @@ class StackTests(SynchronousTestCase):
         self.assertEqual("stop low", self.calls[-1])
         self.low.ended.callback(None)
         self.assertIsNone(self.successResultOf(stopped))
+
+    def test_something_that_is_no_service_has_its_place(self) -> None:
+        done: Deferred[None] = Deferred()
+        Closing("top", lambda: done).setServiceParent(self.stack)
+        self.stack.stopService()
+        self.assertNotIn("stop high", self.calls)
+        done.callback(None)
+        self.assertIn("stop high", self.calls)
+
+    def test_a_child_that_joins_later_starts_at_once(self) -> None:
+        late = Recorder("late", self.calls)
+        late.setServiceParent(self.stack)
+        self.assertEqual("start late", self.calls[-1])

@@ -13,7 +13,10 @@ from tests.unit.sessions.rig import ADMIN, SessionCase
 from tservice.core.identity import Identity
 from tservice.http.operations import Access
 from tservice.sessions.requests import INPUT_LENGTH
+from tservice.sessions.outputwaits import OutputWaits
 from tservice.sessions.routes import session_operations
+from tservice.sessions.waiting import Waiting
+from tservice.sessions.waits import WaitCaps, WaitSlots
 
 
 class RouteCase(SessionCase):
@@ -22,7 +25,17 @@ class RouteCase(SessionCase):
     def setUp(self) -> None:
         super().setUp()
         self.gate = OpenGate(ADMIN)
-        operations = session_operations(self.sessions)
+        slots = WaitSlots(WaitCaps())
+        outputs = OutputWaits(self.clock, slots)
+        self.waiting = Waiting(
+            self.clock,
+            self.sessions,
+            slots,
+            outputs,
+            self.machine.hub,
+            lambda session_id: False,
+        )
+        operations = session_operations(self.sessions, self.waiting)
         self.api = Api(operations, gate=self.gate, clock=self.clock)
 
     def make(self, **body: Any) -> dict[str, Any]:
@@ -96,7 +109,7 @@ class LifeTests(RouteCase):
 
     def test_sessions_of_others_are_the_gates_business(self) -> None:
         """Every operation on one session says so in the table."""
-        for operation in session_operations(self.sessions):
+        for operation in session_operations(self.sessions, self.waiting):
             if "{id}" in operation.path:
                 self.assertIs(Access.OWNER, operation.access, operation.path)
 

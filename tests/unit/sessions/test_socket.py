@@ -11,9 +11,9 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.sessions.test_stream import SPEC, FakeWire
 from tservice.core.errors import ErrorCode, ServiceError, not_found
+from tservice.core.identity import Identity
 from tservice.mux.fake import FakeMultiplexer
 from tservice.sessions.interfaces import Delivery, ISessions
-from tservice.sessions.model import Caller
 from tservice.sessions.requests import InputRequest
 from tservice.sessions.socket import TerminalSocket
 from tservice.sessions.sockets import TerminalSockets
@@ -38,7 +38,7 @@ class FakeSessions:
         self.answer: Delivery | Exception = Delivery(delivered=True)
         self.size = (80, 24)
 
-    def get(self, session_id: str, caller: Caller | None = None) -> str:
+    def get(self, session_id: str, caller: Identity | None = None) -> str:
         if session_id != "s" or (caller is not None and caller.username != "ann"):
             raise not_found("Session")
         return session_id
@@ -68,7 +68,7 @@ class SocketTests(SynchronousTestCase):
             cast(ISessions, self.sessions),
             self.sockets,
             session_id=session_id,
-            caller=Caller(username=user, admin=False),
+            caller=Identity(username=user, admin=False),
             cid="c",
             epoch=None,
             since=None,

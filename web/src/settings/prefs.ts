@@ -26,13 +26,21 @@ export const DEFAULTS: Prefs = {
   screenReader: false,
 };
 
+/** On a phone a line of a program should hold more than forty characters. */
+export const defaultsFor = (coarsePointer: boolean): Prefs => ({
+  ...DEFAULTS,
+  fontSize: coarsePointer ? 12 : DEFAULTS.fontSize,
+});
+
 export const FONT_LEAST = 8;
 export const FONT_MOST = 32;
 export const SCROLLBACK_LEAST = 500;
 export const SCROLLBACK_MOST = 100_000;
 
 const within = (value: unknown, least: number, most: number, otherwise: number): number =>
-  typeof value === "number" && Number.isFinite(value) ? Math.max(least, Math.min(most, Math.round(value))) : otherwise;
+  typeof value === "number" && Number.isFinite(value)
+    ? Math.max(least, Math.min(most, Math.round(value)))
+    : otherwise;
 
 function flag(value: unknown, otherwise: boolean): boolean {
   return typeof value === "boolean" ? value : otherwise;
@@ -43,7 +51,7 @@ function themeOf(value: unknown): ThemeChoice {
 }
 
 /** Stored values may be of an older page or edited: each is checked, the rest are defaults. */
-export function parsePrefs(text: string | null): Prefs {
+export function parsePrefs(text: string | null, defaults = DEFAULTS): Prefs {
   let stored: Record<string, unknown> = {};
   try {
     const value: unknown = JSON.parse(text ?? "{}");
@@ -53,13 +61,13 @@ export function parsePrefs(text: string | null): Prefs {
   }
   return {
     theme: themeOf(stored["theme"]),
-    fontSize: within(stored["fontSize"], FONT_LEAST, FONT_MOST, DEFAULTS.fontSize),
-    scrollback: within(stored["scrollback"], SCROLLBACK_LEAST, SCROLLBACK_MOST, DEFAULTS.scrollback),
-    cursorBlink: flag(stored["cursorBlink"], DEFAULTS.cursorBlink),
-    copyOnSelect: flag(stored["copyOnSelect"], DEFAULTS.copyOnSelect),
-    programCopy: flag(stored["programCopy"], DEFAULTS.programCopy),
-    optionIsMeta: flag(stored["optionIsMeta"], DEFAULTS.optionIsMeta),
-    screenReader: flag(stored["screenReader"], DEFAULTS.screenReader),
+    fontSize: within(stored["fontSize"], FONT_LEAST, FONT_MOST, defaults.fontSize),
+    scrollback: within(stored["scrollback"], SCROLLBACK_LEAST, SCROLLBACK_MOST, defaults.scrollback),
+    cursorBlink: flag(stored["cursorBlink"], defaults.cursorBlink),
+    copyOnSelect: flag(stored["copyOnSelect"], defaults.copyOnSelect),
+    programCopy: flag(stored["programCopy"], defaults.programCopy),
+    optionIsMeta: flag(stored["optionIsMeta"], defaults.optionIsMeta),
+    screenReader: flag(stored["screenReader"], defaults.screenReader),
   };
 }
 
@@ -82,14 +90,17 @@ export function writeStored(key: string, value: string): void {
   }
 }
 
-export const prefs = signal<Prefs>(DEFAULTS);
+/** What this device has without a choice. */
+let usual = DEFAULTS;
+
+export const prefs = signal<Prefs>(usual);
 
 export function change(part: Partial<Prefs>): void {
   prefs.value = { ...prefs.value, ...part };
 }
 
 export function zoomFont(step: number): void {
-  const fontSize = step === 0 ? DEFAULTS.fontSize : prefs.value.fontSize + step;
+  const fontSize = step === 0 ? usual.fontSize : prefs.value.fontSize + step;
   change({ fontSize: within(fontSize, FONT_LEAST, FONT_MOST, DEFAULTS.fontSize) });
 }
 
@@ -108,12 +119,13 @@ function showTheme(): void {
 
 /** Read the stored choices, follow the system's theme, keep what changes. */
 export function startPrefs(): void {
-  prefs.value = parsePrefs(readStored(KEY));
+  usual = defaultsFor(matchMedia("(pointer: coarse)").matches);
+  prefs.value = parsePrefs(readStored(KEY), usual);
   const media = matchMedia("(prefers-color-scheme: dark)");
   darkSystem.value = media.matches;
   media.addEventListener("change", (event) => (darkSystem.value = event.matches));
   addEventListener("storage", (event) => {
-    if (event.key === KEY) prefs.value = parsePrefs(event.newValue);
+    if (event.key === KEY) prefs.value = parsePrefs(event.newValue, usual);
   });
   effect(showTheme);
   effect(() => writeStored(KEY, JSON.stringify(prefs.value)));

@@ -1,12 +1,20 @@
 /** An xterm with the options and addons that every view of this page has. */
 import { SearchAddon } from "@xterm/addon-search";
 import { Unicode11Addon } from "@xterm/addon-unicode11";
-import { type ITerminalOptions, type IUnicodeHandling, type IUnicodeVersionProvider, Terminal } from "@xterm/xterm";
+import {
+  type ITerminalOptions,
+  type IUnicodeHandling,
+  type IUnicodeVersionProvider,
+  Terminal,
+} from "@xterm/xterm";
 import { isDark, type Prefs } from "../settings/prefs.ts";
 import { addLinks } from "./links.ts";
 import { silenceReports } from "./reports.ts";
 import { contrastOf, FONT, themeOf } from "./themes.ts";
 import { registerWidths } from "./widths.ts";
+
+/** Pixels that the scroll bar and the marks of a search take at the right. */
+export const SCROLLBAR = 10;
 
 export interface Screen {
   terminal: Terminal;
@@ -51,6 +59,7 @@ export function createScreen(prefs: Prefs, darkSystem: boolean): Screen {
     drawBoldTextInBrightColors: false,
     macOptionClickForcesSelection: true,
     scrollOnUserInput: true,
+    overviewRuler: { width: SCROLLBAR },
   });
   registerWidths(terminal.unicode, unicode11());
   silenceReports(terminal.parser);

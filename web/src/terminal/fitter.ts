@@ -1,12 +1,11 @@
 /** Keeps one terminal, its window and the session's size in step. */
 import type { Terminal } from "@xterm/xterm";
+import { SCROLLBAR } from "./create.ts";
 import type { ClientFrame } from "./frames.ts";
 import { type Area, fitGrid, type Grid, sameGrid, scaleFor, SizeClaim, viewportOf } from "./sizing.ts";
 
 /** Window changes come in bursts; the program should redraw once. */
 const SETTLE_MS = 120;
-/** Room for the scroll bar, which xterm draws over the last columns otherwise. */
-const SCROLLBAR = 10;
 const LEAST_FONT = 6;
 
 export interface FitterListener {
@@ -52,29 +51,24 @@ export class Fitter {
     this.soon();
   }
 
-  /** Another renderer draws cells of another size. */
-  remeasure(): void {
-    this.cell = undefined;
-    this.fit();
-  }
-
   /** The size that the service says the session has on a new connection. */
   connected(grid: Grid): void {
     this.resize(grid);
-    if (this.claim.reconnected(grid)) this.demand();
+    this.claim.answered(grid);
+    if (this.claim.due && this.visible) this.demand();
     this.layout();
   }
 
   /** A size that the service applied. */
   applied(grid: Grid): void {
-    this.claim.applied = grid;
+    this.claim.answered(grid);
     this.resize(grid);
     this.layout();
   }
 
   /** The person turned to this window: its size should hold. */
   reclaim(force = false): void {
-    if (this.visible && (force || this.claim.foreign)) this.demand(force);
+    if (this.visible && (force || this.claim.due)) this.demand(force);
   }
 
   fit(): void {
@@ -112,10 +106,10 @@ export class Fitter {
   }
 
   private measure(): Area | undefined {
-    if (this.cell || this.terminal.options.fontSize !== this.fontSize) return this.cell;
+    if (this.terminal.options.fontSize !== this.fontSize) return this.cell;
     const grid = this.host.querySelector(".xterm-screen");
     const box = grid?.getBoundingClientRect();
-    if (!box || box.width === 0) return undefined;
+    if (!box || box.width === 0) return this.cell;
     this.cell = { width: box.width / this.terminal.cols, height: box.height / this.terminal.rows };
     return this.cell;
   }

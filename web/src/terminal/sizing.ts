@@ -52,6 +52,7 @@ export function viewportOf(screen: Area, coarsePointer: boolean): Viewport {
  */
 export class SizeClaim {
   private wanted: Grid | undefined;
+  /** Claimed and not answered yet. */
   private sent: Grid | undefined;
   applied: Grid | undefined;
 
@@ -64,14 +65,17 @@ export class SizeClaim {
   want(grid: Grid): boolean {
     if (sameGrid(grid, this.wanted)) return false;
     this.wanted = grid;
-    return !sameGrid(grid, this.applied) || !sameGrid(grid, this.sent);
+    return this.foreign || this.sent !== undefined;
   }
 
-  /** A new connection knows of no claim. @returns true when the size differs from ours. */
-  reconnected(applied: Grid): boolean {
+  /** A claim is worth sending: ours differs from what holds, and none is under way. */
+  get due(): boolean {
+    return this.foreign && !sameGrid(this.sent, this.wanted);
+  }
+
+  answered(applied: Grid): void {
     this.sent = undefined;
     this.applied = applied;
-    return this.foreign;
   }
 
   frame(viewport: Viewport, force = false): ClientFrame | undefined {

@@ -41,6 +41,8 @@ export class TerminalView implements LinkListener {
   private readonly fitter: Fitter;
   private readonly listener: ViewListener;
   private readonly ends: IDisposable[] = [];
+  /** The renderer is chosen. */
+  private settled = false;
 
   constructor(sessionId: string, holder: HTMLElement, listener: ViewListener) {
     this.sessionId = sessionId;
@@ -70,9 +72,13 @@ export class TerminalView implements LinkListener {
   }
 
   private async accelerate(): Promise<void> {
-    this.element.dataset["renderer"] = await accelerate(this.terminal, () => this.element.isConnected);
-    // The renderers round a cell's width differently.
-    this.fitter.remeasure();
+    const renderer = await accelerate(this.terminal, () => this.element.isConnected);
+    this.element.dataset["renderer"] = renderer;
+    // Its first frame sets the size of the cells.
+    await nextFrame();
+    await nextFrame();
+    this.settled = true;
+    if (!this.element.hidden) this.show();
   }
 
   private wire(): void {
@@ -84,6 +90,7 @@ export class TerminalView implements LinkListener {
       terminal.onWriteParsed(() => this.scrolled()),
     );
     terminal.textarea?.addEventListener("focus", () => this.fitter.reclaim());
+    this.element.addEventListener("pointerdown", () => this.fitter.reclaim());
     new TouchScroll({
       lineHeight: () => (terminal.element?.clientHeight ?? 0) / terminal.rows || 16,
       scroll: (lines, at) => this.scroll(lines, at),
@@ -93,6 +100,8 @@ export class TerminalView implements LinkListener {
 
   show(): void {
     this.element.hidden = false;
+    // The renderers round a cell's width differently: a size is claimed once it is known which draws.
+    if (!this.settled || !this.element.isConnected) return;
     this.fitter.start();
     this.fitter.reclaim();
   }
@@ -137,8 +146,15 @@ export class TerminalView implements LinkListener {
   }
 
   private typed(data: string): void {
+    this.fitter.reclaim();
     // Reports and keys that xterm encodes start with ESC: the modifiers are for plain text.
     this.send(data.startsWith("\x1b") ? data : throughModifiers(data));
+  }
+
+  /** The size in this window; undefined while it is another viewer's. */
+  get grid(): Grid | undefined {
+    const { cols, rows } = this.terminal;
+    return this.foreignSize.peek() === undefined ? { cols, rows } : undefined;
   }
 
   /** The whole grid as text. */
@@ -152,7 +168,14 @@ export class TerminalView implements LinkListener {
     if (plain) return terminal.scrollLines(lines);
     // xterm turns wheel steps into mouse reports or cursor keys, whichever the program wants.
     const target = terminal.element?.querySelector(".xterm-screen");
-    const event = { deltaY: Math.sign(lines), deltaMode: 1, clientX: at.x, clientY: at.y, bubbles: true, cancelable: true };
+    const event = {
+      deltaY: Math.sign(lines),
+      deltaMode: 1,
+      clientX: at.x,
+      clientY: at.y,
+      bubbles: true,
+      cancelable: true,
+    };
     for (let n = 0; n < Math.abs(lines); n++) target?.dispatchEvent(new WheelEvent("wheel", event));
   }
 
@@ -167,7 +190,7 @@ export class TerminalView implements LinkListener {
   state(state: LinkState): void {
     this.linkState.value = state;
     this.element.dataset["link"] = state;
-    if (state === "open") this.waiting.value = 0;
+    this.waiting.value = state === "open" ? 0 : this.link.outbox.chars;
   }
 
   hello(hello: Hello): void {
@@ -198,6 +221,14 @@ export class TerminalView implements LinkListener {
     if (code === "FULL") say("bad", "Not typed", "Too much input waits for the connection.");
     else failed("Not typed", new Error(inputErrorText(code)));
   }
+}
+
+/** Frames stop while the page is hidden; the size can then wait no longer than a moment. */
+function nextFrame(): Promise<void> {
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => resolve());
+    setTimeout(resolve, 100);
+  });
 }
 
 function hostElement(sessionId: string): HTMLElement {

@@ -47,7 +47,14 @@ const byPointer = (event: MouseEvent): boolean => event.detail !== 0;
 function Key({ send, label, face, icon }: KeyProps) {
   const repeat = useRepeat(() => sendKey(send));
   return (
-    <button type="button" class="key" aria-label={label} data-testid={`key-${send}`} {...repeat} onClick={(event) => byPointer(event) || sendKey(send)}>
+    <button
+      type="button"
+      class="key"
+      aria-label={label}
+      data-testid={`key-${send}`}
+      {...repeat}
+      onClick={(event) => byPointer(event) || sendKey(send)}
+    >
       {icon ? <Icon name={icon} /> : face}
     </button>
   );
@@ -60,14 +67,24 @@ function Modifier({ name, face }: { name: keyof Sticky; face: string }) {
     pressModifier(name);
   };
   return (
-    <button type="button" class="key modifier" data-stick={state} aria-pressed={state !== "off"} aria-label={state === "locked" ? `${face} locked` : face} data-testid={`key-${face}`} onPointerDown={down} onClick={(event) => byPointer(event) || pressModifier(name)}>
+    <button
+      type="button"
+      class="key modifier"
+      data-stick={state}
+      aria-pressed={state !== "off"}
+      aria-label={state === "locked" ? `${face} locked` : face}
+      data-testid={`key-${face}`}
+      onPointerDown={down}
+      onClick={(event) => byPointer(event) || pressModifier(name)}
+    >
       {face}
     </button>
   );
 }
 
 function hideKeyboard(): void {
-  if (document.activeElement instanceof HTMLElement && document.activeElement.closest(".terminal-host")) document.activeElement.blur();
+  if (document.activeElement instanceof HTMLElement && document.activeElement.closest(".terminal-host"))
+    document.activeElement.blur();
   else currentView.peek()?.focus();
 }
 
@@ -76,7 +93,28 @@ function more(event: MouseEvent): void {
   if (view) menuUnder("Terminal", terminalItems(view), event.currentTarget as Element);
 }
 
-const keepFocus = (event: PointerEvent) => event.preventDefault();
+interface ToolProps {
+  label: string;
+  icon: IconName;
+  testid: string;
+  act: (event: MouseEvent) => void;
+}
+
+function Tool({ label, icon, testid, act }: ToolProps) {
+  const keepFocus = (event: PointerEvent) => event.preventDefault();
+  return (
+    <button
+      type="button"
+      class="key tool"
+      aria-label={label}
+      data-testid={testid}
+      onPointerDown={keepFocus}
+      onClick={act}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}
 
 export function KeyBar() {
   if (!coarse.value || !currentView.value) return null;
@@ -84,23 +122,23 @@ export function KeyBar() {
     <div class="keybar" role="toolbar" aria-label="Terminal keys" data-testid="keybar">
       <Key send="Escape" label="Escape" face="Esc" />
       <Key send="Tab" label="Tab" face="Tab" />
+      <Key send="BackTab" label="Shift Tab" face="⇤" />
       <Modifier name="ctrl" face="Ctrl" />
-      <Modifier name="alt" face="Alt" />
-      <Key send="Left" label="Left" icon="left" />
       <Key send="Up" label="Up" icon="up" />
+      <Tool
+        label="Paste"
+        icon="paste"
+        testid="key-paste"
+        act={() => void currentView.peek()?.clipping.pasteFromClipboard()}
+      />
+      <Tool label="Show or hide the keyboard" icon="keyboard" testid="key-keyboard" act={hideKeyboard} />
+      <Modifier name="alt" face="Alt" />
+      <Key send="Interrupt" label="Control C" face="^C" />
+      <Key send="Enter" label="Enter" face="⏎" />
+      <Key send="Left" label="Left" icon="left" />
       <Key send="Down" label="Down" icon="down" />
       <Key send="Right" label="Right" icon="right" />
-      <Key send="Enter" label="Enter" face="⏎" />
-      <Key send="BackTab" label="Shift Tab" face="⇤" />
-      <button type="button" class="key" aria-label="Paste" data-testid="key-paste" onPointerDown={keepFocus} onClick={() => void currentView.peek()?.clipping.pasteFromClipboard()}>
-        <Icon name="paste" />
-      </button>
-      <button type="button" class="key" aria-label="More" data-testid="key-more" onPointerDown={keepFocus} onClick={more}>
-        <Icon name="more" />
-      </button>
-      <button type="button" class="key" aria-label="Show or hide the keyboard" data-testid="key-keyboard" onPointerDown={keepFocus} onClick={hideKeyboard}>
-        <Icon name="keyboard" />
-      </button>
+      <Tool label="More" icon="more" testid="key-more" act={more} />
     </div>
   );
 }

@@ -1,7 +1,14 @@
 /** A modal dialog: the browser's own element keeps the focus inside and closes on Escape. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { IconButton } from "./IconButton.tsx";
+
+/** The browser would start at the close button: the first choice or field is of more use. */
+function startInside(dialog: HTMLDialogElement): void {
+  if (dialog.querySelector(".dialog-content")?.contains(document.activeElement)) return;
+  const inside = dialog.querySelector<HTMLElement>(".dialog-content :is([autofocus], :checked, .field)");
+  (inside ?? dialog.querySelector("h2"))?.focus();
+}
 
 interface Props {
   title: string;
@@ -15,12 +22,14 @@ interface Props {
 export function Dialog({ title, onClose, children, footer, testid, ...rest }: Props) {
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const dialog = ref.current;
+    if (!dialog) return;
     const before = document.activeElement;
-    dialog?.showModal();
+    dialog.showModal();
+    startInside(dialog);
     return () => {
-      dialog?.close();
+      dialog.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
@@ -32,10 +41,19 @@ export function Dialog({ title, onClose, children, footer, testid, ...rest }: Pr
     onClose();
   };
   return (
-    <dialog ref={ref} class={`dialog ${rest.class ?? ""}`} aria-labelledby={titleId} data-testid={testid} onCancel={cancel} onMouseDown={backdrop}>
+    <dialog
+      ref={ref}
+      class={`dialog ${rest.class ?? ""}`}
+      aria-labelledby={titleId}
+      data-testid={testid}
+      onCancel={cancel}
+      onMouseDown={backdrop}
+    >
       <div class="dialog-body">
         <header class="dialog-head">
-          <h2 id={titleId}>{title}</h2>
+          <h2 id={titleId} tabIndex={-1}>
+            {title}
+          </h2>
           <IconButton icon="close" label="Close this dialog" onClick={onClose} />
         </header>
         <div class="dialog-content">{children}</div>
