@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
 from typing import Any, Protocol
 
 from attrs import define, field
 from twisted.internet.defer import Deferred, fail
+from twisted.internet.error import ProcessExitedAlready
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.internet.protocol import ProcessProtocol
 from twisted.logger import Logger
@@ -157,7 +159,8 @@ class ControlClient(ProcessProtocol):
     def kill(self) -> None:
         """End the client process, even a stopped one; the server is not touched."""
         if self._process is not None:
-            self._process.signalProcess("KILL")
+            with suppress(ProcessExitedAlready):
+                self._process.signalProcess("KILL")
 
     # -- ProcessProtocol
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from twisted.internet.defer import Deferred
+from twisted.internet.error import ProcessExitedAlready
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
@@ -119,9 +121,12 @@ class Server:
         protocol = _Run()
         argv = self._transport.argv("-N", "-S", str(self.path), *command)
         # No pipes: a server that stands still would keep them open after the process.
-        with Path(os.devnull).open("r+b") as null:
-            files = dict.fromkeys((0, 1, 2), null.fileno())
+        null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            files = dict.fromkeys((0, 1, 2), null)
             self._processes.spawnProcess(protocol, argv[0], argv, {}, "/", childFDs=files)
+        finally:
+            os.close(null)
         timer = self._clock.callLater(COMMAND_TIMEOUT, protocol.kill)
         await protocol.ended
         in_time = timer.active()
@@ -158,7 +163,8 @@ class _Run(ProcessProtocol):
 
     def kill(self) -> None:
         if self.transport is not None:
-            self.transport.signalProcess("KILL")
+            with suppress(ProcessExitedAlready):
+                self.transport.signalProcess("KILL")
 
     def processEnded(self, reason: Failure) -> None:
         self.ended.callback(None)
