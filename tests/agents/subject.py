@@ -8,13 +8,15 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol
 
+from attrs import evolve
+
 from tests.agents.cli_cache import CliUnavailable, install, required
-from tests.agents.mock_tui.log import read_turns
+from tests.agents.mock_tui.log import read_requests, read_turns
 from tests.agents.mock_tui.scenario import Scenario
 from tests.agents.mocks import install_mock, scenario_env
 from tests.agents.netns import loopback_only
 from tests.agents.panes import Pane
-from tests.agents.stub.record import Turn
+from tests.agents.stub.record import Request, Turn
 from tests.agents.world import World
 
 
@@ -28,6 +30,9 @@ class Subject(Protocol):
 
     def turns(self) -> list[Turn]:
         """The turns so far, by who answered them."""
+
+    def requests(self) -> list[Request]:
+        """The requests so far."""
 
     def release(self, gate: str) -> None:
         """Let a held answer go on."""
@@ -54,6 +59,10 @@ class Real:
         """The stub model's record."""
         return self.world.stub.turns()
 
+    def requests(self) -> list[Request]:
+        """The stub model's whole record."""
+        return self.world.stub.requests()
+
     def release(self, gate: str) -> None:
         """Open the stub's gate."""
         self.world.stub.release(gate)
@@ -73,8 +82,6 @@ class Played:
         self._binary = str(install_mock(work / "bin", cli))
 
     def _scenario(self, chosen: Scenario) -> Mapping[str, str]:
-        from attrs import evolve
-
         placed = evolve(chosen, record=str(self._record), gates=str(self._gates))
         return scenario_env(self._record.with_name("scenario.json"), placed)
 
@@ -89,6 +96,10 @@ class Played:
     def turns(self) -> list[Turn]:
         """The mock's own record."""
         return read_turns(self._record)
+
+    def requests(self) -> list[Request]:
+        """The mock's whole record."""
+        return read_requests(self._record)
 
     def release(self, gate: str) -> None:
         """Make the gate's file."""

@@ -17,6 +17,7 @@ from twisted.trial.unittest import SkipTest, SynchronousTestCase
 from tests.agents.cli_cache import CliUnavailable
 from tests.agents.panes import Pane, Screen
 from tests.agents.recipes import CLAUDE_READY
+from tests.agents.stub.record import deliveries
 from tests.agents.subject import Played, Real, Subject, unavailable
 
 IDLE, BUSY = "^✳ Claude Code", "^[⠂⠐] Claude Code"
@@ -129,6 +130,36 @@ class ClaudeContract:
         pane.wait("^● second")
         prompts = [turn.prompt for turn in self.subject.turns()]
         self.assertEqual(["HOLD: door", "SAY: second"], prompts)  # type: ignore[attr-defined]
+
+    def test_queued_prompts_are_answered_together(self) -> None:
+        pane = self.ready()
+        pane.submit("HOLD: door")
+        pane.wait("^●")
+        for prompt in ("SAY: second", "SAY: third"):
+            pane.submit(prompt)
+            pane.wait(f"^  ❯ {prompt}")
+        self.subject.release("door")
+        pane.wait("^● third")
+        prompts = [turn.prompt for turn in self.subject.turns()]
+        self.assertEqual(["HOLD: door", "SAY: third"], prompts)  # type: ignore[attr-defined]
+        for prompt in ("HOLD: door", "SAY: second", "SAY: third"):
+            self.assertEqual(1, deliveries(self.subject.requests(), prompt))  # type: ignore[attr-defined]
+
+    def test_end_marker_inside_a_paste_loses_what_was_before(self) -> None:
+        pane = self.ready()
+        raw = b"\x1b[200~SAY: before\x1b[201~after\x1b[201~"
+        pane.keys("-H", *(f"{byte:02x}" for byte in raw))
+        pane.wait("^❯\xa0after")
+
+    def test_two_interrupts_end_it(self) -> None:
+        pane = self.ready()
+        self.answered(pane, "SAY: hello")
+        pane.type("half a thought")
+        pane.wait("half a thought")
+        pane.keys("C-c")
+        pane.wait_gone("half a thought")
+        pane.keys("C-c")
+        self.assertEqual(0, pane.wait_dead().status)  # type: ignore[attr-defined]
 
     def test_escape_before_any_answer_gives_the_prompt_back(self) -> None:
         pane = self.ready()

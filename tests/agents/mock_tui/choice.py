@@ -96,7 +96,7 @@ def _drawn(text: str, columns: int) -> list[str]:
     if text in RULES:
         return [text * columns]
     lead = " " * (len(text) - len(text.lstrip(" ")))
-    return folded(text.lstrip(" "), columns - 1, lead, lead)
+    return folded(text.lstrip(" "), columns - len(lead), lead, lead)
 
 
 @define

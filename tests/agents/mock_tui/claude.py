@@ -21,7 +21,7 @@ from tests.agents.mock_tui.scenario import Scenario
 from tests.agents.mock_tui.terminal import View
 
 DOUBLE = 0.8
-"""Seconds in which a second Escape makes a double one."""
+"""Seconds in which a second Escape or C-c makes a double one."""
 
 ONE_READ = 200
 """Typed characters from which an Enter in the same read is lost."""
@@ -48,7 +48,7 @@ class Claude:
         self._openings = self._opening_dialogs()
         self._opening: Opening | None = None
         self._ready_at = 0.0
-        self._escaped_at = -DOUBLE
+        self._escaped_at = self._interrupted_at = -DOUBLE
         self._frame, self._epoch = 0, 0
         self._engine.later(scenario.start_delay, self._next_opening)
 
@@ -117,7 +117,7 @@ class Claude:
             return  # nothing reads the terminal yet
         bulky = any(isinstance(key, Pasted) for key in keys)
         bulky = bulky or sum(len(k.text) for k in keys if isinstance(k, Typed)) > ONE_READ
-        for key in keys:
+        for key in _undone(keys):
             self._key(key, bulky=bulky)
 
     def _answered(self, answer: object) -> None:
@@ -148,10 +148,17 @@ class Claude:
         elif name == "up" and self._queue:
             self._composer.shown = "\n".join(self._queue)
             self._queue.clear()
-        elif name == "interrupt" and self._composer.shown:
-            self._composer.clear()
+        elif name == "interrupt":
+            self._interrupt()
         elif name == "backtab":
             self._cycle()
+
+    def _interrupt(self) -> None:
+        """C-c clears; the second of two ends the program."""
+        self._composer.clear()
+        if self._engine.now - self._interrupted_at < DOUBLE:
+            self._exit()
+        self._interrupted_at = self._engine.now
 
     def _cycle(self) -> None:
         assert self._session is not None
@@ -192,11 +199,11 @@ class Claude:
         elif self._engine.busy:
             self._queue.append(text)
         else:
-            self._start(text)
+            self._start([text])
 
-    def _start(self, text: str) -> None:
+    def _start(self, prompts: Sequence[str]) -> None:
         assert self._turns is not None
-        self._engine.start(self._turns.turn(text))
+        self._engine.start(self._turns.turn(prompts))
         self._after_turn()
 
     # --- commands
@@ -209,6 +216,7 @@ class Claude:
             self._exit()
         elif name == "clear":
             self._session.clear()
+            self._log.forget()
             self._turns.entries[:] = [Entry("❯ ", "/clear")]
             self._session.transcript.command("clear", "", "", self._session.prompt_id)
             self._epoch += 1
@@ -283,7 +291,8 @@ class Claude:
             turns.limited = False
             self._engine.modal = dialogs.limit()
         elif self._queue:
-            self._start(self._queue.pop(0))
+            waiting, self._queue = self._queue, []
+            self._start(waiting)
 
     def view(self, columns: int, rows: int) -> View:
         """The screen now."""
@@ -340,3 +349,13 @@ class Claude:
         """End what still runs."""
         if self._session is not None:
             self._session.close("prompt_input_exit" if self.ended == 0 else "other")
+
+
+def _undone(keys: list[Key]) -> list[Key]:
+    """A paste with text behind it in the same read is lost: its end marker came too early."""
+    typed = [isinstance(key, Typed) for key in keys]
+    return [
+        key
+        for number, key in enumerate(keys)
+        if not (isinstance(key, Pasted) and any(typed[number + 1 :]))
+    ]

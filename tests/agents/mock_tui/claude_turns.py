@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -64,13 +64,15 @@ class Turns:
     _number: int = 0
     _spoke: bool = False
 
-    def turn(self, prompt: str) -> Turn:
-        """Everything about one prompt."""
+    def turn(self, prompts: Sequence[str]) -> Turn:
+        """Everything about a prompt, or about all those that were queued."""
+        prompt = prompts[-1]
         planned = plan(self.scenario.answers.get(prompt, prompt), last_tool=None, has_tools=True)
-        self._number, self._spoke = self.log.begin(prompt, planned), False
+        self._number, self._spoke = self.log.begin(prompts, planned), False
         self.began = self.engine.now
-        self.entries.append(Entry("❯ ", prompt))
-        self.session.prompted(prompt)
+        for each in prompts:
+            self.entries.append(Entry("❯ ", each))
+            self.session.prompted(each)
         outcome: Outcome = "said"
         try:
             yield Sleep(0.05)

@@ -124,7 +124,7 @@ class Simple:
 
     def _turn(self, prompt: str) -> Turn:
         planned = plan(self._scenario.answers.get(prompt, prompt), last_tool=None, has_tools=True)
-        number = self._log.begin(prompt, planned)
+        number = self._log.begin([prompt], planned)
         self._began, self._streamed = self._engine.now, ""
         self._rows.append(("prompt", prompt))
         outcome: Outcome = "said"

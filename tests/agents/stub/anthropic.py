@@ -31,7 +31,8 @@ _ERROR_TYPES = {
 
 def _own_words(block: Mapping[str, Any]) -> str:
     text = str(block.get("text") or "") if block.get("type") == "text" else ""
-    return "" if text.lstrip().startswith(_ADDED_BY_CLIENT) else text
+    # A line end is put between prompts that were queued; no prompt has one at its end.
+    return "" if text.lstrip().startswith(_ADDED_BY_CLIENT) else text.removesuffix("\n")
 
 
 def _newest(content: Any) -> tuple[str, bool]:
@@ -49,6 +50,16 @@ def _newest(content: Any) -> tuple[str, bool]:
         if text:
             return text, False
     return "", False
+
+
+def _said(users: list[Mapping[str, Any]]) -> tuple[str, ...]:
+    """All own words of the user."""
+    words: list[str] = []
+    for message in users:
+        content = message.get("content")
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        words += [text for text in map(_own_words, blocks or []) if text]
+    return tuple(words)
 
 
 def _last_tool(messages: list[Mapping[str, Any]]) -> str:
@@ -80,6 +91,7 @@ def read(body: Mapping[str, Any]) -> Asked:
     return Asked(
         prompt=prompt,
         model=str(body.get("model", "stub")),
+        said=_said(users),
         last_tool=_last_tool(messages) if after_tool else None,
         plan_file=_plan_file(messages),
         stream=bool(body.get("stream")),
