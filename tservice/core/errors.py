@@ -80,3 +80,15 @@ def conflict(message: str) -> ServiceError:
 def failed(message: str) -> ServiceError:
     """A 422: well-formed, but it could not be done."""
     return ServiceError(ErrorCode.OPERATION_FAILED, message)
+
+
+class StartError(SystemExit, Exception):
+    """The service cannot start; the text is one line for the operator, without a secret.
+
+    Being a C{SystemExit}, it ends the program with that line and exit status 1 instead of a
+    traceback; being an C{Exception}, it is seen by what C{twistd} does on the way out (the pid
+    file, the word to the process that waits for the daemon).
+    """
+
+    def __init__(self, line: str) -> None:
+        super().__init__(f"tservice: {line}")

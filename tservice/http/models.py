@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+import re
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+_INTEGER = re.compile(r"-?[0-9]{1,18}")
+_TRUTHS = ("0", "1", "false", "true")
 
 
 class Body(BaseModel):
@@ -28,3 +35,24 @@ class Answer(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True
     )
+
+
+def _integer(value: object) -> object:
+    if isinstance(value, str) and not _INTEGER.fullmatch(value):
+        raise PydanticCustomError("int_type", "must be an integer")
+    return value
+
+
+def _truth(value: object) -> object:
+    if isinstance(value, str):
+        if value not in _TRUTHS:
+            raise ValueError("must be one of 0, 1, false, true")
+        return value in ("1", "true")
+    return value
+
+
+QueryInt = Annotated[int, BeforeValidator(_integer)]
+"""A query parameter of decimal digits with an optional minus sign, and nothing else."""
+
+QueryBool = Annotated[bool, BeforeValidator(_truth)]
+"""A query parameter that is C{0}, C{1}, C{false} or C{true}."""

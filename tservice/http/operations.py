@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from twisted.web.iweb import IRequest
 
 from tservice.core.errors import ErrorCode
+from tservice.core.identity import Identity as Identity
 
 JSON_BODY_LIMIT = 1024 * 1024
 """Bytes of a JSON body, unless an operation says otherwise (wire 0)."""
@@ -49,22 +50,7 @@ class Style(Enum):
     STREAM = "stream"
     """The handler writes to the request until the client is gone (SSE)."""
     WEBSOCKET = "websocket"
-    """The handler returns an Autobahn protocol factory's resource for the upgrade."""
-
-
-@frozen(kw_only=True)
-class Identity:
-    """Who is calling.
-
-    @ivar username: the account's name; in single-user mode the configured one.
-    @ivar method: C{none}, C{basic}, C{cookie}, C{token}, C{hook} or C{capability}.
-    """
-
-    username: str
-    admin: bool
-    method: str = "none"
-    can_bypass_permissions: bool = True
-    must_change_password: bool = False
+    """The handler returns an C{ISocketHandler} (tservice.http.socket)."""
 
 
 @frozen(kw_only=True)
@@ -116,11 +102,14 @@ Handler = Callable[[Call], Awaitable[object]]
 class Operation:
     """One route.
 
-    @ivar path: with C{{name}} parameters, for example C{/api/sessions/{id}/input}.
+    @ivar method: C{ANY} for every method.
+    @ivar path: with C{{name}} parameters, for example C{/api/sessions/{id}/input}; one
+        C{{name:path}} at its end takes all that is left, slashes and percent-escapes as they are.
     @ivar body: strict pydantic model of the JSON body; C{None} when there is none.
     @ivar optional_body: true when an absent body means the model's defaults.
     @ivar answer: the type of the payload, for the OpenAPI document.
     @ivar errors: the codes it may answer beside those that its other fields imply.
+    @ivar media_type: of a L{Style.RAW} success, for the OpenAPI document.
     """
 
     method: str
@@ -136,3 +125,4 @@ class Operation:
     style: Style = Style.ENVELOPE
     errors: tuple[ErrorCode, ...] = ()
     body_limit: int = JSON_BODY_LIMIT
+    media_type: str = "application/json"

@@ -10,6 +10,9 @@ from zope.interface import Attribute, Interface
 
 from tservice.mux.outputlog import OutputLog
 
+COMMAND_TIMEOUT = 5.0
+"""Seconds that a command waits for its pane's server before it raises L{MuxTimeout}."""
+
 
 class MuxError(Exception):
     """The multiplexer could not do it; the text is one line for a log or a 422."""
@@ -21,6 +24,10 @@ class PaneGone(MuxError):
 
 class MuxTimeout(MuxError):
     """No answer in time: it may or may not have been done."""
+
+
+class MuxBusy(MuxError):
+    """Too much waits for this pane already; nothing was done."""
 
 
 class Liveness(Enum):
@@ -65,12 +72,19 @@ class PaneExit:
 class Capture:
     """A pane's content at one exact position of its output stream.
 
-    @ivar lines: rows with SGR escapes, history first, then exactly C{rows} screen rows (C{screen}
-        starts at C{history}); joined and trimmed of trailing blanks as tmux gives them.
+    @ivar lines: rows with SGR escapes, history first, then exactly C{rows} screen rows (the
+        screen starts at C{history}).  Each is one row of the grid (wrapped lines are not joined)
+        up to the last cell that was written.  Colours run on from row to row; the first row of
+        the history and that of the screen begin from none.
     @ivar history: how many of C{lines} are history.
     @ivar history_size: lines of history that the pane holds.
     @ivar modes: escape sequences that put a fresh terminal into the pane's modes (alternate
-        screen, mouse, bracketed paste, application cursor and keypad, cursor visibility).
+        screen, mouse, bracketed paste, application cursor and keypad, cursor visibility); they go
+        before the screen's rows.
+    @ivar finish: escape sequences that must follow the screen's rows (scroll region, origin,
+        insert and wrap modes, caret).  L{tservice.mux.replay.replay} puts it all together.
+    @ivar main: while the alternate screen is shown, the rows of the main screen behind it.
+    @ivar main_cursor: and the caret's column and row there.
     @ivar offset: the log's end just before the capture: bytes from here on follow it.
     """
 
@@ -87,6 +101,9 @@ class Capture:
     title: str
     offset: int
     epoch: str
+    finish: bytes = b""
+    main: tuple[bytes, ...] = ()
+    main_cursor: tuple[int, int] = (0, 0)
 
 
 @frozen(kw_only=True)
@@ -107,7 +124,10 @@ class Mark:
 
 
 class IPaneListener(Interface):
-    """Hears of a pane's life.  Bytes are read from its L{OutputLog} instead."""
+    """Hears of a pane's life.  Bytes are read from its L{OutputLog} instead.
+
+    Of C{paneExited} and C{paneLost} one is told, once; neither to whom has called C{kill}.
+    """
 
     def paneExited(ending: PaneExit) -> None:
         """The process is over; every byte it wrote is in the log or in the next capture."""
@@ -116,7 +136,7 @@ class IPaneListener(Interface):
         """The server is gone and took the pane with it; how the process ended is unknown."""
 
     def paneResized(cols: int, rows: int) -> None:
-        """The size was applied."""
+        """The size has changed."""
 
     def paneTitled(title: str) -> None:
         """The program in the pane set its title."""
@@ -125,7 +145,9 @@ class IPaneListener(Interface):
 class IPane(Interface):
     """One pane: its own server and its only control client.
 
-    Every coroutine raises L{PaneGone} or L{MuxTimeout}; all but C{probe} do.
+    Every coroutine but C{probe} may raise L{PaneGone}, L{MuxTimeout} or L{MuxBusy}.  Once the
+    process is over, typing raises L{PaneGone}; what it left behind can still be captured until
+    the pane is killed.
     """
 
     session_id: str = Attribute("the session that it belongs to")

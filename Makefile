@@ -1,0 +1,70 @@
+# make run and make test set up everything that they need on a fresh Debian 12 with Python 3.11.
+
+PYTHON ?= python3
+ARGS ?=
+PYTEST_ARGS ?=
+
+BIN := .venv/bin
+PACKAGING := setup.py setup.cfg pyproject.toml MANIFEST.in
+WEB := $(shell find web -name node_modules -prune -o -type f -print 2>/dev/null)
+RUN_NEEDS := tmux git curl
+TEST_NEEDS := $(RUN_NEEDS) chromium openssh-client=ssh openssh-server=sshd podman runc
+
+.DELETE_ON_ERROR:
+.PHONY: help run test check bench stress web docs clean
+
+help:
+	@echo "make run      start the service on http://127.0.0.1:8770/ (ARGS='--listen ...')"
+	@echo "make test     check, web tests and every Python test (PYTEST_ARGS='-k ...')"
+	@echo "make check    ruff, mypy and the layer test"
+	@echo "make bench    benchmarks, as ratios against peers"
+	@echo "make stress   long-running checks: crashes, soaks"
+	@echo "make web      build the browser UI into tservice/static"
+	@echo "make docs     write the tables of settings into README, docs, man and etc"
+	@echo "make clean    remove what was built, .venv included"
+
+run: .venv/.run
+	@exec $(BIN)/twistd --nodaemon --pidfile= tservice $(ARGS)
+
+test: .venv/.test check
+	$(BIN)/python setup.py -q test_web
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: .venv/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy tservice tests bench
+	$(BIN)/python -m pytest -q tests/unit/test_layers.py
+
+bench: .venv/.test
+	$(BIN)/python -m bench $(ARGS)
+
+stress: .venv/.test
+	set -e; for file in tests/stress/[a-z]*.py; do \
+		$(BIN)/python -m tests.stress.$$(basename $$file .py) $(ARGS); done
+
+web: .venv/.test
+	$(BIN)/python setup.py -q build_web
+
+docs: .venv/.test
+	$(BIN)/python docs/generate.py
+
+clean:
+	rm -rf .venv build dist tservice.egg-info tservice/static web/node_modules web/dist
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+.venv/.made:
+	tools/need git curl
+	tools/venv $(PYTHON)
+	touch $@
+
+.venv/.run: .venv/.made $(PACKAGING) $(WEB)
+	tools/need $(RUN_NEEDS)
+	$(BIN)/pip install --quiet --editable .
+	touch $@
+
+.venv/.test: .venv/.made $(PACKAGING) $(WEB)
+	tools/need $(TEST_NEEDS)
+	$(BIN)/pip install --quiet --editable '.[test]'
+	touch $@ .venv/.run

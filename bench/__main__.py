@@ -1,0 +1,41 @@
+"""C{python -m bench [name ...]}: run the benches on a daemon of their own; print one table."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from bench import echo, flood, footprint, starting
+from bench.report import Row, table
+from tests.integration.harness import Daemon
+
+BENCHES: dict[str, Callable[[Daemon], list[Row]]] = {
+    "echo": echo.run,
+    "flood": flood.run,
+    "footprint": footprint.run,
+    "starting": starting.run,
+}
+"""In this order: C{starting} takes up the hundred sessions that C{footprint} leaves."""
+
+
+def main(names: list[str]) -> int:
+    """Run what is named, or everything; 1 when a promise is missed, 2 for an unknown name."""
+    unknown = set(names) - set(BENCHES)
+    if unknown:
+        print(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(BENCHES)}")
+        return 2
+    daemon = Daemon(SERVICE_MAX_SESSIONS="200", SERVICE_MAX_SESSIONS_PER_USER="200")
+    rows: list[Row] = []
+    try:
+        daemon.start()
+        for name, bench in BENCHES.items():
+            if not names or name in names:
+                rows += bench(daemon)
+    finally:
+        daemon.close()
+    print(table(rows))
+    return 1 if any(row.verdict == "MISS" for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,118 @@
+"""Write the table of settings into every document that shows it.
+
+The table itself is L{tservice.core.config}; C{make docs} runs this, and a test fails when a
+document is not what this would write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tservice.core.config import Setting, settings
+
+ROOT = Path(__file__).resolve().parents[1]
+BEGIN, END = "settings begin", "settings end"
+YAML_HEAD = """\
+# Configuration of tservice(8): every key with its default.  A line that is not commented out
+# counts; the environment (SERVICE_*) and the command line win over this file.  An unknown key
+# or a wrong value stops the start.
+"""
+
+
+def default_text(entry: Setting) -> str:
+    """The default as people write it; empty for none."""
+    value = entry.default
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    return "" if value is None else str(value)
+
+
+def option_text(entry: Setting) -> str:
+    """The long option, or empty when there is none."""
+    return f"--{entry.name}" if entry.on_command_line else ""
+
+
+def variable_text(entry: Setting) -> str:
+    """The environment variable, or empty when there is none."""
+    return entry.variable if entry.in_environment else ""
+
+
+def rst_table() -> str:
+    """A list-table for the README and the configuration page."""
+    lines = [".. list-table::", "   :header-rows: 1", ""]
+    rows = [("YAML key", "Environment", "Default", "Meaning")]
+    rows += [
+        (_literal(entry.name), _literal(variable_text(entry)), _literal(default_text(entry)),
+         entry.help)
+        for entry in settings()
+    ]  # fmt: skip
+    for row in rows:
+        lines += [f"   {'*' if cell is row[0] else ' '} - {cell}".rstrip() for cell in row]
+    return "\n".join(lines) + "\n"
+
+
+def man_list() -> str:
+    """One paragraph a setting, in the markup of man(7)."""
+    return "".join(_man_entry(entry) for entry in settings())
+
+
+def yaml_file() -> str:
+    """The sample configuration file: every key, commented out."""
+    parts = [YAML_HEAD]
+    for entry in settings():
+        value = default_text(entry)
+        if entry.many:
+            value = f"[{', '.join(_yaml_word(word) for word in value.split(', ') if word)}]"
+        parts.append(f"\n# {entry.help}\n#{entry.name}: {value}".rstrip() + "\n")
+    return "".join(parts)
+
+
+def between(text: str, comment: str, content: str) -> str:
+    """C{text} with what stands between its two marker lines replaced by C{content}."""
+    before, begin, rest = text.partition(f"{comment}{BEGIN}\n")
+    _, end, after = rest.partition(f"{comment}{END}\n")
+    if not begin or not end:
+        raise ValueError(f"the lines '{comment}{BEGIN}' and '{comment}{END}' are missing")
+    return f"{before}{begin}{content}{end}{after}"
+
+
+def documents() -> dict[Path, Callable[[str], str]]:
+    """Each document that shows the table, and how its new text comes from the old one."""
+    return {
+        ROOT / "README.rst": lambda old: between(old, ".. ", f"\n{rst_table()}\n"),
+        ROOT / "docs/configuration.rst": lambda old: between(old, ".. ", f"\n{rst_table()}\n"),
+        ROOT / "man/tservice.8": lambda old: between(old, '.\\" ', man_list()),
+        ROOT / "etc/tservice.yaml": lambda old: yaml_file(),
+    }
+
+
+def _literal(text: str) -> str:
+    return f"``{text}``" if text else ""
+
+
+def _yaml_word(word: str) -> str:
+    return f'"{word}"' if ":" in word else word
+
+
+def _man_entry(entry: Setting) -> str:
+    names = [text for text in (option_text(entry), variable_text(entry)) if text]
+    if not entry.on_command_line:
+        names.append(f"{entry.name} (YAML)")
+    default = default_text(entry)
+    text = entry.help + (f" Default: {default}." if default else "")
+    shown = ", ".join(names).replace("-", "\\-")
+    return f".TP\n.B {shown}\n{text.replace('-', chr(92) + '-')}\n"
+
+
+def main() -> None:
+    """Write every document anew."""
+    for path, rewrite in documents().items():
+        old = path.read_text(encoding="utf-8") if path.exists() else ""
+        path.write_text(rewrite(old), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""Install agent CLIs from the npm registry into a cache that outlives the tests.
+
+Default C{~/.cache/tservice-agents}, elsewhere with C{TSERVICE_TEST_CACHE}.
+Each CLI has a folder of its own, and a lock so that parallel test processes
+install it once.  C{TSERVICE_REQUIRE_CLIS=claude,codex} turns "could not be
+installed" into a failure for those; for others the test reports the reason as
+its skip message.
+
+As a program, prints what it could install::
+
+    python -m tests.agents.cli_cache [name ...]
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from attrs import frozen
+
+
+@frozen(kw_only=True)
+class Cli:
+    """One installable client.
+
+    @ivar minimum: oldest version whose screens the tests know.
+    @ivar timeout: seconds that its installation may take.
+    """
+
+    name: str
+    package: str
+    minimum: str
+    timeout: float = 180.0
+
+
+CLIS: Mapping[str, Cli] = {
+    cli.name: cli
+    for cli in (
+        Cli(name="claude", package="@anthropic-ai/claude-code", minimum="2.1.197"),
+        Cli(name="codex", package="@openai/codex", minimum="0.169.0"),
+        Cli(name="gemini", package="@google/gemini-cli", minimum="0.61.0"),
+        Cli(name="opencode", package="opencode-ai", minimum="1.18.33"),
+        Cli(name="pi", package="@mariozechner/pi-coding-agent", minimum="0.73.1"),
+    )
+}
+
+
+@frozen(kw_only=True)
+class Installed:
+    """A CLI that can be started: C{binary} by its whole path."""
+
+    cli: Cli
+    version: str
+    binary: Path
+
+
+class CliUnavailable(Exception):
+    """A CLI cannot be installed or does not start; the message says why."""
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """The version's numbers, for comparing."""
+    return tuple(int(part) for part in re.findall(r"\d+", version.split("-")[0]))
+
+
+def cache_root(env: Mapping[str, str]) -> Path:
+    """Where CLIs are kept."""
+    chosen = env.get("TSERVICE_TEST_CACHE")
+    return Path(chosen) if chosen else Path(env["HOME"]) / ".cache" / "tservice-agents"
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _present(cli: Cli, folder: Path) -> Installed | None:
+    """What is installed in the folder, or L{None} when too old or absent."""
+    about = folder / "node_modules" / cli.package / "package.json"
+    binary = folder / "node_modules" / ".bin" / cli.name
+    if not about.exists() or not binary.exists():
+        return None
+    version = str(json.loads(about.read_text("utf-8"))["version"])
+    if numbers(version) < numbers(cli.minimum):
+        return None
+    return Installed(cli=cli, version=version, binary=binary)
+
+
+def _npm(cli: Cli, folder: Path, env: Mapping[str, str]) -> None:
+    npm = shutil.which("npm", path=env.get("PATH"))
+    if npm is None:
+        raise CliUnavailable(f"{cli.name}: no npm on the PATH")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / "package.json").write_text("{}", "utf-8")
+    options = ["--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(folder)]
+    child = subprocess.Popen(
+        [npm, "install", *options, f"{cli.package}@>={cli.minimum}"],
+        cwd=folder,
+        env=dict(env),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        text=True,
+    )
+    try:
+        said, _ = child.communicate(timeout=cli.timeout)
+    except subprocess.TimeoutExpired as late:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
+        raise CliUnavailable(f"{cli.name}: npm took over {cli.timeout:.0f} s") from late
+    if child.returncode:
+        last = " / ".join(said.strip().splitlines()[-3:])
+        raise CliUnavailable(f"{cli.name}: npm ended with {child.returncode}: {last}")
+
+
+def install(name: str, env: Mapping[str, str]) -> Installed:
+    """The CLI, installed unless it was already.
+
+    @param env: C{HOME} and C{PATH} for npm, and the variables above.
+    @raise CliUnavailable: with the reason.
+    """
+    cli = CLIS[name]
+    folder = cache_root(env) / name
+    with _locked(folder.with_suffix(".lock")):
+        found = _present(cli, folder)
+        if found is None:
+            _npm(cli, folder, env)
+            found = _present(cli, folder)
+    if found is None:
+        raise CliUnavailable(f"{name}: npm installed no {cli.package} of {cli.minimum} or newer")
+    return found
+
+
+def required(name: str, env: Mapping[str, str]) -> bool:
+    """Whether this run must fail where the CLI is missing."""
+    return name in env.get("TSERVICE_REQUIRE_CLIS", "").split(",")
+
+
+def main(names: list[str]) -> int:
+    """Install and report; the exit status counts the CLIs that are missing."""
+    missing = 0
+    for name in names or list(CLIS):
+        began = time.monotonic()
+        try:
+            found = install(name, os.environ)
+        except CliUnavailable as why:
+            missing += 1
+            print(f"MISSING {why}")
+            continue
+        seconds = time.monotonic() - began
+        print(f"{name} {found.version} {found.binary} ({seconds:.1f} s)")
+    return missing
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,184 @@
+"""A private tmux server with one pane, driven and read by a test."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from attrs import frozen
+
+POLL = 0.03
+"""Seconds between two looks at the screen while waiting for something."""
+
+CLOSING = 10.0
+"""Seconds that a tmux server may take to end."""
+
+_PLACE = "#{cursor_x} #{cursor_y} #{alternate_on} #{pane_dead} #{pane_dead_status}|#{pane_title}"
+
+
+@frozen(kw_only=True)
+class Screen:
+    """What one look at the pane showed.
+
+    @ivar text: C{capture-pane -p}.
+    @ivar ansi: C{capture-pane -p -e}.
+    @ivar cursor: column and row from 0.
+    @ivar status: exit status of a dead pane.
+    """
+
+    text: str
+    ansi: str
+    title: str
+    cursor: tuple[int, int]
+    alternate: bool
+    dead: bool
+    status: int | None
+
+    @property
+    def rows(self) -> list[str]:
+        """The rows without their trailing blanks."""
+        return [row.rstrip() for row in self.text.splitlines()]
+
+
+class Pane:
+    """One program in a tmux server of its own; a context manager that ends both."""
+
+    def __init__(
+        self,
+        folder: Path,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        size: tuple[int, int] = (120, 40),
+    ) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._socket = folder / "pane.sock"
+        if len(os.fsencode(self._socket)) > 100:
+            raise ValueError(f"too long for a socket's path: {self._socket}")
+        # A dead program's last screen and status stay readable.
+        self._config = folder / "pane.conf"
+        self._config.write_text("set -g remain-on-exit on\n", "utf-8")
+        columns, rows = map(str, size)
+        started = ["new-session", "-d", "-x", columns, "-y", rows, "-c", str(cwd)]
+        self.tmux(*started, "--", "env", "-u", "TMUX", "-u", "TMUX_PANE", *argv, env=env)
+        self._server = int(self.tmux("display-message", "-p", "#{pid}"))
+
+    def __enter__(self) -> Pane:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def tmux(self, *arguments: str, env: Mapping[str, str] | None = None, given: str = "") -> str:
+        """Run a tmux command in this server.
+
+        @raise RuntimeError: tmux refused it.
+        """
+        ran = subprocess.run(
+            ["tmux", "-u", "-f", str(self._config), "-S", str(self._socket), *arguments],
+            input=given,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            errors="surrogateescape",
+            check=False,
+            env=None if env is None else dict(env),
+        )
+        if ran.returncode:
+            raise RuntimeError(f"tmux {arguments[0]}: {ran.stderr.strip()}")
+        return ran.stdout
+
+    def look(self) -> Screen:
+        """The screen now."""
+        place, _, title = self.tmux("display-message", "-p", _PLACE).rstrip("\n").partition("|")
+        column, row, alternate, dead, *status = place.split(" ")
+        return Screen(
+            text=self.tmux("capture-pane", "-p"),
+            ansi=self.tmux("capture-pane", "-p", "-e"),
+            title=title,
+            cursor=(int(column), int(row)),
+            alternate=alternate == "1",
+            dead=dead == "1",
+            status=int(status[0]) if status and status[0] else None,
+        )
+
+    def wait(self, pattern: str, timeout: float = 20.0) -> Screen:
+        """Look until a row matches.
+
+        @raise TimeoutError: none did; the message holds the last screen.
+        """
+        return self._until(lambda screen: re.search(pattern, screen.text, re.M), pattern, timeout)
+
+    def wait_gone(self, pattern: str, timeout: float = 20.0) -> Screen:
+        """Look until no row matches."""
+        return self._until(
+            lambda screen: not re.search(pattern, screen.text, re.M), f"no {pattern}", timeout
+        )
+
+    def wait_title(self, pattern: str, timeout: float = 20.0) -> Screen:
+        """Look until the title matches."""
+        return self._until(lambda screen: re.search(pattern, screen.title), pattern, timeout)
+
+    def wait_dead(self, timeout: float = 20.0) -> Screen:
+        """Look until the program ended."""
+        return self._until(lambda screen: screen.status is not None, "the end", timeout)
+
+    def _until(self, holds: Callable[[Screen], object], what: str, timeout: float) -> Screen:
+        end = time.monotonic() + timeout
+        while True:
+            screen = self.look()
+            if holds(screen):
+                return screen
+            if time.monotonic() > end:
+                shown = screen.text.rstrip()
+                raise TimeoutError(f"no {what!r} in {timeout} s; title {screen.title!r}:\n{shown}")
+            time.sleep(POLL)
+
+    def everything(self) -> str:
+        """The screen with its history: the notice of a dead pane pushes a row into it."""
+        return self.tmux("capture-pane", "-p", "-S", "-")
+
+    def keys(self, *names: str) -> None:
+        """Send keys by their tmux names, all in one write."""
+        self.tmux("send-keys", *names)
+
+    def type(self, text: str) -> None:
+        """Send text as if typed."""
+        self.tmux("send-keys", "-l", "--", text)
+
+    def paste(self, text: str, *, bracketed: bool = True) -> None:
+        """Paste text; C{bracketed} asks for the markers where the program wants them."""
+        self.tmux("load-buffer", "-b", "paste", "-", given=text)
+        flags = ["-p"] if bracketed else []
+        self.tmux("paste-buffer", *flags, "-r", "-d", "-b", "paste")
+
+    def submit(self, text: str, gap: float = 0.2) -> None:
+        """Paste text, wait the safe gap, press Enter."""
+        self.paste(text)
+        time.sleep(gap)
+        self.keys("Enter")
+
+    def close(self) -> None:
+        """End the server, and with it the program; returns once it is gone.
+
+        @raise TimeoutError: it did not go within L{CLOSING} seconds.
+        """
+        subprocess.run(
+            ["tmux", "-S", str(self._socket), "kill-server"], capture_output=True, check=False
+        )
+        end = time.monotonic() + CLOSING
+        while Path(f"/proc/{self._server}").exists():
+            if time.monotonic() > end:
+                raise TimeoutError(f"tmux server {self._server} is still there")
+            time.sleep(POLL)

@@ -1,0 +1,1 @@
+"""A model server on loopback that does what the prompt says, for agents under test."""

@@ -1,0 +1,138 @@
+"""A place of its own for one agent: home, folder, network, stub model, pane.
+
+::
+
+    binary = str(install("claude", os.environ).binary)  # needs the network: do it first
+    with loopback_only() as isolated, World("claude", folder, isolated=isolated) as world:
+        with world.start(binary, trusted=True) as pane:
+            pane.wait(CLAUDE_READY)
+            pane.submit("SAY: hello")
+        assert world.stub.turns()[0].prompt == "SAY: hello"
+
+Keep C{folder} short: a Unix socket's path below it may have 107 bytes.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tests.agents.netns import dead_proxy
+from tests.agents.panes import Pane
+from tests.agents.recipes import RECIPES, Place
+from tests.agents.stub_model import StubProcess
+
+
+def base_env(home: Path, *, isolated: bool) -> dict[str, str]:
+    """The whole environment of an agent: nothing of the machine's but the PATH."""
+    env = {
+        "HOME": str(home),
+        "PATH": os.environ["PATH"],
+        "LANG": "C.UTF-8",
+        "TERM": "xterm-256color",
+        "COLORTERM": "truecolor",
+        "SHELL": "/bin/sh",
+        "TMPDIR": str(home / "tmp"),
+    }
+    return env if isolated else {**env, **dead_proxy()}
+
+
+class World:
+    """One agent's surroundings; a context manager that leaves nothing running.
+
+    @ivar place: home, working folder and the stub's address.
+    """
+
+    def __init__(self, cli: str, folder: Path | None = None, *, isolated: bool) -> None:
+        self.cli = cli
+        self._scratch = None if folder else tempfile.TemporaryDirectory(prefix="ts-")
+        self._folder = folder or Path(self._scratch.name)  # type: ignore[union-attr]
+        self._isolated = isolated
+        self.stub = StubProcess()
+        home, work = self._folder / "home", self._folder / "work"
+        for each in (home / "tmp", work):
+            each.mkdir(parents=True, exist_ok=True)
+        self.place = Place(home=home, work=work, url=self.stub.url)
+
+    def __enter__(self) -> World:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def env(self) -> dict[str, str]:
+        """The base environment in this world."""
+        return base_env(self.place.home, isolated=self._isolated)
+
+    def make_git(self) -> None:
+        """Make the working folder a git repository."""
+        subprocess.run(["git", "init", "-q", str(self.place.work)], check=True)
+
+    def start(
+        self,
+        binary: str,
+        *arguments: str,
+        trusted: bool = False,
+        size: tuple[int, int] = (120, 40),
+        env: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> Pane:
+        """Seed the home and start the CLI in a pane.
+
+        @param options: for the CLI's recipe.
+        """
+        launch = RECIPES[self.cli](self.place, trusted=trusted, **options)
+        return self.pane(
+            [binary, *launch.arguments, *arguments], size=size, env={**launch.env, **(env or {})}
+        )
+
+    def pane(
+        self,
+        argv: Sequence[str],
+        *,
+        size: tuple[int, int] = (120, 40),
+        env: Mapping[str, str] | None = None,
+    ) -> Pane:
+        """Start any program in a pane of this world."""
+        return Pane(
+            self._folder / "mux",
+            argv,
+            cwd=self.place.work,
+            env={**self.env(), **(env or {})},
+            size=size,
+        )
+
+    def close(self) -> None:
+        """End the stub and whatever the CLI left running in the background."""
+        self.stub.close()
+        for process in leftovers(self.place.home):
+            os.kill(process, signal.SIGKILL)
+        if self._scratch is not None:
+            self._scratch.cleanup()
+
+
+def leftovers(home: Path) -> list[int]:
+    """Processes whose environment has this home: servers that a CLI left behind."""
+    wanted = f"HOME={home}".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            variables = (entry / "environ").read_bytes().split(b"\0")
+        except OSError:
+            continue  # it ended meanwhile, or is another user's
+        if wanted in variables:
+            found.append(int(entry.name))
+    return found

@@ -1,0 +1,107 @@
+"""Compare what the rules read with what people saw."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import yaml
+from attrs import Factory, define
+
+from tests.frames import HERE, DialogLabel, Recording
+from tservice.terminal.dialogs import Dialog
+from tservice.terminal.model import display_model
+from tservice.terminal.rules import ScreenRules
+from tservice.terminal.screen import Frame
+from tservice.terminal.status import read
+from tservice.terminal.trust import next_key
+
+RULES = {
+    cli: ScreenRules.from_capabilities(capabilities)
+    for cli, capabilities in yaml.safe_load((HERE / "rules.yaml").read_text("utf-8")).items()
+}
+
+
+@define
+class Score:
+    """Counts for each question asked of a frame; C{None} as an answer is "nothing there".
+
+    @ivar right: true positives by question: what was there was read exactly.
+    @ivar wrong: false positives: something was read that is not there.
+    @ivar missed: false negatives: something there was not read, or not as it is.
+    @ivar clear: true negatives.
+    """
+
+    right: Counter[str] = Factory(Counter)
+    wrong: Counter[str] = Factory(Counter)
+    missed: Counter[str] = Factory(Counter)
+    clear: Counter[str] = Factory(Counter)
+    misses: list[str] = Factory(list)
+
+    def add(self, where: str, question: str, label: object, answer: object) -> None:
+        """Count one answer."""
+        if label == answer:
+            (self.right if label else self.clear)[question] += 1
+            return
+        self.misses.append(f"{where}: {question}: label {label!r}, read {answer!r}")
+        if answer:
+            self.wrong[question] += 1
+        if label:
+            self.missed[question] += 1
+
+    def precision(self, question: str) -> float:
+        """Share of what was read that is so."""
+        read_at_all = self.right[question] + self.wrong[question]
+        return self.right[question] / read_at_all if read_at_all else 1.0
+
+    def recall(self, question: str) -> float:
+        """Share of what is there that was read."""
+        there = self.right[question] + self.missed[question]
+        return self.right[question] / there if there else 1.0
+
+    def table(self) -> str:
+        """One line a question."""
+        lines = [f"{'':16}{'there':>6}{'absent':>7}{'precision':>11}{'recall':>8}"]
+        for question in sorted(self.right | self.clear | self.wrong | self.missed):
+            there = self.right[question] + self.missed[question]
+            absent = self.clear[question]
+            precision, recall = self.precision(question), self.recall(question)
+            lines.append(f"{question:16}{there:6}{absent:7}{precision:11.3f}{recall:8.3f}")
+        return "\n".join(lines)
+
+
+def score(recordings: Iterable[Recording]) -> Score:
+    """Read every recording and compare."""
+    result = Score()
+    for recording in recordings:
+        rule_sets = [recording.cli] if recording.cli in RULES else list(RULES)
+        for cli in list(RULES) if recording.cli == "shell" else rule_sets:
+            _one(result, recording, cli)
+    return result
+
+
+def _one(result: Score, recording: Recording, cli: str) -> None:
+    label, rules = recording.label, RULES[cli]
+    frame = Frame.from_capture(recording.best, label.size[0])
+    reading = read(frame, label.title, rules)
+    where = f"{recording} ({cli})"
+    for state in ("dialog", "working", "idle"):
+        result.add(where, f"state {state}", label.state == state, reading.state == state)
+    result.add(where, "composer", label.composer, reading.composer_ready)
+    result.add(where, "model", label.model, display_model(frame, rules))
+    result.add(where, "trust key", label.trust, next_key(frame, rules))
+    result.add(where, "limit", bool(label.limit), bool(reading.limit))
+    _dialog(result, where, label.dialog, reading.dialog)
+
+
+def _dialog(result: Score, where: str, label: DialogLabel | None, read_: Dialog | None) -> None:
+    if label is None or read_ is None:
+        return
+    checked = tuple(option.n for option in read_.options if option.checked)
+    boxes = any(option.checked is not None for option in read_.options)
+    selected = read_.selected.n if read_.selected else None
+    result.add(where, "kind", label.kind, str(read_.kind))
+    result.add(where, "question", label.question, read_.question)
+    result.add(where, "options", label.options, tuple(option.label for option in read_.options))
+    result.add(where, "selected", label.selected, selected)
+    result.add(where, "checked", label.checked, checked if boxes else None)

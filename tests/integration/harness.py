@@ -1,0 +1,293 @@
+"""The real daemon as a child process, for tests that need all of it.
+
+Blocking on purpose: a test says what it waits for and for how long at most, and a thread reads
+the child's log meanwhile, so that a full pipe never stops it.  Nothing of the machine is
+touched: the home folder, the data folder and the tmux servers are the test's own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from attrs import frozen
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 30.0
+"""Seconds that anything may take before a test gives up; far more than it ever takes."""
+
+READY = r"ready at ([^\s\",]+)"
+LOOPBACK = "tcp:0:interface=127.0.0.1"
+TWISTD = (sys.executable, "-c", "from twisted.scripts.twistd import run; run()")
+KEPT = ("PATH", "LANG", "LC_ALL", "TZ", "COVERAGE_PROCESS_START")
+
+
+@frozen(kw_only=True)
+class Answer:
+    """One HTTP answer, read to its end."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        """The body as JSON."""
+        return json.loads(self.body)
+
+    def data(self) -> Any:
+        """The payload of a success envelope.
+
+        @raise AssertionError: it is no success.
+        """
+        found = self.json()
+        if self.status != 200 or not found["success"]:
+            raise AssertionError(f"{self.status}: {self.body!r}")
+        return found["data"]
+
+
+class Daemon:
+    """One data folder, and the daemon that runs on it, if one does.
+
+    @ivar folder: a short path below the system's temporary folder: socket paths are bounded.
+    @ivar url: where it said that it listens, for example C{http://127.0.0.1:40123}.
+    """
+
+    def __init__(self, **environment: str) -> None:
+        """@param environment: C{SERVICE_*} and other variables of the daemon."""
+        self.folder = Path(tempfile.mkdtemp(prefix="ts"))
+        self.home = self.folder / "home"
+        self.data = self.folder / "data"
+        self.home.mkdir()
+        self.environment = environment
+        self.url = ""
+        self._child: _Child | None = None
+
+    def start(
+        self, *options: str, listen: Sequence[str] = (LOOPBACK,), until: str = READY
+    ) -> Daemon:
+        """Start it and wait until it says that it is ready, or something else.
+
+        @raise AssertionError: it ended, or said nothing for too long; with its log.
+        """
+        self._child = self.launch(*options, listen=listen)
+        line = self._child.wait_for(re.compile(until))
+        if until == READY:
+            self.url = line.group(1).rstrip("/")
+        return self
+
+    def launch(self, *options: str, listen: Sequence[str] = (LOOPBACK,)) -> _Child:
+        """Start one without waiting; for starts that are to be refused."""
+        words = [f"--listen={endpoint}" for endpoint in listen]
+        return _Child(["--nodaemon", "--pidfile="], [*words, *options], self.environ(), self.home)
+
+    def run(self, *options: str, listen: Sequence[str] = (LOOPBACK,)) -> tuple[int, str, str]:
+        """Start one that ends by itself: its exit status, stdout and stderr."""
+        return self.launch(*options, listen=listen).ended()
+
+    @property
+    def pid(self) -> int:
+        """The running daemon's process."""
+        return self._running().pid
+
+    @property
+    def log(self) -> str:
+        """Everything that the running or the last daemon has printed so far."""
+        return "" if self._child is None else self._child.text()
+
+    def wait_for_log(self, pattern: str) -> re.Match[str]:
+        """Wait until a line of the log matches."""
+        return self._running().wait_for(re.compile(pattern))
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Send a signal and wait for the end: the exit status as C{subprocess} gives it."""
+        child = self._running()
+        child.send(number)
+        return child.ended()[0]
+
+    def kill(self) -> None:
+        """End it as a crash would."""
+        self.stop(signal.SIGKILL)
+
+    def restart(self, *options: str, number: int = signal.SIGTERM) -> Daemon:
+        """Stop it and start it again on the same data folder, perhaps on another port."""
+        self.stop(number)
+        return self.start(*options)
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """One request on a connection of its own; C{body} goes as JSON."""
+        where = urlsplit(self.url)
+        connection = http.client.HTTPConnection(str(where.hostname), where.port, timeout=PATIENCE)
+        sent = dict(headers or {})
+        content = None
+        if body is not None:
+            content = json.dumps(body).encode()
+            sent.setdefault("Content-Type", "application/json")
+        with contextlib.closing(connection):
+            connection.request(method, path, content, sent)
+            answer = connection.getresponse()
+            return Answer(
+                status=answer.status,
+                headers={name.lower(): value for name, value in answer.getheaders()},
+                body=answer.read(),
+            )
+
+    def close(self) -> None:
+        """End the daemon and every tmux server that it started, and remove the folder."""
+        if self._child is not None and self._child.alive():
+            self.kill()
+        for socket in sorted((self.data / "mux").glob("*.sock")):
+            _end_tmux(socket)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _running(self) -> _Child:
+        if self._child is None:
+            raise AssertionError("no daemon was started")
+        return self._child
+
+    def environ(self) -> dict[str, str]:
+        """The whole environment of the daemon."""
+        kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+        return {
+            **kept,
+            "HOME": str(self.home),
+            "PYTHONPATH": str(ROOT),
+            "PYTHONWARNINGS": "default::DeprecationWarning,default::RuntimeWarning",
+            "SERVICE_DATA_DIR": str(self.data),
+            "SERVICE_CASES_DIR": str(self.folder / "cases"),
+            **self.environment,
+        }
+
+
+class _Child:
+    """One C{twistd} process, and a thread that collects what it prints."""
+
+    def __init__(
+        self,
+        twistd: Sequence[str],
+        options: Sequence[str],
+        environ: Mapping[str, str],
+        folder: Path,
+    ) -> None:
+        self._process = subprocess.Popen(
+            [*TWISTD, *twistd, "tservice", *options],
+            cwd=folder,
+            env=dict(environ),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        self.pid = self._process.pid
+        self._changed = threading.Condition()
+        self._printed: dict[str, str] = {"stdout": "", "stderr": ""}
+        self._reading = 2
+        self._threads = [
+            threading.Thread(target=self._read, args=(name, getattr(self._process, name)))
+            for name in self._printed
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def text(self) -> str:
+        with self._changed:
+            return self._printed["stdout"] + self._printed["stderr"]
+
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def send(self, number: int) -> None:
+        self._process.send_signal(number)
+
+    def wait_for(self, pattern: re.Pattern[str]) -> re.Match[str]:
+        found: list[re.Match[str]] = []
+
+        def seen() -> bool:
+            found[:] = [match for match in [pattern.search(self._printed["stdout"])] if match]
+            return bool(found) or not self._reading
+
+        with self._changed:
+            self._changed.wait_for(seen, PATIENCE)
+        if not found:
+            raise AssertionError(f"no {pattern.pattern!r} in the log:\n{self.text()}")
+        return found[0]
+
+    def ended(self) -> tuple[int, str, str]:
+        try:
+            status = self._process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            raise AssertionError(f"it did not end:\n{self.text()}") from None
+        for thread in self._threads:
+            thread.join(PATIENCE)
+        return status, self._printed["stdout"], self._printed["stderr"]
+
+    def _read(self, name: str, pipe: Any) -> None:
+        with pipe:
+            for line in iter(pipe.readline, b""):
+                with self._changed:
+                    self._printed[name] += line.decode("utf-8", "replace")
+                    self._changed.notify_all()
+        with self._changed:
+            self._reading -= 1
+            self._changed.notify_all()
+
+
+def _end_tmux(socket: Path) -> None:
+    """End one server, and wait until it is gone."""
+    found = subprocess.run(
+        ["tmux", "-S", str(socket), "display-message", "-p", "#{pid}"],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    subprocess.run(
+        ["tmux", "-S", str(socket), "kill-server"],
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    if found.stdout.strip().isdigit():
+        wait_until_gone(int(found.stdout))
+
+
+def wait_until_gone(pid: int) -> None:
+    """Wait until a process that is no child of ours has ended and left the process table.
+
+    @raise AssertionError: it goes on.
+    """
+    with contextlib.suppress(ProcessLookupError):
+        descriptor = os.pidfd_open(pid)
+        try:
+            ended, _, _ = select.select([descriptor], [], [], PATIENCE)
+        finally:
+            os.close(descriptor)
+        if not ended:
+            raise AssertionError(f"process {pid} goes on")
+    # Some containers' first process is slow to collect the dead, and nothing tells of that.
+    for _ in range(int(PATIENCE / 0.02)):
+        if not Path(f"/proc/{pid}").exists():
+            return
+        threading.Event().wait(0.02)
+    raise AssertionError(f"process {pid} was never collected")

@@ -1,0 +1,1 @@
+"""The multiplexer on a real tmux."""

@@ -1,0 +1,156 @@
+"""A multiplexer on the real tmux: own sockets, own clock, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import sys
+import tempfile
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+from twisted.internet import reactor
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock, LoopingCall, deferLater
+from twisted.internet.utils import getProcessValue
+from twisted.trial.unittest import TestCase
+from zope.interface import implementer
+
+from tservice.mux.interface import IPaneListener, PaneExit, PaneSpec
+from tservice.mux.tmux.multiplexer import TmuxMultiplexer
+from tservice.mux.tmux.pane import TmuxPane
+from tservice.mux.tmux.sockets import SocketFolder
+from tservice.mux.transport import LocalTransport
+
+TMUX = shutil.which("tmux") or "/usr/bin/tmux"
+CAPACITY = 32 * 1024 * 1024
+STEP = 0.005
+
+SHELL = """
+printf '\\033[?2004h'
+while printf '$ ' && IFS= read -r line; do
+  case $line in
+    "echo "*) echo "${line#echo }";;
+    "exit "*) exit "${line#exit }";;
+    "eval "*) eval "${line#eval }";;
+    *) echo "$line: not found";;
+  esac
+done
+"""
+"""A line shell that prints what the fake's does; its terminal echoes."""
+
+
+@implementer(IPaneListener)
+class Heard:
+    """A listener that remembers."""
+
+    def __init__(self) -> None:
+        self.exits: list[PaneExit] = []
+        self.lost = 0
+        self.sizes: list[tuple[int, int]] = []
+        self.titles: list[str] = []
+
+    def paneExited(self, ending: PaneExit) -> None:
+        self.exits.append(ending)
+
+    def paneLost(self) -> None:
+        self.lost += 1
+
+    def paneResized(self, cols: int, rows: int) -> None:
+        self.sizes.append((cols, rows))
+
+    def paneTitled(self, title: str) -> None:
+        self.titles.append(title)
+
+
+class TmuxTestCase(TestCase):
+    """C{self.mux} on sockets of its own.
+
+    Its clock is a C{Clock} that follows the real time; a test that wants a time-out advances it.
+    """
+
+    timeout = 60
+
+    def setUp(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="ts-", dir="/tmp"))
+        self.clock = Clock()
+        self.clock.advance(1_800_000_000)
+        self.running = LoopingCall(self.clock.advance, STEP)
+        self.running.start(STEP, now=False).addErrback(lambda why: why.raiseException())
+        self.muxes: list[TmuxMultiplexer] = []
+        self.mux = self.multiplexer()
+        self.addCleanup(lambda: Deferred.fromCoroutine(self.clean()))
+
+    def multiplexer(self) -> TmuxMultiplexer:
+        """Another service on the same sockets."""
+        mux = TmuxMultiplexer(
+            self.clock,
+            reactor,
+            LocalTransport(TMUX),
+            SocketFolder(self.folder),
+            token=lambda: secrets.token_hex(8),
+            python=sys.executable,
+            capacity=CAPACITY,
+        )
+        self.muxes.append(mux)
+        return mux
+
+    async def clean(self) -> None:
+        for mux in self.muxes:
+            await mux.close()
+        for path in (self.folder / "mux").glob("*.sock"):
+            await getProcessValue(TMUX, ["-N", "-S", str(path), "kill-server"], env={})
+        self.running.stop()
+        shutil.rmtree(self.folder)
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def spec(self, *argv: str, **more: object) -> PaneSpec:
+        """C{argv}, or the line shell."""
+        given = {
+            "session_id": str(uuid.uuid4()),
+            "argv": argv or ("sh", "-c", SHELL),
+            "env": {"PATH": os.environ["PATH"], "TERM": "xterm-256color"},
+            "cwd": "/",
+            "cols": 80,
+            "rows": 24,
+        }
+        return PaneSpec(**{**given, **more})  # type: ignore[arg-type]
+
+    async def until(self, true: Callable[[], object], what: str = "it") -> None:
+        """Wait until C{true()}; fail after ten seconds."""
+        for _ in range(2000):
+            if true():
+                return
+            await self.pause(STEP)
+        self.fail(f"waited in vain for {what}")
+
+    async def pause(self, seconds: float) -> None:
+        """Let the reactor turn for a real moment."""
+        await deferLater(reactor, seconds, lambda: None)
+
+    async def server_pid(self, pane: TmuxPane) -> int:
+        """The number of the pane's tmux server."""
+        blocks = await pane.link.command(b"display-message -p '#{pid}'")
+        return int(blocks[0].lines[0])
+
+    def stop(self, pid: int) -> None:
+        """Stop a process until the test is over."""
+        os.kill(pid, signal.SIGSTOP)
+        self.addCleanup(_go_on, pid)
+
+
+def _go_on(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGCONT)
+    except ProcessLookupError:
+        return
+
+
+def printed(pane: TmuxPane, start: int | None = None) -> bytes:
+    """What the log holds from C{start}."""
+    log = pane.log
+    at = log.start if start is None else start
+    return log.read(at, log.end - at)

@@ -1,0 +1,251 @@
+"""The daemon as its operator meets it: starts, refusals, stops, logs."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+import signal
+import socket
+import ssl
+import stat
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.integration.harness import LOOPBACK, PATIENCE, TWISTD, Daemon, wait_until_gone
+
+
+def make_certificate(key_file: Path, certificate_file: Path) -> None:
+    """A key, and a certificate for 127.0.0.1 that vouches for itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(datetime(2020, 1, 1, tzinfo=UTC))
+        .not_valid_after(datetime(2120, 1, 1, tzinfo=UTC))
+        .add_extension(x509.SubjectAlternativeName([address]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    plain = serialization.NoEncryption()
+    form = serialization.PrivateFormat.PKCS8
+    key_file.write_bytes(key.private_bytes(serialization.Encoding.PEM, form, plain))
+    certificate_file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+
+
+class DaemonCase(SynchronousTestCase):
+    def daemon(self, **environment: str) -> Daemon:
+        daemon = Daemon(**environment)
+        self.addCleanup(daemon.close)
+        return daemon
+
+    def refused(self, daemon: Daemon, *options: str, listen: tuple[str, ...] = (LOOPBACK,)) -> str:
+        """The one line on stderr of a start that must fail."""
+        status, _, stderr = daemon.run(*options, listen=listen)
+        self.assertEqual(1, status)
+        self.assertEqual(1, len(stderr.splitlines()), stderr)
+        return stderr
+
+
+class StartTests(DaemonCase):
+    def test_it_answers_where_it_says_and_stops_cleanly(self) -> None:
+        daemon = self.daemon().start()
+        self.assertEqual({"ok": True}, daemon.request("GET", "/healthz").json())
+        self.assertEqual(-signal.SIGTERM, daemon.stop())
+        self.assertIn("Server Shut Down", daemon.log)
+        for word in ("Traceback", "Unhandled", "Warning", "error "):
+            self.assertNotIn(word, daemon.log)
+
+    def test_the_data_folder_is_private(self) -> None:
+        daemon = self.daemon().start()
+        self.assertEqual(0o700, stat.S_IMODE(daemon.data.stat().st_mode))
+        for path in daemon.data.rglob("*"):
+            self.assertEqual(0, stat.S_IMODE(path.stat().st_mode) & 0o077, path)
+
+    def test_a_second_one_on_the_folder_is_refused(self) -> None:
+        daemon = self.daemon().start()
+        line = self.refused(daemon)
+        self.assertIn(f"another tservice (pid {daemon.pid}) uses {daemon.data}", line)
+        self.assertEqual(200, daemon.request("GET", "/healthz").status)
+
+    def test_a_kill_needs_no_clearing_up(self) -> None:
+        daemon = self.daemon().start()
+        daemon.kill()
+        daemon.start()
+        self.assertEqual(200, daemon.request("GET", "/healthz").status)
+
+    def test_a_port_in_use_is_refused(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            endpoint = f"tcp:{port}:interface=127.0.0.1"
+            line = self.refused(self.daemon(), listen=(endpoint,))
+        self.assertIn(f"listen: {endpoint}: Address already in use", line)
+
+    def test_several_endpoints(self) -> None:
+        daemon = self.daemon()
+        path = daemon.folder / "t.sock"
+        daemon.start(listen=(LOOPBACK, f"unix:{path}"))
+        self.assertIn(f"unix:{path}", daemon.log)
+        self.assertEqual(200, daemon.request("GET", "/healthz").status)
+
+    def test_an_unknown_variable_is_one_warning(self) -> None:
+        daemon = self.daemon(SERVICE_MAX_SESSION="1").start()
+        warnings = [line for line in daemon.log.splitlines() if "SERVICE_MAX_SESSION" in line]
+        self.assertEqual(1, len(warnings))
+        self.assertIn(" warn ", warnings[0])
+
+    def test_the_configuration_file(self) -> None:
+        daemon = self.daemon()
+        file = daemon.folder / "t.yaml"
+        file.write_text("listen: ['tcp:0:interface=127.0.0.1']\nlog-format: json\n")
+        daemon.start("--config", str(file), listen=())
+        self.assertEqual(200, daemon.request("GET", "/healthz").status)
+
+
+class RefusalTests(DaemonCase):
+    def test_each_is_one_line(self) -> None:
+        daemon = self.daemon()
+        file = daemon.folder / "t.yaml"
+        file.write_text("max_sessions: 1\n")
+        for options, want in [
+            (["--bogus"], "option --bogus not recognized"),
+            (["word"], "Wrong number of arguments"),
+            (["--max-sessions=0"], "--max-sessions: must be a whole number"),
+            (["--config", str(file)], "unknown key 'max_sessions' (did you mean max-sessions?)"),
+            (["--gesture", "--no-gesture"], "--gesture and --no-gesture are both given"),
+        ]:
+            self.assertIn(want, self.refused(daemon, *options))
+        self.assertFalse(daemon.data.exists())
+
+    def test_a_wrong_variable(self) -> None:
+        line = self.refused(self.daemon(SERVICE_MULTIUSER="perhaps"))
+        self.assertIn("SERVICE_MULTIUSER: must be one of", line)
+
+    def test_the_network_without_a_password_at_every_start(self) -> None:
+        daemon = self.daemon().start()
+        daemon.stop()
+        line = self.refused(daemon, listen=("tcp:0",))
+        self.assertIn("tcp:0 can be reached by others and no password is set", line)
+
+    def test_the_network_with_a_password(self) -> None:
+        daemon = self.daemon(SERVICE_PASSWORD="open sesame").start(listen=("tcp:0",))
+        self.assertEqual(401, daemon.request("GET", "/api/status").status)
+
+    def test_a_folder_that_others_could_write_to(self) -> None:
+        daemon = self.daemon()
+        daemon.data.mkdir()
+        daemon.data.chmod(0o777)
+        self.assertIn("can be written to by others (mode 0777)", self.refused(daemon))
+
+
+class EndpointTests(DaemonCase):
+    def test_a_unix_socket_is_private_and_survives_a_kill(self) -> None:
+        daemon = self.daemon()
+        path = daemon.folder / "t.sock"
+        for _ in range(2):
+            daemon.start(listen=(f"unix:{path}",))
+            self.assertEqual(0o600, stat.S_IMODE(path.stat().st_mode))
+            with socket.socket(socket.AF_UNIX) as client:
+                client.settimeout(PATIENCE)
+                client.connect(str(path))
+                client.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                self.assertIn(b"HTTP/1.1 200", client.recv(4096))
+            daemon.kill()
+        self.assertTrue(path.exists())
+
+    def test_tls(self) -> None:
+        daemon = self.daemon()
+        key, certificate = daemon.folder / "key.pem", daemon.folder / "cert.pem"
+        make_certificate(key, certificate)
+        daemon.start(listen=(f"ssl:0:privateKey={key}:certKey={certificate}:interface=127.0.0.1",))
+        self.assertTrue(daemon.url.startswith("https://127.0.0.1:"))
+        context = ssl.create_default_context(cafile=str(certificate))
+        port = int(daemon.url.rpartition(":")[2])
+        with (
+            socket.create_connection(("127.0.0.1", port), PATIENCE) as plain,
+            context.wrap_socket(plain, server_hostname="127.0.0.1") as client,
+        ):
+            client.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            self.assertIn(b"HTTP/1.1 200", client.recv(4096))
+
+
+class LogTests(DaemonCase):
+    def test_json_lines(self) -> None:
+        daemon = self.daemon(SERVICE_LOG_FORMAT="json").start()
+        daemon.stop()
+        events = [json.loads(line) for line in daemon.log.splitlines()]
+        for event in events:
+            self.assertLessEqual({"time", "level", "where", "message"}, set(event))
+        (ready,) = [event for event in events if event.get("event") == "ready"]
+        self.assertIn(daemon.url, ready["message"])
+
+    def test_no_password_in_it(self) -> None:
+        password = "correct-horse-battery"
+        daemon = self.daemon(SERVICE_PASSWORD=password, SERVICE_LOG_LEVEL="debug").start()
+        for path in ("/api/status", f"/api/{password}", f"/{password}?p={password}"):
+            daemon.request("GET", path, headers={"Authorization": f"Basic {password}"})
+            daemon.request("GET", path, headers={"Cookie": f"service_session={password}"})
+        daemon.request("POST", "/api/sessions", {password: password})
+        daemon.stop()
+        self.assertNotIn(password, daemon.log)
+
+    def test_quiet_below_the_least_level(self) -> None:
+        daemon = self.daemon(SERVICE_LOG_LEVEL="warn", SERVICE_NONSENSE="1")
+        daemon.start(until="SERVICE_NONSENSE")
+        daemon.stop()
+        self.assertEqual(1, len(daemon.log.splitlines()))
+
+
+class DaemonisedTests(DaemonCase):
+    """In the background, with a log file and a pid file, as the init script starts it."""
+
+    def setUp(self) -> None:
+        self.one = self.daemon()
+        self.log = self.one.folder / "t.log"
+        self.pidfile = self.one.folder / "t.pid"
+
+    def twistd(self) -> subprocess.CompletedProcess[str]:
+        words = [f"--pidfile={self.pidfile}", f"--logfile={self.log}", "--umask=022"]
+        return subprocess.run(
+            [*TWISTD, *words, "tservice", f"--listen={LOOPBACK}"],
+            env=self.one.environ(),
+            cwd=self.one.home,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+
+    def end(self) -> None:
+        pid = int(self.pidfile.read_text())
+        os.kill(pid, signal.SIGTERM)
+        wait_until_gone(pid)
+
+    def test_log_file_reopened_and_pid_file_removed(self) -> None:
+        started = self.twistd()
+        self.assertEqual((0, ""), (started.returncode, started.stderr))
+        moved = Path(f"{self.log}.1")
+        self.log.rename(moved)
+        os.kill(int(self.pidfile.read_text()), signal.SIGUSR1)
+        self.end()
+        self.assertIn("starting up", moved.read_text())
+        self.assertIn("Server Shut Down", self.log.read_text())
+        self.assertFalse(self.pidfile.exists())
+
+    def test_a_refusal_reaches_the_caller(self) -> None:
+        self.one.start()
+        started = self.twistd()
+        self.assertEqual(1, started.returncode)
+        self.assertIn(f"another tservice (pid {self.one.pid})", started.stderr)
+        self.assertFalse(self.pidfile.exists())

@@ -1,0 +1,81 @@
+"""The wheel that people install: what is in it, and that C{twistd} finds the plugin there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.integration.harness import ROOT, TWISTD
+
+PARTS = ("setup.py", "setup.cfg", "pyproject.toml", "MANIFEST.in", "README.rst", "LICENSE")
+FOLDERS = ("tservice", "twisted", "web", "etc", "man", "docs")
+SCRATCH = shutil.ignore_patterns("node_modules", "__pycache__", "dropin.cache", "dist")
+LIMIT = 300
+"""Seconds for a build, which may have to build the UI first."""
+
+
+def run(*words: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a program here, without this checkout on Python's path."""
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    if path is not None:
+        environ["PYTHONPATH"] = path
+    return subprocess.run(
+        words, env=environ, capture_output=True, text=True, timeout=LIMIT, check=False
+    )
+
+
+class WheelTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        source = Path("source").absolute()
+        source.mkdir()
+        for name in PARTS:
+            shutil.copy(ROOT / name, source)
+        for name in FOLDERS:
+            shutil.copytree(ROOT / name, source / name, ignore=SCRATCH)
+        self.source = source
+
+    def build(self) -> Path:
+        """The wheel, built with the tools of this environment, so that nothing is fetched."""
+        pip = (sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation")
+        built = run(*pip, "--wheel-dir", "wheels", str(self.source))
+        self.assertEqual(0, built.returncode, built.stdout + built.stderr)
+        (wheel,) = Path("wheels").glob("*.whl")
+        return wheel
+
+    def test_what_is_in_it_and_that_twistd_finds_it(self) -> None:
+        wheel = self.build()
+        names = set(zipfile.ZipFile(wheel).namelist())
+        wanted = {
+            "tservice/static/index.html",
+            "tservice/py.typed",
+            "tservice/clis/stock.yaml",
+            "tservice/store/schema/01.sql",
+            "tservice/mux/tmux/tmux.conf",
+            "twisted/plugins/tservice_plugin.py",
+        }
+        self.assertEqual(set(), wanted - names)
+        self.assertTrue(any(name.endswith("/share/man/man8/tservice.8") for name in names))
+        strangers = {name.split("/")[0] for name in names if ".dist-info/" not in name}
+        strangers = {name for name in strangers if not name.endswith(".data")}
+        self.assertEqual({"tservice", "twisted"}, strangers)
+
+        pip = (sys.executable, "-m", "pip", "install", "--no-deps", "--no-index")
+        installed = run(*pip, "--target", "installed", str(wheel))
+        self.assertEqual(0, installed.returncode, installed.stderr)
+        helped = run(*TWISTD, "-n", "tservice", "--help", path=str(Path("installed").absolute()))
+        self.assertEqual(0, helped.returncode, helped.stderr)
+        self.assertIn("--data-dir=", helped.stdout)
+
+    def test_a_ui_that_cannot_be_built_fails_the_build(self) -> None:
+        (self.source / "web" / "package.json").write_text("{ this is no JSON")
+        shutil.rmtree(self.source / "tservice" / "static", ignore_errors=True)
+        pip = (sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation")
+        built = run(*pip, str(self.source))
+        self.assertEqual(1, built.returncode)
+        self.assertIn("npm ci --no-audit --no-fund failed", built.stdout + built.stderr)

@@ -1,0 +1,1 @@
+"""Long-running checks, run by hand; each module has a C{main}."""

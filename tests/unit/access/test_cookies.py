@@ -1,0 +1,197 @@
+"""Tests for L{tservice.access.cookies}, on both stores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attrs import evolve
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.access.cookies import SLACK_SECONDS, CookieSessions
+from tservice.access.cookiestore import DatabaseCookieStore, MemoryCookieStore
+from tservice.access.interfaces import ICookieStore
+from tservice.access.model import MAX_AGENT, MAX_SESSIONS, TTL_SECONDS, CookieSession, digest
+from tservice.store.database import Database
+
+SESSION = CookieSession(
+    id="a",
+    token_hash=digest("t"),
+    username="ann",
+    method="login",
+    address="::1",
+    user_agent="ü",
+    created_at=1,
+    expires_at=2,
+)
+
+
+class StoreContract:
+    """What every L{ICookieStore} does; mixed into a test case for each."""
+
+    def make(self) -> ICookieStore:
+        raise NotImplementedError
+
+    def setUp(self) -> None:
+        self.store = self.make()
+        self.other = evolve(SESSION, id="b", token_hash=digest("u"), created_at=2)
+
+    def test_empty(self) -> None:
+        assert not self.store.load()
+
+    def test_saved(self) -> None:
+        self.store.save(self.other)
+        self.store.save(SESSION)
+        assert set(self.store.load()) == {SESSION, self.other}
+
+    def test_saved_again(self) -> None:
+        self.store.save(SESSION)
+        later = evolve(SESSION, expires_at=99)
+        self.store.save(later)
+        assert list(self.store.load()) == [later]
+
+    def test_deleted(self) -> None:
+        self.store.save(SESSION)
+        self.store.save(self.other)
+        self.store.delete(["a", "unknown"])
+        assert list(self.store.load()) == [self.other]
+        self.store.delete([])
+
+
+class MemoryStoreTests(StoreContract, SynchronousTestCase):
+    """In memory."""
+
+    def make(self) -> ICookieStore:
+        return MemoryCookieStore()
+
+
+class DatabaseStoreTests(StoreContract, SynchronousTestCase):
+    """In SQLite, on disk."""
+
+    def make(self) -> ICookieStore:
+        self.path = Path(self.mktemp())
+        database = Database.open(self.path, clock=Clock())
+        self.addCleanup(database.close)
+        return DatabaseCookieStore(database)
+
+    def test_outlives_the_process(self) -> None:
+        self.store.save(SESSION)
+        again = Database.open(self.path, clock=Clock())
+        self.addCleanup(again.close)
+        self.assertEqual([SESSION], list(DatabaseCookieStore(again).load()))
+
+
+class CountingStore(MemoryCookieStore):
+    """Counts the writes."""
+
+    writes = 0
+
+    def save(self, session: CookieSession) -> None:
+        self.writes += 1
+        super().save(session)
+
+
+class CookieTests(SynchronousTestCase):
+    """Opening, extending, ending."""
+
+    def setUp(self) -> None:
+        self.clock = Clock()
+        self.store = CountingStore()
+        self.number = 0
+        self.revoked: list[frozenset[str]] = []
+        self.cookies = self.start()
+
+    def start(self) -> CookieSessions:
+        return CookieSessions(self.store, self.clock, self.random, self.revoked.append)
+
+    def random(self, size: int) -> bytes:
+        self.number += 1
+        return self.number.to_bytes(size, "big")
+
+    def open(self, username: str = "ann") -> tuple[str, str]:
+        self.clock.advance(0.001)
+        return self.cookies.open(username, "login", "1.2.3.4", "x" * 999)
+
+    def test_open(self) -> None:
+        opened, token = self.open()
+        self.assertEqual(64, len(token))
+        found = self.cookies.find(token)
+        assert found is not None
+        self.assertEqual(
+            (opened, "ann", MAX_AGENT), (found.id, found.username, len(found.user_agent))
+        )
+
+    def test_no_cookie_is_kept(self) -> None:
+        _, token = self.open()
+        self.assertNotIn(token, repr(self.store.load()))
+
+    def test_unknown(self) -> None:
+        self.assertIsNone(self.cookies.find("nope"))
+        self.assertIsNone(self.cookies.find("\udcff\ufffd".encode("utf-8", "replace").decode()))
+
+    def test_slides(self) -> None:
+        _, token = self.open()
+        for _ in range(5):
+            self.clock.advance(TTL_SECONDS - 1)
+            self.assertIsNotNone(self.cookies.find(token))
+        self.clock.advance(TTL_SECONDS)
+        self.assertIsNone(self.cookies.find(token))
+        self.assertEqual([], list(self.store.load()))
+
+    def test_a_restart_signs_nobody_out(self) -> None:
+        _, token = self.open()
+        self.clock.advance(TTL_SECONDS - 1)
+        self.assertIsNotNone(self.cookies.find(token))
+        self.clock.advance(TTL_SECONDS - 1)
+        self.assertIsNotNone(self.start().find(token))
+
+    def test_requests_are_not_all_written(self) -> None:
+        _, token = self.open()
+        for _ in range(SLACK_SECONDS):
+            self.clock.advance(0.9)
+            self.cookies.find(token)
+        self.assertEqual(1, self.store.writes)
+        self.clock.advance(SLACK_SECONDS)
+        self.cookies.find(token)
+        self.assertEqual(2, self.store.writes)
+
+    def test_the_oldest_goes(self) -> None:
+        tokens = [self.open() for _ in range(MAX_SESSIONS + 1)]
+        self.assertIsNone(self.cookies.find(tokens[0][1]))
+        self.assertIsNotNone(self.cookies.find(tokens[1][1]))
+        self.assertEqual(MAX_SESSIONS, len(self.store.load()))
+        self.assertEqual([frozenset([tokens[0][0]])], self.revoked)
+
+    def test_expired_ones_make_room_first(self) -> None:
+        old = [self.open() for _ in range(MAX_SESSIONS)]
+        self.clock.advance(TTL_SECONDS)
+        self.open()
+        self.assertEqual([], self.revoked)
+        self.assertEqual(1, len(self.cookies.sessions()))
+        self.assertIsNone(self.cookies.find(old[0][1]))
+
+    def test_reuse(self) -> None:
+        first = self.cookies.reuse("ann", "::1", "curl")
+        self.assertEqual(first, self.cookies.reuse("ann", "::1", "curl"))
+        for who in (("bob", "::1", "curl"), ("ann", "::2", "curl"), ("ann", "::1", "wget")):
+            self.assertNotEqual(first, self.cookies.reuse(*who))
+        self.cookies.revoke()
+        self.assertNotEqual(first, self.cookies.reuse("ann", "::1", "curl"))
+
+    def test_reuse_never_gives_out_a_browser_s_cookie(self) -> None:
+        _, token = self.cookies.open("ann", "login", "::1", "curl")
+        self.assertNotEqual(token, self.cookies.reuse("ann", "::1", "curl")[1])
+
+    def test_revoke(self) -> None:
+        ann, bob = self.open("ann"), self.open("bob")
+        self.assertEqual(1, self.cookies.revoke(lambda session: session.username == "bob"))
+        self.assertIsNone(self.cookies.find(bob[1]))
+        self.assertIsNotNone(self.cookies.find(ann[1]))
+        self.assertEqual([frozenset([bob[0]])], self.revoked)
+        self.assertEqual(1, len(self.store.load()))
+        self.assertEqual(1, self.cookies.revoke())
+        self.assertEqual(0, self.cookies.revoke())
+
+    def test_listing(self) -> None:
+        opened = [self.open()[0] for _ in range(3)]
+        self.assertEqual(opened, [session.id for session in self.cookies.sessions()])

@@ -1,0 +1,74 @@
+"""Tests for L{tservice.access.failures}."""
+
+from __future__ import annotations
+
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.access.failures import (
+    CAP,
+    MAX_COUNTED,
+    WINDOW_SECONDS,
+    Failures,
+    neighbourhood,
+)
+from tservice.core.authentication import Bucket
+
+
+class FailuresTests(SynchronousTestCase):
+    """Windows, caps, and what is counted together."""
+
+    def setUp(self) -> None:
+        self.clock = Clock()
+        self.failures = Failures(self.clock)
+
+    def miss(self, times: int = 1, address: str = "1.1.1.1", name: str | None = None) -> float:
+        return [self.failures.failed(Bucket.BASIC, address, name) for _ in range(times)][-1]
+
+    def test_cap(self) -> None:
+        self.assertEqual(0, self.miss(CAP))
+        self.assertEqual(WINDOW_SECONDS, self.miss())
+
+    def test_the_window_begins_with_the_first_failure_and_ends(self) -> None:
+        self.miss()
+        self.clock.advance(WINDOW_SECONDS - 1)
+        self.miss(CAP - 1)
+        self.assertEqual(1, self.miss())
+        self.clock.advance(1)
+        self.assertEqual(0, self.miss(CAP))
+        self.assertEqual(WINDOW_SECONDS, self.miss())
+
+    def test_looking_does_not_count(self) -> None:
+        for _ in range(2 * CAP):
+            self.assertEqual(0, self.failures.blocked(Bucket.BASIC, "1.1.1.1", None))
+        self.assertEqual(0, self.miss(CAP))
+
+    def test_buckets_and_addresses_are_apart(self) -> None:
+        self.miss(CAP + 1)
+        self.assertEqual(0, self.failures.blocked(Bucket.HOOK, "1.1.1.1", None))
+        self.assertEqual(0, self.failures.blocked(Bucket.QR, "1.1.1.1", None))
+        self.assertEqual(0, self.failures.blocked(Bucket.BASIC, "1.1.1.2", None))
+
+    def test_a_name_has_its_own(self) -> None:
+        for number in range(CAP):
+            self.miss(1, f"1.1.1.{number}", "ann")
+        self.assertTrue(self.miss(1, "2.2.2.2", "ann"))
+        self.assertFalse(self.miss(1, "2.2.2.2", "bob"))
+
+    def test_a_name_is_no_address(self) -> None:
+        self.miss(CAP, "::9", "1.1.1.1")
+        self.assertFalse(self.miss())
+
+    def test_what_is_one_place(self) -> None:
+        for address, want in (
+            ("1.2.3.4", "1.2.3.4"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+            ("::1", "::1"),
+            ("unix", "unix"),
+        ):
+            self.assertEqual(want, neighbourhood(address))
+
+    def test_memory_is_bounded(self) -> None:
+        for number in range(MAX_COUNTED + 10):
+            self.miss(1, f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}")
+        self.assertEqual(MAX_COUNTED, len(self.failures._windows))

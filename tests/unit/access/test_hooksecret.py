@@ -1,0 +1,76 @@
+"""Tests for L{tservice.access.hooksecret} and L{tservice.access.passwords}."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from twisted.internet.defer import Deferred
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.access.authenticators import parse_basic
+from tservice.access.hooksecret import FILE_NAME, hook_secret
+from tservice.access.passwords import SingleAccount
+from tservice.core.errors import StartError
+from tservice.core.identity import Identity
+
+
+class HookSecretTests(SynchronousTestCase):
+    """Made once, then read."""
+
+    def setUp(self) -> None:
+        self.folder = Path(self.mktemp())
+        self.folder.mkdir()
+        self.path = self.folder / FILE_NAME
+
+    def read(self, byte: bytes = b"\xab") -> str:
+        return hook_secret(self.folder, lambda size: byte * size)
+
+    def test_made_at_the_first_start(self) -> None:
+        self.assertEqual("ab" * 32, self.read())
+        self.assertEqual(0o600, self.path.stat().st_mode & 0o777)
+
+    def test_kept_after_that(self) -> None:
+        self.read()
+        self.assertEqual("ab" * 32, self.read(b"\xcd"))
+
+    def test_one_that_others_may_read_stops_the_start(self) -> None:
+        self.read()
+        self.path.chmod(0o644)
+        self.assertRaises(StartError, self.read)
+
+    def test_a_broken_one_stops_the_start(self) -> None:
+        for content in (b"", b"short", b"\xff" * 64):
+            self.path.write_bytes(content)
+            self.path.chmod(0o600)
+            error = self.assertRaises(StartError, self.read)
+            self.assertNotIn("short", str(error))
+
+
+class SingleAccountTests(SynchronousTestCase):
+    """One name, one password."""
+
+    def setUp(self) -> None:
+        self.account = SingleAccount("admin", "pass:wörd")
+
+    def check(self, username: str, password: str) -> Identity | None:
+        return self.successResultOf(Deferred.fromCoroutine(self.account.check(username, password)))
+
+    def test_right(self) -> None:
+        self.assertEqual(Identity(username="admin", admin=True), self.check("admin", "pass:wörd"))
+
+    def test_wrong(self) -> None:
+        for username, password in (
+            ("admin", "pass"),
+            ("Admin", "pass:wörd"),
+            ("admin", ""),
+            ("", ""),
+            ("admin", "\ud800"),
+        ):
+            self.assertIsNone(self.check(username, password))
+
+    def test_who_is_there(self) -> None:
+        self.assertIsNotNone(self.account.identity("admin"))
+        self.assertIsNone(self.account.identity("root"))
+
+    def test_a_colon_belongs_to_the_password(self) -> None:
+        self.assertEqual(("a", "b:c"), parse_basic("basic YTpiOmM="))

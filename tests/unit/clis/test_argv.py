@@ -1,0 +1,227 @@
+"""Commands are built of checked words: a hostile value is refused, never an option or syntax."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.clis.fakes import make_entry
+from tservice.clis.argv import build_argv, check_resume, resolve_params
+from tservice.clis.model import Entry
+from tservice.clis.stock import stock_entries
+from tservice.core.errors import ErrorCode, ServiceError
+
+STOCK = stock_entries()
+
+
+def argv(
+    entry: Entry, resume: str | None = None, granted: bool = True, **given: object
+) -> tuple[str, ...]:
+    params, _ = resolve_params(entry, given, granted=granted)
+    return build_argv(entry, "/bin/it", params, resume)
+
+
+class BuildTests(SynchronousTestCase):
+    """From parameters to words."""
+
+    def test_the_first_word_stands_for_the_binary(self) -> None:
+        self.assertEqual(("/bin/it", "-l"), argv(STOCK["shell"]))
+        self.assertEqual(("/bin/it", "-v"), argv(make_entry(argv=["-v"])))
+        self.assertEqual(("/bin/it", "bash"), argv(make_entry(argv=["bash"])))
+
+    def test_flags_of_every_type(self) -> None:
+        entry = make_entry(
+            params={
+                "model": {"type": "token", "flag": "--model"},
+                "n": {"type": "int", "flag": "--n="},
+                "fast": {"type": "bool", "flag": "--fast"},
+                "mode": {"type": "enum", "values": ["a", "b"], "flag": "-m", "default": "b"},
+                "note": {"type": "token"},
+            }
+        )
+        self.assertEqual(("/bin/it", "-m", "b"), argv(entry))
+        self.assertEqual(
+            ("/bin/it", "--model", "x[1m]", "--n=0", "--fast", "-m", "a"),
+            argv(entry, mode="a", fast=True, n=0, model="x[1m]", note="unused"),
+        )
+        self.assertEqual(("/bin/it", "-m", "b"), argv(entry, fast=False, model=None, mode=None))
+
+    def test_placeholders(self) -> None:
+        entry = make_entry(
+            argv=["x", "run", "--as={who}:{n}", "{who}", "end"],
+            params={
+                "who": {"type": "token", "flag": "--who"},
+                "n": {"type": "int", "default": 2},
+            },
+        )
+        self.assertEqual(("/bin/it", "run", "--as=me:2", "me", "end"), argv(entry, who="me"))
+        self.assertEqual(("/bin/it", "run", "end"), argv(entry))
+
+    def test_resume(self) -> None:
+        one = "0a1b-2c"
+        self.assertEqual(
+            ("/bin/it", "--resume", one, "--permission-mode", "plan"),
+            argv(STOCK["primary"], resume=one, permissionMode="plan"),
+        )
+        self.assertEqual(
+            ("/bin/it", "resume", one, "--config=model_reasoning_effort=high"),
+            argv(STOCK["codex"], resume=one, effort="high"),
+        )
+
+    def test_resume_ids_that_could_be_something_else(self) -> None:
+        for conversation in ("-c", "", "a b", "a" * 101, "../a", "a\n", "$(id)"):
+            error = self.assertRaises(ServiceError, check_resume, STOCK["primary"], conversation)
+            self.assertTrue(error.message.startswith("resumeSessionId: "))
+        check_resume(STOCK["opencode"], "ses_4fA")
+        self.assertRaises(ServiceError, check_resume, STOCK["shell"], "0a")
+
+
+class ParamTests(SynchronousTestCase):
+    """What may be chosen, and by whom."""
+
+    def refusal(
+        self, entry: Entry, wanted: dict[str, object], granted: bool = True
+    ) -> ServiceError:
+        error: ServiceError = self.assertRaises(
+            ServiceError, resolve_params, entry, wanted, granted=granted
+        )
+        return error
+
+    def test_refusals_name_the_parameter(self) -> None:
+        entry = STOCK["primary"]
+        for name, value in (
+            ("model", "-x"),
+            ("model", "a b"),
+            ("model", "x" * 51),
+            ("model", 3),
+            ("model", ["a"]),
+            ("effort", "huge"),
+            ("permissionMode", True),
+            ("other", "a"),
+        ):
+            error = self.refusal(entry, {name: value})
+            self.assertEqual(ErrorCode.INVALID_INPUT, error.code)
+            self.assertTrue(error.message.startswith(f"params.{name}: "), error.message)
+
+    def test_numbers_and_booleans_are_strict(self) -> None:
+        entry = make_entry(params={"n": {"type": "int"}, "b": {"type": "bool"}})
+        bad: list[tuple[str, object]] = [
+            ("n", True),
+            ("n", -1),
+            ("n", 2**31),
+            ("n", "1"),
+            ("n", 1.0),
+            ("b", 1),
+        ]
+        for name, value in bad:
+            self.refusal(entry, {name: value})
+
+    def test_values_above_the_grant_are_lowered(self) -> None:
+        for mode, name, value, lowered in (
+            ("primary", "permissionMode", "bypassPermissions", "default"),
+            ("primary", "permissionMode", "auto", "default"),
+            ("codex", "sandbox", "danger-full-access", "workspace-write"),
+            ("codex", "bypass", True, False),
+            ("gemini", "approvalMode", "yolo", "default"),
+            ("opencode", "autoApprove", True, False),
+            ("antigravity", "skipPermissions", True, False),
+        ):
+            entry, given = STOCK[mode], {name: value}
+            self.assertEqual((given, ()), resolve_params(entry, given, granted=True))
+            self.assertEqual(
+                ({name: lowered}, (name,)), resolve_params(entry, given, granted=False)
+            )
+
+    def test_values_within_the_grant_stay(self) -> None:
+        given = {"permissionMode": "plan"}
+        self.assertEqual((given, ()), resolve_params(STOCK["primary"], given, granted=False))
+        off = {"bypass": False}
+        self.assertEqual((off, ()), resolve_params(STOCK["codex"], off, granted=False))
+
+    def test_defaults_need_the_grant_too(self) -> None:
+        entry = make_entry(
+            params={
+                "m": {
+                    "type": "enum",
+                    "values": ["a", "b"],
+                    "default": "b",
+                    "privileged": ["b"],
+                    "clampTo": "a",
+                }
+            }
+        )
+        self.assertEqual(({"m": "a"}, ("m",)), resolve_params(entry, {}, granted=False))
+
+    def test_without_a_substitute_it_is_refused(self) -> None:
+        entry = make_entry(params={"m": {"type": "token", "privileged": True}})
+        error = self.refusal(entry, {"m": "a"}, granted=False)
+        self.assertEqual(ErrorCode.FORBIDDEN, error.code)
+        self.assertEqual(({}, ()), resolve_params(entry, {}, granted=False))
+
+
+values = st.one_of(
+    st.text(max_size=60),
+    st.text(alphabet="-=;&|$`'\"\\ \n\t\0*?{}~<>()a1", max_size=20),
+    st.sampled_from(["--help", "-c", "opus", "opus[1m]", "a/b", "bypassPermissions", "high"]),
+    st.booleans(),
+    st.integers(),
+    st.none(),
+    st.lists(st.text(), max_size=2),
+)
+
+
+class ArgvProperties(SynchronousTestCase):
+    """Whatever is asked for, the command holds the entry's options and harmless words only."""
+
+    @settings(max_examples=200, deadline=None)
+    @given(
+        st.sampled_from(sorted(STOCK)),
+        st.data(),
+        st.booleans(),
+        st.none() | st.text(max_size=40) | st.from_regex(r"\A[0-9a-f-]{1,36}\Z"),
+    )
+    def test_no_value_becomes_an_option_or_shell_syntax(
+        self, mode: str, data: st.DataObject, granted: bool, resume: str | None
+    ) -> None:
+        entry = STOCK[mode]
+        given = data.draw(st.dictionaries(st.sampled_from([*entry.params, "zz"]), values))
+        try:
+            params, _ = resolve_params(entry, given, granted=granted)
+            if resume is not None:
+                check_resume(entry, resume)
+        except ServiceError as error:
+            self.assertRegex(error.message, r"^(params\.|resumeSessionId)")
+            return
+        built = build_argv(entry, "/bin/it", params, resume)
+        flags = {param.flag for param in entry.params.values() if param.flag}
+        own = {*entry.argv, *(entry.resume.argv if entry.resume else ())}
+        for word in built[1:]:
+            self.assertEqual([word], shlex.split(word))
+            self.assertIsNone(re.search(r"[\s;&|$`'\"\\*?{}~<>()!#\0]", word), word)
+            if word.startswith("-"):
+                self.assertTrue(
+                    word in flags | own
+                    or any(f.endswith("=") and word.startswith(f) for f in flags)
+                )
+        for name, value in params.items():
+            self.assertTrue(granted or not entry.params[name].needs_grant(value), name)
+
+    @settings(max_examples=200, deadline=None)
+    @given(st.dictionaries(st.sampled_from(sorted(STOCK["codex"].params)), values))
+    def test_accepted_whole_or_refused_for_a_value_that_is_wrong(
+        self, wanted: dict[str, object]
+    ) -> None:
+        entry = STOCK["codex"]
+        here = {name: value for name, value in wanted.items() if value is not None}
+        broken = {name for name, value in here.items() if entry.params[name].broken_rule(value)}
+        try:
+            params, _ = resolve_params(entry, wanted, granted=True)
+        except ServiceError as error:
+            self.assertIn(error.message.split(":")[0].removeprefix("params."), broken)
+        else:
+            self.assertEqual(set(), broken)
+            self.assertEqual(here, params)

@@ -1,0 +1,81 @@
+"""Reading the model out of agents' own configuration files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.clis.fakes import FakeProcesses, FakeSettings
+from tservice.clis.build import build_clis
+from tservice.core.config import Config
+from tservice.core.events import EventHub
+
+FILES = {
+    "primary": (".claude/settings.json", '{"model": "m-1"}', "CLAUDE_CONFIG_DIR", ".claude"),
+    "codex": (".codex/config.toml", 'a = 1\nmodel = "m-1"\n[x]\ny = 1', "CODEX_HOME", ".codex"),
+    "opencode": (
+        ".config/opencode/opencode.json",
+        '{"model": "m-1"}',
+        "XDG_CONFIG_HOME",
+        ".config",
+    ),
+    "gemini": (".gemini/settings.json", '{"model": {"name": "m-1"}}', "GEMINI_CLI_HOME", ""),
+}
+
+
+class ConfiguredTests(SynchronousTestCase):
+    """A home folder with the agents' files, asked through the registry as a whole."""
+
+    def setUp(self) -> None:
+        self.home = Path(self.mktemp()).absolute()
+        data = self.home / "data"
+        data.mkdir(parents=True)
+        self.registry = build_clis(
+            config=Config(data_dir=data),
+            clock=Clock(),
+            processes=FakeProcesses(),
+            environ={"HOME": str(self.home)},
+            home=self.home,
+            settings=FakeSettings(),
+            hub=EventHub(),
+        ).registry
+
+    def model(self, mode: str, **env: str) -> str | None:
+        return self.registry.configured_model(mode, {"HOME": str(self.home), **env})
+
+    def put(self, path: str, content: str) -> None:
+        file = self.home / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content)
+
+    def test_every_reader(self) -> None:
+        for mode, (path, content, _, _) in FILES.items():
+            self.assertIsNone(self.model(mode))
+            self.put(path, content)
+            self.assertEqual("m-1", self.model(mode), mode)
+
+    def test_moved_files(self) -> None:
+        for mode, (path, content, variable, folder) in FILES.items():
+            self.put(f"moved/{path}", content)
+            moved = {variable: str(self.home / "moved" / folder)}
+            self.assertEqual("m-1", self.model(mode, **moved), mode)
+            self.assertIsNone(self.model(mode, **{variable: "moved"}), mode)
+            self.assertIsNone(self.model(mode, **{variable: ""}), mode)
+
+    def test_what_cannot_be_used_says_nothing(self) -> None:
+        for content in ("{", "[]", "{}", '{"model": 3}', '{"model": ""}', '{"model": {"a": 1}}'):
+            self.put(".claude/settings.json", content)
+            self.assertIsNone(self.model("primary"), content)
+        self.put(".codex/config.toml", "model = ")
+        self.assertIsNone(self.model("codex"))
+        self.assertIsNone(self.registry.configured_model("codex", {}))
+
+    def test_names_are_cleaned_and_cut(self) -> None:
+        self.put(".claude/settings.json", '{"model": "a\\u001b[31m' + "b" * 100 + '"}')
+        self.assertEqual("a[31m" + "b" * 59, self.model("primary"))
+
+    def test_modes_without_a_reader(self) -> None:
+        for mode in ("shell", "pi", "nope"):
+            self.assertIsNone(self.model(mode))

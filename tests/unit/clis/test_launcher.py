@@ -1,0 +1,134 @@
+"""From a request to what runs in a pane."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+from zope.interface.verify import verifyObject
+
+from tests.unit.clis.fakes import FakeSettings, make_program, request
+from tservice.clis.interfaces import ICliRegistry
+from tservice.clis.launcher import CliRegistry
+from tservice.clis.lookup import BinaryLookup
+from tservice.clis.registry import merge_registry
+from tservice.clis.stock import stock_entries
+from tservice.core.errors import ErrorCode, ServiceError
+
+
+class LaunchTests(SynchronousTestCase):
+    """Programs are in a folder on PATH, made by the test that wants them."""
+
+    def setUp(self) -> None:
+        root = Path(self.mktemp()).absolute()
+        root.mkdir()
+        self.bin = root / "bin"
+        self.settings = FakeSettings()
+        self.environ = {"PATH": str(self.bin), "HOME": str(root), "OPENAI_API_KEY": "ok"}
+        self.registry = self.make()
+        for name in ("claude", "codex", "pi", "bash"):
+            make_program(self.bin, name)
+
+    def make(self, **file: object) -> CliRegistry:
+        registry = CliRegistry(
+            settings=self.settings,
+            lookup=BinaryLookup(Clock(), self.environ, Path("/nowhere")),
+            environ=self.environ,
+        )
+        registry.use(merge_registry(stock_entries(), file))
+        return registry
+
+    def refusal(self, mode: str, **fields: object) -> ServiceError:
+        error: ServiceError = self.assertRaises(
+            ServiceError, self.registry.launch, request(mode, **fields)
+        )
+        return error
+
+    def test_interface(self) -> None:
+        verifyObject(ICliRegistry, self.registry)
+
+    def test_whole(self) -> None:
+        plan = self.registry.launch(
+            request(
+                "codex",
+                params={"model": "m-1"},
+                overrides={"CODEX_HOME": "/c"},
+                resume="0a",
+                granted=False,
+            )
+        )
+        self.assertEqual((str(self.bin / "codex"), "resume", "0a", "--model", "m-1"), plan.argv)
+        self.assertEqual(
+            {
+                "CODEX_HOME": "/c",
+                "SERVICE_MUX": "1",
+                "SERVICE_SESSION_ID": "s-1",
+                "SERVICE_API_URL": "http://127.0.0.1:1",
+                "SERVICE_HOOK_SECRET_FILE": "/d/hook-secret",
+            },
+            plan.additions,
+        )
+        self.assertEqual({**self.environ, **plan.additions}, plan.env)
+        self.assertEqual({"model": "m-1"}, plan.params)
+        self.assertEqual((), plan.clamped)
+
+    def test_the_primarys_permission_mode_comes_from_the_settings(self) -> None:
+        for setting, mode in (
+            ("normal", "default"),
+            ("auto", "auto"),
+            ("bypass", "bypassPermissions"),
+        ):
+            self.settings.settings = FakeSettings(primaryMode=setting).get()
+            plan = self.registry.launch(request("primary"))
+            self.assertEqual(("--permission-mode", mode), plan.argv[-2:])
+            lowered = self.registry.launch(request("primary", granted=False))
+            self.assertEqual(("--permission-mode", "default"), lowered.argv[-2:])
+        self.assertEqual(("permissionMode",), lowered.clamped)
+        chosen = request("primary", params={"permissionMode": "plan"})
+        self.assertEqual({"permissionMode": "plan"}, self.registry.check(chosen))
+
+    def test_unknown_and_disabled_modes(self) -> None:
+        self.registry = self.make(codex={"enabled": False})
+        self.assertRaises(ServiceError, self.registry.require, "nope")
+        error = self.assertRaises(ServiceError, self.registry.require, "codex")
+        self.assertEqual("mode: codex is disabled", error.message)
+        self.assertEqual(ErrorCode.INVALID_INPUT, self.refusal("nope").code)
+        self.assertEqual("codex", self.registry.launch(request("codex")).argv[0].split("/")[-1])
+        self.assertIs(self.registry.get("codex"), self.registry.entries()[3])
+
+    def test_not_installed(self) -> None:
+        error = self.refusal("gemini")
+        self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
+        self.assertIn("npm install -g @google/gemini-cli", error.message)
+        self.assertEqual("Antigravity is not installed", self.refusal("antigravity").message)
+        self.assertEqual({}, self.registry.check(request("gemini")))
+
+    def test_elsewhere_nothing_is_looked_up(self) -> None:
+        plan = self.registry.launch(request("gemini", binary="gemini"))
+        self.assertEqual(("gemini",), plan.argv)
+
+    def test_what_runs_any_command_needs_the_grant(self) -> None:
+        for mode in ("shell", "pi"):
+            self.assertEqual(ErrorCode.FORBIDDEN, self.refusal(mode, granted=False).code)
+            self.registry.launch(request(mode))
+
+    def test_bad_requests_name_their_field(self) -> None:
+        for fields, field in (
+            ({"params": {"model": "--x"}}, "params.model"),
+            ({"resume": "-c"}, "resumeSessionId"),
+            ({"overrides": {"PATH": "/x"}}, "envOverrides.PATH"),
+        ):
+            self.assertTrue(self.refusal("codex", **fields).message.startswith(f"{field}: "))
+
+    def test_the_users_own_shell(self) -> None:
+        fish = make_program(self.bin / "own", "fish")
+        for shell, runs in (
+            (str(fish), fish),
+            (str(make_program(self.bin, "nologin")), self.bin / "bash"),
+            ("fish", self.bin / "bash"),
+            (str(self.bin / "zsh"), self.bin / "bash"),
+        ):
+            self.environ["SHELL"] = shell
+            plan = self.make().launch(request("shell"))
+            self.assertEqual((str(runs), "-l"), plan.argv, shell)

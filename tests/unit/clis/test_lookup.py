@@ -1,0 +1,79 @@
+"""Finding executables: order, memory, and what is passed over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.clis.fakes import make_program
+from tservice.clis.lookup import REMEMBERED, REMEMBERED_SECONDS, BinaryLookup
+
+
+class LookupTests(SynchronousTestCase):
+    """C{one} and C{two} are on PATH, the home folder is behind them."""
+
+    def setUp(self) -> None:
+        self.root = Path(self.mktemp()).absolute()
+        self.home, self.one, self.two = (self.root / name for name in ("home", "one", "two"))
+        self.root.mkdir()
+        self.clock = Clock()
+        path = f"relative::{self.one}:{self.two}"
+        self.lookup = BinaryLookup(self.clock, {"PATH": path}, self.home)
+
+    def test_order_of_folders(self) -> None:
+        places = [self.home / ".npm-global/bin", self.home / ".local/bin", self.two, self.one]
+        for folder in places:
+            made = make_program(folder, "tool")
+            self.lookup.forget()
+            self.assertEqual(made, self.lookup.find(["tool"]))
+
+    def test_order_of_names(self) -> None:
+        second = make_program(self.one, "second")
+        self.assertEqual(second, self.lookup.find(["first", "second"]))
+        first = make_program(self.two, "first")
+        self.lookup.forget()
+        self.assertEqual(first, self.lookup.find(["first", "second"]))
+
+    def test_absolute_names(self) -> None:
+        made = make_program(self.root / "opt", "tool")
+        self.assertEqual(made, self.lookup.find([str(made)]))
+        self.assertIsNone(self.lookup.find([str(made) + "2"]))
+
+    def test_what_cannot_be_run_is_passed_over(self) -> None:
+        make_program(self.one, "tool").chmod(0o644)
+        (self.two / "tool").mkdir(parents=True)
+        self.assertIsNone(self.lookup.find(["tool"]))
+        self.one.joinpath("gone").symlink_to(self.root / "nowhere")
+        self.assertIsNone(self.lookup.find(["gone"]))
+
+    def test_relative_folders_are_passed_over(self) -> None:
+        make_program(Path("relative"), "tool")
+        make_program(Path(), "tool2")
+        self.assertIsNone(self.lookup.find(["tool"]))
+        self.assertIsNone(self.lookup.find(["tool2"]))
+
+    def test_answers_are_remembered_for_a_while(self) -> None:
+        self.assertIsNone(self.lookup.find(["tool"]))
+        made = make_program(self.one, "tool")
+        self.clock.advance(REMEMBERED_SECONDS - 1)
+        self.assertIsNone(self.lookup.find(["tool"]))
+        self.clock.advance(1)
+        self.assertEqual(made, self.lookup.find(["tool"]))
+        made.unlink()
+        self.assertEqual(made, self.lookup.find(["tool"]))
+        self.lookup.forget()
+        self.assertIsNone(self.lookup.find(["tool"]))
+
+    def test_memory_is_bounded(self) -> None:
+        self.assertIsNone(self.lookup.find(["tool"]))
+        made = make_program(self.one, "tool")
+        for number in range(REMEMBERED):
+            self.lookup.find([f"other{number}"])
+        self.assertEqual(made, self.lookup.find(["tool"]))
+
+    def test_no_path_at_all(self) -> None:
+        lookup = BinaryLookup(self.clock, {}, self.home)
+        made = make_program(self.home / ".local/bin", "tool")
+        self.assertEqual(made, lookup.find(["tool"]))

@@ -1,0 +1,230 @@
+"""Drives a real site over memory: bytes in, parsed answers out, time by a Clock."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from http.client import HTTPResponse
+from io import BytesIO
+from typing import Any
+
+from attrs import frozen
+from twisted.internet.address import IPv4Address
+from twisted.internet.error import ConnectionDone
+from twisted.internet.task import Clock
+from twisted.internet.testing import StringTransport
+from twisted.python.failure import Failure
+from zope.interface import implementer
+
+from tservice.core.authentication import Pass, Visit
+from tservice.core.errors import ServiceError
+from tservice.core.identity import Identity
+from tservice.http.envelope import Response
+from tservice.http.kernel import IGate, IPages, ISockets, Kernel
+from tservice.http.operations import Call, Operation
+from tservice.http.request import Request
+from tservice.http.site import Site
+
+
+@implementer(IGate)
+class OpenGate:
+    """Lets everybody in, as C{identity}."""
+
+    def __init__(self, identity: Identity | None = None) -> None:
+        self.identity = identity or Identity(username="admin", admin=True)
+
+    def screen(self, request: Request, method: str, path: str | None) -> Visit:
+        return Visit(
+            method=method,
+            path=path,
+            host="localhost",
+            address="127.0.0.1",
+            secure=False,
+            upgrade=False,
+            header=request.getHeader,
+            cookie=lambda name: None,
+        )
+
+    async def identify(self, visit: Visit, operation: Operation | None) -> Pass:
+        return Pass(identity=self.identity)
+
+    def authorize(
+        self, visit: Visit, who: Identity, operation: Operation, path: Mapping[str, str]
+    ) -> None:
+        pass
+
+    def headers(self, visit: Visit | None) -> Mapping[str, str]:
+        return {}
+
+
+@implementer(IPages)
+class NoPages:
+    """A checkout without a built UI, and without the page that says so."""
+
+    def find(self, path: str, visit: Visit) -> Response | None:
+        return None
+
+
+@implementer(ISockets)
+class NoSockets:
+    """For tables without a WebSocket in them."""
+
+    async def serve(self, call: Call) -> None:
+        raise AssertionError("no socket was expected")
+
+    async def refuse(self, request: Request, error: ServiceError) -> None:
+        raise AssertionError("no socket was expected")
+
+
+class MemoryTransport(StringTransport):
+    """A StringTransport that also notes an abort."""
+
+    aborted = False
+
+    def __init__(self, host: str = "127.0.0.1") -> None:
+        super().__init__(peerAddress=IPv4Address("TCP", host, 54321))
+
+    def abortConnection(self) -> None:
+        self.aborted = True
+        super().abortConnection()
+
+
+@frozen
+class Answer:
+    """A parsed answer."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.content)
+
+    @property
+    def data(self) -> Any:
+        """The payload of a success."""
+        found = self.json()
+        assert found["success"] is True, found
+        return found["data"]
+
+    @property
+    def error(self) -> tuple[int, str, str]:
+        """Status, code and text of an error envelope."""
+        found = self.json()
+        assert found["success"] is False, found
+        return self.status, found["errorCode"], found["error"]
+
+
+class _Socket:
+    def __init__(self, data: bytes) -> None:
+        self._file = BytesIO(data)
+
+    def makefile(self, mode: str) -> BytesIO:
+        return self._file
+
+
+def parse(data: bytes, method: str = "GET") -> Answer:
+    """One complete HTTP answer."""
+    found = HTTPResponse(_Socket(data), method=method)  # type: ignore[arg-type]
+    found.begin()
+    headers = {name.lower(): value for name, value in found.getheaders()}
+    return Answer(found.status, headers, found.read())
+
+
+def head(method: str, path: str, headers: Mapping[str, str]) -> bytes:
+    """The head of a request; C{Host} unless given."""
+    named = {"Host": "localhost", **headers}
+    lines = [f"{method} {path} HTTP/1.1", *(f"{k}: {v}" for k, v in named.items())]
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
+class Connection:
+    """One client connection to a site."""
+
+    _lost = False
+
+    def __init__(self, site: Site, transport: MemoryTransport) -> None:
+        self.transport = transport
+        self.channel = site.buildProtocol(None)
+        self.channel.makeConnection(self.transport)
+
+    def send(self, data: bytes) -> None:
+        self.channel.dataReceived(data)
+
+    def value(self) -> bytes:
+        data: bytes = self.transport.value()
+        return data
+
+    @property
+    def producer(self) -> Any:
+        """Whoever fills the transport: a client that stops reading pauses it."""
+        return self.transport.producer
+
+    def lose(self) -> None:
+        """End the connection; may be called twice."""
+        if not self._lost:
+            self._lost = True
+            self.channel.connectionLost(Failure(ConnectionDone()))
+
+
+class Api:
+    """A site that serves C{operations}, and its clock."""
+
+    def __init__(
+        self,
+        operations: Iterable[Operation] = (),
+        gate: IGate | None = None,
+        pages: IPages | None = None,
+        sockets: ISockets | None = None,
+        base_path: str = "",
+        clock: Any = None,
+        **site: Any,
+    ) -> None:
+        self.clock = clock or Clock()
+        self.kernel = Kernel(
+            operations, gate or OpenGate(), pages or NoPages(), sockets or NoSockets(), base_path
+        )
+        self.site = Site(self.kernel, self.clock, **site)
+        self._open: list[Connection] = []
+
+    def connect(
+        self, host: str = "127.0.0.1", transport: MemoryTransport | None = None
+    ) -> Connection:
+        connection = Connection(self.site, transport or MemoryTransport(host))
+        self._open.append(connection)
+        return connection
+
+    def close(self) -> None:
+        """End every connection."""
+        for connection in self._open:
+            connection.lose()
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        headers: Mapping[str, str] | None = None,
+        host: str = "127.0.0.1",
+    ) -> Answer:
+        """One request on a connection of its own.
+
+        @param body: bytes as they are, anything else as JSON.
+        """
+        named = dict(headers or {})
+        content = b""
+        if body is not None:
+            content = body if isinstance(body, bytes) else json.dumps(body).encode()
+            named.setdefault("Content-Type", "application/json")
+            named["Content-Length"] = str(len(content))
+        connection = self.connect(host)
+        connection.send(head(method, path, named) + content)
+        answer = parse(connection.value(), method)
+        connection.lose()
+        return answer
+
+    def get(self, path: str, **headers: str) -> Answer:
+        return self.request("GET", path, headers=headers)
+
+    def post(self, path: str, body: object) -> Answer:
+        return self.request("POST", path, body)

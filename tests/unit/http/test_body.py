@@ -1,0 +1,238 @@
+"""Tests for L{tservice.http.body} and L{tservice.http.rules}."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import Field, field_validator
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.http.driver import Api
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.http.body import MAX_DEPTH, parse_json, read_body, read_query
+from tservice.http.models import Body, Query, QueryBool, QueryInt
+from tservice.http.operations import Access, Call, Operation
+
+
+class Inner(Body):
+    at_most: float = Field(le=10)
+
+
+class Sample(Body):
+    cols: int = Field(ge=1, le=500)
+    name: str | None = Field(None, max_length=8)
+    mode: Literal["shell", "primary"] = "shell"
+    on: bool = False
+    inner: Inner | None = None
+    list_of: tuple[Inner, ...] = Field((), max_length=2)
+    either: int | str = 1
+    anything: Any = None
+
+    @field_validator("name")
+    @classmethod
+    def _clean(cls, value: str | None) -> str | None:
+        if value is not None and "\0" in value:
+            raise ValueError("must not hold NUL")
+        return value
+
+
+class Loose(Body):
+    data: dict[str, Any] = Field(default_factory=dict)
+    numbers: list[float] = Field(default_factory=list)
+
+
+class Asked(Query):
+    timeout: QueryInt = 60000
+    fresh: QueryBool = False
+    until: tuple[str, ...] = ()
+    max_repos: Annotated[str, Field(max_length=3)] = "12"
+
+
+def read(raw: bytes, content_type: str = "application/json", optional: bool = False) -> Sample:
+    return read_body(raw, content_type, Sample, optional)
+
+
+class BodyTests(SynchronousTestCase):
+    """What is refused, and in which words."""
+
+    def assertSays(self, text: str, raw: bytes, **options: Any) -> None:
+        error = self.assertRaises(ServiceError, read, raw, **options)
+        self.assertEqual((ErrorCode.INVALID_INPUT, text), (error.code, error.message))
+
+    def test_good(self) -> None:
+        found = read(b'{"cols": 3, "listOf": [{"atMost": 1}], "name": null}')
+        self.assertEqual((3, 1.0, None), (found.cols, found.list_of[0].at_most, found.name))
+
+    def test_rules_are_named(self) -> None:
+        for raw, text in [
+            (b'{"cols": 501}', "cols: must be at most 500"),
+            (b'{"cols": 0}', "cols: must be at least 1"),
+            (b"{}", "cols: is required"),
+            (b'{"cols": null}', "cols: must be an integer"),
+            (b'{"cols": "5"}', "cols: must be an integer"),
+            (b'{"cols": 5.0}', "cols: must be an integer"),
+            (b'{"cols": true}', "cols: must be an integer"),
+            (b'{"cols": 1, "on": 1}', "on: must be true or false"),
+            (b'{"cols": 1, "name": "123456789"}', "name: must be at most 8 characters"),
+            (b'{"cols": 1, "name": "\\u0000"}', "name: must not hold NUL"),
+            (b'{"cols": 1, "mode": "x"}', "mode: must be one of 'shell' or 'primary'"),
+            (b'{"cols": 1, "colz": 1}', "colz: is not a known field"),
+            (b'{"cols": 1, "inner": {"atMost": 11}}', "inner.atMost: must be at most 10"),
+            (b'{"cols": 1, "inner": {}}', "inner.atMost: is required"),
+            (b'{"cols": 1, "inner": {"at_most": 1}}', "inner.atMost: is required"),
+            (b'{"cols": 1, "inner": []}', "inner: must be an object"),
+            (b'{"cols": 1, "listOf": {}}', "listOf: must be a list"),
+            (b'{"cols": 1, "listOf": [{"atMost": 1}, 2]}', "listOf.1: must be an object"),
+            (b'{"cols": 1, "either": []}', "either: must be an integer"),
+            (b"[]", "body: must be an object"),
+            (b"null", "body: must be an object"),
+        ]:
+            self.assertSays(text, raw)
+
+    def test_what_is_not_json(self) -> None:
+        for raw in (b"{", b'{"cols": 1,}', b"{'cols': 1}", b"\xef\xbb\xbf{}", b'{"cols": NaN}'):
+            self.assertSays("body: must be JSON", raw)
+        for raw in (b"-Infinity", b'{"cols": 01}', b"9" * 5000, b'"\x01"', b"{}{}"):
+            self.assertSays("body: must be JSON", raw)
+        for raw in (b"\xff", b'{"name": "\xed\xa0\x80"}', b"\xff\xfe{\x00}\x00"):
+            self.assertSays("body: must be UTF-8", raw)
+        self.assertSays("body: must hold finite numbers only", b'{"cols": 1e999}')
+
+    def test_half_a_surrogate_pair_names_its_field(self) -> None:
+        rule = "must not hold half a surrogate pair"
+        self.assertSays(f"name: {rule}", b'{"name": "a\\ud800"}')
+        self.assertSays(f"anything.0.x: {rule}", b'{"anything": [{"x": "\\uDFFFa"}]}')
+        self.assertSays(f"body: {rule}", b'"\\udc00\\ud800"')
+        self.assertSays(f"\\udc00: {rule}", b'{"\\udc00": 1}')
+        self.assertEqual("😀", read(b'{"cols": 1, "name": "\\ud83d\\ude00"}').name)
+
+    def test_repeated_name(self) -> None:
+        self.assertSays("cols: must not be repeated", b'{"cols": 1, "x": 1, "cols": 2}')
+
+    def test_depth(self) -> None:
+        deep = f"body: must not be nested deeper than {MAX_DEPTH}"
+        for levels in (MAX_DEPTH, 500, 200_000):
+            self.assertSays(deep, b'{"anything":' + b"[" * levels + b"]" * levels + b"}")
+            self.assertSays(deep, b'{"a":' * (levels + 1) + b"1" + b"}" * (levels + 1))
+        levels = MAX_DEPTH - 1
+        read(b'{"cols":1,"anything":' + b"[" * levels + b"]" * levels + b"}")
+        read(b'{"cols":1,"anything":[' + b"[]," * 500 + b"[]]}")
+
+    def test_empty(self) -> None:
+        self.assertSays("body: is required", b"")
+        self.assertSays("body: is required", b" \n")
+        self.assertSays("cols: is required", b"", optional=True)
+        self.assertEqual({}, read_body(b"", "", Loose, True).data)
+
+    def test_types(self) -> None:
+        for kind in ("", "application/json; charset=utf-8", "Text/Plain;charset=UTF-8"):
+            self.assertEqual(1, read(b'{"cols": 1}', kind).cols)
+        for kind in ("application/x-www-form-urlencoded", "multipart/form-data", "json"):
+            self.assertSays("content-type: must be application/json", b"{}", content_type=kind)
+
+    def test_a_caller_s_word_is_shortened_and_cleaned(self) -> None:
+        long = "\x1b[31m" + "x" * 999
+        error = self.assertRaises(ServiceError, read, json.dumps({"cols": 1, long: 1}).encode())
+        self.assertNotIn("\x1b", error.message)
+        self.assertTrue(len(error.message) < 250)
+
+
+class QueryTests(SynchronousTestCase):
+    """Query strings."""
+
+    def ask(self, **args: list[bytes]) -> Asked:
+        return read_query({name.encode(): values for name, values in args.items()}, Asked)
+
+    def assertSays(self, text: str, **args: list[bytes]) -> None:
+        self.assertEqual(text, self.assertRaises(ServiceError, self.ask, **args).message)
+
+    def test_good(self) -> None:
+        found = self.ask(timeout=[b"5"], fresh=[b"1"], until=[b"a", b"b,c"], unknown=[b"\xff"])
+        self.assertEqual((5, True, ("a", "b,c")), (found.timeout, found.fresh, found.until))
+        self.assertEqual(Asked(), self.ask())
+
+    def test_bad(self) -> None:
+        self.assertSays("timeout: must not be repeated", timeout=[b"1", b"2"])
+        for value in (b"", b"1.0", b" 1", b"1_0", b"+", b"0x1", b"\xd9\xa1", b"9" * 30):
+            self.assertSays("timeout: must be an integer", timeout=[value])
+        self.assertSays("fresh: must be one of 0, 1, false, true", fresh=[b"yes"])
+        self.assertSays("until: must be UTF-8", until=[b"a", b"\xff"])
+        self.assertSays("maxRepos: must be at most 3 characters", maxRepos=[b"1234"])
+
+
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(list(Sample.model_json_schema()["properties"])) | st.text(max_size=4),
+            inner,
+            max_size=5,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+async def echo(call: Call) -> object:
+    return {"got": call.body.model_dump(mode="json")}
+
+
+def taking(model: type[Body], path: str) -> Operation:
+    return Operation(
+        method="POST",
+        path=path,
+        access=Access.USER,
+        handler=echo,
+        summary="",
+        tag="",
+        body=model,
+        optional_body=True,
+    )
+
+
+class PropertyTests(SynchronousTestCase):
+    """Nothing that a caller can send is a server error."""
+
+    def setUp(self) -> None:
+        self.api = Api([taking(Sample, "/api/a"), taking(Loose, "/api/b"), taking(Inner, "/api/c")])
+
+    def check(self, path: str, raw: bytes) -> None:
+        answer = self.api.request("POST", path, raw)
+        if answer.status == 200:
+            assert "got" in answer.data
+            return
+        status, code, text = answer.error
+        assert (status, code) == (400, "INVALID_INPUT"), answer
+        field, _, rule = text.partition(": ")
+        assert field, text
+        assert rule, text
+
+    @settings(max_examples=1500, deadline=None)
+    @given(ANY_JSON, st.sampled_from(["/api/a", "/api/b", "/api/c"]))
+    def test_any_json(self, value: object, path: str) -> None:
+        self.check(path, json.dumps(value).encode())
+
+    @settings(max_examples=700, deadline=None)
+    @given(st.dictionaries(st.sampled_from(["cols", "name", "inner", "numbers"]), ANY_JSON))
+    def test_nearly_right(self, value: dict[str, object]) -> None:
+        self.check("/api/a", json.dumps({"cols": 5, **value}).encode())
+        self.check("/api/b", json.dumps({"numbers": [value.get("cols")]}).encode())
+
+    @settings(max_examples=500, deadline=None)
+    @given(st.binary(max_size=40))
+    def test_any_bytes(self, raw: bytes) -> None:
+        self.check("/api/a", raw)
+
+    @settings(max_examples=500, deadline=None)
+    @given(ANY_JSON)
+    def test_what_json_allows_comes_through(self, value: object) -> None:
+        """Our reader takes exactly what it hands on."""
+        try:
+            found = parse_json(json.dumps(value).encode())
+        except ServiceError:
+            return
+        assert json.loads(json.dumps(value, allow_nan=False)) == found

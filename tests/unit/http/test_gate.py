@@ -1,0 +1,260 @@
+"""Tests for L{tservice.http.gate}: who passes, and what the others hear."""
+
+from __future__ import annotations
+
+from tests.unit.http.driver import Answer, Api
+from tests.unit.http.gatecase import SECRET, TOO_MANY, GateCase, basic
+from tests.unit.http.test_site import operation
+from tservice.access.failures import CAP, WINDOW_SECONDS
+from tservice.core.config import Config
+from tservice.http.gate import prefers_page
+
+
+class OrderTests(GateCase):
+    """Host, then Origin, then authentication, on every path."""
+
+    PATHS = (
+        ("GET", "/api/who"),
+        ("POST", "/api/who"),
+        ("GET", "/"),
+        ("GET", "/nope"),
+        ("GET", "/api/nope"),
+        ("PUT", "/api/who"),
+        ("OPTIONS", "/api/who"),
+        ("GET", "/q/abc"),
+        ("GET", "/healthz"),
+        ("GET", "/assets/x-1234.js"),
+        ("POST", "/api/login"),
+        ("GET", "/%ff"),
+        ("POST", "/webview/x/"),
+    )
+
+    def test_host_first(self) -> None:
+        for method, path in self.PATHS:
+            for host in ("evil.example", ""):
+                headers = {"Host": host, "Origin": "http://evil.example"}
+                answer = self.ask(headers, path, method)
+                if method != "HEAD":
+                    self.assertBare(403, "Forbidden: host not allowed", answer)
+
+    def test_origin_second(self) -> None:
+        for path in ("/api/who", "/nope", "/api/login", "/q/x", "/api/hook-event", "/%ff"):
+            for origin in ("http://evil.example", "null", "http://localhost:3000"):
+                answer = self.ask({"Origin": origin, **basic()}, path, "POST")
+                self.assertBare(403, "Forbidden: cross-site request blocked", answer)
+
+    def test_authentication_third(self) -> None:
+        for method, path in self.PATHS:
+            answer = self.ask({}, path, method)
+            public = path in ("/healthz", "/q/abc", "/assets/x-1234.js", "/api/login")
+            self.assertEqual(not public, answer.status == 401, (method, path))
+
+    def test_hosts_that_pass(self) -> None:
+        for host in ("box.example", "bound.example:1", "tunnel.example", "10.1.2.3", "a.ts.net"):
+            self.assertEqual(200, self.ask({"Host": host, **basic()}).status, host)
+
+    def test_two_hosts_are_none(self) -> None:
+        connection = self.api.connect()
+        connection.send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n")
+        self.assertTrue(connection.value().startswith(b"HTTP/1.1 403 "))
+
+    def test_no_host(self) -> None:
+        connection = self.api.connect()
+        connection.send(b"GET /healthz HTTP/1.0\r\n\r\n")
+        self.assertTrue(connection.value().startswith(b"HTTP/1.0 403 "))
+
+    def test_own_origin_passes(self) -> None:
+        headers = {"Host": "localhost:8770", "Origin": "http://localhost:8770", **basic()}
+        self.assertEqual(200, self.ask(headers, method="POST").status)
+
+    def test_reading_across_sites_is_the_browser_s_business(self) -> None:
+        answer = self.ask({"Origin": "http://evil.example", **basic()})
+        self.assertEqual(200, answer.status)
+        self.assertNotIn("access-control-allow-origin", answer.headers)
+
+    def test_upgrade_across_sites(self) -> None:
+        headers = {"Origin": "http://evil.example", "Upgrade": "websocket", **basic()}
+        self.assertBare(403, "Forbidden: cross-site request blocked", self.ask(headers, "/ws/mine"))
+
+
+class AuthenticationTests(GateCase):
+    """Basic, cookies and failures in single-user mode."""
+
+    def test_bare_401(self) -> None:
+        answer = self.ask()
+        self.assertBare(401, "Unauthorized", answer)
+        self.assertEqual('Basic realm="Service"', answer.headers["www-authenticate"])
+
+    def test_basic_opens_one_session_and_reuses_it(self) -> None:
+        first, second = self.ask(basic()), self.ask(basic())
+        self.assertEqual({"user": "admin", "by": "basic"}, first.data)
+        cookie = first.headers["set-cookie"]
+        token = "0" * 63 + "1"
+        want = f"service_session={token}; Path=/; HttpOnly; SameSite=Lax; Max-Age=86400"
+        self.assertEqual(want, cookie)
+        self.assertEqual(cookie, second.headers["set-cookie"])
+        self.assertEqual(1, len(self.cookies.sessions()))
+        self.ask({**basic(), "User-Agent": "other"})
+        self.assertEqual(2, len(self.cookies.sessions()))
+
+    def test_wrong_passwords(self) -> None:
+        for headers in (
+            basic(password="wrong"),
+            basic(username="root"),
+            basic(password=""),
+            basic(password="right\0"),
+            basic(password="räight"),
+        ):
+            self.assertBare(401, "Unauthorized", self.ask(headers))
+
+    def test_headers_that_are_no_basic_are_no_failures(self) -> None:
+        for value in ("Basic", "Basic !!", "Basic YQ==", "Bearer x", "Basic /w=="):
+            for _ in range(CAP):
+                self.assertEqual(401, self.ask({"Authorization": value}).status)
+
+    def test_cap(self) -> None:
+        for _ in range(CAP):
+            self.assertEqual(401, self.ask(basic(password="wrong")).status)
+        self.clock.advance(10.5)
+        answer = self.ask(basic(password="wrong"))
+        self.assertEqual((429, TOO_MANY), (answer.status, answer.content))
+        self.assertEqual(str(WINDOW_SECONDS - 10), answer.headers["retry-after"])
+        self.assertEqual(429, self.ask().status)
+        self.assertEqual(429, self.login("wrong").status)
+        self.assertEqual(401, self.ask({"Accept": "text/html"}, "/").status)
+
+    def test_the_right_one_always_passes(self) -> None:
+        cookie = {"Cookie": self.ask(basic()).headers["set-cookie"].partition(";")[0]}
+        for _ in range(CAP + 1):
+            self.ask(basic(password="wrong"))
+        self.assertEqual(200, self.ask(basic()).status)
+        self.assertEqual(200, self.ask(cookie).status)
+        self.assertEqual(200, self.login().status)
+        self.assertEqual(429, self.ask(basic(password="wrong")).status)
+
+    def test_the_window_ends(self) -> None:
+        for _ in range(CAP + 5):
+            self.ask(basic(password="wrong"))
+        self.clock.advance(WINDOW_SECONDS)
+        self.assertEqual(401, self.ask(basic(password="wrong")).status)
+
+    def test_addresses_are_counted_apart(self) -> None:
+        for _ in range(CAP + 1):
+            self.ask(basic(password="wrong"))
+        self.address = "10.0.0.9"
+        self.assertEqual(401, self.ask(basic(password="wrong")).status)
+
+    def test_cookie(self) -> None:
+        cookie = self.login().headers["set-cookie"].partition(";")[0]
+        answer = self.ask({"Cookie": f"a=b; {cookie}; c"})
+        self.assertEqual({"user": "admin", "by": "cookie"}, answer.data)
+        self.assertTrue(answer.headers["set-cookie"].startswith(cookie))
+        for text in ("service_session=", "service_session=x", "service_session=\xff", cookie[:-1]):
+            self.assertEqual(401, self.ask({"Cookie": text}).status)
+
+    def test_an_old_cookie_and_the_right_password(self) -> None:
+        answer = self.ask({"Cookie": "service_session=old", **basic()})
+        self.assertEqual("basic", answer.data["by"])
+
+    def test_secure_behind_a_tls_proxy_only_when_it_is_trusted(self) -> None:
+        answer = self.ask({"X-Forwarded-Proto": "https", **basic()})
+        self.assertNotIn("Secure", answer.headers["set-cookie"])
+        self.assertNotIn("strict-transport-security", answer.headers)
+
+    def test_login_page(self) -> None:
+        browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+        for path in ("/", "/login", "/nope"):
+            answer = self.ask(browser, path)
+            self.assertEqual((401, b"<form>"), (answer.status, answer.content))
+            self.assertNotIn("www-authenticate", answer.headers)
+        self.assertEqual(b"", self.ask(browser, "/", "HEAD").content)
+        for path in ("/api/who", "/ws/x", "/webview/x/y"):
+            self.assertBare(401, "Unauthorized", self.ask(browser, path))
+
+    def test_scripts_of_a_page_get_no_challenge(self) -> None:
+        answer = self.ask({"Sec-Fetch-Mode": "cors"})
+        self.assertBare(401, "Unauthorized", answer)
+        self.assertNotIn("www-authenticate", answer.headers)
+        self.assertIn("www-authenticate", self.ask({"Sec-Fetch-Mode": "navigate"}).headers)
+
+    def test_public_asset(self) -> None:
+        self.assertEqual(200, self.ask(path="/assets/x-1234.js").status)
+
+    def test_accept(self) -> None:
+        for accept, want in (
+            ("text/html", True),
+            ("text/html;q=0.5, application/json;q=0.4", True),
+            ("text/html, application/json", False),
+            ("*/*", False),
+            ("", False),
+            ("text/html;q=x", False),
+            ("text/html;q=0", False),
+        ):
+            self.assertEqual(want, prefers_page(accept), accept)
+
+    def test_a_large_upload_of_a_stranger_is_refused_early(self) -> None:
+        self.api = Api(
+            [operation("POST", "/api/up", self.who, body_limit=8 << 20)],
+            self.api.kernel._gate,
+            clock=self.clock,
+        )
+        connection = self.api.connect()
+        connection.send(
+            b"POST /api/up HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000000\r\n\r\n"
+        )
+        connection.send(b"x" * (1 << 20))
+        self.assertEqual(b"", connection.value())
+        connection.send(b"x")
+        self.assertTrue(connection.value().startswith(b"HTTP/1.1 401 "))
+
+
+class HookTests(GateCase):
+    """Hooks of this machine (interface.md Authentication 5)."""
+
+    def hook(self, secret: str | None = None, **headers: str) -> Answer:
+        named = dict(headers)
+        if secret is not None:
+            named["X-Service-Hook-Secret"] = secret
+        return self.ask(named, "/api/hook-event", "POST", {})
+
+    def test_right(self) -> None:
+        self.assertEqual({"user": "hook", "by": "hook"}, self.hook(SECRET).data)
+        self.address = "::ffff:127.0.0.1"
+        self.assertEqual(200, self.hook(SECRET).status)
+
+    def test_wrong(self) -> None:
+        for secret in (None, "", "x", SECRET.upper() + "0", "\xff"):
+            answer = self.hook(secret, **basic())
+            self.assertBare(401, "Unauthorized: hook secret required", answer)
+            self.assertNotIn("www-authenticate", answer.headers)
+
+    def test_buckets_are_apart(self) -> None:
+        for _ in range(CAP):
+            self.assertEqual(401, self.hook("x").status)
+        self.assertEqual(429, self.hook("x").status)
+        self.assertEqual(200, self.hook(SECRET).status)
+        self.assertEqual(401, self.ask(basic(password="wrong")).status)
+
+    def test_from_elsewhere_it_is_like_any_other(self) -> None:
+        self.address = "10.0.0.9"
+        self.assertBare(401, "Unauthorized", self.hook(SECRET))
+        self.assertEqual("basic", self.hook(None, **basic()).data["by"])
+
+
+class OpenTests(GateCase):
+    """Single-user without a password (interface.md Authentication 1)."""
+
+    config = Config()
+
+    def test_everybody_is_the_user(self) -> None:
+        self.assertEqual({"user": "admin", "by": "none"}, self.ask().data)
+        self.assertEqual(200, self.ask(path="/api/admin").status)
+        self.assertNotIn("set-cookie", self.ask().headers)
+
+    def test_hooks_need_the_secret_all_the_same(self) -> None:
+        self.assertEqual(401, self.ask(path="/api/hook-event", method="POST").status)
+
+    def test_login_has_nothing_to_do(self) -> None:
+        answer = self.login("anything")
+        self.assertEqual((200, "admin"), (answer.status, answer.data["username"]))
+        self.assertNotIn("set-cookie", answer.headers)

@@ -1,0 +1,408 @@
+"""Tests for L{tservice.http.site}, L{kernel}, L{routing} and L{channel} together."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import Field
+from twisted.internet.defer import Deferred
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.http.driver import Api, head, parse
+from tservice.core.errors import ErrorCode, ServiceError, not_found
+from tservice.http.channel import HEADER_SECONDS, LINGER_BYTES, LINGER_SECONDS
+from tservice.http.models import Answer, Body, Query
+from tservice.http.operations import JSON_BODY_LIMIT, Access, Call, Operation, Reply, Style
+from tservice.http.request import HANG_UP
+from tservice.http.site import IDLE_SECONDS
+
+
+class Size(Body):
+    cols: int = Field(ge=1, le=500)
+    kind: Literal["big", "small"] = "big"
+
+
+class Page(Query):
+    limit: int = 10
+
+
+class Told(Answer):
+    seen_cols: int
+
+
+def operation(method: str, path: str, handler: Any, **fields: Any) -> Operation:
+    return Operation(
+        **{
+            "method": method,
+            "path": path,
+            "handler": handler,
+            "access": Access.USER,
+            "summary": "s",
+            "tag": "t",
+            **fields,
+        }
+    )
+
+
+class Handlers:
+    """Sample operations."""
+
+    def __init__(self) -> None:
+        self.parked: list[Deferred[object]] = []
+        self.cancelled: list[Deferred[object]] = []
+        self.calls: list[Call] = []
+
+    async def echo(self, call: Call) -> object:
+        self.calls.append(call)
+        return {"path": dict(call.path)}
+
+    async def size(self, call: Call) -> object:
+        return Told(seen_cols=call.body.cols)
+
+    async def listing(self, call: Call) -> object:
+        return {"limit": call.query.limit}
+
+    async def missing(self, call: Call) -> object:
+        raise not_found(f"Thing {call.id}")
+
+    async def broken(self, call: Call) -> object:
+        raise ZeroDivisionError("secret detail")
+
+    async def park(self, call: Call) -> object:
+        self.parked.append(Deferred(self.cancelled.append))
+        return await self.parked[-1]
+
+    async def raw(self, call: Call) -> object:
+        return Reply(content="ok 1\n", content_type="text/plain", headers={"X-A": "b"})
+
+    async def nothing(self, call: Call) -> object:
+        return None
+
+    async def stream(self, call: Call) -> object:
+        call.request.write(b"one")
+        raise ServiceError(ErrorCode.CONFLICT, "half-way")
+
+    def table(self) -> list[Operation]:
+        return [
+            operation("GET", "/api/things/{id}", self.echo),
+            operation("DELETE", "/api/things/{id}", self.nothing),
+            operation("POST", "/api/size", self.size, body=Size),
+            operation("GET", "/api/list", self.listing, query=Page),
+            operation("GET", "/api/missing/{id}", self.missing),
+            operation("GET", "/api/broken", self.broken),
+            operation("GET", "/api/park", self.park, style=Style.LONG_POLL),
+            operation("GET", "/raw", self.raw, style=Style.RAW),
+            operation("POST", "/api/upload", self.echo, body_limit=3 * JSON_BODY_LIMIT),
+            operation("POST", "/api/tiny", self.size, body=Size, body_limit=20),
+            operation("GET", "/api/stream", self.stream, style=Style.STREAM),
+            operation("ANY", "/web/{name}/{rest:path}", self.echo),
+        ]
+
+
+class RoutingTests(SynchronousTestCase):
+    """Which operation answers, and what is said when none does."""
+
+    def setUp(self) -> None:
+        self.handlers = Handlers()
+        self.api = Api(self.handlers.table())
+
+    def test_payload_is_wrapped(self) -> None:
+        answer = self.api.get("/api/things/a1")
+        self.assertEqual(200, answer.status)
+        self.assertEqual({"success": True, "data": {"path": {"id": "a1"}}}, answer.json())
+        self.assertEqual(str(len(answer.content)), answer.headers["content-length"])
+        self.assertEqual("no-store", answer.headers["cache-control"])
+
+    def test_no_payload_is_an_empty_object(self) -> None:
+        self.assertEqual({}, self.api.request("DELETE", "/api/things/a1").data)
+
+    def test_models_leave_in_camel_case(self) -> None:
+        self.assertEqual({"seenCols": 5}, self.api.post("/api/size", {"cols": 5}).data)
+
+    def test_version_prefix_is_an_alias(self) -> None:
+        self.assertEqual({"path": {"id": "x"}}, self.api.get("/api/v1/things/x").data)
+        self.assertEqual(404, self.api.get("/api/v1/v1/things/x").status)
+
+    def test_base_path(self) -> None:
+        api = Api(self.handlers.table(), base_path="/deep")
+        for path in ("/deep/api/things/x", "/deep/api/v1/things/x", "/api/things/x"):
+            self.assertEqual(200, api.get(path).status, path)
+
+    def test_unknown_route_names_the_path_as_requested(self) -> None:
+        self.assertEqual(
+            (404, "NOT_FOUND", "Route POST /api/v1/nope not found"),
+            self.api.post("/api/v1/nope", {}).error,
+        )
+
+    def test_wrong_method(self) -> None:
+        answer = self.api.request("PUT", "/api/things/x")
+        self.assertEqual((405, "INVALID_INPUT"), answer.error[:2])
+        self.assertEqual("DELETE, GET, HEAD, OPTIONS", answer.headers["allow"])
+
+    def test_options(self) -> None:
+        answer = self.api.request("OPTIONS", "/api/things/x")
+        self.assertEqual((204, b""), (answer.status, answer.content))
+        self.assertEqual("DELETE, GET, HEAD, OPTIONS", answer.headers["allow"])
+
+    def test_head_has_the_length_and_no_content(self) -> None:
+        got = self.api.get("/api/things/a1")
+        answer = self.api.request("HEAD", "/api/things/a1")
+        self.assertEqual((200, b""), (answer.status, answer.content))
+        self.assertEqual(got.headers["content-length"], answer.headers["content-length"])
+
+    def test_outside_the_api_it_is_text(self) -> None:
+        answer = self.api.get("/nope")
+        self.assertEqual((404, b"Not Found"), (answer.status, answer.content))
+        self.assertTrue(answer.headers["content-type"].startswith("text/plain"))
+
+    def test_parameters_are_decoded_once(self) -> None:
+        self.assertEqual(
+            {"path": {"id": "ü%41 ?"}}, self.api.get("/api/things/%C3%BC%2541%20%3F").data
+        )
+        self.assertEqual({"path": {"id": "A"}}, self.api.get("/%61pi/things/%41").data)
+
+    def test_bad_paths_are_unknown(self) -> None:
+        for path in ("a%2Fb", "%00", "%ff", "..", "%2e%2e", ".", "%C3", "a/b", "", "x/"):
+            self.assertEqual(404, self.api.get(f"/api/things/{path}").status, path)
+        for path in ("//api/things/x", "/api//things/x", "*", "http://h/api/things/x", "/%"):
+            self.assertEqual(404, self.api.get(path).status, path)
+
+    def test_bytes_beyond_ascii(self) -> None:
+        connection = self.api.connect()
+        connection.send(b"GET /api/things/\xff HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        self.assertTrue(connection.value().startswith(b"HTTP/1.1 400 "))
+
+    def test_rest_of_the_path(self) -> None:
+        for path, rest in (("", ""), ("/a//b%2Fc/", "/a//b%2Fc/"), ("x", "x")):
+            self.assertEqual(
+                {"path": {"name": "n", "rest": rest}},
+                self.api.request("PATCH", f"/web/n/{path}").data,
+            )
+
+    def test_one_route_one_operation(self) -> None:
+        table = [operation("GET", "/api/x", self.handlers.echo)] * 2
+        self.assertRaises(ValueError, Api, table)
+
+
+class FuzzTests(SynchronousTestCase):
+    """Whatever the request line and headers hold, it is never a server error."""
+
+    def setUp(self) -> None:
+        self.api = Api(Handlers().table())
+
+    @settings(max_examples=500, deadline=None)
+    @given(
+        st.sampled_from([b"GET", b"POST", b"OPTIONS", b"HEAD"]) | st.binary(max_size=5),
+        st.sampled_from([b"/api/", b"/api/things/", b"/web/", b"/"]) | st.just(b""),
+        st.binary(max_size=12) | st.text("%2fFeE./\\?&=", max_size=12).map(str.encode),
+        st.lists(st.tuples(st.binary(max_size=8), st.binary(max_size=8)), max_size=3),
+    )
+    def test_any_head(
+        self, method: bytes, start: bytes, rest: bytes, headers: list[tuple[bytes, bytes]]
+    ) -> None:
+        lines = [b"%b %b%b HTTP/1.1" % (method, start, rest), b"Host: localhost"]
+        lines += [b"%b: %b" % header for header in headers]
+        connection = self.api.connect()
+        connection.send(b"\r\n".join([*lines, b"", b""]))
+        assert b" 500 " not in connection.value().partition(b"\r\n")[0]
+        connection.lose()
+
+
+class AnswerTests(SynchronousTestCase):
+    """What handlers raise and return, on the wire."""
+
+    def setUp(self) -> None:
+        self.handlers = Handlers()
+        self.told: list[tuple[object, ...]] = []
+        self.api = Api(self.handlers.table(), answered=lambda *args: self.told.append(args))
+
+    def test_service_error(self) -> None:
+        self.assertEqual(
+            (404, "NOT_FOUND", "Thing 7 not found"), self.api.get("/api/missing/7").error
+        )
+
+    def test_fault_tells_no_detail_and_is_logged_once(self) -> None:
+        answer = self.api.get("/api/broken")
+        self.assertEqual(
+            (500, "INTERNAL_ERROR", "Internal error (number 1 in the log)"), answer.error
+        )
+        self.assertEqual(1, len(self.flushLoggedErrors(ZeroDivisionError)))
+
+    def test_raw(self) -> None:
+        answer = self.api.get("/raw")
+        self.assertEqual(b"ok 1\n", answer.content)
+        self.assertEqual(
+            ("text/plain", "b"), (answer.headers["content-type"], answer.headers["x-a"])
+        )
+
+    def test_query(self) -> None:
+        self.assertEqual({"limit": 3}, self.api.get("/api/list?limit=3&other=1").data)
+        self.assertEqual("limit: must be an integer", self.api.get("/api/list?limit=x").error[2])
+
+    def test_answers_are_counted(self) -> None:
+        self.api.get("/api/things/1")
+        self.api.get("/nope")
+        self.assertEqual(
+            [("/api/things/{id}", "GET", 200, 0.0, 43), ("none", "GET", 404, 0.0, 9)], self.told
+        )
+
+    def test_hang_up_cancels_the_handler(self) -> None:
+        connection = self.api.connect()
+        connection.send(head("GET", "/api/park", {}))
+        connection.lose()
+        self.assertEqual(self.handlers.parked, self.handlers.cancelled)
+        self.assertEqual(b"", connection.value())
+        self.assertEqual(HANG_UP, self.told[0][2])
+        self.assertEqual(0, self.api.site.connections)
+
+    def test_long_poll_outlives_the_idle_time_out(self) -> None:
+        connection = self.api.connect()
+        connection.send(head("GET", "/api/park", {}))
+        self.api.clock.advance(600)
+        self.handlers.parked[0].callback({"a": 1})
+        self.assertEqual({"a": 1}, parse(connection.value()).data)
+
+    def test_a_cancelled_handler_with_its_client_still_there(self) -> None:
+        connection = self.api.connect()
+        connection.send(head("GET", "/api/park", {}))
+        self.handlers.parked[0].cancel()
+        self.assertEqual(500, parse(connection.value()).status)
+        self.flushLoggedErrors()
+
+    def test_a_stream_that_breaks_is_cut(self) -> None:
+        connection = self.api.connect()
+        connection.send(head("GET", "/api/stream", {}))
+        self.assertTrue(connection.transport.aborted)
+        self.assertTrue(connection.value().endswith(b"3\r\none\r\n"))
+
+
+class BodyBoundTests(SynchronousTestCase):
+    """A body over its bound is refused while it arrives."""
+
+    def setUp(self) -> None:
+        self.handlers = Handlers()
+        self.api = Api(self.handlers.table())
+        self.connection = self.api.connect()
+        self.addCleanup(self.api.close)
+
+    def assertRefused(self) -> None:
+        answer = parse(self.connection.value())
+        self.assertEqual((413, "PAYLOAD_TOO_LARGE"), answer.error[:2])
+        self.assertEqual("close", answer.headers["connection"])
+
+    def test_declared(self) -> None:
+        self.connection.send(
+            head("POST", "/api/size", {"Content-Length": str(JSON_BODY_LIMIT + 1)})
+        )
+        self.assertRefused()
+
+    def test_expect_continue_gets_the_refusal_only(self) -> None:
+        headers = {"Content-Length": str(JSON_BODY_LIMIT + 1), "Expect": "100-continue"}
+        self.connection.send(head("POST", "/api/size", headers))
+        self.assertRefused()
+
+    def test_chunked(self) -> None:
+        self.connection.send(head("POST", "/api/size", {"Transfer-Encoding": "chunked"}))
+        chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
+        for _ in range(16):
+            self.connection.send(chunk)
+        self.assertEqual(b"", self.connection.value())
+        self.connection.send(chunk)
+        self.assertRefused()
+
+    def test_what_still_comes_is_thrown_away_and_then_the_connection_is_cut(self) -> None:
+        self.test_chunked()
+        sent = self.connection.value()
+        self.connection.send(b"10000\r\nGET / HTTP/1.1\r\n\r\n")
+        self.assertEqual(sent, self.connection.value())
+        self.assertFalse(self.connection.transport.aborted)
+        self.api.clock.advance(LINGER_SECONDS)
+        self.assertTrue(self.connection.transport.aborted)
+
+    def test_throwing_away_is_bounded(self) -> None:
+        self.test_declared()
+        self.connection.send(b"x" * LINGER_BYTES)
+        self.assertFalse(self.connection.transport.aborted)
+        self.connection.send(b"x")
+        self.assertTrue(self.connection.transport.aborted)
+
+    def test_hang_up_after_the_refusal_leaves_nothing(self) -> None:
+        self.test_declared()
+        self.connection.lose()
+        self.assertEqual([], self.api.clock.getDelayedCalls())
+
+    def test_an_operation_may_take_more(self) -> None:
+        size = 2 * JSON_BODY_LIMIT
+        self.connection.send(head("POST", "/api/v1/upload", {"Content-Length": str(size)}))
+        for _ in range(size // 65536):
+            self.connection.send(b"x" * 65536)
+        self.assertEqual({"path": {}}, parse(self.connection.value()).data)
+
+    def test_an_operation_may_take_less(self) -> None:
+        self.assertEqual(200, self.api.post("/api/tiny", {"cols": 1}).status)
+        answer = self.api.post("/api/tiny", b'{"cols":               1}')
+        self.assertEqual((413, "PAYLOAD_TOO_LARGE"), answer.error[:2])
+
+    def test_bodies_held_together_are_bounded(self) -> None:
+        self.assertTrue(self.api.site.hold(256 * 1024 * 1024 - 10))
+        self.assertEqual(503, self.api.post("/api/size", {"cols": 100}).status)
+        self.assertEqual(200, self.api.post("/api/tiny", b'{"cols":1}').status)
+        self.assertEqual(200, self.api.post("/api/tiny", b'{"cols":1}').status)
+
+
+class PatienceTests(SynchronousTestCase):
+    """Slow and idle clients are let go."""
+
+    def setUp(self) -> None:
+        self.api = Api(Handlers().table(), max_connections=2)
+        self.connection = self.api.connect()
+        self.addCleanup(self.api.close)
+
+    def test_idle(self) -> None:
+        self.connection.send(head("GET", "/api/things/1", {}))
+        self.api.clock.advance(IDLE_SECONDS - 1)
+        self.assertFalse(self.connection.transport.disconnecting)
+        self.api.clock.advance(1)
+        self.assertTrue(self.connection.transport.disconnecting)
+
+    def test_headers_that_drip(self) -> None:
+        """A byte now and then keeps the idle time-out quiet, but not this."""
+        for byte in b"GET /api/thin":
+            self.connection.send(bytes([byte]))
+            self.api.clock.advance(HEADER_SECONDS / 10)
+        self.assertTrue(self.connection.transport.disconnecting)
+
+    def test_a_slow_body_that_keeps_up(self) -> None:
+        self.connection.send(head("POST", "/api/size", {"Content-Length": "40000"}))
+        for _ in range(40):
+            self.connection.send(b" " * 1000)
+            self.api.clock.advance(0.7)
+        self.assertFalse(self.connection.transport.disconnecting)
+        self.assertEqual(400, parse(self.connection.value()).status)
+
+    def test_a_body_that_drips(self) -> None:
+        self.connection.send(head("POST", "/api/size", {"Content-Length": "4000"}))
+        for _ in range(30):
+            self.connection.send(b" ")
+            self.api.clock.advance(1)
+        self.assertTrue(self.connection.transport.disconnecting)
+
+    def test_one_that_will_not_go_is_aborted(self) -> None:
+        self.api.clock.advance(IDLE_SECONDS)
+        self.api.clock.advance(15)
+        self.assertTrue(self.connection.transport.aborted)
+
+    def test_connections_are_bounded(self) -> None:
+        other = self.api.connect()
+        self.assertIsNone(self.api.site.buildProtocol(None))
+        other.lose()
+        self.assertIsNotNone(self.api.site.buildProtocol(None))
+
+    def test_keep_alive(self) -> None:
+        """Many requests on one connection, one after the other."""
+        for _ in range(3):
+            self.connection.send(head("GET", "/api/things/1", {}))
+            self.assertEqual(200, parse(self.connection.value()).status)
+            self.connection.transport.clear()

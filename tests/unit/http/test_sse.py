@@ -1,0 +1,227 @@
+"""Tests for L{tservice.http.sse}."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.http.driver import Api, Connection, OpenGate, head
+from tservice.core.events import Audience, Event, EventHub
+from tservice.core.identity import Identity
+from tservice.http import sse
+from tservice.http.sse import HEARTBEAT_SECONDS, MAX_BACKLOG, MAX_CLIENTS, RING, EventStreams
+
+ANN = Identity(username="ann", admin=False, auth_session="s1")
+ROOT = Identity(username="root", admin=True)
+
+
+def events(data: bytes) -> list[tuple[str, str, Any]]:
+    """Id, name and payload of each whole message in a chunked answer."""
+    _, _, rest = data.partition(b"\r\n\r\n")
+    text = b""
+    while rest:
+        size, _, rest = rest.partition(b"\r\n")
+        text += rest[: int(size, 16)]
+        rest = rest[int(size, 16) + 2 :]
+    found = []
+    for message in text.decode().split("\n\n")[:-1]:
+        fields = dict(line.split(": ", 1) for line in message.split("\n"))
+        assert list(fields) == ["id", "event", "data"]
+        found.append((fields["id"], fields["event"], json.loads(fields["data"])))
+    return found
+
+
+class StreamTests(SynchronousTestCase):
+    """One service, many listeners."""
+
+    def setUp(self) -> None:
+        self.hub = EventHub()
+        self.gate = OpenGate(ROOT)
+        clock = Clock()
+        self.streams = EventStreams(self.hub, clock, "b1", self.status)
+        self.api = Api(self.streams.operations(), gate=self.gate, clock=clock)
+        self.streams.startService()
+        self.addCleanup(self.api.close)
+
+    def status(self, identity: Identity) -> object:
+        return {"user": identity.username}
+
+    def listen(self, query: str = "", last: str | None = None) -> Connection:
+        connection = self.api.connect()
+        headers = {} if last is None else {"Last-Event-ID": last}
+        connection.send(head("GET", f"/api/v1/events{query}", headers))
+        return connection
+
+    def happen(self, name: str = "cron:runCreated", **fields: Any) -> None:
+        self.hub.publish(Event(name=name, **fields))
+
+    def names(self, connection: Connection) -> list[str]:
+        return [name for _, name, _ in events(connection.value())]
+
+    def test_init_first(self) -> None:
+        connection = self.listen()
+        self.assertEqual([("b1-0", "init", {"user": "root"})], events(connection.value()))
+        text = connection.value().decode().lower()
+        self.assertIn("content-type: text/event-stream", text)
+        self.assertIn("cache-control: no-store", text)
+
+    def test_events_are_numbered(self) -> None:
+        connection = self.listen()
+        self.happen(data={"n": 1})
+        self.happen("case:created", data={"text": "a\nb\r\n\u2028"})
+        self.assertEqual(
+            [
+                ("b1-1", "cron:runCreated", {"n": 1}),
+                ("b1-2", "case:created", {"text": "a\nb\r\n\u2028"}),
+            ],
+            events(connection.value())[1:],
+        )
+
+    def test_heartbeat(self) -> None:
+        connection = self.listen()
+        self.happen()
+        self.api.clock.advance(HEARTBEAT_SECONDS)
+        self.assertEqual(("b1-1", "sse:heartbeat", {"t": 15000}), events(connection.value())[-1])
+        self.api.clock.pump([HEARTBEAT_SECONDS] * 20)
+        self.assertFalse(connection.transport.disconnecting)
+
+    def test_reconnect_replays_what_was_missed_and_nothing_else(self) -> None:
+        for name in ("a", "b", "c"):
+            self.happen(name)
+        self.assertEqual(["b", "c"], self.names(self.listen(last="b1-1")))
+        self.assertEqual([], self.names(self.listen(last="b1-3")))
+        self.assertEqual(["a", "b", "c"], self.names(self.listen(last="b1-0")))
+
+    def test_unknown_ids_get_init(self) -> None:
+        self.happen("a")
+        for last in ("b2-1", "b1-2", "b1-", "b1", "-1", "b1-x", "b1-\xb2", "b1-" + "9" * 5000):
+            self.assertEqual(["init"], self.names(self.listen(last=last)), last)
+
+    def test_ring_is_bounded(self) -> None:
+        for _ in range(RING + 1):
+            self.happen()
+        self.assertEqual(RING, len(self.names(self.listen(last="b1-1"))))
+        self.assertEqual(["init"], self.names(self.listen(last="b1-0")))
+
+    def test_ring_is_bounded_in_size(self) -> None:
+        big = "x" * (sse.RING_CHARS // 2)
+        for _ in range(3):
+            self.happen("session:terminal", bulky=True, data={"data": big})
+        self.assertEqual(2, len(self.streams._ring))
+
+    def test_bulky_events_are_filtered_by_session(self) -> None:
+        streams = {query: self.listen(query) for query in ("", "?sessions=a,b", "?sessions=")}
+        for session in ("a", "c"):
+            self.happen("session:terminal", session_id=session, bulky=True, data={"id": session})
+        self.happen("session:created", session_id="c")
+        self.assertEqual(
+            {"": 4, "?sessions=a,b": 3, "?sessions=": 2},
+            {query: len(self.names(stream)) for query, stream in streams.items()},
+        )
+
+    def test_audience(self) -> None:
+        self.gate.identity = ANN
+        ann = self.listen()
+        self.gate.identity = ROOT
+        root = self.listen()
+        for audience, owner in (
+            (Audience.EVERYONE, None),
+            (Audience.OWNER, "ann"),
+            (Audience.OWNER, "bob"),
+            (Audience.OWNER, None),
+            (Audience.ADMINS, "ann"),
+        ):
+            self.happen(audience=audience, owner=owner)
+        self.assertEqual(["b1-0", "b1-1", "b1-2"], [i for i, _, _ in events(ann.value())])
+        self.assertEqual(6, len(events(root.value())))
+
+    def test_cap(self) -> None:
+        clients = [self.listen() for _ in range(MAX_CLIENTS)]
+        answer = self.api.get("/api/events")
+        self.assertEqual((503, b"Too many SSE connections"), (answer.status, answer.content))
+        self.assertTrue(int(answer.headers["retry-after"]) >= 1)
+        clients[0].lose()
+        self.assertEqual(MAX_CLIENTS - 1, self.streams.count)
+        self.assertEqual(["init"], self.names(self.listen()))
+
+    def test_a_client_that_does_not_read_is_cut_off_alone(self) -> None:
+        slow, quick = self.listen(), self.listen()
+        slow.producer.pauseProducing()
+        self.happen(data={"a": "x" * 1000})
+        self.assertEqual(["init"], self.names(slow))
+        big = "y" * (1024 * 1024)
+        for _ in range(MAX_BACKLOG // len(big)):
+            self.happen(bulky=True, data={"d": big})
+        self.assertTrue(slow.transport.aborted)
+        self.assertFalse(quick.transport.aborted)
+        self.assertEqual(6, len(self.names(quick)))
+        slow.lose()
+        self.assertEqual(1, self.streams.count)
+
+    def test_a_client_that_reads_again_gets_everything_in_order(self) -> None:
+        connection = self.listen()
+        connection.producer.pauseProducing()
+        for name in ("a", "b"):
+            self.happen(name)
+        connection.producer.resumeProducing()
+        self.happen("c")
+        self.assertEqual(["init", "a", "b", "c"], self.names(connection))
+
+    def test_bytes_are_made_once(self) -> None:
+        made: list[str] = []
+        real = sse.frame
+
+        def counting(boot: str, number: int, name: str, data: object) -> bytes:
+            made.append(name)
+            return real(boot, number, name, data)
+
+        for _ in range(3):
+            self.listen()
+        self.patch(sse, "frame", counting)
+        self.happen("a")
+        self.happen("b", bulky=True)
+        self.assertEqual(["a", "b"], made)
+
+    def test_bulky_events_cost_nothing_while_nobody_listens(self) -> None:
+        self.patch(sse, "frame", None)
+        self.happen(bulky=True)
+        self.assertEqual(1, len(self.streams._ring))
+
+    def test_what_cannot_be_written_stays_out(self) -> None:
+        connection = self.listen()
+        self.happen("bad", data={"x": object()})
+        self.assertEqual(1, len(self.flushLoggedErrors()))
+        self.happen("good")
+        self.assertEqual(["init", "good"], self.names(connection))
+
+    def test_shutdown(self) -> None:
+        connection = self.listen()
+        self.successResultOf(self.streams.stopService())
+        self.assertEqual(["init", "server:shutdown"], self.names(connection))
+        self.assertTrue(connection.value().endswith(b"0\r\n\r\n"))
+        self.assertEqual(0, self.streams.count)
+        self.happen("late")
+        self.assertEqual(2, len(self.names(connection)))
+
+    def test_streams_of_a_revoked_session_end(self) -> None:
+        other = self.listen()
+        self.gate.identity = ANN
+        connection = self.listen()
+        self.streams.drop(lambda identity: identity.auth_session == "s1")
+        self.assertTrue(connection.value().endswith(b"0\r\n\r\n"))
+        self.assertEqual(1, self.streams.count)
+        self.happen("a")
+        self.assertEqual(["init", "a"], self.names(other))
+
+    def test_head(self) -> None:
+        self.assertEqual(200, self.api.request("HEAD", "/api/events").status)
+        self.assertEqual(0, self.streams.count)
+
+    def test_nothing_is_left(self) -> None:
+        connection = self.listen()
+        connection.lose()
+        self.successResultOf(self.streams.stopService())
+        self.assertEqual([], self.api.clock.getDelayedCalls())

@@ -1,0 +1,75 @@
+"""Command lines for tmux and readings of its answers."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.mux.interface import Mark, MuxError
+from tservice.mux.keys import KEYS
+from tservice.mux.tmux import commands
+from tservice.mux.tmux.commands import PaneState
+
+VALUES = b"1,,9,77,80,24,5,3,4,1,0,0,0,0,1,0,0,0,1,0,1,0,1,0,23,55,tok,2004,a, b"
+
+
+class CommandTests(SynchronousTestCase):
+    def test_typed_bytes_are_hex(self) -> None:
+        self.assertEqual(b"send-keys -t %0 -H 00 ff 0a", commands.send_bytes(b"\x00\xff\n"))
+
+    @settings(max_examples=500, deadline=None)
+    @given(st.binary(max_size=60))
+    def test_quoted_words_stay_one_line(self, value: bytes) -> None:
+        value = value.replace(b"\0", b"")
+        quoted = commands.quote(value)
+        self.assertNotIn(b"\n", quoted)
+        self.assertNotIn(b"$", quoted)
+        self.assertNotIn(b'"', quoted[1:-1])
+
+    def test_no_nul(self) -> None:
+        self.assertRaises(ValueError, commands.quote, b"\0")
+
+    def test_mark_and_back(self) -> None:
+        line = commands.set_mark(Mark(id="a-1", step="entered", done=7))
+        self.assertEqual(b'set-option -p -t %0 @tservice_mark "a-1:entered:7"', line)
+        self.assertEqual(
+            Mark(id="a-1", step="entered", done=7), commands.read_mark(b"a-1:entered:7")
+        )
+        self.assertIsNone(commands.read_mark(b""))
+
+    def test_marks_of_other_characters_are_refused(self) -> None:
+        for mark in (Mark(id="a b"), Mark(id=""), Mark(id="a", step="x;y"), Mark(id="a:b")):
+            self.assertRaises(ValueError, commands.set_mark, mark)
+
+    def test_a_broken_mark_is_no_mark(self) -> None:
+        self.assertRaises(MuxError, commands.read_mark, b"a:b")
+        self.assertRaises(MuxError, commands.read_mark, b"a:b:c\xff")
+
+    def test_state(self) -> None:
+        state = PaneState.parse(VALUES)
+        self.assertEqual((True, None, "SIGKILL"), (state.dead, state.status, state.signal))
+        self.assertEqual((77, 80, 24, 5), (state.pid, state.cols, state.rows, state.history))
+        self.assertEqual(((3, 4), (0, 23)), (state.cursor, state.region))
+        self.assertEqual((55, b"tok", b"2004"), (state.kept_pid, state.token, state.modes))
+        self.assertEqual("a, b", state.title)
+        self.assertIn("mouse_sgr_flag", state.flags)
+        self.assertNotIn("alternate_on", state.flags)
+
+    def test_an_unknown_status_is_not_zero(self) -> None:
+        """tmux 3.2 tells neither status nor signal of a killed process."""
+        state = PaneState.parse(VALUES.replace(b"1,,9", b"1,,", 1))
+        self.assertEqual((None, None), (state.status, state.signal))
+
+    def test_not_a_state(self) -> None:
+        self.assertRaises(MuxError, PaneState.parse, b"")
+
+    def test_signal_names(self) -> None:
+        names = [commands.signal_name(number) for number in (None, 0, 15, 64, 200)]
+        self.assertEqual([None, None, "SIGTERM", "SIGRTMAX", "SIG200"], names)
+
+    def test_the_keys_of_the_wire(self) -> None:
+        named = "Enter Escape Tab S-Tab Up Down Left Right Home End PageUp PageDown BSpace S-Enter"
+        control = {f"C-{chr(code)}" for code in range(ord("a"), ord("z") + 1)}
+        self.assertEqual(set(named.split()) | control, set(KEYS))
+        self.assertEqual(b"\x03", KEYS["C-c"].plain)

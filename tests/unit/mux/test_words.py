@@ -1,0 +1,87 @@
+"""What is found in a pane's stream, wherever it is cut."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.mux.tmux.words import KeeperWords, ModeWatch, TitleWatch, Word
+
+SAID = b"\x1b]7773;abc;exit;3\x07"
+CUTS = st.lists(st.integers(0, 60), max_size=8)
+
+
+def pieces(data: bytes, cuts: list[int]) -> list[bytes]:
+    return [
+        data[a:b] for a, b in pairwise([0, *sorted(min(c, len(data)) for c in cuts), len(data)])
+    ]
+
+
+class KeeperWordsTests(SynchronousTestCase):
+    def test_a_word_is_taken_out(self) -> None:
+        got = KeeperWords(b"abc").feed(b"one" + SAID + b"two")
+        self.assertEqual([b"one", Word("exit", 3), b"two"], got)
+
+    def test_another_token_is_not_the_keeper(self) -> None:
+        data = SAID.replace(b"abc", b"abd")
+        self.assertEqual([data], KeeperWords(b"abc").feed(data))
+
+    @settings(max_examples=500, deadline=None)
+    @given(st.binary(max_size=20), st.binary(max_size=20), CUTS)
+    def test_heard_once_under_any_cut(self, before: bytes, after: bytes, cuts: list[int]) -> None:
+        """No byte of the program is lost; at most the word's own bytes stay."""
+        words = KeeperWords(b"abc")
+        got = [part for piece in pieces(before + SAID + after, cuts) for part in words.feed(piece)]
+        self.assertEqual([Word("exit", 3)], [part for part in got if isinstance(part, Word)])
+        kept = b"".join(part for part in got if isinstance(part, bytes))
+        self.assertTrue(kept.startswith(before))
+        self.assertTrue(kept.endswith(after))
+        self.assertEqual(before + after, kept.replace(SAID, b"") if not cuts else before + after)
+
+    @settings(max_examples=300, deadline=None)
+    @given(st.lists(st.sampled_from([b"\x1b", b"]7773;abc;", b"exit;", b"1", b"\x07", b"x"])), CUTS)
+    def test_anything_else_passes(self, parts: list[bytes], cuts: list[int]) -> None:
+        data = b"".join(parts).replace(b"exit;1", b"")
+        words = KeeperWords(b"abc")
+        got = [part for piece in pieces(data, cuts) for part in words.feed(piece)]
+        self.assertEqual(data, b"".join(part for part in got if isinstance(part, bytes)))
+
+
+class ModeWatchTests(SynchronousTestCase):
+    def test_set_and_reset(self) -> None:
+        watch = ModeWatch()
+        self.assertTrue(watch.feed(b"x\x1b[?2004hy"))
+        self.assertFalse(watch.feed(b"\x1b[?2004h"))
+        self.assertEqual((b"2004", b"\x1b[?2004h"), (watch.value, watch.sequences))
+        self.assertTrue(watch.feed(b"\x1b[?25;1004;1049h"))
+        self.assertEqual(b"1004;2004", watch.value)
+        self.assertTrue(watch.feed(b"\x1b[?2004l"))
+        self.assertEqual(b"1004", watch.value)
+        self.assertTrue(watch.feed(b"\x1bc"))
+        self.assertEqual(b"", watch.value)
+
+    def test_what_was_kept_comes_back(self) -> None:
+        self.assertEqual(b"1004;2004", ModeWatch(b"2004;1004;9").value)
+        self.assertEqual(b"", ModeWatch(b"").value)
+
+    @settings(max_examples=300, deadline=None)
+    @given(CUTS)
+    def test_any_cut(self, cuts: list[int]) -> None:
+        watch = ModeWatch()
+        for piece in pieces(b"text\x1b[m\x1b[?2004h more \x1b[?1004;2004l\x1b[?1004h", cuts):
+            watch.feed(piece)
+        self.assertEqual(b"1004", watch.value)
+
+
+class TitleWatchTests(SynchronousTestCase):
+    def test_noticed_under_any_cut(self) -> None:
+        data = b"a\x1b]0;title\x07b"
+        for cut in range(len(data)):
+            watch = TitleWatch()
+            self.assertTrue(any([watch.feed(data[:cut]), watch.feed(data[cut:])]), cut)
+
+    def test_other_sequences(self) -> None:
+        self.assertFalse(TitleWatch().feed(b"\x1b]8;;x\x07\x1b]10;?\x07"))

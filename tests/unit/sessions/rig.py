@@ -1,0 +1,224 @@
+"""The sessions on fakes: a fake machine with panes, a database in memory, time by a Clock.
+
+C{Machine} outlives the service: L{Machine.restart} ends the service as a kill would (nothing is
+told to stop, the panes run on) and makes another on the same database and host.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+from zope.interface import implementer
+
+from tservice.clis.interfaces import ICliRegistry
+from tservice.clis.launcher import CliRegistry
+from tservice.clis.lookup import BinaryLookup
+from tservice.clis.registry import merge_registry
+from tservice.clis.stock import stock_entries as read_stock
+from tservice.core.config import Config
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.events import Event, EventHub
+from tservice.core.identity import Identity
+from tservice.mux.fake import FakeHost, FakeMultiplexer, HostedPane, Program
+from tservice.mux.interface import PaneSpec
+from tservice.sessions.build import Surroundings, build_sessions
+from tservice.sessions.interfaces import Delivery, IInputGate
+from tservice.sessions.model import Session
+from tservice.sessions.requests import CreateRequest, InputRequest
+from tservice.sessions.service import OpenGate, SessionService
+from tservice.settings.interfaces import ISettings, SettingsObserver
+from tservice.settings.model import Settings
+from tservice.store.database import Database
+
+ADMIN = Identity(username="admin", admin=True)
+BOOT = 1_800_000_000.0
+
+_T = TypeVar("_T")
+
+stock_entries = cache(read_stock)
+
+
+@implementer(ISettings)
+class FixedSettings:
+    """Settings that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = Settings()
+
+    def get(self) -> Settings:
+        return self.now
+
+    def observe(self, observer: SettingsObserver) -> Callable[[], None]:
+        return lambda: None
+
+
+class ReniceLog:
+    """Notes priorities instead of setting them; C{error} makes the system refuse."""
+
+    def __init__(self) -> None:
+        self.set: list[tuple[int, int]] = []
+        self.error: OSError | None = None
+
+    def __call__(self, pid: int, nice: int) -> None:
+        if self.error is not None:
+            raise self.error
+        self.set.append((pid, nice))
+
+
+class Machine:
+    """What the service runs on."""
+
+    def __init__(
+        self,
+        folder: Path,
+        program: Callable[[PaneSpec], Program] | None = None,
+        gate: IInputGate | None = None,
+        config: Config | None = None,
+    ) -> None:
+        self.clock = Clock()
+        self.clock.advance(BOOT)
+        self.folder = folder
+        self.home = folder / "home"
+        self.home.mkdir(parents=True, exist_ok=True)
+        self.host = FakeHost(self.clock, program)
+        self.database = Database.in_memory(clock=self.clock)
+        self.settings = FixedSettings()
+        self.renice = ReniceLog()
+        self.config = config or Config(cases_dir=folder / "cases")
+        self.gate = gate or OpenGate()
+        self.random = random.Random(1)
+        self.install("bash", "claude", "codex", "gemini")
+        self.events: list[Event] = []
+        self.boot()
+
+    def install(self, *names: str) -> None:
+        """Put programs on the PATH."""
+        (self.folder / "bin").mkdir(exist_ok=True)
+        for name in names:
+            path = self.folder / "bin" / name
+            if not path.exists():
+                path.write_text("#!/bin/sh\n")
+                path.chmod(0o755)
+
+    def boot(self) -> None:
+        """Make the service; it is not open yet."""
+        self.mux = FakeMultiplexer(self.clock, self.host)
+        self.hub = EventHub()
+        self.hub.subscribe(self.events.append)
+        self.clis = self._clis()
+        self.sessions = build_sessions(
+            Surroundings(
+                clock=self.clock,
+                database=self.database,
+                mux=self.mux,
+                clis=self.clis,
+                hub=self.hub,
+                settings=self.settings,
+                config=self.config,
+                home=self.home,
+                api_url=lambda: "http://127.0.0.1:8770",
+                hook_secret_file=self.folder / "hook-secret",
+                random_bytes=self.random.randbytes,
+                set_priority=self.renice,
+                gate=self.gate,
+            )
+        )
+
+    def crash(self) -> None:
+        """The service is killed: whatever it was doing ends here, timers included."""
+        for pane in list(self.mux._panes):
+            pane.detach()
+        for call in list(self.clock.getDelayedCalls()):
+            call.cancel()
+        self.hub = EventHub()
+
+    def spend(self, seconds: float) -> None:
+        """Let time pass, from timer to timer."""
+        end = self.clock.seconds() + seconds
+        while calls := [c for c in self.clock.getDelayedCalls() if c.getTime() <= end]:
+            due = min(call.getTime() for call in calls)
+            self.clock.advance(max(0.0, due - self.clock.seconds()))
+        self.clock.advance(max(0.0, end - self.clock.seconds()))
+
+    def restart(self) -> SessionService:
+        """Kill the service and open another."""
+        self.crash()
+        self.boot()
+        self.opening = Deferred.fromCoroutine(self.sessions.open())
+        return self.sessions
+
+    def _clis(self) -> ICliRegistry:
+        environ = {"PATH": str(self.folder / "bin"), "HOME": str(self.home), "LANG": "C.UTF-8"}
+        lookup = BinaryLookup(self.clock, environ, self.home)
+        registry = CliRegistry(settings=self.settings, lookup=lookup, environ=environ)
+        registry.use(merge_registry(stock_entries(), {}))
+        return registry
+
+
+class SessionCase(SynchronousTestCase):
+    """Tests with a machine and an open service."""
+
+    program: Callable[[PaneSpec], Program] | None = None
+
+    def setUp(self) -> None:
+        self.machine = Machine(Path(self.mktemp()).absolute(), self.program)
+        self.clock = self.machine.clock
+        self.host = self.machine.host
+        self.run_now(self.sessions.open())
+
+    @property
+    def sessions(self) -> SessionService:
+        return self.machine.sessions
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the events so far, but for the noise of updates."""
+        return [e.name for e in self.machine.events if e.name != "session:updated"]
+
+    def run_now(self, work: Awaitable[_T]) -> _T:
+        """The result of something that needs no time."""
+        result: _T = self.successResultOf(begin(work))
+        return result
+
+    def refusal(self, work: Awaitable[Any]) -> ServiceError:
+        """The error that a caller is told at once."""
+        return self.failureResultOf(begin(work), ServiceError).value  # type: ignore[no-any-return]
+
+    def assert_refused(self, code: ErrorCode, work: Awaitable[Any]) -> str:
+        """The caller is told C{code}; returns the text."""
+        error = self.refusal(work)
+        self.assertEqual(code, error.code, error.message)
+        return error.message
+
+    def create(self, caller: Identity = ADMIN, **fields: Any) -> Session:
+        """A session, a shell unless the test says otherwise."""
+        request = CreateRequest(**{"mode": "shell", **fields})
+        return self.run_now(self.sessions.create(request, caller))
+
+    def shell(self, **fields: Any) -> Session:
+        """A running shell."""
+        return self.create(start=True, **fields)
+
+    def pane(self, session: Session) -> HostedPane:
+        """The machine's side of its pane."""
+        return self.host[session.id]
+
+    def type(self, session: Session, text: str, **fields: Any) -> Deferred[Delivery]:
+        """Put an input in."""
+        return begin(self.sessions.input(session.id, InputRequest(text=text, **fields)))
+
+    def spend(self, seconds: float) -> None:
+        """Let time pass, from timer to timer."""
+        self.machine.spend(seconds)
+
+
+def begin(work: Awaitable[_T]) -> Deferred[_T]:
+    """Start a coroutine."""
+    return Deferred.fromCoroutine(work)  # type: ignore[arg-type]

@@ -1,0 +1,185 @@
+"""The pure rules: names, sizes, the breaker, model names, the order, what is a prompt."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.sessions.breaker import EXITS, WINDOW_MS, add_failure, tripped
+from tservice.sessions.classify import classify, looks_like_prompt, prompt_text
+from tservice.sessions.display import MODEL_LENGTH, clean_line, display_model, restored_models
+from tservice.sessions.journal import Kind
+from tservice.sessions.model import ModelSource
+from tservice.sessions.names import NAME_LENGTH, check_name, placeholder
+from tservice.sessions.ordering import reorder
+from tservice.sessions.viewport import (
+    DESKTOP_CLAIM_MS,
+    Claims,
+    Viewport,
+    after_resize,
+    may_resize,
+)
+
+thorough = settings(max_examples=2000, deadline=None, database=None)
+
+
+class NameTests(SynchronousTestCase):
+    """Session names."""
+
+    @thorough
+    @given(st.text(max_size=140))
+    def test_either_kept_or_refused(self, name: str) -> None:
+        try:
+            kept = check_name(name)
+        except ServiceError as error:
+            self.assertEqual(ErrorCode.INVALID_INPUT, error.code)
+            bad = len(name) > NAME_LENGTH or any(ord(c) < 32 or 127 <= ord(c) < 160 for c in name)
+            self.assertTrue(bad, repr(name))
+            return
+        self.assertEqual(name.strip(), kept)
+        self.assertLessEqual(len(kept), NAME_LENGTH)
+
+    @thorough
+    @given(st.text(max_size=300), st.sets(st.text(max_size=4), max_size=5))
+    def test_placeholders_are_names_that_nobody_has(self, folder: str, taken: set[str]) -> None:
+        first = placeholder(f"/w/{folder}", "shell", taken)
+        second = placeholder(f"/w/{folder}", "shell", {*taken, first})
+        self.assertEqual(first, check_name(first))
+        self.assertEqual(2, len({first, second} - taken))
+
+    def test_the_root_is_named_by_its_mode(self) -> None:
+        self.assertEqual("shell", placeholder("/", "shell", set()))
+
+
+class ViewportTests(SynchronousTestCase):
+    """Whose size counts."""
+
+    def test_a_phone_waits_for_the_desktop(self) -> None:
+        claims = after_resize(Claims(), Viewport.DESKTOP, 1000, force=False)
+        for viewport in (Viewport.MOBILE, Viewport.TABLET):
+            end = 1000 + DESKTOP_CLAIM_MS
+            self.assertFalse(may_resize(claims, viewport, end - 1, force=False))
+            self.assertTrue(may_resize(claims, viewport, end, force=False))
+            self.assertTrue(may_resize(claims, viewport, 1001, force=True))
+        for free in (None, Viewport.DESKTOP):
+            self.assertTrue(may_resize(claims, free, 1001, force=False))
+
+    def test_force_ends_the_claim(self) -> None:
+        claims = after_resize(Claims(1000), Viewport.MOBILE, 1001, force=True)
+        self.assertTrue(may_resize(claims, Viewport.MOBILE, 1002, force=False))
+
+    def test_a_script_leaves_the_claim(self) -> None:
+        self.assertEqual(Claims(1000), after_resize(Claims(1000), None, 1001, force=False))
+
+    @thorough
+    @given(
+        st.lists(
+            st.tuples(st.integers(0, 200_000), st.sampled_from([None, *Viewport]), st.booleans()),
+            max_size=20,
+        )
+    )
+    def test_a_phone_never_wins_within_90_s(
+        self, asked: list[tuple[int, Viewport | None, bool]]
+    ) -> None:
+        claims, desktop = Claims(), None
+        for now, viewport, force in sorted(asked, key=lambda it: it[0]):
+            applied = may_resize(claims, viewport, now, force=force)
+            phone = viewport in (Viewport.MOBILE, Viewport.TABLET)
+            held = desktop is not None and now - desktop < DESKTOP_CLAIM_MS
+            self.assertEqual(not (phone and held and not force), applied)
+            if not applied:
+                continue
+            claims = after_resize(claims, viewport, now, force=force)
+            desktop = now if viewport is Viewport.DESKTOP else None if phone and force else desktop
+
+
+class BreakerTests(SynchronousTestCase):
+    """Five failures within ten seconds."""
+
+    @thorough
+    @given(st.lists(st.integers(0, 30_000), max_size=12).map(sorted))
+    def test_trips_on_the_fifth_within_the_window(self, times: list[int]) -> None:
+        failures: tuple[int, ...] = ()
+        for number, at in enumerate(times):
+            failures = add_failure(failures, at)
+            window = [t for t in times[: number + 1] if at - t <= WINDOW_MS]
+            self.assertEqual(len(window) >= EXITS, tripped(failures))
+            self.assertLessEqual(len(failures), EXITS)
+
+
+class ModelNameTests(SynchronousTestCase):
+    """C{displayModel}."""
+
+    def test_rank(self) -> None:
+        said = {source.value: source.value for source in ModelSource}
+        for source in ModelSource:
+            self.assertEqual((source.value, source), display_model(said))
+            del said[source.value]
+        self.assertIsNone(display_model(said))
+
+    def test_untrusted_text(self) -> None:
+        shown = display_model({"screen": "\x1b[31m\u202e" + "x" * 100})
+        self.assertEqual("[31m" + "x" * (MODEL_LENGTH - 4), shown and shown[0])
+        self.assertEqual(
+            ("b", ModelSource.LAUNCH), display_model({"screen": "\x07", "launch": "b"})
+        )
+
+    def test_config_is_not_restored(self) -> None:
+        self.assertEqual({"screen": "a"}, restored_models({"screen": "a", "config": "b"}))
+
+    @thorough
+    @given(st.text(), st.integers(0, 80))
+    def test_one_line(self, text: str, limit: int) -> None:
+        cleaned = clean_line(text, limit)
+        self.assertLessEqual(len(cleaned), limit)
+        self.assertFalse(any(ord(c) < 32 or ord(c) == 127 for c in cleaned))
+
+
+class OrderTests(SynchronousTestCase):
+    """L{reorder}."""
+
+    @thorough
+    @given(st.permutations(list("abcdef")), st.data())
+    def test_the_others_keep_their_places(self, start: list[str], data: st.DataObject) -> None:
+        positions = {name: place * 3 for place, name in enumerate(start)}
+        order = data.draw(st.lists(st.sampled_from(start), unique=True))
+        after = positions | reorder(positions, order)
+        self.assertEqual(sorted(positions.values()), sorted(after.values()))
+        self.assertEqual(order, sorted(order, key=lambda name: after[name]))
+        for name in set(start) - set(order):
+            self.assertEqual(positions[name], after[name])
+
+
+class ClassifyTests(SynchronousTestCase):
+    """Prompt or raw (wire 1.5)."""
+
+    def test_examples(self) -> None:
+        for text, prompt in [
+            ("hello\r", True),
+            ("a\nb\tc\r", True),
+            (" \r", True),
+            ("hello", False),
+            ("\r", False),
+            ("\n\r", False),
+            ("a\rb\r", False),
+            ("a\r\r", False),
+            ("a\x1b\r", False),
+            ("a\x7f\r", False),
+            ("a\x9b\r", False),
+            ("", False),
+        ]:
+            self.assertEqual(prompt, looks_like_prompt(text), repr(text))
+
+    def test_asked_for(self) -> None:
+        self.assertEqual((Kind.RAW, b"a\r"), classify("a\r", False))
+        self.assertEqual((Kind.PROMPT, b"a\nb"), classify("a\r\nb\r", True))
+        self.assertEqual((Kind.PROMPT, b""), classify("\r", True))
+
+    @thorough
+    @given(st.text())
+    def test_no_control_character_is_pasted(self, text: str) -> None:
+        pasted = prompt_text(text)
+        self.assertFalse(any(ord(c) < 32 and c not in "\n\t" for c in pasted))
+        self.assertNotIn("\x9b", pasted)

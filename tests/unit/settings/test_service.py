@@ -1,0 +1,162 @@
+"""The settings file: changes are on the disk before they count, and a broken file is left alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.core.config import Config
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.events import Event, EventHub
+from tservice.settings.model import Settings
+from tservice.settings.service import SettingsService
+
+
+class ServiceCase(SynchronousTestCase):
+    """A service with its own folder."""
+
+    def setUp(self) -> None:
+        self.path = Path(self.mktemp()).absolute() / "settings.json"
+        self.path.parent.mkdir()
+        self.hub = EventHub()
+        self.events: list[Event] = []
+        self.hub.subscribe(self.events.append)
+
+    def make(self, config: Config | None = None) -> SettingsService:
+        service = SettingsService(self.path, self.hub, config or Config())
+        service.load()
+        return service
+
+    def refusal(self, service: SettingsService, patch: dict[str, object]) -> ServiceError:
+        before = (service.get(), self.path.read_bytes() if self.path.exists() else None)
+        error: ServiceError = self.assertRaises(ServiceError, service.change, patch)
+        after = (service.get(), self.path.read_bytes() if self.path.exists() else None)
+        self.assertEqual(before, after)
+        self.assertEqual([], self.events)
+        return error
+
+
+class ChangeTests(ServiceCase):
+    """Changing settings."""
+
+    def test_without_a_file_the_defaults_hold(self) -> None:
+        self.assertEqual(Settings(), self.make().get())
+        self.assertFalse(self.path.exists())
+
+    def test_a_change_survives_a_restart(self) -> None:
+        service = self.make()
+        answered = service.change({"historyLimit": 2000, "voiceSettings": {"apiKey": "k"}})
+        self.assertEqual(2000, answered.history_limit)
+        self.assertEqual(answered, service.get())
+        self.assertEqual(answered, self.make().get())
+        self.assertEqual(0o600, stat.S_IMODE(self.path.stat().st_mode))
+
+    def test_only_what_was_chosen_is_written(self) -> None:
+        self.make().change({"historyLimit": 2000})
+        self.assertEqual({"historyLimit": 2000}, json.loads(self.path.read_text()))
+
+    def test_edits_made_meanwhile_and_unknown_keys_stay(self) -> None:
+        service = self.make()
+        self.path.write_text('{"displayName": "desk", "later": [1]}')
+        service.change({"historyLimit": 2000})
+        self.assertEqual("desk", service.get().display_name)
+        self.assertEqual(
+            {"displayName": "desk", "later": [1], "historyLimit": 2000},
+            json.loads(self.path.read_text()),
+        )
+
+    def test_everyone_hears_without_the_secret(self) -> None:
+        service = self.make()
+        seen: list[tuple[int, int]] = []
+        end = service.observe(lambda old, new: seen.append((old.history_limit, new.history_limit)))
+        service.change({"historyLimit": 2000, "voiceSettings": {"apiKey": "sk-secret"}})
+        end()
+        end()
+        service.change({"historyLimit": 3000})
+        self.assertEqual([(100_000, 2000)], seen)
+        self.assertEqual(["settings:changed"] * 2, [event.name for event in self.events])
+        self.assertEqual(2000, self.events[0].data["historyLimit"])
+        self.assertNotIn("sk-secret", repr(self.events))
+
+    def test_an_observer_that_raises_is_logged_only(self) -> None:
+        service = self.make()
+        seen: list[int] = []
+
+        def broken(old: Settings, new: Settings) -> None:
+            raise ZeroDivisionError
+
+        service.observe(broken)
+        service.observe(lambda old, new: seen.append(new.history_limit))
+        service.change({"historyLimit": 2000})
+        self.assertEqual([2000], seen)
+        self.assertEqual(1, len(self.flushLoggedErrors(ZeroDivisionError)))
+        self.assertEqual(1, len(self.events))
+
+
+class TunnelTests(ServiceCase):
+    """A tunnel that anybody could come through."""
+
+    def test_refused_before_anything_is_written(self) -> None:
+        error = self.refusal(self.make(), {"tunnelEnabled": True, "historyLimit": 2000})
+        self.assertEqual(ErrorCode.FORBIDDEN, error.code)
+        self.assertIn("tunnelEnabled", error.message)
+
+    def test_allowed_behind_authentication_or_by_the_operators_word(self) -> None:
+        for config in (
+            Config(password="x"),
+            Config(multiuser=True),
+            Config(allow_unauthenticated_network=True),
+        ):
+            self.assertTrue(self.make(config).change({"tunnelEnabled": True}).tunnel_enabled)
+
+    def test_switching_it_off_is_always_allowed(self) -> None:
+        self.assertFalse(self.make().change({"tunnelEnabled": False}).tunnel_enabled)
+
+    def test_not_in_use_once_the_password_is_gone(self) -> None:
+        self.make(Config(password="x")).change({"tunnelEnabled": True})
+        self.assertFalse(self.make().get().tunnel_enabled)
+        self.assertTrue(self.make(Config(password="x")).get().tunnel_enabled)
+
+
+class BrokenFileTests(ServiceCase):
+    """Files that are left alone."""
+
+    def test_broken_json(self) -> None:
+        self.path.write_text('{"historyLimit": 2000,')
+        service = self.make()
+        self.assertEqual(Settings(), service.get())
+        error = self.refusal(service, {"historyLimit": 3000})
+        self.assertEqual(ErrorCode.CONFLICT, error.code)
+        self.assertIn("line 1", error.message)
+        self.assertNotIn("2000", error.message)
+        self.path.write_text("{}")
+        self.assertEqual(3000, service.change({"historyLimit": 3000}).history_limit)
+
+    def test_other_files_that_cannot_be_used(self) -> None:
+        for content in (b"[]", b"\xff", b"null", b"[" * 100_000, b"{}" + b" " * 2**20):
+            self.path.write_bytes(content)
+            error = self.refusal(self.make(), {"historyLimit": 3000})
+            self.assertEqual(ErrorCode.CONFLICT, error.code, content[:10])
+
+    def test_a_link_is_not_written_through(self) -> None:
+        elsewhere = self.path.with_name("elsewhere.json")
+        elsewhere.write_text('{"displayName": "desk"}')
+        self.path.symlink_to(elsewhere)
+        service = self.make()
+        self.assertEqual("desk", service.get().display_name)
+        self.assertEqual(ErrorCode.CONFLICT, self.refusal(service, {"historyLimit": 3000}).code)
+
+    def test_a_pipe_does_not_stop_the_service(self) -> None:
+        os.mkfifo(self.path)
+        self.assertEqual(Settings(), self.make().get())
+
+    def test_a_folder_that_is_gone(self) -> None:
+        service = self.make()
+        self.path.parent.rmdir()
+        error = self.refusal(service, {"historyLimit": 3000})
+        self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
+        self.assertIn("settings.json", error.message)

@@ -1,0 +1,43 @@
+"""What a killed process acknowledged is there; the long form is L{tests.stress.store_kill}."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.stress import store_kill
+from tests.stress.store_kill import Broken, check, kill_writer, open_database
+
+
+class KillTests(SynchronousTestCase):
+    """A writer in a process of its own, killed at seeded points of its acknowledged log."""
+
+    def setUp(self) -> None:
+        self.path = Path(self.mktemp()).absolute() / "state.db"
+        self.path.parent.mkdir()
+
+    def test_nothing_acknowledged_is_lost(self) -> None:
+        done = kill_writer(self.path, 4, random.Random(20), pause=lambda: None)
+        self.assertGreater(done, 4)
+
+    def test_the_check_sees_what_is_missing(self) -> None:
+        database = open_database(self.path)
+        self.addCleanup(database.close)
+        for n in (1, 2, 3):
+            for half in ("left", "right"):
+                database.execute("INSERT INTO marks VALUES (?, ?)", (n, half))
+        self.assertEqual(3, check(self.path, 3))
+        self.assertEqual(3, check(self.path, 2))
+        for last in (4, 1):
+            self.assertRaises(Broken, check, self.path, last)
+        database.execute("DELETE FROM marks WHERE n = 3 AND half = 'left'")
+        self.assertRaises(Broken, check, self.path, 3)
+        database.execute("DELETE FROM marks WHERE n IN (2, 3)")
+        database.execute("INSERT INTO marks VALUES (3, 'left'), (3, 'right')")
+        self.assertRaises(Broken, check, self.path, 2)
+
+    def test_a_writer_that_fails_by_itself_is_noticed(self) -> None:
+        self.path.write_text("no database")
+        self.assertRaises(Broken, store_kill.acknowledged_until_killed, self.path, 1, lambda: None)

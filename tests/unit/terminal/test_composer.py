@@ -1,0 +1,111 @@
+"""Reading composers; the frames are cut from what Claude Code 2.1, Codex 0.169, Gemini CLI 0.61,
+Qwen Code 0.15, Copilot 1.0 and pi 0.73 draw.
+"""
+
+from __future__ import annotations
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.terminal.composer import ComposerRule, composer_text, still_holds
+
+RULE = "─" * 100
+CLAUDE = ComposerRule(glyph="❯", placeholder="❯\xa0")
+CODEX = ComposerRule(glyph="›", placeholder="Ask Codex to do anything")
+GEMINI = ComposerRule(glyph=">", placeholder="Type your message or @path/to/file")
+PI = ComposerRule(glyph=None)
+
+
+def rows(text: str) -> list[str]:
+    """Lines without the first and last; C{=} alone stands for a rule."""
+    return [RULE if row == "=" else row for row in text.split("\n")[1:-1]]
+
+
+class ReadTests(SynchronousTestCase):
+    """L{composer_text}."""
+
+    def read(self, rule: ComposerRule, text: str) -> str | None:
+        return composer_text(rows(text), rule)
+
+    def test_claude_empty_typed_and_pasted(self) -> None:
+        for inside, want in [
+            ("❯\xa0", ""),
+            ("❯\xa0hello there", "hello there"),
+            ("❯\xa0one\n  two\n\n  four", "one\ntwo\n\nfour"),
+            ("❯\xa0[Pasted text #1 +3 lines]", "[Pasted text #1 +3 lines]"),
+            ("!\xa0echo hi\n  ls", "!\xa0echo hi\nls"),
+            ("❯\xa01. first\n  2. second", "1. first\n2. second"),
+        ]:
+            screen = f"\n❯ an old prompt\n● done\n=\n{inside}\n=\n  ? for shortcuts\n"
+            self.assertEqual(want, self.read(CLAUDE, screen))
+
+    def test_claude_dialogs_are_no_composer(self) -> None:
+        for dialog in [
+            "\n❯ RUN: curl\n=\n Bash command\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n",
+            "\n❯ ask\n=\n ☐ Colour\nWhich?\n❯ 1. Red\n  2. Blue\n=\n  5. Chat about this\nEnter\n",
+            "\n Accessing workspace:\n ❯ 1. Yes, I trust this folder\n   2. No, exit\n",
+            "\n❯ ask\n=\n❯ 1. Red\n  2. Blue\n=\n",
+        ]:
+            self.assertIsNone(self.read(CLAUDE, dialog))
+
+    def test_codex_has_no_rules(self) -> None:
+        footer = "\n\n  stub-model default · /home/me\n  ← for agents\n"
+        self.assertEqual(
+            "", self.read(CODEX, "\n› hello\n• OK\n\n› Ask Codex to do anything" + footer)
+        )
+        self.assertEqual("hello\nyou", self.read(CODEX, "\n• OK\n\n› hello\n  you" + footer))
+
+    def test_gemini_has_one_rule_above(self) -> None:
+        footer = "\n\n workspace (/directory)    sandbox\n /home/me    no sandbox\n"
+        head = "\n > old prompt\n✦ answer\n=\n Shift+Tab to accept edits\n\n"
+        self.assertEqual(
+            "", self.read(GEMINI, head + " >   Type your message or @path/to/file" + footer)
+        )
+        self.assertEqual("one\ntwo", self.read(GEMINI, head + " > one\n   two" + footer))
+        self.assertEqual(
+            "[Pasted Text: 12 lines]",
+            self.read(GEMINI, head + " > [Pasted Text: 12 lines]" + footer),
+        )
+
+    def test_an_old_prompt_above_a_dialog_is_no_composer(self) -> None:
+        """It looks just like one; an Enter now would answer the dialog."""
+        dialog = "│ Allow execution of [Shell]? │\n│ ● 1. Allow once │\n│   2. No (esc) │"
+        self.assertIsNone(self.read(GEMINI, f"\n > RUN: touch x\n\n{dialog}\n"))
+
+    def test_an_old_prompt_above_an_answer_is_no_composer(self) -> None:
+        answer = "\n".join(f"✦ line {number}" for number in range(5))
+        self.assertIsNone(self.read(GEMINI, f"\n > old prompt\n{answer}\n"))
+
+    def test_pi_has_no_glyph(self) -> None:
+        self.assertEqual("", self.read(PI, "\n hello\n=\n=\n/home/me\n0.0%/128k\n"))
+        self.assertEqual("hello", self.read(PI, "\n=\n hello\n=\n/home/me\n0.0%/128k\n"))
+        self.assertIsNone(self.read(PI, "\n hello\n"))
+
+    def test_an_empty_screen(self) -> None:
+        for rule in (CLAUDE, CODEX, GEMINI, PI):
+            self.assertIsNone(composer_text([""] * 40, rule))
+
+
+class HoldTests(SynchronousTestCase):
+    """L{still_holds}."""
+
+    def test_held(self) -> None:
+        for composer, prompt in [
+            ("hello there", "hello there"),
+            ("x" * 90 + "\n" + "x" * 30, "x" * 120),
+            ("a    b", "a\tb"),
+            ("[Pasted text #3 +10 lines]", "one\ntwo"),
+            ("[Pasted Content 265 chars] \u200b", "long"),
+            ("draft hello there", "hello there"),
+            ("line 8\nline 9", "\n".join(f"line {number}" for number in range(10))),
+            ("!\xa0echo hi\nls", "!echo hi\nls"),
+        ]:
+            self.assertTrue(still_holds(composer, prompt), composer)
+
+    def test_not_held(self) -> None:
+        for composer, prompt in [
+            ("", "hello"),
+            ("Press up to edit queued messages", "hello"),
+            ("o", "hello there, you"),
+            ("something else", "hello"),
+        ]:
+            self.assertFalse(still_holds(composer, prompt), composer)

@@ -1,0 +1,82 @@
+"""The rules, measured on the recorded screens."""
+
+from __future__ import annotations
+
+from attrs import evolve
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.frames import Recording, load
+from tests.frames.score import RULES, Score, score
+from tests.unit.terminal.screens import COMPOSER, PERMISSION, TRUST
+from tservice.terminal.screen import Frame
+from tservice.terminal.status import read
+
+FLOORS = {
+    "state dialog": (0.98, 0.98),
+    "state working": (1.0, 0.95),
+    "state idle": (0.98, 0.97),
+    "composer": (0.98, 0.97),
+    "trust key": (1.0, 0.98),
+    "kind": (0.97, 0.97),
+    "question": (0.97, 0.95),
+    "options": (0.97, 0.93),
+    "selected": (0.97, 0.93),
+    "checked": (1.0, 1.0),
+    "model": (0.98, 0.95),
+    "limit": (1.0, 0.9),
+}
+"""Precision and recall that must not be lost."""
+
+IMITATIONS = (
+    "● Here is what it showed:\n\n" + PERMISSION,
+    "● It asked:\n\n" + TRUST,
+    "● Example:\n\n" + COMPOSER,
+    "● Steps:\n  1. First\n  2. Second\n\n✻ Churned for 6s",
+)
+
+
+class FloorTests(SynchronousTestCase):
+    def check(self, result: Score) -> None:
+        for question, (precision, recall) in FLOORS.items():
+            told = f"{question}\n{result.table()}\n" + "\n".join(result.misses)
+            self.assertGreaterEqual(result.precision(question), precision, told)
+            self.assertGreaterEqual(result.recall(question), recall, told)
+
+    def test_as_recorded(self) -> None:
+        """With colours where they were recorded."""
+        recordings = load()
+        self.assertGreater(len(recordings), 100)
+        self.check(score(recordings))
+
+    def test_without_colours(self) -> None:
+        """Only opencode tells its highlight by colour alone."""
+        plain = [evolve(r, ansi=None) for r in load() if r.cli != "opencode"]
+        self.check(score(plain))
+
+    def test_below_imitations(self) -> None:
+        """What stands above, quoted dialogs and composers too, changes nothing."""
+        for recording in load():
+            if recording.cli not in ("claude", "pi", "cn", "qwen", "gemini"):
+                continue  # these fill the pane: nothing stands above
+            alone = self.told(recording, b"")
+            for above in IMITATIONS:
+                told = self.told(recording, above.encode() + b"\n\n")
+                self.assertEqual(alone, told, f"{recording} below {above!r}")
+
+    def told(self, recording: Recording, above: bytes) -> tuple[object, ...]:
+        label = recording.label
+        capture = above + recording.plain.rstrip(b"\n")
+        found = read(Frame.from_capture(capture, label.size[0]), label.title, RULES[recording.cli])
+        shown = () if found.dialog is None else (found.dialog.kind, found.dialog.options)
+        return found.state, found.composer_ready, shown
+
+    def test_other_clients_rules_find_no_dialog(self) -> None:
+        """A composer read with another CLI's rules is at worst unknown, hardly a dialog."""
+        wrong = [
+            f"{recording} as {cli}"
+            for recording in load()
+            if recording.label.state == "idle"
+            for cli, rules in RULES.items()
+            if read(Frame.from_capture(recording.best), "", rules).dialog is not None
+        ]
+        self.assertEqual([], wrong)

@@ -1,0 +1,151 @@
+"""A literal text is found in the stream wherever it is cut."""
+
+from __future__ import annotations
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.terminal.test_ansi import pieces
+from tservice.terminal.ansi import strip
+from tservice.terminal.matcher import CONTEXT, NEEDLE_MAX, TAIL, Match, Needle, StreamMatcher, tail
+
+LETTERS = "aAbBsSßẞiIİı\u0307éÉσςΣﬁ❯ "
+TEXTS = st.text(LETTERS, max_size=60)
+STREAMS = st.lists(
+    TEXTS.map(str.encode)
+    | st.sampled_from([b"\x1b[31m", b"\x1b(B", b"\x1b]0;a\x07", b"\xff", b"\xc3", b"\n"]),
+    max_size=12,
+).map(b"".join)
+
+
+def naive(text: str, needle: str, nocase: bool) -> Match | None:
+    """Fold the whole text character by character, remembering where each part came from."""
+    folded = [(c, i) for i, ch in enumerate(text) for c in (ch.casefold() if nocase else ch)]
+    wanted = needle.casefold() if nocase else needle
+    at = "".join(c for c, _ in folded).find(wanted)
+    if at < 0:
+        return None
+    start, stop = folded[at][1], folded[at + len(wanted) - 1][1] + 1
+    return Match(text[start:stop], text[max(0, start - 80) : start], text[stop : stop + 80])
+
+
+def feed(data: bytes, cuts: list[int], needle: Needle) -> Match | None:
+    """What a matcher says to C{data} cut at the given places."""
+    matcher = StreamMatcher(needle)
+    return next(filter(None, (matcher.feed(piece) for piece in pieces(data, cuts))), None)
+
+
+class NeedleTests(SynchronousTestCase):
+    def test_length(self) -> None:
+        """1 to 200 characters (interface: wait-output), counted as characters, not bytes."""
+        self.assertRaises(ValueError, Needle, "")
+        self.assertRaises(ValueError, Needle, "x" * (NEEDLE_MAX + 1))
+        wide = "❯" * NEEDLE_MAX
+        self.assertEqual(Match(wide, "a", "b"), Needle(wide).find(f"a{wide}b"))
+
+    def test_case_counts_unless_told(self) -> None:
+        """Without nocase only the same casing matches."""
+        self.assertIsNone(Needle("done").find("DONE"))
+        self.assertEqual(Match("DoNe", "", "!"), Needle("dONE", nocase=True).find("DoNe!"))
+
+    def test_snippet_keeps_casing(self) -> None:
+        """Folding is for the comparison only (interface: nocase)."""
+        match = Needle("straße", nocase=True).find("Die STRASSE Ist")
+        self.assertEqual(Match("STRASSE", "Die ", " Ist"), match)
+        match = Needle("STRASSE", nocase=True).find("Die Straße Ist")
+        self.assertEqual(Match("Straße", "Die ", " Ist"), match)
+
+    def test_offsets_behind_characters_that_grow(self) -> None:
+        """Characters that fold to several do not move what stands behind them."""
+        match = Needle("x", nocase=True).find("İİßßﬁX!")
+        self.assertEqual(Match("X", "İİßßﬁ", "!"), match)
+
+    def test_half_a_character(self) -> None:
+        """A needle that ends inside a folded character takes the whole of it."""
+        self.assertEqual(Match("ß", "", ""), Needle("S", nocase=True).find("ß"))
+        self.assertEqual(Match("asß", "", "b"), Needle("ASS", nocase=True).find("asßb"))
+
+    def test_snippet_is_bounded(self) -> None:
+        """80 characters on either side (wire 7)."""
+        match = Needle("needle").find("a" * 500 + "needle" + "b" * 500)
+        assert match is not None
+        self.assertEqual("a" * CONTEXT + "needle" + "b" * CONTEXT, match.snippet)
+
+
+class StreamTests(SynchronousTestCase):
+    def test_colours_inside_the_needle(self) -> None:
+        """Escape sequences between its characters do not hide it."""
+        match = feed(b"x DO\x1b[31mNE\x1b(B y", [], Needle("DONE"))
+        self.assertEqual(Match("DONE", "x ", " y"), match)
+
+    def test_cut_character(self) -> None:
+        """A character whose bytes come in two chunks is one character."""
+        data = "ab❯cd".encode()
+        for cut in range(len(data)):
+            match = feed(data, [cut], Needle("b❯c"))
+            assert match is not None
+            self.assertEqual(("b❯c", "a"), (match.text, match.before))
+
+    def test_what_follows_may_be_missing(self) -> None:
+        """A match is told with the chunk that completes it, not later."""
+        matcher = StreamMatcher(Needle("done"))
+        self.assertIsNone(matcher.feed(b"all do"))
+        self.assertEqual(Match("done", "all ", "!"), matcher.feed(b"ne!"))
+
+    def test_before_reaches_over_chunks(self) -> None:
+        """The snippet's left side does not stop at a chunk's edge."""
+        matcher = StreamMatcher(Needle("done"))
+        for _ in range(100):
+            self.assertIsNone(matcher.feed(b"12345"))
+        match = matcher.feed(b"done")
+        assert match is not None
+        self.assertEqual("12345" * 16, match.before)
+
+    @settings(max_examples=2500, deadline=None)
+    @given(
+        STREAMS,
+        st.lists(st.integers(0, 10_000), max_size=6),
+        st.text(LETTERS, min_size=1, max_size=4),
+        st.booleans(),
+    )
+    @example("ß".encode(), [1], "s", True)
+    @example("İ".encode(), [], "\u0307", True)
+    @example(b"a\xc3", [1], "\ufffd", False)
+    def test_agrees_with_the_whole_text(
+        self, data: bytes, cuts: list[int], needle: str, nocase: bool
+    ) -> None:
+        """Cut anywhere, the answer is that of a plain search in the whole text."""
+        # A character that never got its last byte is not there yet.
+        text = strip(data).decode("utf-8", "replace")
+        if strip(data)[-1:] == b"\xc3":
+            text = text[:-1]
+        wanted = naive(text, needle, nocase)
+        found = feed(data, cuts, Needle(needle, nocase))
+        if wanted is None or found is None:
+            self.assertEqual(wanted, found)
+            return
+        self.assertEqual((wanted.text, wanted.before), (found.text, found.before))
+        self.assertTrue(wanted.after.startswith(found.after), (wanted, found))
+
+    @settings(max_examples=500, deadline=None)
+    @given(STREAMS, st.text(LETTERS, min_size=1, max_size=4), st.booleans())
+    def test_uncut(self, data: bytes, needle: str, nocase: bool) -> None:
+        """In one chunk everything that follows is there."""
+        text = strip(data).decode("utf-8", "replace")
+        if strip(data)[-1:] == b"\xc3":
+            text = text[:-1]
+        self.assertEqual(naive(text, needle, nocase), feed(data, [], Needle(needle, nocase)))
+
+
+class TailTests(SynchronousTestCase):
+    def test_bound(self) -> None:
+        """At most 256 KB of the buffer are looked at (interface: from=buffer)."""
+        self.assertEqual(b"b" * TAIL, tail(b"a" * 10 + b"b" * TAIL))
+        self.assertEqual(b"abc", tail(b"abc"))
+        self.assertEqual(b"", tail(b""))
+
+    def test_begins_with_a_character(self) -> None:
+        """A character that the bound cuts in two is left out whole."""
+        data = "❯".encode() + b"b" * (TAIL - 1)
+        self.assertEqual(b"b" * (TAIL - 1), tail(data))

@@ -1,0 +1,43 @@
+"""The model's name is read from where the CLI shows it."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.terminal.screens import frame
+from tservice.terminal.model import LENGTH, display_model, sanitised
+from tservice.terminal.rules import ScreenRules
+
+RULES = ScreenRules.from_capabilities({"modelDetect": {"pattern": r"^model: (.*)$", "rows": 3}})
+
+
+class DetectTests(SynchronousTestCase):
+    def test_last_rows_only(self) -> None:
+        """Only the last rows that hold anything are searched, the lowest first."""
+        self.assertEqual("b", display_model(frame("model: a\nmodel: b\nx"), RULES))
+        self.assertEqual("b", display_model(frame("model: b\n\n\n\nx\n\ny"), RULES))
+        self.assertIsNone(display_model(frame("model: a\nx\ny\nz"), RULES))
+
+    def test_nothing_to_detect(self) -> None:
+        """A mode without the capability, a row without a name."""
+        self.assertIsNone(display_model(frame("model: a"), ScreenRules()))
+        self.assertIsNone(display_model(frame("model:  "), RULES))
+
+
+class SanitiseTests(SynchronousTestCase):
+    def test_controls(self) -> None:
+        """Control and direction characters go (wire 1.1)."""
+        self.assertEqual("a b c", sanitised(" a\x1bb\x00\t\u202ec\n"))
+        self.assertIsNone(sanitised("\x07 \u200b"))
+
+    @settings(max_examples=300, deadline=None)
+    @given(st.text(max_size=200))
+    def test_bound(self, text: str) -> None:
+        """Never empty, never longer than 64, nothing but printable characters."""
+        name = sanitised(text)
+        if name is not None:
+            self.assertTrue(0 < len(name) <= LENGTH)
+            self.assertTrue(name.isprintable() or not name.isascii(), name)
+            self.assertEqual(name, sanitised(name))

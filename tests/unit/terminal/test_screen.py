@@ -1,0 +1,90 @@
+"""Frames are read from captures with and without colours."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.frames import load
+from tservice.terminal.screen import Frame, Run, Style
+
+
+class CaptureTests(SynchronousTestCase):
+    def test_rows(self) -> None:
+        """Blanks at the end go, no-break spaces stay, the last line feed makes no row."""
+        frame = Frame.from_capture("a  \n❯\u00a0\n\n".encode())
+        self.assertEqual(("a", "❯\u00a0", ""), frame.rows)
+        self.assertEqual((1, 2), (frame.bottom, frame.cols))
+
+    def test_styles(self) -> None:
+        """Runs tell where which style is; it is carried over to the next row."""
+        frame = Frame.from_capture(b"a\x1b[1;48;5;215mb\nc\x1b[0md\n")
+        lit = Style(background="48;5;215", bold=True)
+        self.assertEqual((Run(0, 1, Style()), Run(1, 2, lit)), frame.runs[0])
+        self.assertEqual((Run(0, 1, lit), Run(1, 2, Style())), frame.runs[1])
+        self.assertEqual(frozenset({lit}), frame.style_at(0, 1, 2))
+
+    def test_all_kinds_of_colours(self) -> None:
+        """16, 256 and 24-bit colours, with semicolons or colons, and their ends."""
+        for codes, style in {
+            "31": Style(foreground="31"),
+            "97;104": Style(foreground="97", background="104"),
+            "38;2;1;2;3;7": Style(foreground="38;2;1;2;3", reverse=True),
+            "48:5:9": Style(background="48;5;9"),
+            "31;39;41;49": Style(),
+            "1;2;22": Style(),
+            "7;27": Style(),
+            "3;4;9": Style(),
+            "31;": Style(),
+            "38;5": Style(foreground="38;5"),
+        }.items():
+            self.assertEqual(style, Style().apply(codes), codes)
+
+    def test_line_drawing_and_links(self) -> None:
+        """Shifted line drawing becomes lines; a link's address is no text."""
+        frame = Frame.from_capture(b"\x0elqk\x0f \x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\\n")
+        self.assertEqual(("┌─┐ link",), frame.rows)
+
+    def test_broken_utf8(self) -> None:
+        """Bytes that are no text do not stop the reading."""
+        self.assertEqual(("a\ufffdb",), Frame.from_capture(b"a\xffb").rows)
+
+    def test_recordings_agree_with_their_plain_text(self) -> None:
+        """Both captures of one moment have the same rows."""
+        for recording in load():
+            # A running turn moves on between two captures.
+            if recording.ansi is not None and recording.label.state != "working":
+                frames = map(Frame.from_capture, (recording.plain, recording.ansi))
+                plain, coloured = (each.rows[: each.bottom + 1] for each in frames)
+                self.assertEqual(plain, coloured, recording)
+
+    @settings(max_examples=500, deadline=None)
+    @given(st.binary(max_size=200) | st.text("a\x1b[];0135789m\n\x0e\x0f│─", max_size=60))
+    def test_anything(self, capture: bytes | str) -> None:
+        """No capture makes it fail, and runs cover what they name."""
+        data = capture if isinstance(capture, bytes) else capture.encode()
+        frame = Frame.from_capture(data)
+        self.assertEqual(len(frame.rows), len(frame.runs))
+        self.assertEqual(len(frame.rows), len(frame.inner))
+        self.assertNotIn("\x1b[", "".join(frame.rows))
+
+
+class ShapeTests(SynchronousTestCase):
+    def test_rules(self) -> None:
+        """A line across, also with a name in it; no table, no dashes of prose."""
+        rows = ("─" * 20, "  ━━━━━━━━━━", "──── name of it ──", "---------", "─── ───", "├────┤")
+        frame = Frame.from_capture("\n".join(rows).encode())
+        self.assertEqual([True, True, True, False, False, False], [*map(frame.is_rule, range(6))])
+
+    def test_padding_of_coloured_boxes(self) -> None:
+        """Rows of half blocks hold nothing."""
+        frame = Frame.from_capture("▄▄▄▄\n > a\n▀▀▀▀".encode())
+        self.assertEqual(([1], 1), (frame.filled(0, 3), frame.bottom))
+
+    def test_boxes(self) -> None:
+        """Borders of boxes in boxes go, columns stay; a scrollbar goes."""
+        frame = Frame.from_capture("│ │ a b │  │\n  ┃ c\nd     ┃\ne ┃ f".encode())
+        self.assertEqual(("    a b", "    c", "d", "e ┃ f"), frame.inner)
+        edges = Frame.from_capture("╭──╮\n└──┘\n╰─ x".encode())
+        self.assertEqual([True, True, False], [*map(edges.is_edge, range(3))])

@@ -1,0 +1,188 @@
+"""A capture put into another terminal gives the same screen, history, modes and caret."""
+
+from __future__ import annotations
+
+import pyte
+from attrs import evolve, frozen
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.mux.fakegrid import FakeGrid
+from tservice.terminal.caret import back_to_caret
+from tservice.terminal.sgr import Style, self_contained
+from tservice.terminal.snapshot import snapshot, snapshot_text
+
+COLS, ROWS, HISTORY = 12, 4, 50
+
+
+@frozen(kw_only=True)
+class Picture:
+    """A frame for the rules."""
+
+    lines: tuple[bytes, ...]
+    history: int = 0
+    cols: int = COLS
+    rows: int = ROWS
+    cursor_x: int = 0
+    cursor_y: int = 0
+    alternate_screen: bool = False
+    modes: bytes = b""
+    finish: bytes = b""
+    main: tuple[bytes, ...] = ()
+    main_cursor: tuple[int, int] = (0, 0)
+
+
+def picture(grid: FakeGrid) -> Picture:
+    state = grid.state()
+    return Picture(
+        lines=grid.lines(state.history_size),
+        history=state.history_size,
+        cursor_x=state.cursor_x,
+        cursor_y=state.cursor_y,
+        alternate_screen=state.alternate_screen,
+        modes=state.modes,
+    )
+
+
+def drawn(data: bytes) -> FakeGrid:
+    grid = FakeGrid(COLS, ROWS, HISTORY)
+    grid.feed(data)
+    return grid
+
+
+PIECES = st.one_of(
+    st.text("abc é", min_size=1, max_size=20).map(str.encode),
+    st.sampled_from(
+        [
+            b"\r\n",
+            b"\r\n\r\n\r\n",
+            b"\x1b[1;31m",
+            b"\x1b[0m",
+            b"\x1b[48;5;4m",
+            b"\x1b[38;2;1;2;3m",
+            b"\x1b[7m",
+            b"\x1b[2;3H",
+            b"\x1b[H",
+            b"\x1b[K",
+            b"\x1b[2J",
+            b"\x1b[?1049h",
+            b"\x1b[?1049l",
+            b"\x1b[?25l",
+            b"\x1b[?2004h",
+            b"\x1b[?1h",
+            b"\x1b[?1000h\x1b[?1006h",
+        ]
+    ),
+)
+
+
+class SnapshotTests(SynchronousTestCase):
+    """L{snapshot}."""
+
+    @settings(max_examples=2000, deadline=None, database=None)
+    @given(st.lists(PIECES, max_size=25).map(b"".join))
+    def test_round_trip(self, data: bytes) -> None:
+        before = picture(drawn(data))
+        after = picture(drawn(snapshot(before)))
+        self.assertEqual(before, after)
+
+    def test_no_background_runs_into_the_next_row(self) -> None:
+        """A terminal that scrolls with a colour in force paints the whole new row."""
+        frame = Picture(lines=(b"\x1b[44mab", b"cd\x1b[0m", b"", b""), rows=4)
+        rows = snapshot(frame).split(b"\r\n")
+        self.assertTrue(rows[0].endswith(b"ab\x1b[0m"), rows)
+        self.assertTrue(rows[1].startswith(b"\x1b[44mcd"), rows)
+
+    def test_a_caret_behind_the_last_column_wraps_next(self) -> None:
+        full = b"x" * COLS
+        frame = Picture(lines=(b"", full, b"", b""), cursor_x=COLS, cursor_y=1)
+        screen = pyte.Screen(COLS, ROWS)
+        pyte.ByteStream(screen).feed(snapshot(frame) + b"y")
+        self.assertEqual([" " * COLS, full.decode(), "y" + " " * (COLS - 1)], screen.display[:3])
+
+    def test_the_screen_begins_without_the_style_of_the_history(self) -> None:
+        frame = Picture(lines=(b"\x1b[31mred", b"plain", b"", b"", b""), history=1)
+        self.assertIn(b"\x1b[31mred\x1b[0m\r\nplain", snapshot(frame))
+
+    def test_the_main_screen_waits_behind(self) -> None:
+        main = (b"$ vi", b"\x1b[32mok", b"", b"")
+        frame = Picture(
+            lines=(b"old", b"vi shows", b"", b"", b""),
+            history=1,
+            alternate_screen=True,
+            modes=b"\x1b[?1049h\x1b[?1h",
+            main=main,
+            main_cursor=(2, 1),
+        )
+        grid = drawn(snapshot(frame))
+        self.assertEqual((b"old", b"vi shows"), grid.lines(1)[:2])
+        grid.feed(b"\x1b[?1049l")
+        self.assertEqual((b"old", b"$ vi", b"\x1b[0;32mok\x1b[0m"), grid.lines(1)[:3])
+        self.assertEqual((2, 1), (grid.state().cursor_x, grid.state().cursor_y))
+
+    def test_what_must_be_last_is_last(self) -> None:
+        frame = Picture(lines=(b"", b"", b"", b""), finish=b"\x1b[2;3r\x1b[1;1H", modes=b"\x1b[?1h")
+        self.assertTrue(snapshot(frame).endswith(b"\x1b[?1h\x1b[2;3r\x1b[1;1H"))
+
+    def test_line_drawing_stays(self) -> None:
+        screen = pyte.Screen(COLS, ROWS)
+        stream = pyte.ByteStream(screen)
+        stream.select_other_charset("@")
+        stream.feed(snapshot(Picture(lines=(b"\x1b(0qq", b"q\x1b(B|", b"", b""))))
+        self.assertEqual(["──", "─|"], [row.strip() for row in screen.display[:2]])
+
+    def test_text_never_fails(self) -> None:
+        frame = Picture(lines=(b"\xff\xfe", b"", b"", b""))
+        self.assertIn("\ufffd\ufffd", snapshot_text(frame))
+
+
+class CaretTests(SynchronousTestCase):
+    """L{back_to_caret}."""
+
+    @given(st.integers(0, COLS), st.integers(0, ROWS - 1), st.integers(0, 3))
+    def test_relative_in_a_taller_terminal(self, x: int, y: int, above: int) -> None:
+        frame = Picture(lines=(b"a", b"bb", b"c" * COLS, b"d"), cursor_x=x, cursor_y=y)
+        screen = pyte.Screen(COLS, ROWS + above)
+        text = b"\r\n" * above + b"\r\n".join(frame.lines) + back_to_caret(frame)
+        pyte.ByteStream(screen).feed(text)
+        self.assertEqual((min(x, COLS - 1), y + above), (screen.cursor.x, screen.cursor.y))
+        self.assertNotIn(b"H", back_to_caret(evolve(frame, cursor_y=0)))
+
+
+class StyleTests(SynchronousTestCase):
+    """L{Style}."""
+
+    def style(self, row: bytes) -> bytes:
+        style = Style()
+        style.feed(row)
+        return style.opening()
+
+    def test_what_is_in_force(self) -> None:
+        for row, want in [
+            (b"plain", b""),
+            (b"\x1b[1;31m", b"\x1b[1;31m"),
+            (b"\x1b[1m\x1b[22m", b""),
+            (b"\x1b[31m\x1b[32m", b"\x1b[32m"),
+            (b"\x1b[38;5;200m\x1b[48;2;1;2;3m", b"\x1b[38;5;200;48;2;1;2;3m"),
+            (b"\x1b[38;5;200;1m\x1b[39m", b"\x1b[1m"),
+            (b"\x1b[4:3m", b"\x1b[4:3m"),
+            (b"\x1b[4m\x1b[4:0m", b""),
+            (b"\x1b[31m\x1b[m", b""),
+            (b"\x1b[38;5m", b"\x1b[38;5;0m"),
+            (b"\x1b(0q", b"\x1b(0"),
+            (b"\x1b(0q\x1b(B", b""),
+            (b"\x1b]8;;http://x\x1b\\a", b"\x1b]8;;http://x\x1b\\"),
+            (b"\x1b]8;;http://x\x1b\\a\x1b]8;;\x1b\\", b""),
+        ]:
+            self.assertEqual(want, self.style(row), row)
+
+    def test_a_long_stream_costs_nothing(self) -> None:
+        style = Style()
+        for colour in range(5000):
+            style.feed(b"\x1b[38;5;%dm\x1b[%dm" % (colour % 256, 1 + colour % 9))
+        self.assertLess(len(style.opening()), 60)
+
+    def test_rows_stand_for_themselves(self) -> None:
+        rows = list(self_contained([b"\x1b[31ma", b"b", b"c\x1b[0md"]))
+        self.assertEqual([b"\x1b[31ma\x1b[0m", b"\x1b[31mb\x1b[0m", b"\x1b[31mc\x1b[0md"], rows)

@@ -1,0 +1,74 @@
+"""Plain rows, the tail of a text, searching."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.terminal.plain import plain
+from tservice.terminal.search import TEXT_LIMIT, Match, search
+from tservice.terminal.tail import NEAR, keep_tail
+
+
+class PlainTests(SynchronousTestCase):
+    """L{plain}."""
+
+    def test_styles_go(self) -> None:
+        for row, want in [
+            (b"\x1b[1;31mred\x1b[0m  ", "red"),
+            (b"\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
+            (b"\x1b]0;title\x07a", "a"),
+            (b"\x1b(Ba\x1b7b", "ab"),
+            (b"\x1b(0l\x1b[1mqk\x1b(B x", "┌─┐ x"),
+            (b"\x1b(0q", "─"),
+            ("❯\xa0hi".encode(), "❯\xa0hi"),
+            (b"\xffa", "\ufffda"),
+        ]:
+            self.assertEqual(want, plain(row), row)
+
+
+class TailTests(SynchronousTestCase):
+    """L{keep_tail}."""
+
+    def test_begins_at_a_row_start(self) -> None:
+        self.assertEqual("cd\nef", keep_tail("ab\ncd\nef", 6))
+        self.assertEqual("cd\nef", keep_tail("ab\ncd\nef", 5))
+        self.assertEqual("ef", keep_tail("ab\ncd\nef", 4))
+        self.assertEqual("short", keep_tail("short", 5))
+
+    def test_one_long_row_is_cut_through(self) -> None:
+        self.assertEqual("x" * 5000, keep_tail("x" * 9000, 5000))
+
+    def test_not_through_an_escape(self) -> None:
+        text = "a\x1b[38;5;200m" + "x" * (NEAR + 10)
+        for size in range(NEAR + 10, len(text)):
+            self.assertEqual("x" * (NEAR + 10), keep_tail(text, size)[-(NEAR + 10) :])
+            self.assertNotIn("200m", keep_tail(text, size).removeprefix("\x1b[38;5;200m"))
+
+    @given(st.text("ab\n\x1b[0;1m", max_size=60), st.integers(1, 70))
+    def test_a_suffix_and_no_longer(self, text: str, size: int) -> None:
+        kept = keep_tail(text, size)
+        self.assertLessEqual(len(kept), size)
+        self.assertTrue(text.endswith(kept))
+
+
+class SearchTests(SynchronousTestCase):
+    """L{search}."""
+
+    def test_every_occurrence_in_order(self) -> None:
+        found, more = search(["a.b a.b", "axb", "A.B"], "a.b", 10)
+        self.assertEqual([Match(0, "a.b a.b", 0), Match(0, "a.b a.b", 4)], found)
+        self.assertFalse(more)
+
+    def test_case(self) -> None:
+        found, _ = search(["A.B", "Straße"], "a.b", 10, nocase=True)
+        self.assertEqual([Match(0, "A.B", 0)], found)
+
+    def test_limit(self) -> None:
+        self.assertEqual(([Match(0, "aa", 0)], True), search(["aa"], "a", 1))
+        self.assertEqual((2, False), (len(search(["aa"], "a", 2)[0]), search(["aa"], "a", 2)[1]))
+
+    def test_long_rows_are_shown_in_part(self) -> None:
+        (match,), _ = search(["x" * 5000 + "y"], "y", 5)
+        self.assertEqual((5000, TEXT_LIMIT), (match.offset, len(match.text)))

@@ -1,0 +1,135 @@
+"""What is in the package, and that every document tells the truth about the settings."""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import re
+import sys
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+
+import yaml
+from twisted.trial.unittest import SynchronousTestCase
+
+from docs import generate
+from tservice.core.config import Config, settings
+from tservice.core.configload import load
+
+ROOT = Path(__file__).resolve().parents[2]
+NOT_OURS = {"__pycache__", "static"}
+
+DISTRIBUTIONS = {
+    "OpenSSL": "twisted",
+    "attr": "attrs",
+    "constantly": "twisted",
+    "hyperlink": "twisted",
+    "pydantic_core": "pydantic",
+    "txaio": "autobahn",
+    "werkzeug": "klein",
+    "yaml": "pyyaml",
+    "zope": "twisted",
+}
+"""What a module is installed by, where its name does not tell."""
+
+
+def package_files() -> Iterator[Path]:
+    for path in sorted((ROOT / "tservice").rglob("*")):
+        if path.is_file() and not NOT_OURS & set(path.relative_to(ROOT).parts):
+            yield path.relative_to(ROOT)
+
+
+class SetupTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.setup = configparser.ConfigParser()
+        self.setup.read(ROOT / "setup.cfg", encoding="utf-8")
+
+    def words(self, section: str, key: str) -> list[str]:
+        lines = self.setup[section][key].splitlines()
+        return [line.strip() for line in lines if line.strip() and line.strip()[0] != "#"]
+
+    def test_every_package_is_listed(self) -> None:
+        found = {".".join(path.parent.parts) for path in package_files() if path.suffix == ".py"}
+        self.assertEqual(sorted({*found, "twisted.plugins"}), self.words("options", "packages"))
+
+    def test_every_other_file_is_package_data(self) -> None:
+        patterns = [
+            f"{package.replace('.', '/')}/{pattern}"
+            for package in self.setup["options.package_data"]
+            for pattern in self.words("options.package_data", package)
+        ]
+        missing = [
+            str(path)
+            for path in package_files()
+            if path.suffix != ".py" and not any(fnmatch(str(path), name) for name in patterns)
+        ]
+        self.assertEqual([], missing)
+
+    def test_every_data_file_exists(self) -> None:
+        for folder in self.setup["options.data_files"]:
+            for name in self.words("options.data_files", folder):
+                self.assertTrue((ROOT / name).is_file(), name)
+
+    def test_every_import_is_required(self) -> None:
+        wanted = self.words("options", "install_requires")
+        required = {re.split(r"[\[ <>=]", line)[0].lower() for line in wanted}
+        for path in package_files():
+            if path.suffix != ".py":
+                continue
+            for name in imported(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+                distribution = DISTRIBUTIONS.get(name, name).replace("_", "-").lower()
+                self.assertIn(distribution, required, f"{path} imports {name}")
+
+    def test_the_plugin_folder_is_no_package(self) -> None:
+        """An C{__init__.py} there would hide Twisted itself."""
+        self.assertEqual([], list((ROOT / "twisted").rglob("__init__.py")))
+
+
+def imported(tree: ast.Module) -> Iterator[str]:
+    """Top-level names of what is neither ours nor Python's own."""
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names = [node.module or ""]
+        for name in (name.split(".")[0] for name in names):
+            if name != "tservice" and name not in sys.stdlib_module_names:
+                yield name
+
+
+class DocumentTests(SynchronousTestCase):
+    def test_every_table_is_what_the_settings_say(self) -> None:
+        for path, rewrite in generate.documents().items():
+            text = path.read_text(encoding="utf-8")
+            self.assertEqual(rewrite(text), text, f"{path} is old: make docs")
+
+    def test_every_setting_is_in_the_readme_and_the_manual(self) -> None:
+        readme = (ROOT / "README.rst").read_text(encoding="utf-8")
+        manual = (ROOT / "man/tservice.8").read_text(encoding="utf-8").replace("\\-", "-")
+        for entry in settings():
+            self.assertIn(f"``{entry.name}``", readme)
+            if entry.in_environment:
+                self.assertIn(f"``{entry.variable}``", readme)
+                self.assertIn(entry.variable, manual)
+            if entry.on_command_line:
+                self.assertIn(f"--{entry.name}", manual)
+
+    def test_a_marker_that_is_missing_is_an_error(self) -> None:
+        self.assertRaises(ValueError, generate.between, "text", ".. ", "x")
+
+    def test_the_sample_file_holds_every_key_with_its_default(self) -> None:
+        text = (ROOT / "etc/tservice.yaml").read_text(encoding="utf-8")
+        used = re.sub(r"(?m)^#(?! )", "", text)
+        self.assertEqual([entry.name for entry in settings()], list(yaml.safe_load(used)))
+        file = Path("t.yaml")
+        file.write_text(used)
+        home = Path("/home/someone")
+        self.assertEqual(load({}, {}, home), load({"config": str(file)}, {}, home))
+        self.assertEqual(Config().listen, load({}, {}, home).config.listen)
+
+    def test_every_link_of_the_documents_leads_somewhere(self) -> None:
+        for page in [ROOT / "README.rst", *sorted((ROOT / "docs").glob("*.rst"))]:
+            for target in re.findall(r"<([\w./]+)>`_", page.read_text(encoding="utf-8")):
+                self.assertTrue((page.parent / target).exists(), f"{page.name}: {target}")

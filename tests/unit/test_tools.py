@@ -1,0 +1,91 @@
+"""The scripts behind C{make}: what they do on a machine that lacks something."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from twisted.trial.unittest import SynchronousTestCase
+
+ROOT = Path(__file__).resolve().parents[2]
+LIMIT = 60
+
+
+class NeedTests(SynchronousTestCase):
+    """C{tools/need}, with programs of the test's own in place of the system's."""
+
+    def setUp(self) -> None:
+        self.folder = Path("bin").absolute()
+        self.folder.mkdir()
+        for name in ("sh", "echo"):
+            (self.folder / name).symlink_to(shutil.which(name) or "/bin/sh")
+
+    def program(self, name: str, body: str) -> None:
+        path = self.folder / name
+        path.write_text(f"#!/bin/sh\n{body}\n")
+        path.chmod(0o755)
+
+    def need(self, *words: str) -> subprocess.CompletedProcess[str]:
+        # The script appends the system's sbin folders: none of these names is there.
+        return subprocess.run(
+            ["/bin/sh", str(ROOT / "tools/need"), *words],
+            env={"PATH": str(self.folder)},
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=False,
+        )
+
+    def test_nothing_is_missing(self) -> None:
+        self.program("id", "echo this must not be asked >&2; exit 1")
+        ended = self.need("sh", "dash-package=echo")
+        self.assertEqual((0, "", ""), (ended.returncode, ended.stdout, ended.stderr))
+
+    def test_a_user_is_told_in_one_line(self) -> None:
+        self.program("id", "echo 1000")
+        self.program("apt-get", "echo this must not run >&2; exit 1")
+        ended = self.need("sh", "absent", "some-package=absent-too")
+        self.assertEqual(1, ended.returncode)
+        want = "missing: absent some-package (as root: apt-get install absent some-package)\n"
+        self.assertEqual(want, ended.stderr)
+
+    def test_root_installs_what_is_missing_alone(self) -> None:
+        self.program("id", "echo 0")
+        self.program("apt-get", 'echo "$DEBIAN_FRONTEND: $@" >>calls')
+        self.assertEqual(0, self.need("sh", "absent", "package=absent-too").returncode)
+        self.assertEqual(
+            [
+                "noninteractive: update -qq",
+                "noninteractive: install -y -qq --no-install-recommends absent package",
+            ],
+            Path("calls").read_text().splitlines(),
+        )
+
+    def test_an_installation_that_fails_fails(self) -> None:
+        self.program("id", "echo 0")
+        self.program("apt-get", "exit 100")
+        self.assertEqual(100, self.need("absent").returncode)
+
+    def test_root_without_apt_is_told_too(self) -> None:
+        self.program("id", "echo 0")
+        self.assertIn("missing: absent", self.need("absent").stderr)
+
+
+class VenvTests(SynchronousTestCase):
+    def test_an_old_python_is_refused(self) -> None:
+        old = Path("old-python").absolute()
+        old.write_text("#!/bin/sh\nexit 1\n")
+        old.chmod(0o755)
+        ended = subprocess.run(
+            ["/bin/sh", str(ROOT / "tools/venv"), str(old)],
+            env={"PATH": os.environ["PATH"]},
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=False,
+        )
+        self.assertEqual(1, ended.returncode)
+        self.assertIn(f"missing: Python 3.11 or later as {old}", ended.stderr)
+        self.assertFalse(Path(".venv").exists())

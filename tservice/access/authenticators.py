@@ -1,0 +1,101 @@
+"""The ways of showing who one is, each on its own (L{IAuthenticator})."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from hmac import compare_digest
+
+from attrs import evolve
+from zope.interface import implementer
+
+from tservice.access.cookies import CookieSessions
+from tservice.access.hooksecret import HEADER
+from tservice.access.interfaces import IAccounts
+from tservice.access.model import COOKIE, set_cookie
+from tservice.core.authentication import Bucket, IAuthenticator, Pass, Verdict, Visit, Wrong
+from tservice.core.identity import Identity
+
+HOOK = Identity(username="hook", admin=False, method="hook", can_bypass_permissions=False)
+
+
+@implementer(IAuthenticator)
+class Everybody:
+    """Single-user without a password: whoever reaches the port is the user."""
+
+    def __init__(self, username: str) -> None:
+        self._pass = Pass(identity=Identity(username=username, admin=True))
+
+    async def authenticate(self, visit: Visit) -> Verdict:
+        return self._pass
+
+
+@implementer(IAuthenticator)
+class CookieAuthenticator:
+    """A live cookie session; an unknown cookie is no failure, it is merely old."""
+
+    def __init__(self, cookies: CookieSessions, accounts: IAccounts) -> None:
+        self._cookies, self._accounts = cookies, accounts
+
+    async def authenticate(self, visit: Visit) -> Verdict:
+        token = visit.cookie(COOKIE)
+        session = self._cookies.find(token) if token else None
+        if token is None or session is None:
+            return None
+        identity = self._accounts.identity(session.username)
+        if identity is None:
+            return None
+        return Pass(
+            identity=evolve(identity, method="cookie", auth_session=session.id),
+            set_cookie=set_cookie(token, visit.secure),
+        )
+
+
+@implementer(IAuthenticator)
+class BasicAuthenticator:
+    """User name and password with the request itself."""
+
+    def __init__(self, cookies: CookieSessions, accounts: IAccounts) -> None:
+        self._cookies, self._accounts = cookies, accounts
+
+    async def authenticate(self, visit: Visit) -> Verdict:
+        shown = parse_basic(visit.header("authorization") or "")
+        if shown is None:
+            return None
+        username, password = shown
+        identity = await self._accounts.check(username, password)
+        if identity is None:
+            return Wrong(bucket=Bucket.BASIC, username=self._accounts.counted(username))
+        agent = visit.header("user-agent") or ""
+        opened, token = self._cookies.reuse(identity.username, visit.address, agent)
+        return Pass(
+            identity=evolve(identity, method="basic", auth_session=opened),
+            set_cookie=set_cookie(token, visit.secure),
+        )
+
+
+def parse_basic(header: str) -> tuple[str, str] | None:
+    """User name and password of an C{Authorization: Basic} header, if it is one."""
+    scheme, _, value = header.partition(" ")
+    if scheme.lower() != "basic":
+        return None
+    try:
+        text = base64.b64decode(value.strip(), validate=True).decode()
+    except (binascii.Error, ValueError):
+        return None
+    username, colon, password = text.partition(":")
+    return (username, password) if colon else None
+
+
+@implementer(IAuthenticator)
+class HookAuthenticator:
+    """The per-instance secret in a header; the gate asks it for hooks of this machine only."""
+
+    def __init__(self, secret: str) -> None:
+        self._secret = secret.encode()
+
+    async def authenticate(self, visit: Visit) -> Verdict:
+        shown = (visit.header(HEADER) or "").encode("utf-8", "surrogateescape")
+        if compare_digest(shown, self._secret):
+            return Pass(identity=HOOK)
+        return Wrong(bucket=Bucket.HOOK, text="Unauthorized: hook secret required", challenge=False)

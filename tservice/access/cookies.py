@@ -1,0 +1,154 @@
+"""Cookie sessions: opened by a sign-in, extended by every request, ended by time or on demand.
+
+All of them are held in memory (there are at most L{MAX_SESSIONS}); the store follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from attrs import evolve
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.access.interfaces import ICookieStore
+from tservice.access.model import (
+    MAX_AGENT,
+    MAX_SESSIONS,
+    TTL_SECONDS,
+    CookieSession,
+    digest,
+)
+from tservice.core.clock import now_ms
+
+SLACK_SECONDS = 300
+"""How much longer a session lives on the disk than it must.
+
+A request so costs a write only when it has moved the end by this much.
+"""
+
+Random = Callable[[int], bytes]
+
+
+class CookieSessions:
+    """Every session that is signed in."""
+
+    def __init__(
+        self,
+        store: ICookieStore,
+        clock: IReactorTime,
+        random: Random,
+        revoked: Callable[[frozenset[str]], None] = lambda ids: None,
+    ) -> None:
+        """
+        @param random: gives so many unguessable bytes.
+        @param revoked: told the ids of sessions that ended early, so that their open streams
+            can end as well.
+        """
+        self._store, self._clock, self._random, self._revoked = store, clock, random, revoked
+        self._sessions = {session.token_hash: session for session in store.load()}
+        self._kept_until = {s.id: s.expires_at for s in self._sessions.values()}
+        self._tokens: dict[str, str] = {}
+
+    def open(self, username: str, method: str, address: str, user_agent: str) -> tuple[str, str]:
+        """Sign somebody in.
+
+        @return: the session's id, and the cookie's value, which is kept nowhere.
+        """
+        self._forget_expired()
+        self._end(self._oldest(len(self._sessions) - MAX_SESSIONS + 1))
+        token, now = self._random(32).hex(), now_ms(self._clock)
+        session = CookieSession(
+            id=self._random(8).hex(),
+            token_hash=digest(token),
+            username=username,
+            method=method,
+            address=address,
+            user_agent=user_agent[:MAX_AGENT],
+            created_at=now,
+            expires_at=now + TTL_SECONDS * 1000,
+        )
+        self._keep(session)
+        self._sessions[session.token_hash] = session
+        return session.id, token
+
+    def reuse(self, username: str, address: str, user_agent: str) -> tuple[str, str]:
+        """The session of a program that signs in with every request, opened at its first.
+
+        A program that keeps no cookies so holds one session, not one for each request
+        (wire 26, Access).
+
+        @return: as L{open}.
+        """
+        agent = user_agent[:MAX_AGENT]
+        for session in reversed(self._live()):
+            same = (session.username, session.address, session.user_agent)
+            if session.id in self._tokens and same == (username, address, agent):
+                self._extend(session)
+                return session.id, self._tokens[session.id]
+        opened, token = self.open(username, "basic", address, agent)
+        # Hashes cannot be given out again: these cookies stay in this process's memory.
+        self._tokens[opened] = token
+        return opened, token
+
+    def find(self, token: str) -> CookieSession | None:
+        """The live session of a cookie, its time extended."""
+        session = self._sessions.get(digest(token))
+        if session is None:
+            return None
+        if session.expires_at <= now_ms(self._clock):
+            self._forget_expired()
+            return None
+        return self._extend(session)
+
+    def sessions(self) -> Sequence[CookieSession]:
+        """Every live session, the oldest first."""
+        self._forget_expired()
+        return self._live()
+
+    def revoke(self, which: Callable[[CookieSession], bool] = lambda session: True) -> int:
+        """End sessions at once.
+
+        @return: how many.
+        """
+        self._forget_expired()
+        ended = [session for session in self._live() if which(session)]
+        self._end(ended)
+        return len(ended)
+
+    def _live(self) -> list[CookieSession]:
+        return sorted(self._sessions.values(), key=lambda s: (s.created_at, s.id))
+
+    def _oldest(self, count: int) -> list[CookieSession]:
+        return self._live()[:count] if count > 0 else []
+
+    def _extend(self, session: CookieSession) -> CookieSession:
+        later = evolve(session, expires_at=now_ms(self._clock) + TTL_SECONDS * 1000)
+        if later.expires_at > self._kept_until[session.id]:
+            self._keep(later)
+        self._sessions[session.token_hash] = later
+        return later
+
+    def _keep(self, session: CookieSession) -> None:
+        # What the cookie promises is on the disk before the answer leaves, and then some.
+        kept = evolve(session, expires_at=session.expires_at + SLACK_SECONDS * 1000)
+        self._store.save(kept)
+        self._kept_until[session.id] = kept.expires_at
+
+    def _forget_expired(self) -> None:
+        now = now_ms(self._clock)
+        self._remove([s for s in self._sessions.values() if s.expires_at <= now])
+
+    def _end(self, sessions: Iterable[CookieSession]) -> None:
+        ended = list(sessions)
+        self._remove(ended)
+        if ended:
+            self._revoked(frozenset(session.id for session in ended))
+
+    def _remove(self, sessions: Sequence[CookieSession]) -> None:
+        if not sessions:
+            return
+        self._store.delete([session.id for session in sessions])
+        for session in sessions:
+            del self._sessions[session.token_hash]
+            del self._kept_until[session.id]
+            self._tokens.pop(session.id, None)

@@ -1,0 +1,59 @@
+"""Where cookie sessions are kept: in the database, or in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from attrs import asdict
+from zope.interface import implementer
+
+from tservice.access.interfaces import ICookieStore
+from tservice.access.model import CookieSession
+from tservice.store.database import Database
+
+_SAVE = """
+    INSERT INTO auth_sessions
+        (id, token_hash, username, method, address, user_agent, created_at, expires_at)
+    VALUES
+        (:id, :token_hash, :username, :method, :address, :user_agent, :created_at, :expires_at)
+    ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at
+"""
+
+
+@implementer(ICookieStore)
+class MemoryCookieStore:
+    """Keeps them as long as the process lives."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[str, CookieSession] = {}
+
+    def load(self) -> Sequence[CookieSession]:
+        return tuple(self._sessions.values())
+
+    def save(self, session: CookieSession) -> None:
+        self._sessions[session.id] = session
+
+    def delete(self, ids: Iterable[str]) -> None:
+        for name in ids:
+            self._sessions.pop(name, None)
+
+
+@implementer(ICookieStore)
+class DatabaseCookieStore:
+    """Keeps them in C{auth_sessions}."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def load(self) -> Sequence[CookieSession]:
+        rows = self._database.query("SELECT * FROM auth_sessions ORDER BY created_at, id")
+        return tuple(CookieSession(**dict(row)) for row in rows)
+
+    def save(self, session: CookieSession) -> None:
+        self._database.execute(_SAVE, asdict(session))
+
+    def delete(self, ids: Iterable[str]) -> None:
+        with self._database.transaction():
+            self._database.execute_many(
+                "DELETE FROM auth_sessions WHERE id = ?", [(name,) for name in ids]
+            )

@@ -1,0 +1,86 @@
+"""Counting wrong passwords, secrets and codes (interface.md Authentication 3 and 4, wire 15)."""
+
+from __future__ import annotations
+
+from ipaddress import IPv6Address, ip_address, ip_network
+
+from attrs import define
+from twisted.internet.interfaces import IReactorTime
+from zope.interface import implementer
+
+from tservice.core.authentication import Bucket, IFailures
+
+CAP = 10
+WINDOW_SECONDS = 15 * 60
+MAX_COUNTED = 10_000
+"""Addresses and names counted at a time; the one that began first is forgotten."""
+
+_Key = tuple[Bucket, str, str]
+
+
+@define
+class _Window:
+    ends: float
+    count: int = 0
+
+
+@implementer(IFailures)
+class Failures:
+    """A window of L{WINDOW_SECONDS} begins with the first failure and holds L{CAP} of them.
+
+    Failures over the cap are not counted, so nobody can keep a window open.
+    """
+
+    def __init__(self, clock: IReactorTime) -> None:
+        self._clock = clock
+        self._windows: dict[_Key, _Window] = {}
+
+    def failed(self, bucket: Bucket, address: str, username: str | None) -> float:
+        """Count one failure.
+
+        @return: 0 up to the cap, beyond it the seconds until the window ends.
+        """
+        wait = self.blocked(bucket, address, username)
+        if not wait:
+            for key in _keys(bucket, address, username):
+                self._window(key).count += 1
+        return wait
+
+    def blocked(self, bucket: Bucket, address: str, username: str | None) -> float:
+        """As L{failed}, without counting."""
+        return max(self._left(key) for key in _keys(bucket, address, username))
+
+    def _left(self, key: _Key) -> float:
+        window = self._windows.get(key)
+        if window is None or window.count < CAP:
+            return 0.0
+        return max(0.0, window.ends - self._clock.seconds())
+
+    def _window(self, key: _Key) -> _Window:
+        window = self._windows.get(key)
+        if window is not None and window.ends > self._clock.seconds():
+            return window
+        # Out and in again: the order of the dict is the order of beginning.
+        self._windows.pop(key, None)
+        if len(self._windows) >= MAX_COUNTED:
+            del self._windows[next(iter(self._windows))]
+        window = self._windows[key] = _Window(self._clock.seconds() + WINDOW_SECONDS)
+        return window
+
+
+def _keys(bucket: Bucket, address: str, username: str | None) -> list[_Key]:
+    keys = [(bucket, "address", neighbourhood(address))]
+    if username is not None:
+        keys.append((bucket, "username", username))
+    return keys
+
+
+def neighbourhood(address: str) -> str:
+    """What is counted as one place: an IPv4 address, or the /64 that an IPv6 host owns."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(found, IPv6Address) and not found.is_loopback:
+        return str(ip_network((found, 64), strict=False))
+    return address

@@ -1,0 +1,36 @@
+"""What access offers to others, and what it wants of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from zope.interface import Interface
+
+from tservice.access.model import CookieSession
+from tservice.core.identity import Identity
+
+
+class IAccounts(Interface):
+    """Who there is, and whether a password is right."""
+
+    async def check(username: str, password: str) -> Identity | None:
+        """The account's identity when the password is right, in time that tells nothing."""
+
+    def identity(username: str) -> Identity | None:
+        """The account as it is now; C{None} when it is gone or disabled."""
+
+    def counted(username: str) -> str | None:
+        """The name whose own failures are counted; C{None} where there is only one account."""
+
+
+class ICookieStore(Interface):
+    """Keeps cookie sessions across a restart."""
+
+    def load() -> Sequence[CookieSession]:
+        """Every session kept."""
+
+    def save(session: CookieSession) -> None:
+        """Add a session, or keep its new state under the same id."""
+
+    def delete(ids: Iterable[str]) -> None:
+        """Forget sessions; unknown ids are fine."""

@@ -1,0 +1,161 @@
+"""Signing in and out, and who one is (interface.md Tunnel, login and webviews)."""
+
+from __future__ import annotations
+
+from typing import Literal, cast
+
+from pydantic import Field
+
+from tservice.access.cookies import CookieSessions
+from tservice.access.interfaces import IAccounts
+from tservice.access.model import clear_cookie, set_cookie
+from tservice.core.authentication import Bucket, IFailures
+from tservice.core.errors import ErrorCode, not_found
+from tservice.core.identity import Identity
+from tservice.http.gate import too_many, unauthorized
+from tservice.http.models import Answer, Body
+from tservice.http.operations import Access, Call, Operation, Reply
+from tservice.http.request import Request
+
+
+class LoginBody(Body):
+    """What the login page sends."""
+
+    username: str = Field(max_length=256)
+    password: str = Field(max_length=1024)
+
+
+class RevokeBody(Body):
+    """One session, or without an id all of them."""
+
+    session_id: str | None = Field(None, max_length=64)
+
+
+class MeAnswer(Answer):
+    """Who the caller is (wire 22)."""
+
+    username: str
+    role: Literal["admin", "user"]
+    must_change_password: bool
+    multi_user: bool
+
+
+class RevokedAnswer(Answer):
+    """How many sessions ended."""
+
+    revoked: int
+
+
+class AccessRoutes:
+    """C{/api/login}, C{/api/logout}, C{/api/auth/revoke}, C{/api/me}."""
+
+    def __init__(
+        self,
+        cookies: CookieSessions,
+        accounts: IAccounts | None,
+        failures: IFailures,
+        username: str,
+        multiuser: bool,
+    ) -> None:
+        """
+        @param accounts: C{None} where no password is asked for.
+        @param username: who everybody is then.
+        """
+        self._cookies, self._accounts, self._failures = cookies, accounts, failures
+        self._username, self._multiuser = username, multiuser
+
+    async def login(self, call: Call) -> object:
+        """Sign a browser in.
+
+        @raise Refusal: bare 401 for a wrong password, 429 over the failure cap.
+        """
+        if self._accounts is None:
+            return self._me(Identity(username=self._username, admin=True))
+        identity = await self._accounts.check(call.body.username, call.body.password)
+        if identity is None:
+            name = self._accounts.counted(call.body.username)
+            wait = self._failures.failed(Bucket.BASIC, call.address, name)
+            raise too_many(wait) if wait else unauthorized(challenge=False)
+        agent = call.header("user-agent") or ""
+        _, token = self._cookies.open(identity.username, "login", call.address, agent)
+        cookie = set_cookie(token, _secure(call))
+        return Reply(content=self._me(identity), headers={"Set-Cookie": cookie})
+
+    async def logout(self, call: Call) -> object:
+        """End the caller's own session."""
+        mine = call.identity.auth_session
+        if mine is not None:
+            self._cookies.revoke(lambda session: session.id == mine)
+        return Reply(content=None, headers={"Set-Cookie": clear_cookie(_secure(call))})
+
+    async def revoke(self, call: Call) -> object:
+        """End one session, or all of them, the caller's own included."""
+        wanted = call.body.session_id
+        ended = self._cookies.revoke(lambda session: wanted in (None, session.id))
+        if wanted is not None and not ended:
+            raise not_found(f"Auth session {wanted}")
+        headers = {}
+        if wanted in (None, call.identity.auth_session):
+            headers["Set-Cookie"] = clear_cookie(_secure(call))
+        return Reply(content=RevokedAnswer(revoked=ended), headers=headers)
+
+    async def me(self, call: Call) -> object:
+        """Who the caller is."""
+        return self._me(call.identity)
+
+    def _me(self, identity: Identity) -> MeAnswer:
+        return MeAnswer(
+            username=identity.username,
+            role="admin" if identity.admin else "user",
+            must_change_password=identity.must_change_password,
+            multi_user=self._multiuser,
+        )
+
+    def operations(self) -> list[Operation]:
+        """The routes, for the table."""
+        return [
+            Operation(
+                method="POST",
+                path="/api/login",
+                access=Access.PUBLIC,
+                handler=self.login,
+                summary="Sign in; sets the session cookie",
+                tag="Access",
+                body=LoginBody,
+                answer=MeAnswer,
+                errors=(ErrorCode.UNAUTHORIZED,),
+            ),
+            Operation(
+                method="POST",
+                path="/api/logout",
+                access=Access.USER,
+                handler=self.logout,
+                summary="Sign out; ends the session and clears its cookie",
+                tag="Access",
+            ),
+            Operation(
+                method="POST",
+                path="/api/auth/revoke",
+                access=Access.ADMIN,
+                handler=self.revoke,
+                summary="End one signed-in session, or all of them",
+                tag="Access",
+                body=RevokeBody,
+                optional_body=True,
+                answer=RevokedAnswer,
+                errors=(ErrorCode.NOT_FOUND,),
+            ),
+            Operation(
+                method="GET",
+                path="/api/me",
+                access=Access.USER,
+                handler=self.me,
+                summary="Who the caller is",
+                tag="Access",
+                answer=MeAnswer,
+            ),
+        ]
+
+
+def _secure(call: Call) -> bool:
+    return cast(Request, call.request).visit.secure

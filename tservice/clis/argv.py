@@ -1,0 +1,123 @@
+"""From an entry and launch parameters to the words of a command.  Pure.
+
+No shell ever reads them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePath
+
+from tservice.clis.model import Entry
+from tservice.clis.params import Param, ParamValue
+from tservice.clis.words import PLACEHOLDER, RESUME_ID
+from tservice.core.errors import ErrorCode, ServiceError, invalid
+
+_CONVERSATION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}")
+
+
+def resolve_params(
+    entry: Entry, given: Mapping[str, object], *, granted: bool
+) -> tuple[dict[str, ParamValue], tuple[str, ...]]:
+    """Check what was given, fill in the defaults, lower what needs the grant.
+
+    @param given: C{None} as a value means absent.
+    @return: the parameters to use, and the names of those that were lowered.
+    @raise ServiceError: 400 naming C{params.<name>}; 403 for a privileged value that the entry
+        gives no substitute for.
+    """
+    for name in given:
+        if name not in entry.params:
+            raise invalid(f"params.{name[:64]}", f"{entry.id} has no such parameter")
+    used: dict[str, ParamValue] = {}
+    clamped: list[str] = []
+    for name, param in entry.params.items():
+        value = _checked(name, param, given.get(name))
+        if value is None:
+            continue
+        if not granted and param.needs_grant(value):
+            value = _clamp(name, param)
+            clamped.append(name)
+        used[name] = value
+    return used, tuple(clamped)
+
+
+def build_argv(
+    entry: Entry, binary: str, params: Mapping[str, ParamValue], resume: str | None
+) -> tuple[str, ...]:
+    """The command: the binary, the entry's words, how to resume, the flags.
+
+    A word of C{argv} whose parameter has no value is left out; a parameter that C{argv} names
+    gives no flag.
+
+    @param params: as L{resolve_params} returned them.
+    @param resume: as L{check_resume} accepted it.
+    """
+    words = entry.argv
+    if words[0] in entry.binaries:
+        words = words[1:]
+    named: set[str] = set()
+    argv = [binary]
+    for word in words:
+        names = PLACEHOLDER.findall(word)
+        named.update(names)
+        if all(name in params for name in names):
+            argv.append(_fill(word, params))
+    if resume is not None and entry.resume is not None:
+        argv += [_fill(word, {RESUME_ID: resume}) for word in entry.resume.argv]
+    for name, param in entry.params.items():
+        if name in params and name not in named:
+            argv += _flag_words(param, params[name])
+    return tuple(argv)
+
+
+def check_resume(entry: Entry, conversation: str) -> None:
+    """Refuse a conversation id that could be read as anything else.
+
+    @raise ServiceError: 400 naming C{resumeSessionId}.
+    """
+    if entry.resume is None:
+        raise invalid("resumeSessionId", f"{entry.label} cannot resume a conversation")
+    if not _CONVERSATION.fullmatch(conversation):
+        raise invalid("resumeSessionId", "must be 1 to 100 letters, digits, _ and -, not first -")
+
+
+def command_name(entry: Entry) -> str:
+    """What to call the command where it is not looked up: on another host, for example."""
+    return PurePath(entry.binaries[0]).name
+
+
+def _checked(name: str, param: Param, value: object) -> ParamValue | None:
+    if value is None:
+        return param.default
+    rule = param.broken_rule(value)
+    if rule is not None or not isinstance(value, str | bool | int):
+        raise invalid(f"params.{name}", rule or "must be a string, a number or a boolean")
+    return value
+
+
+def _clamp(name: str, param: Param) -> ParamValue:
+    if param.clamp_to is None:
+        raise ServiceError(
+            ErrorCode.FORBIDDEN, f"params.{name}: this value needs the grant to bypass permissions"
+        )
+    return param.clamp_to
+
+
+def _fill(word: str, values: Mapping[str, ParamValue]) -> str:
+    return PLACEHOLDER.sub(lambda match: _text(values[match[1]]), word)
+
+
+def _text(value: ParamValue) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _flag_words(param: Param, value: ParamValue) -> list[str]:
+    if param.flag is None or value is False:
+        return []
+    if value is True:
+        return [param.flag]
+    if param.flag.endswith("="):
+        return [param.flag + _text(value)]
+    return [param.flag, _text(value)]

@@ -1,0 +1,128 @@
+"""What the service knows of an agent: how its screen reads, where its files are."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field, StringConstraints, field_validator
+
+from tservice.clis.words import EnvName, Record, Text, Word, compiled
+
+
+class Hooks(StrEnum):
+    """Whether the agent tells of itself by hooks."""
+
+    NONE = "none"
+    ALWAYS = "always"
+
+
+class Transcript(StrEnum):
+    """Whose format the agent's own transcript files have."""
+
+    NONE = "none"
+    CLAUDE = "claude"
+    CODEX = "codex"
+
+
+class McpFormat(StrEnum):
+    """Dialects of MCP configuration files (wire 11)."""
+
+    CLAUDE = "claude-json"
+    GEMINI = "gemini-json"
+    ANTIGRAVITY = "antigravity-json"
+    OPENCODE = "opencode-json"
+    CODEX = "codex-toml"
+
+
+class CustomModelStyle(StrEnum):
+    """How a custom model endpoint is put into the agent (wire 17)."""
+
+    NONE = "none"
+    CLAUDE_ENV = "claude-env"
+    OPENCODE_CONTENT = "opencode-content"
+    CODEX_HOME = "codex-home"
+    GEMINI_ENV = "gemini-env"
+    PI_HOME = "pi-home"
+
+
+class ConfigReader(StrEnum):
+    """Readers of agents' own configuration files."""
+
+    CLAUDE = "claude-json"
+    CODEX = "codex-toml"
+    OPENCODE = "opencode-json"
+    GEMINI = "gemini-json"
+
+
+class ModelDetect(Record):
+    """Where the screen names the model.
+
+    @ivar pattern: searched in each of the last C{rows} rows; its one group is the name.
+    @ivar config_reader: a named reader of the agent's own configuration file.
+    """
+
+    pattern: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    rows: Annotated[int, Field(ge=1, le=200)]
+    config_reader: ConfigReader | None = None
+
+    @field_validator("pattern")
+    @classmethod
+    def _one_group(cls, pattern: str) -> str:
+        if compiled(pattern).groups != 1:
+            raise ValueError("must have exactly one group")
+        return pattern
+
+
+class Relocation(Record):
+    """The variable that moves the file: to C{path} below the folder that it names."""
+
+    env_var: EnvName
+    path: Word
+
+
+class McpConfig(Record):
+    """The agent's own MCP configuration file; C{path} is below the home folder."""
+
+    path: Word
+    format: McpFormat
+    relocation: Relocation | None = None
+
+
+class CustomModel(Record):
+    """How a custom model endpoint reaches the agent."""
+
+    style: CustomModelStyle = CustomModelStyle.NONE
+
+
+class Capabilities(Record):
+    """What the service may count on.  The defaults are the conservative ones of custom entries.
+
+    @ivar privileged_command_gate: true: whoever launches it can run any command unasked, so it
+        takes the grant to bypass permissions.
+    @ivar composer_ready_mark: text on the screen once a prompt can be given.
+    @ivar working_line: pattern searched in each row of the screen; a hit means busy.
+    @ivar working_title: pattern searched in the pane's title; a hit means busy.
+    @ivar prompt_glyph: what the composer's row begins with, leading blanks aside.
+    """
+
+    hooks: Hooks = Hooks.NONE
+    transcript: Transcript = Transcript.NONE
+    alt_screen: bool = False
+    privileged_command_gate: bool = True
+    composer_ready_mark: Annotated[Text, StringConstraints(min_length=1, max_length=200)] | None = (
+        None
+    )
+    working_line: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
+    working_title: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
+    prompt_glyph: Annotated[Text, StringConstraints(min_length=1, max_length=8)] | None = None
+    model_detect: ModelDetect | None = None
+    mcp_config: McpConfig | None = None
+    custom_model: CustomModel = CustomModel()
+
+    @field_validator("working_line", "working_title")
+    @classmethod
+    def _compiles(cls, pattern: str | None) -> str | None:
+        if pattern is not None:
+            compiled(pattern)
+        return pattern

@@ -1,0 +1,166 @@
+"""A command run in a process group of its own, with bounds on its time and output."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from attrs import frozen
+from twisted.internet.defer import Deferred, succeed
+from twisted.internet.error import ProcessExitedAlready, ProcessTerminated
+from twisted.internet.interfaces import (
+    IDelayedCall,
+    IProcessTransport,
+    IReactorProcess,
+    IReactorTime,
+)
+from twisted.internet.protocol import ProcessProtocol
+from twisted.python.failure import Failure
+
+TIME_LIMIT = 300.0
+"""Seconds until a command is ended (wire 10)."""
+GRACE = 3.0
+"""Seconds between TERM and KILL, and for pipes that others keep open after the end."""
+OUTPUT_LIMIT = 16 * 1024
+"""Bytes of output kept: the last ones."""
+
+# Twisted starts a child in the service's own group; ending that group would end the service.
+_NEW_GROUP = "import os, sys; os.setsid(); os.execv(sys.argv[1], sys.argv[1:])"
+
+KillGroup = Callable[[int, int], None]
+
+
+@frozen(kw_only=True)
+class Ending:
+    """How a command ended.
+
+    @ivar status: the exit status; C{None} after a signal.
+    @ivar ended: it was ended by us: the time was up, or the service stops.
+    @ivar output: the last L{OUTPUT_LIMIT} bytes of both streams, decoded.
+    """
+
+    status: int | None
+    ended: bool
+    output: str
+
+
+class Command(ProcessProtocol):
+    """One run.  Its owner waits for L{ended}, and calls L{end} to cut it short."""
+
+    transport: IProcessTransport
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        heard: Callable[[bytes], None],
+        kill_group: KillGroup = os.killpg,
+    ) -> None:
+        self._clock = clock
+        self._heard = heard
+        self._kill_group = kill_group
+        self._group: int | None = None
+        self._kept = b""
+        self._timers: list[IDelayedCall] = []
+        self._ending = False
+        self._killed = False
+        self._status: int | None = None
+        self._result: Ending | None = None
+        self._waiting: list[Deferred[Ending]] = []
+
+    def start(
+        self, processes: IReactorProcess, argv: tuple[str, ...], env: Mapping[str, str], cwd: Path
+    ) -> None:
+        """Run C{argv} without a shell.
+
+        @param argv: the first word is an absolute path.
+        @raise OSError: no process could be made.
+        """
+        processes.spawnProcess(
+            self,
+            sys.executable,
+            [sys.executable, "-I", "-S", "-c", _NEW_GROUP, *argv],
+            env=dict(env),
+            path=str(cwd),
+        )
+
+    def ended(self) -> Deferred[Ending]:
+        """Fires once the command is over.  Cancelling it only stops the waiting."""
+        if self._result is not None:
+            return succeed(self._result)
+        waiter: Deferred[Ending] = Deferred()
+        self._waiting.append(waiter)
+        return waiter
+
+    def end(self) -> None:
+        """TERM for the whole group, KILL 3 s later; harmless when it is over or under way."""
+        if self._result is not None or self._ending:
+            return
+        self._ending = True
+        self._signal(signal.SIGTERM)
+        self._later(GRACE, self._kill)
+
+    def connectionMade(self) -> None:
+        self._group = self.transport.pid
+        self.transport.closeStdin()
+        self._later(TIME_LIMIT, self.end)
+
+    def outReceived(self, data: bytes) -> None:
+        self._kept = (self._kept + data)[-OUTPUT_LIMIT:]
+        self._heard(data)
+
+    errReceived = outReceived
+
+    def processExited(self, reason: Failure) -> None:
+        if isinstance(reason.value, ProcessTerminated):
+            self._status = reason.value.exitCode
+        else:
+            self._status = 0
+        # Something that it left behind may hold the pipes open for ever.
+        self._later(GRACE, self.transport.loseConnection)
+
+    def processEnded(self, reason: Failure) -> None:
+        if self._ending and not self._killed and self._signal(0):
+            return  # others of its group live on until the KILL
+        self._finish()
+
+    def _kill(self) -> None:
+        self._killed = True
+        self._signal(signal.SIGKILL)
+        if self.transport.pid is None:
+            self._finish()
+
+    def _signal(self, number: int) -> bool:
+        """Signal the group; whether there was anybody in it."""
+        if self._group is None:
+            return False
+        try:
+            self._kill_group(self._group, number)
+        except ProcessLookupError:
+            self._signal_leader(number)
+            return False
+        return True
+
+    def _signal_leader(self, number: int) -> None:
+        """Reach a process that has not yet made its group."""
+        if self.transport.pid is not None and number:
+            with suppress(ProcessExitedAlready):
+                self.transport.signalProcess(number)
+
+    def _later(self, seconds: float, call: Callable[[], object]) -> None:
+        self._timers.append(self._clock.callLater(seconds, call))
+
+    def _finish(self) -> None:
+        if self._result is not None:
+            return
+        for timer in self._timers:
+            if timer.active():
+                timer.cancel()
+        output = self._kept.decode(errors="replace")
+        self._result = Ending(status=self._status, ended=self._ending, output=output)
+        waiting, self._waiting = self._waiting, []
+        for waiter in waiting:
+            waiter.callback(self._result)

@@ -1,0 +1,84 @@
+"""The model that an agent's own configuration file names.  Read only; never written.
+
+What cannot be read says nothing: the file is the user's, and the agent will report on it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from tservice.clis.capabilities import ConfigReader
+from tservice.core.files import FileError, read_json, read_text
+
+MODEL_LENGTH = 64
+"""Characters of a displayed model (wire 1.1)."""
+
+
+def _read_toml(path: Path) -> Any:
+    return tomllib.loads(read_text(path))
+
+
+@frozen
+class _Source:
+    """Where one agent keeps its choice.
+
+    @ivar path: below the home folder, or C{moved} below what the variable C{env_var} names.
+    @ivar keys: the way to the model's name inside.
+    """
+
+    path: str
+    env_var: str
+    moved: str
+    keys: tuple[str, ...]
+    read: Callable[[Path], Any] = read_json
+
+
+_SOURCES = {
+    ConfigReader.CLAUDE: _Source(
+        ".claude/settings.json", "CLAUDE_CONFIG_DIR", "settings.json", ("model",)
+    ),
+    ConfigReader.CODEX: _Source(
+        ".codex/config.toml", "CODEX_HOME", "config.toml", ("model",), _read_toml
+    ),
+    ConfigReader.OPENCODE: _Source(
+        ".config/opencode/opencode.json", "XDG_CONFIG_HOME", "opencode/opencode.json", ("model",)
+    ),
+    ConfigReader.GEMINI: _Source(
+        ".gemini/settings.json", "GEMINI_CLI_HOME", ".gemini/settings.json", ("model", "name")
+    ),
+}
+
+
+def configured_model(reader: ConfigReader, environ: Mapping[str, str]) -> str | None:
+    """The model's name, control characters stripped, or C{None} when none is named.
+
+    @param environ: of the pane: C{HOME} and the relocation variables decide which file it is.
+    """
+    source = _SOURCES[reader]
+    try:
+        found = source.read(_file(source, environ))
+    except (OSError, FileError, ValueError):
+        return None
+    for key in source.keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    if not isinstance(found, str):
+        return None
+    return "".join(c for c in found if c.isprintable())[:MODEL_LENGTH] or None
+
+
+def _file(source: _Source, environ: Mapping[str, str]) -> Path:
+    moved = environ.get(source.env_var)
+    if moved:
+        return _absolute(moved) / source.moved
+    return _absolute(environ.get("HOME", "")) / source.path
+
+
+def _absolute(folder: str) -> Path:
+    if not folder.startswith("/"):
+        raise ValueError("a relative folder means something else to the agent")
+    return Path(folder)

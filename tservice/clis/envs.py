@@ -1,0 +1,93 @@
+"""The environment of a pane.  Pure: what the service was started with is handed in.
+
+Nothing reaches a pane but what is named here (wire 26, Access): no password, key or
+C{SERVICE_*} variable of the service itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from tservice.clis.interfaces import PaneKeys
+from tservice.clis.model import Entry
+from tservice.clis.words import is_refused
+from tservice.core.errors import invalid
+
+BASE_NAMES = frozenset(
+    {"PATH", "HOME", "SHELL", "USER", "LOGNAME", "LANG", "TERM", "TZ", "SSH_AUTH_SOCK"}
+)
+BASE_PREFIXES = ("LC_", "XDG_")
+OVERRIDES = 64
+"""C{envOverrides} of a session at most."""
+OVERRIDE_BYTES = 64 * 1024
+"""Bytes of all their names and values: the kernel bounds what exec takes."""
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+
+
+def base_environment(
+    environ: Mapping[str, str], entry: Entry, extra: tuple[str, ...] = ()
+) -> dict[str, str]:
+    """What passes from the service's environment to a pane.
+
+    @param extra: further names that the operator lets through (C{SERVICE_PANE_ENV}).
+    """
+    return {
+        name: value
+        for name, value in environ.items()
+        if _passes(name, entry, extra) and name not in entry.env.unset
+    }
+
+
+def additions(entry: Entry, overrides: Mapping[str, str], pane: PaneKeys) -> dict[str, str]:
+    """What the entry, the caller and the service put in, strongest last.
+
+    @param overrides: as L{check_overrides} accepted them.
+    """
+    return {
+        **entry.env.set,
+        **overrides,
+        "SERVICE_MUX": "1",
+        "SERVICE_SESSION_ID": pane.session_id,
+        "SERVICE_API_URL": pane.api_url,
+        "SERVICE_HOOK_SECRET_FILE": pane.hook_secret_file,
+    }
+
+
+def check_overrides(entry: Entry, overrides: Mapping[str, str]) -> None:
+    """Refuse overrides that the entry does not allow (wire 1.3).
+
+    @raise ServiceError: 400 naming C{envOverrides.<NAME>}; never shows a value.
+    """
+    if len(overrides) > OVERRIDES:
+        raise invalid("envOverrides", f"at most {OVERRIDES}")
+    size = 0
+    for name, value in overrides.items():
+        if not _NAME.fullmatch(name):
+            raise invalid("envOverrides", "names are letters, digits and _, at most 128")
+        if not entry.env.allows(name):
+            raise invalid(f"envOverrides.{name}", f"may not be set for {entry.id}")
+        size += len(name) + len(_encoded(name, value))
+    if size > OVERRIDE_BYTES:
+        raise invalid("envOverrides", f"at most {OVERRIDE_BYTES} bytes in all")
+
+
+def without_service(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a child that is no pane: everything but what is the service's own."""
+    return {name: value for name, value in environ.items() if not name.startswith("SERVICE_")}
+
+
+def _passes(name: str, entry: Entry, extra: tuple[str, ...]) -> bool:
+    if name in BASE_NAMES or name.startswith(BASE_PREFIXES):
+        return True
+    return entry.env.passes(name) or (name in extra and not is_refused(name))
+
+
+def _encoded(name: str, value: str) -> bytes:
+    if "\0" in value:
+        raise invalid(f"envOverrides.{name}", "must not hold a NUL")
+    try:
+        return value.encode()
+    except UnicodeEncodeError:
+        raise invalid(f"envOverrides.{name}", "must be valid Unicode") from None

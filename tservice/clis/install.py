@@ -1,0 +1,120 @@
+"""Installing stock CLIs: one run for each id, its output told as events (wire 10)."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from twisted.internet.defer import Deferred, gatherResults
+from twisted.internet.interfaces import IDelayedCall, IReactorProcess, IReactorTime
+from twisted.logger import Logger
+
+from tservice.clis.command import OUTPUT_LIMIT, Command, Ending
+from tservice.clis.envs import without_service
+from tservice.core.errors import conflict, failed
+from tservice.core.events import Audience, Event, EventHub
+
+TOLD_EVERY = 0.1
+"""Seconds that output is gathered before it is told."""
+
+
+class OutputFeed:
+    """Gathers output and tells it as C{cli:installOutput}, ten times a second at most.
+
+    What comes faster than C{OUTPUT_LIMIT} characters a turn loses its older part.
+    """
+
+    def __init__(self, clock: IReactorTime, tell: Callable[[str], None]) -> None:
+        self._clock = clock
+        self._tell = tell
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._pending = ""
+        self._timer: IDelayedCall | None = None
+
+    def add(self, data: bytes) -> None:
+        """Take more output."""
+        self._pending = (self._pending + self._decoder.decode(data))[-OUTPUT_LIMIT:]
+        if self._timer is None:
+            self._timer = self._clock.callLater(TOLD_EVERY, self.flush)
+
+    def flush(self) -> None:
+        """Tell what is there; for the end too."""
+        if self._timer is not None and self._timer.active():
+            self._timer.cancel()
+        self._timer = None
+        pending, self._pending = self._pending, ""
+        if pending:
+            self._tell(pending)
+
+
+class Installer:
+    """Runs install commands.  They go on when the caller who asked hangs up."""
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        processes: IReactorProcess,
+        environ: Mapping[str, str],
+        home: Path,
+        hub: EventHub,
+        make: Callable[[IReactorTime, Callable[[bytes], None]], Command] = Command,
+    ) -> None:
+        self._clock = clock
+        self._processes = processes
+        # What the programs print is read by people in a browser, not by a terminal.
+        self._env = {**without_service(environ), "TERM": "dumb", "NO_COLOR": "1"}
+        self._home = home
+        self._hub = hub
+        self._make = make
+        self._running: dict[str, Command] = {}
+
+    def refuse_running(self, name: str) -> None:
+        """Refuse a second run for one id.
+
+        @raise ServiceError: 409.
+        """
+        if name in self._running:
+            raise conflict(f"{name} is being installed already")
+
+    def start(self, name: str, argv: tuple[str, ...]) -> Command:
+        """Begin to install.
+
+        @param argv: the command; the first word is an absolute path.
+        @raise ServiceError: 409 while one of that id runs; 422 when no process could be made.
+        """
+        self.refuse_running(name)
+        feed = OutputFeed(self._clock, lambda text: self._tell("Output", name, data=text))
+        command = self._make(self._clock, feed.add)
+        self._tell("Started", name)
+        try:
+            command.start(self._processes, argv, self._env, self._home)
+        except OSError as error:
+            self._tell("Finished", name, ok=False)
+            raise failed(f"installing {name} could not be started: {error.strerror}") from error
+        self._running[name] = command
+        command.ended().addCallback(self._finished, name, feed).addErrback(
+            lambda failure: self._log.failure("after installing {name}", failure, name=name)
+        )
+        return command
+
+    def stop(self) -> Deferred[list[Ending]]:
+        """End what runs; fires once it is over."""
+        running = tuple(self._running.values())
+        for command in running:
+            command.end()
+        return gatherResults([command.ended() for command in running])
+
+    def _finished(self, ending: Ending, name: str, feed: OutputFeed) -> None:
+        del self._running[name]
+        feed.flush()
+        ok = ending.status == 0 and not ending.ended
+        self._tell("Finished", name, ok=ok, status=ending.status)
+
+    def _tell(self, what: str, name: str, **data: object) -> None:
+        self._hub.publish(
+            Event(name=f"cli:install{what}", data={"id": name, **data}, audience=Audience.ADMINS)
+        )

@@ -1,0 +1,138 @@
+"""What other features know of the CLI registry.
+
+How to launch a session::
+
+    entry = clis.require(mode)          # 400 for an unknown or a disabled mode
+    plan = clis.launch(LaunchRequest(
+        mode=mode, params={"model": "opus"}, overrides=body.env_overrides,
+        granted=identity.can_bypass_permissions, resume=conversation_id or None,
+        pane=PaneKeys(session_id=..., api_url=..., hook_secret_file=...),
+    ))
+    PaneSpec(argv=plan.argv, env=plan.env, ...)
+    record.params = plan.params         # what was really used, after defaults and clamping
+
+C{model}, C{effort} and C{permissionMode} of a request are plain launch parameters: put those that
+the caller gave into C{params}.  A restore passes by C{require} and calls C{launch} at once, for
+what already exists is not affected by C{enabled}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from attrs import field, frozen
+from zope.interface import Interface
+
+from tservice.clis.capabilities import Capabilities, Hooks, McpConfig, Transcript
+from tservice.clis.model import Entry, Kind
+from tservice.clis.params import ParamValue
+
+__all__ = [
+    "Capabilities",
+    "Entry",
+    "Hooks",
+    "ICliRegistry",
+    "Kind",
+    "Launch",
+    "LaunchRequest",
+    "McpConfig",
+    "PaneKeys",
+    "ParamValue",
+    "Transcript",
+]
+
+
+@frozen(kw_only=True)
+class PaneKeys:
+    """The C{SERVICE_*} variables of a pane; C{SERVICE_MUX=1} goes with them (interface.md Session).
+
+    @ivar hook_secret_file: a path; the secret itself is never in an environment.
+    """
+
+    session_id: str
+    api_url: str
+    hook_secret_file: str
+
+
+@frozen(kw_only=True)
+class LaunchRequest:
+    """What a caller wants to run.
+
+    @ivar params: launch parameters by name, as the entry's C{params} declare them.
+    @ivar resume: the agent's own conversation id to go on with: 1 to 100 letters, digits, C{_} and
+        C{-}, not first C{-}; C{None} starts afresh.
+    @ivar overrides: C{envOverrides} of wire 1.3.
+    @ivar granted: the caller may bypass permissions; else privileged values are clamped and
+        entries that run any command unasked are refused.
+    @ivar binary: the command where it does not run on this machine (remote, container); C{None}
+        looks it up here.
+    """
+
+    mode: str
+    pane: PaneKeys
+    params: Mapping[str, object] = field(factory=dict)
+    resume: str | None = None
+    overrides: Mapping[str, str] = field(factory=dict)
+    granted: bool = True
+    binary: str | None = None
+
+
+@frozen(kw_only=True)
+class Launch:
+    """What to run.
+
+    @ivar argv: for exec, never for a shell; the first word is an absolute path (unless
+        C{LaunchRequest.binary} says otherwise).
+    @ivar env: the whole environment of a pane on this machine.
+    @ivar additions: the part of C{env} that does not come from this machine: the entry's, the
+        overrides and the C{SERVICE_*} variables; for panes elsewhere.
+    @ivar params: the parameters in use: given, or by default.
+    @ivar clamped: names of parameters that were lowered for want of the grant.
+    """
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    additions: Mapping[str, str]
+    params: Mapping[str, ParamValue]
+    clamped: tuple[str, ...] = ()
+
+
+class ICliRegistry(Interface):
+    """The CLIs that sessions can run.  Every error is a L{ServiceError}."""
+
+    def entries() -> tuple[Entry, ...]:
+        """All of them, disabled included, by C{order} and id."""
+
+    def get(mode: str) -> Entry | None:
+        """The entry of that id, disabled or not."""
+
+    def require(mode: str) -> Entry:
+        """The entry, for a new session that a caller asks for.
+
+        @raise ServiceError: 400 naming C{mode}: unknown, or disabled.
+        """
+
+    def find_binary(entry: Entry) -> Path | None:
+        """The executable: on PATH, then the usual folders; remembered for 30 s."""
+
+    def configured_model(mode: str, env: Mapping[str, str]) -> str | None:
+        """The model that the agent's own configuration names, read afresh.
+
+        @param env: the pane's environment: L{Launch.env}.
+        """
+
+    def check(request: LaunchRequest) -> Mapping[str, ParamValue]:
+        """Everything that L{launch} checks but the binary, for a session that starts later.
+
+        @return: the parameters as L{Launch.params} would hold them.
+        @raise ServiceError: as L{launch}.
+        """
+
+    def launch(request: LaunchRequest) -> Launch:
+        """Work out what to run.
+
+        @raise ServiceError: 400 naming the field (C{mode}, C{params.x}, C{resumeSessionId},
+            C{envOverrides.X}); 403 when the entry, or a value that cannot be clamped, needs the
+            grant; 422 when the CLI is not installed (the text gives the install command).
+        """

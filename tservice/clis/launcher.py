@@ -1,0 +1,138 @@
+"""The registry in use, and how its entries are launched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path, PurePath
+
+from twisted.logger import Logger
+from zope.interface import implementer
+
+from tservice.clis.argv import build_argv, check_resume, resolve_params
+from tservice.clis.configured import configured_model
+from tservice.clis.envs import additions, base_environment, check_overrides
+from tservice.clis.interfaces import ICliRegistry, Launch, LaunchRequest
+from tservice.clis.lookup import BinaryLookup
+from tservice.clis.model import Entry, Kind
+from tservice.clis.params import ParamValue
+from tservice.clis.registry import Merged
+from tservice.core.errors import ErrorCode, ServiceError, failed, invalid
+from tservice.settings.interfaces import ISettings
+
+PRIMARY = "primary"
+PERMISSION_MODE = "permissionMode"
+PERMISSION_MODES = {"bypass": "bypassPermissions", "auto": "auto", "normal": "default"}
+"""What the setting C{primaryMode} means for the primary CLI."""
+
+SHELLS = frozenset({"bash", "zsh", "fish", "ksh", "mksh", "dash", "ash", "sh"})
+"""What C{$SHELL} may name; an account that may not log in has something else there."""
+
+
+@implementer(ICliRegistry)
+class CliRegistry:
+    """Answers for the entries and launches them."""
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        *,
+        settings: ISettings,
+        lookup: BinaryLookup,
+        environ: Mapping[str, str],
+        pane_env: tuple[str, ...] = (),
+    ) -> None:
+        self._settings = settings
+        self._lookup = lookup
+        self._environ = environ
+        self._pane_env = pane_env
+        self._merged = Merged({}, {})
+
+    def use(self, merged: Merged) -> None:
+        """Take C{merged} into use."""
+        for name, fault in merged.faults.items():
+            self._log.warn("clis.json: {name!r} is not used: {fault}", name=name, fault=fault)
+        self._merged = merged
+
+    def entries(self) -> tuple[Entry, ...]:
+        return self._merged.ordered()
+
+    def get(self, mode: str) -> Entry | None:
+        return self._merged.entries.get(mode)
+
+    def require(self, mode: str) -> Entry:
+        entry = self._known(mode)
+        if not entry.enabled:
+            raise invalid("mode", f"{mode} is disabled")
+        return entry
+
+    def find_binary(self, entry: Entry) -> Path | None:
+        return self._lookup.find(self._binaries(entry))
+
+    def configured_model(self, mode: str, env: Mapping[str, str]) -> str | None:
+        entry = self.get(mode)
+        detect = entry.capabilities.model_detect if entry is not None else None
+        if detect is None or detect.config_reader is None:
+            return None
+        return configured_model(detect.config_reader, env)
+
+    def check(self, request: LaunchRequest) -> Mapping[str, ParamValue]:
+        return self._checked(request)[1]
+
+    def launch(self, request: LaunchRequest) -> Launch:
+        entry, params, clamped = self._checked(request)
+        binary = request.binary or self._installed(entry)
+        added = additions(entry, request.overrides, request.pane)
+        base = base_environment(self._environ, entry, self._pane_env)
+        return Launch(
+            argv=build_argv(entry, binary, params, request.resume),
+            env={**base, **added},
+            additions=added,
+            params=params,
+            clamped=clamped,
+        )
+
+    def _checked(
+        self, request: LaunchRequest
+    ) -> tuple[Entry, dict[str, ParamValue], tuple[str, ...]]:
+        entry = self._known(request.mode)
+        if entry.capabilities.privileged_command_gate and not request.granted:
+            raise ServiceError(
+                ErrorCode.FORBIDDEN, f"{entry.label} needs the grant to bypass permissions"
+            )
+        params, clamped = resolve_params(entry, self._wanted(request), granted=request.granted)
+        if request.resume is not None:
+            check_resume(entry, request.resume)
+        check_overrides(entry, request.overrides)
+        return entry, params, clamped
+
+    def _wanted(self, request: LaunchRequest) -> Mapping[str, object]:
+        """The caller's parameters; the primary CLI's permission mode comes from the settings."""
+        if request.mode != PRIMARY or request.params.get(PERMISSION_MODE) is not None:
+            return request.params
+        mode = PERMISSION_MODES[self._settings.get().primary_mode]
+        return {**request.params, PERMISSION_MODE: mode}
+
+    def _known(self, mode: str) -> Entry:
+        entry = self.get(mode)
+        if entry is None:
+            known = ", ".join(entry.id for entry in self.entries())
+            raise invalid("mode", f"must be one of {known}")
+        return entry
+
+    def _installed(self, entry: Entry) -> str:
+        found = self.find_binary(entry)
+        if found is None:
+            raise failed(f"{entry.label} is not installed{install_hint(entry)}")
+        return str(found)
+
+    def _binaries(self, entry: Entry) -> tuple[str, ...]:
+        shell = PurePath(self._environ.get("SHELL", ""))
+        if entry.kind is Kind.SHELL and shell.is_absolute() and shell.name in SHELLS:
+            return (str(shell), *entry.binaries)
+        return entry.binaries
+
+
+def install_hint(entry: Entry) -> str:
+    """How to install it, as the end of a sentence; empty when nobody knows."""
+    return f"; install it with: {' '.join(entry.install.command)}" if entry.install else ""

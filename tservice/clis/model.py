@@ -1,0 +1,158 @@
+"""What an entry of the CLI registry is, and the rules that it must keep (wire 10).
+
+The same records read the packaged YAML, the operator's C{clis.json} and the bodies of the write
+routes, so that no entry is ever in use that did not pass them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Any, Self
+
+from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
+
+from tservice.clis.capabilities import Capabilities
+from tservice.clis.params import Param
+from tservice.clis.words import (
+    ANY_NAME,
+    PLACEHOLDER,
+    RESUME_ID,
+    Argv,
+    Badge,
+    Binaries,
+    CliId,
+    EnvName,
+    Label,
+    Record,
+    Text,
+    Word,
+    is_refused,
+)
+from tservice.core.errors import invalid
+
+ENTRY_LIMIT = 100
+"""Entries of a registry, stock ones included."""
+
+
+class Kind(StrEnum):
+    """What runs in the pane."""
+
+    AGENT = "agent"
+    SHELL = "shell"
+
+
+class Env(Record):
+    """What the entry does to the pane's environment.
+
+    @ivar allowed_prefixes: names that sessions may override, and that reach the pane from the
+        service's own environment; C{*} allows every override, and passes nothing on.
+    """
+
+    set: dict[EnvName, Annotated[Text, StringConstraints(max_length=4096)]] = {}
+    unset: tuple[EnvName, ...] = ()
+    allowed_prefixes: tuple[
+        Annotated[str, StringConstraints(pattern=r"^(?:[A-Z][A-Z0-9_]{1,63}|\*)$")], ...
+    ] = ()
+
+    @field_validator("set")
+    @classmethod
+    def _none_refused(cls, names: dict[str, str]) -> dict[str, str]:
+        for name in names:
+            if is_refused(name):
+                raise ValueError(f"{name} may not be set")
+        return names
+
+    def allows(self, name: str) -> bool:
+        """Whether a session may override C{name}."""
+        return not is_refused(name) and (ANY_NAME in self.allowed_prefixes or self.passes(name))
+
+    def passes(self, name: str) -> bool:
+        """Whether C{name} reaches the pane from the service's own environment."""
+        return not is_refused(name) and any(
+            name.startswith(prefix) for prefix in self.allowed_prefixes if prefix != ANY_NAME
+        )
+
+
+class Install(Record):
+    """How to install it.
+
+    @ivar command: words, run without a shell.
+    """
+
+    command: Annotated[tuple[Word, ...], Field(min_length=1, max_length=16)]
+
+
+class Resume(Record):
+    """How to go on with a conversation: words put before the flags; C{{id}} is its id."""
+
+    argv: Annotated[tuple[Word, ...], Field(min_length=1, max_length=8)]
+
+    @field_validator("argv")
+    @classmethod
+    def _names_the_id(cls, argv: tuple[str, ...]) -> tuple[str, ...]:
+        if set(placeholders(argv)) != {RESUME_ID}:
+            raise ValueError("must hold {id}, and no other placeholder")
+        return argv
+
+
+class Entry(Record):
+    """One CLI.
+
+    @ivar binaries: names looked up in this order.
+    @ivar argv: the command; a first word that is one of C{binaries} stands for the file found,
+        which is else put before it: nothing but C{binaries} is ever run.
+    """
+
+    id: CliId
+    label: Label
+    short_badge: Badge
+    order: Annotated[int, Field(ge=0, le=10_000)] = 1000
+    kind: Kind = Kind.AGENT
+    enabled: bool = True
+    stock: bool = False
+    binaries: Binaries
+    argv: Argv
+    params: Annotated[
+        dict[Annotated[str, StringConstraints(pattern=r"^[a-z][A-Za-z0-9]{0,31}$")], Param],
+        Field(max_length=16),
+    ] = {}
+    env: Env = Env()
+    install: Install | None = None
+    resume: Resume | None = None
+    capabilities: Capabilities = Capabilities()
+
+    @model_validator(mode="after")
+    def _placeholders_are_params(self) -> Self:
+        for name in placeholders(self.argv):
+            if name not in self.params:
+                raise ValueError(f"argv names the unknown parameter {name}")
+        return self
+
+
+def placeholders(words: tuple[str, ...]) -> list[str]:
+    """The names in braces, in order."""
+    return [name for word in words for name in PLACEHOLDER.findall(word)]
+
+
+def parse_entry(data: Mapping[str, Any]) -> Entry:
+    """Check C{data}, as read from YAML or JSON.
+
+    @raise ServiceError: INVALID_INPUT naming the field and the rule.
+    """
+    try:
+        # By JSON, for that is where strict mode takes lists for tuples and words for enums.
+        return Entry.model_validate_json(json.dumps(data))
+    except ValidationError as error:
+        field, rule = first_fault(error)
+        raise invalid(field, rule) from None
+    except (TypeError, ValueError):
+        raise invalid("entry", "must be plain JSON data") from None
+
+
+def first_fault(error: ValidationError) -> tuple[str, str]:
+    """The field and the rule of the first thing wrong."""
+    fault = error.errors(include_url=False, include_input=False)[0]
+    field = ".".join(str(part) for part in fault["loc"]) or "entry"
+    return field, fault["msg"].removeprefix("Value error, ")

@@ -1,0 +1,106 @@
+"""The stock entries and the operator's C{clis.json}, merged.  Pure but for the file's reading."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from tservice.clis.model import ENTRY_LIMIT, Entry, Kind, parse_entry
+from tservice.core.errors import ServiceError, invalid
+from tservice.core.files import UnparsableFile, read_json, write_private
+
+FIXED = ("id", "stock", "kind")
+"""Fields of a stock entry that no override changes."""
+
+
+@frozen
+class Merged:
+    """What C{clis.json} makes of the registry.
+
+    @ivar faults: by id, why an entry of the file is not in use; a stock entry is then as shipped.
+    """
+
+    entries: Mapping[str, Entry]
+    faults: Mapping[str, str]
+
+    def ordered(self) -> tuple[Entry, ...]:
+        """The entries as clients list them."""
+        return tuple(sorted(self.entries.values(), key=lambda entry: (entry.order, entry.id)))
+
+
+def merge_registry(stock: Mapping[str, Entry], file: Mapping[str, Any]) -> Merged:
+    """Lay the file's entries over the stock ones; a bad one takes no other down.
+
+    @param file: the C{clis} object of the file, as it was read.
+    """
+    entries = dict(stock)
+    faults: dict[str, str] = {}
+    for name, data in file.items():
+        try:
+            entry = _entry(stock.get(name), name, data)
+            if name not in entries and len(entries) >= ENTRY_LIMIT:
+                raise invalid("clis", f"at most {ENTRY_LIMIT} entries")
+            entries[name] = entry
+        except ServiceError as error:
+            faults[name] = error.message
+    return Merged(entries, faults)
+
+
+def read_file(path: Path) -> dict[str, Any]:
+    """The C{clis} object of the file; empty when there is no file.
+
+    @raise FileError: not 0600, not JSON, or of another shape.
+    """
+    try:
+        data = read_json(path, private=True)
+    except FileNotFoundError:
+        return {}
+    if not isinstance(data, dict) or not isinstance(data.get("clis"), dict):
+        raise UnparsableFile(f'{path.name}: must be {{"clis": {{...}}}}')
+    clis: dict[str, Any] = data["clis"]
+    return clis
+
+
+def write_file(path: Path, clis: Mapping[str, Any]) -> None:
+    """Replace the file.
+
+    @raise FileError: it is a symbolic link, or no regular file.
+    """
+    write_private(path, json.dumps({"clis": clis}, indent=2) + "\n")
+
+
+def _entry(stock: Entry | None, name: str, data: object) -> Entry:
+    if not isinstance(data, dict):
+        raise invalid("entry", "must be an object")
+    if stock is None:
+        return parse_entry({**data, "id": name, "stock": _no_stock(data)})
+    for field in FIXED:
+        if field in data:
+            raise invalid(field, "may not be overridden")
+    shipped = stock.model_dump(mode="json", by_alias=True, exclude_none=True)
+    entry = parse_entry(_overlay(shipped, data))
+    if entry.kind is Kind.SHELL and not entry.enabled:
+        raise invalid("enabled", "the shell cannot be disabled")
+    return entry
+
+
+def _no_stock(data: Mapping[str, Any]) -> bool:
+    if data.get("stock", False) is not False:
+        raise invalid("stock", "no stock entry has this id")
+    return False
+
+
+def _overlay(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
+    """C{top} over C{base}, objects key by key."""
+    merged = dict(base)
+    for name, value in top.items():
+        old = merged.get(name)
+        if isinstance(old, dict) and isinstance(value, dict):
+            merged[name] = _overlay(old, value)
+        else:
+            merged[name] = value
+    return merged

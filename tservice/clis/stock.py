@@ -1,0 +1,19 @@
+"""The entries that come with the program."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import yaml
+
+from tservice.clis.model import Entry, parse_entry
+
+
+def stock_entries() -> dict[str, Entry]:
+    """The packaged entries by id.
+
+    @raise ServiceError: one of them breaks a rule: a fault of the package.
+    """
+    text = (files("tservice.clis") / "stock.yaml").read_text("utf-8")
+    entries = [parse_entry({**data, "stock": True}) for data in yaml.safe_load(text)]
+    return {entry.id: entry for entry in entries}

@@ -1,0 +1,70 @@
+"""The words that entries are made of, and what keeps them harmless."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic.alias_generators import to_camel
+
+PLACEHOLDER = re.compile(r"\{([a-z][A-Za-z0-9]{0,31})\}")
+RESUME_ID = "id"
+"""The placeholder of C{resume.argv} that stands for the conversation's id."""
+
+_WORD = r"(?:[A-Za-z0-9_@%+=:,./-]|\{[a-z][A-Za-z0-9]{0,31}\})+"
+_TEXT = r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]*"
+
+Word = Annotated[str, StringConstraints(pattern=f"^{_WORD}$", min_length=1, max_length=200)]
+"""A word of a command: no blank, quote, expansion, glob or separator, whoever reads it."""
+
+PLAIN_WORD = r"[A-Za-z0-9_][A-Za-z0-9_@%+=:,./\[\]-]{0,127}"
+PlainWord = Annotated[str, StringConstraints(pattern=f"^{PLAIN_WORD}$")]
+"""A value: it can be taken for no option.  Brackets are in the names of models."""
+Flag = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^--?[A-Za-z0-9][A-Za-z0-9-]*(?:=(?:[A-Za-z0-9_.]+=)?)?$", max_length=64
+    ),
+]
+"""An option; one that ends in C{=} takes its value in the same word."""
+Binary = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^(?:[A-Za-z0-9_][A-Za-z0-9_.+-]*|(?:/[A-Za-z0-9_+][A-Za-z0-9_.+@-]*)+)$",
+        max_length=200,
+    ),
+]
+"""A file name to look up, or an absolute path (without dot folders)."""
+EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)]
+Text = Annotated[str, StringConstraints(pattern=f"^{_TEXT}$")]
+CliId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,23}$")]
+Label = Annotated[str, StringConstraints(pattern=f"^{_TEXT}$", min_length=1, max_length=60)]
+Badge = Annotated[str, StringConstraints(pattern=f"^{_TEXT}$", min_length=1, max_length=6)]
+Binaries = Annotated[tuple[Binary, ...], Field(min_length=1, max_length=4)]
+Argv = Annotated[tuple[Word, ...], Field(min_length=1, max_length=16)]
+
+REFUSED_ENV = frozenset({"PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH", "NODE_OPTIONS"})
+"""Names that no entry and no caller may set (wire 1.3)."""
+SERVICE_PREFIX = "SERVICE_"
+ANY_NAME = "*"
+"""An C{allowedPrefixes} item that stands for every name that is not refused."""
+
+
+def is_refused(name: str) -> bool:
+    """Whether C{name} is kept from every override: it would change what runs, or who it is."""
+    return name in REFUSED_ENV or name.startswith(SERVICE_PREFIX)
+
+
+class Record(BaseModel):
+    """A frozen record, strict, camelCase in files and on the wire."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
+
+
+def compiled(pattern: str) -> re.Pattern[str]:
+    """C{pattern}, or a L{ValueError} that says what is wrong with it."""
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"is not a regular expression: {error}") from None

@@ -1,0 +1,99 @@
+"""What the gate shows to authenticators, and what they may say: the seam between them.
+
+The gate (tservice.http.gate) knows no passwords; an authenticator knows no HTTP answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+
+from attrs import frozen
+from zope.interface import Interface
+
+from tservice.core.identity import Identity
+
+
+@frozen(kw_only=True)
+class Visit:
+    """One request, as far as deciding who sent it needs.
+
+    @ivar path: as the routes know it; C{None} for a path that no route can have.
+    @ivar host: the Host header, checked.
+    @ivar address: the caller's address, a trusted proxy's word already applied.
+    @ivar secure: whether it came over TLS, to us or to a trusted proxy.
+    @ivar upgrade: whether it asks for a WebSocket.
+    @ivar preflight: whether a browser only asks what it may send from an allowed origin.
+    @ivar cors: the foreign origin that may read the answer, if one is allowed to.
+    @ivar header: the last value of a request header, or C{None}.
+    @ivar cookie: the value of a cookie, or C{None}.
+    """
+
+    method: str
+    path: str | None
+    host: str
+    address: str
+    secure: bool
+    upgrade: bool
+    header: Callable[[str], str | None]
+    cookie: Callable[[str], str | None]
+    preflight: bool = False
+    cors: str | None = None
+
+
+class Bucket(Enum):
+    """Where failures are counted; they never share counts (interface.md Authentication 4)."""
+
+    BASIC = "basic"
+    HOOK = "hook"
+    QR = "qr"
+
+
+@frozen(kw_only=True)
+class Pass:
+    """The caller is known.
+
+    @ivar set_cookie: C{Set-Cookie} of the session that this pass opened or extended.
+    """
+
+    identity: Identity
+    set_cookie: str | None = None
+
+
+@frozen(kw_only=True)
+class Wrong:
+    """Evidence was shown, and it was false: it counts as a failure.
+
+    @ivar username: whose password was tried, where that has a bucket of its own.
+    @ivar text: of the bare 401.
+    @ivar challenge: whether a browser shall ask for a password by itself.
+    """
+
+    bucket: Bucket
+    username: str | None = None
+    text: str = "Unauthorized"
+    challenge: bool = True
+
+
+Verdict = Pass | Wrong | None
+"""C{None}: no evidence of the kind that this authenticator looks at."""
+
+
+class IAuthenticator(Interface):
+    """One way of showing who one is: a cookie, a password, a token, a secret."""
+
+    async def authenticate(visit: Visit) -> Verdict:
+        """Look at C{visit}.  Never raises for anything that a caller can send."""
+
+
+class IFailures(Interface):
+    """Counts wrong passwords, secrets and codes."""
+
+    def failed(bucket: Bucket, address: str, username: str | None) -> float:
+        """Count one.
+
+        @return: 0 while the cap is not reached, else the seconds until the window ends.
+        """
+
+    def blocked(bucket: Bucket, address: str, username: str | None) -> float:
+        """As L{failed}, without counting."""

@@ -1,0 +1,154 @@
+"""From what an operator wrote to a value: one small parser per kind of setting.
+
+A parser is given text (from the environment or the command line) or whatever YAML made of it,
+and raises C{ValueError} with the rule that was broken, never with the value itself: a value
+may be a secret.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+Parser = Callable[[object], object]
+
+_YES = frozenset({"1", "true", "yes", "on"})
+_NO = frozenset({"0", "false", "no", "off"})
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_HOST = re.compile(r"\.?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*\.?")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SEGMENTS = re.compile(r"(/[A-Za-z0-9._~-]+)*")
+_LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+def text(raw: object) -> str:
+    """One line of text without control characters."""
+    if not isinstance(raw, str) or not raw or _CONTROL.search(raw):
+        raise ValueError("must be one line of text")
+    return raw
+
+
+def user_name(raw: object) -> str:
+    """Basic authentication ends a user name at the first colon."""
+    name = text(raw)
+    if ":" in name:
+        raise ValueError("must not hold a colon")
+    return name
+
+
+def boolean(raw: object) -> bool:
+    """A YAML truth value, or one of the usual words for it."""
+    if isinstance(raw, bool):
+        return raw
+    word = str(raw).lower() if isinstance(raw, str | int) else ""
+    if word in _YES:
+        return True
+    if word in _NO:
+        return False
+    raise ValueError("must be one of 1, 0, true, false, yes, no, on, off")
+
+
+def whole(least: int, most: int) -> Parser:
+    """A whole number from C{least} to C{most}."""
+
+    def parse(raw: object) -> int:
+        rule = f"must be a whole number from {least} to {most}"
+        if isinstance(raw, bool) or not isinstance(raw, str | int):
+            raise ValueError(rule)
+        if isinstance(raw, str) and not re.fullmatch(r"[0-9]{1,18}", raw):
+            raise ValueError(rule)
+        if not least <= int(raw) <= most:
+            raise ValueError(rule)
+        return int(raw)
+
+    return parse
+
+
+def one_of(*words: str) -> Parser:
+    """One of C{words}, exactly."""
+
+    def parse(raw: object) -> str:
+        if not isinstance(raw, str) or raw not in words:
+            raise ValueError("must be one of " + ", ".join(words))
+        return raw
+
+    return parse
+
+
+def list_of(item: Callable[[object], str]) -> Parser:
+    """A YAML list, or text with commas between the items; each is given to C{item}."""
+
+    def parse(raw: object) -> tuple[str, ...]:
+        if isinstance(raw, str):
+            raw = [part for part in (part.strip() for part in raw.split(",")) if part]
+        if not isinstance(raw, list | tuple):
+            raise ValueError("must be a list, or text with commas between the items")
+        return tuple(item(part) for part in raw)
+
+    return parse
+
+
+def path(raw: object) -> Path:
+    """A path; a leading C{~} is the home folder, filled in when the configuration is made."""
+    return Path(text(raw))
+
+
+def host(raw: object) -> str:
+    """A host name, or a suffix that starts with a dot (interface.md Authentication 8)."""
+    name = text(raw).lower()
+    if not _HOST.fullmatch(name):
+        raise ValueError("must be host names or suffixes with a leading dot")
+    return name
+
+
+def local_origin(raw: object) -> str:
+    """C{http(s)://localhost[:port]}: cross-origin use is for localhost only (wire 26)."""
+    parts = urlsplit(text(raw))
+    rule = "must be origins on localhost, such as http://localhost:5173"
+    if parts.scheme not in ("http", "https") or parts.hostname not in _LOCAL_HOSTS:
+        raise ValueError(rule)
+    if parts.path or parts.query or parts.fragment or "@" in parts.netloc:
+        raise ValueError(rule)
+    return f"{parts.scheme}://{parts.netloc.lower()}"
+
+
+def network(raw: object) -> str:
+    """An address or a network, such as C{10.0.0.0/8}."""
+    try:
+        return str(ipaddress.ip_network(text(raw), strict=False))
+    except ValueError:
+        raise ValueError("must be addresses or networks, such as 10.0.0.0/8") from None
+
+
+def url_prefix(raw: object) -> str:
+    """The path that a reverse proxy serves us under, without a slash at its end."""
+    if not isinstance(raw, str):
+        raise ValueError("must be a path such as /tservice")
+    prefix = raw.rstrip("/")
+    if not _SEGMENTS.fullmatch(prefix) or {".", ".."} & set(prefix.split("/")):
+        raise ValueError("must be a path such as /tservice")
+    return prefix
+
+
+def url(*schemes: str) -> Parser:
+    """An absolute URL with one of C{schemes} and a host."""
+
+    def parse(raw: object) -> str:
+        address = text(raw)
+        parts = urlsplit(address)
+        if parts.scheme not in schemes or not parts.hostname:
+            raise ValueError("must be a URL that starts with " + " or ".join(schemes))
+        return address.rstrip("/")
+
+    return parse
+
+
+def variable(raw: object) -> str:
+    """The name of an environment variable; those of the service itself never reach a pane."""
+    name = text(raw)
+    if not _VARIABLE.fullmatch(name) or name.startswith("SERVICE_"):
+        raise ValueError("must be names of environment variables, none starting SERVICE_")
+    return name

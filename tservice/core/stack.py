@@ -1,0 +1,61 @@
+"""Services that lean on each other, started bottom up and stopped top down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twisted.application.service import IService, MultiService, Service
+from twisted.internet.defer import Deferred, TimeoutError, maybeDeferred
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+
+STOP_LIMIT = 10.0
+"""Seconds that one service may take to stop before the ones below it are stopped anyway."""
+
+
+class ServiceStack(MultiService):
+    """Like L{MultiService}, but each child is stopped only when those above it have ended.
+
+    A child that fails or hangs while stopping is logged and passed over, so that the store is
+    always closed and the lock always released.
+    """
+
+    _log = Logger()
+
+    def __init__(self, clock: IReactorTime) -> None:
+        super().__init__()
+        self._clock = clock
+
+    def stopService(self) -> Deferred[None]:
+        self.running = 0
+        return Deferred.fromCoroutine(self._unwind())
+
+    async def _unwind(self) -> None:
+        for service in reversed(list(self)):
+            await self._stop(service)
+
+    async def _stop(self, service: IService) -> None:
+        ended: Deferred[object] = maybeDeferred(service.stopService)
+        try:
+            await ended.addTimeout(STOP_LIMIT, self._clock)
+        except TimeoutError:
+            self._log.error("{service} did not stop in time", service=_name(service))
+        except Exception:
+            self._log.failure("{service} did not stop cleanly", service=_name(service))
+
+
+class Closing(Service):
+    """Gives what is no service itself a place in the order of a stop."""
+
+    def __init__(self, name: str, close: Callable[[], object]) -> None:
+        """@param close: called once at the stop; may return a Deferred."""
+        self.setName(name)
+        self._close = close
+
+    def stopService(self) -> Deferred[object]:
+        super().stopService()
+        return maybeDeferred(self._close)
+
+
+def _name(service: IService) -> str:
+    return str(getattr(service, "name", None) or type(service).__name__)

@@ -1,0 +1,133 @@
+"""One HTTP/1.1 connection: how long a request may take, and how to refuse one half-way.
+
+twisted.web takes a whole body in before anyone is asked.  Here a L{Request
+<tservice.http.request.Request>} may refuse while its body still arrives: the answer leaves at
+once, what still comes is thrown away for a moment so that the client can read it, and the
+connection ends.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from twisted.internet.interfaces import IDelayedCall, IProtocol
+from twisted.python.failure import Failure
+from twisted.web.http import HTTPChannel
+
+if TYPE_CHECKING:
+    from tservice.http.request import Request
+    from tservice.http.site import Site
+
+HEADER_SECONDS = 20.0
+"""From a request's first byte to the end of its headers."""
+
+BODY_RATE = 4096.0
+"""Bytes a second that a body must come in at, on average, beyond L{HEADER_SECONDS}."""
+
+LINGER_SECONDS = 5.0
+LINGER_BYTES = 16 * 1024 * 1024
+"""How long, and how much of, a refused body is read and thrown away."""
+
+
+class Channel(HTTPChannel):
+    """An HTTP/1.1 server connection with bounded patience.
+
+    @ivar site: set by the factory.
+    """
+
+    site: Site
+    transport: Any
+    maxHeaders = 100
+    _started: float | None = None
+    _arrived = 0
+    _draining = False
+    _drained = 0
+    _linger: IDelayedCall | None = None
+    _upgraded: IProtocol | None = None
+
+    @property
+    def head(self) -> tuple[bytes, bytes, bytes]:
+        """Method, target and version of the request whose body is arriving."""
+        return self._command, self._path, self._version
+
+    def dataReceived(self, data: bytes) -> None:
+        if self._upgraded is not None:
+            self._upgraded.dataReceived(data)
+        elif self._draining:
+            self._throw_away(len(data))
+        elif self._in_time(len(data)):
+            super().dataReceived(data)
+        elif self._abortingCall is None:
+            self.timeoutConnection()
+
+    def _in_time(self, size: int) -> bool:
+        """Whether the request that is arriving keeps up; the idle time-out sees to silence."""
+        if self._handlingRequest:
+            return True
+        now = self.site.reactor.seconds()
+        if self._started is None:
+            self._started = now
+        self._arrived += size
+        return now - self._started <= HEADER_SECONDS + self._arrived / BODY_RATE
+
+    def allContentReceived(self) -> None:
+        if self._draining:
+            return
+        self._started, self._arrived = None, 0
+        super().allContentReceived()
+
+    def rawDataReceived(self, data: bytes) -> None:
+        if self._upgraded is not None:
+            self._upgraded.dataReceived(data)
+        elif not self._draining:
+            super().rawDataReceived(data)
+
+    def refuse(self, request: Request) -> None:
+        """Answer C{request} before its body is here, then end the connection."""
+        self.persistent = 0
+        self._draining = True
+        self.setTimeout(None)
+        self._linger = self.site.reactor.callLater(LINGER_SECONDS, self.abortConnection)
+        request.answer_early(*self.head)
+
+    def _send100Continue(self) -> None:
+        if not self._draining:
+            super()._send100Continue()
+
+    def loseConnection(self) -> None:
+        # A close with unread bytes makes the kernel reset the connection, and the client
+        # would lose the answer: so wait for it to hang up, or for the timer.
+        if not self._draining:
+            super().loseConnection()
+
+    def _throw_away(self, size: int) -> None:
+        self._drained += size
+        if self._drained > LINGER_BYTES:
+            self.abortConnection()
+
+    def abortConnection(self) -> None:
+        """Drop the connection, unsent bytes and all."""
+        self.transport.abortConnection()
+
+    def timeoutConnection(self) -> None:
+        # As the base class, less a log line for every idle browser.
+        self._abortingCall = self.callLater(self.abortTimeout, self.forceAbortClient)
+        self.loseConnection()
+
+    def upgrade(self, protocol: IProtocol, first: bytes) -> None:
+        """Hand the connection over: from now on C{protocol} gets its bytes and its end."""
+        waiting = b"".join(self._dataBuffer)
+        self._dataBuffer = []
+        self.transport.unregisterProducer()
+        self._upgraded = protocol
+        protocol.makeConnection(self.transport)
+        # It was paused if more than a little came in behind the request.
+        self._networkProducer.resumeProducing()
+        protocol.dataReceived(first + waiting)
+
+    def connectionLost(self, reason: Failure) -> None:  # type: ignore[override]
+        if self._linger is not None and self._linger.active():
+            self._linger.cancel()
+        super().connectionLost(reason)
+        if self._upgraded is not None:
+            self._upgraded.connectionLost(reason)

@@ -1,0 +1,126 @@
+"""The one step that wraps what handlers return (interface.md Response envelope, Errors)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import field, frozen
+from pydantic_core import to_json
+
+from tservice.core.errors import HTTP_STATUS, ErrorCode, ServiceError
+from tservice.http.operations import Reply, Style
+
+JSON = "application/json"
+TEXT = "text/plain; charset=utf-8"
+NO_STORE = {"Cache-Control": "no-store"}
+
+
+@frozen(kw_only=True)
+class Response:
+    """A whole answer, ready to be written.
+
+    @ivar headers: beside the content's type and length.
+    @ivar public: whether anyone may have it, of the files that make up the browser UI.
+    """
+
+    status: int
+    content: bytes = b""
+    content_type: str = JSON
+    headers: Mapping[str, str] = field(factory=dict)
+    public: bool = False
+
+
+class Refusal(Exception):
+    """Ends a request with C{response} as it is, never in an envelope (wire 0)."""
+
+    def __init__(self, response: Response) -> None:
+        super().__init__(response.status)
+        self.response = response
+
+
+def bare(status: int, text: str, headers: Mapping[str, str] | None = None) -> Refusal:
+    """A refusal in bare text.
+
+    @param headers: for example C{Retry-After} or C{WWW-Authenticate}.
+    """
+    return Refusal(
+        Response(
+            status=status,
+            content=text.encode(),
+            content_type=TEXT,
+            headers={**NO_STORE, **(headers or {})},
+        )
+    )
+
+
+def success(payload: Any, style: Style) -> Response:
+    """What a handler returned, wrapped unless its operation is exempt.
+
+    @param payload: JSON-able data, models (dumped by their camelCase names), C{None} for
+        C{{}}, or a L{Reply}.
+    """
+    reply = payload if isinstance(payload, Reply) else Reply(content=payload)
+    if style is Style.RAW:
+        return _raw(reply)
+    return Response(
+        status=reply.status,
+        content=b'{"success":true,"data":' + dump(reply.content) + b"}",
+        headers={**NO_STORE, **reply.headers},
+    )
+
+
+def _raw(reply: Reply) -> Response:
+    content = reply.content
+    if isinstance(content, str):
+        content = content.encode()
+    if not isinstance(content, bytes):
+        content = dump(content)
+    return Response(
+        status=reply.status,
+        content=content,
+        content_type=reply.content_type,
+        headers=reply.headers,
+    )
+
+
+def dump(payload: Any, indent: int | None = None) -> bytes:
+    """JSON of a payload; C{None} is the empty object, C{NaN} is C{null}."""
+    if payload is None:
+        return b"{}"
+    return to_json(payload, by_alias=True, inf_nan_mode="null", indent=indent)
+
+
+def failure(error: ServiceError, status: int | None = None) -> Response:
+    """The error envelope of C{error}.
+
+    @param status: where it differs from the code's own (405).
+    """
+    body = {"success": False, "error": error.message, "errorCode": error.code.value}
+    headers = dict(NO_STORE)
+    if error.code is ErrorCode.RATE_LIMITED:
+        headers["Retry-After"] = "1"
+    return Response(
+        status=HTTP_STATUS[error.code] if status is None else status,
+        content=json.dumps(body).encode(),
+        headers=headers,
+    )
+
+
+def wrong_method(method: str, shown: str, allowed: str) -> Response:
+    """The 405 of a known route (wire 0)."""
+    error = ServiceError(ErrorCode.INVALID_INPUT, f"method: {method} is not allowed on {shown}")
+    refused = failure(error, 405)
+    return Response(
+        status=405, content=refused.content, headers={**refused.headers, "Allow": allowed}
+    )
+
+
+def no_route(method: str, shown: str) -> Response:
+    """The 404 of an unknown C{/api} route, the path as requested (wire 0)."""
+    return failure(ServiceError(ErrorCode.NOT_FOUND, f"Route {method} {shown} not found"))
+
+
+NO_PAGE = Response(status=404, content=b"Not Found", content_type=TEXT)
+"""Unknown path outside C{/api} (wire 26, Requests and answers)."""

@@ -1,0 +1,72 @@
+"""Outgoing WebSocket messages, framed once for any number of sockets (RFC 6455, RFC 7692)."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+DEFLATE_FROM = 1024
+"""Bytes of payload from which compression is worth its time; echoes stay below it."""
+
+_FIN_TEXT, _FIN_BINARY, _COMPRESSED = 0x81, 0x82, 0x40
+
+
+def framed(first: int, payload: bytes) -> bytes:
+    """One unmasked frame, as servers send them.
+
+    @param first: the frame's first byte: FIN, reserved bits and opcode.
+    """
+    size = len(payload)
+    if size < 126:
+        return b"%c%c%b" % (first, size, payload)
+    if size < 65536:
+        return struct.pack("!BBH", first, 126, size) + payload
+    return struct.pack("!BBQ", first, 127, size) + payload
+
+
+def deflated(payload: bytes) -> bytes:
+    """C{payload} as one message of permessage-deflate, without context of earlier ones.
+
+    A client that keeps its context between messages reads this all the same: nothing in it
+    refers back.  So the bytes can go to every socket that negotiated the extension.
+    """
+    packer = zlib.compressobj(zlib.Z_BEST_SPEED, zlib.DEFLATED, -zlib.MAX_WBITS)
+    return (packer.compress(payload) + packer.flush(zlib.Z_SYNC_FLUSH))[:-4]
+
+
+class Message:
+    """One message to send, to one socket or to many.
+
+    @ivar payload: text in UTF-8, or bytes.
+    """
+
+    __slots__ = ("_deflated", "_first", "_plain", "payload")
+
+    def __init__(self, payload: str | bytes) -> None:
+        """
+        @param payload: C{str} for a text message, C{bytes} for a binary one.
+        """
+        text = isinstance(payload, str)
+        self._first = _FIN_TEXT if text else _FIN_BINARY
+        self.payload = payload.encode() if isinstance(payload, str) else payload
+        self._plain: bytes | None = None
+        self._deflated: bytes | None = None
+
+    def wire(self, deflate: bool) -> bytes:
+        """The frame to write; made once, then shared.
+
+        @param deflate: whether the socket negotiated permessage-deflate.
+        """
+        if deflate and len(self.payload) >= DEFLATE_FROM:
+            return self._compressed()
+        if self._plain is None:
+            self._plain = framed(self._first, self.payload)
+        return self._plain
+
+    def _compressed(self) -> bytes:
+        if self._deflated is None:
+            packed = deflated(self.payload)
+            shorter = len(packed) < len(self.payload)
+            first = self._first | _COMPRESSED if shorter else self._first
+            self._deflated = framed(first, packed if shorter else self.payload)
+        return self._deflated

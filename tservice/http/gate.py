@@ -1,0 +1,283 @@
+"""The gate: Host, then Origin, then authentication, on every path and protocol (wire 0).
+
+Whether evidence is good is for authenticators to say (L{tservice.core.authentication}); what
+the caller hears of it is decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from math import ceil
+from typing import Any
+
+from attrs import evolve, frozen
+from zope.interface import implementer
+
+from tservice.core.authentication import Bucket, IAuthenticator, IFailures, Pass, Visit, Wrong
+from tservice.core.config import Config
+from tservice.core.errors import ErrorCode, ServiceError, StartError, not_found
+from tservice.core.identity import Identity
+from tservice.http import hosts, paths
+from tservice.http.envelope import Refusal, Response, bare
+from tservice.http.headers import HSTS, cors_headers, security_headers
+from tservice.http.hosts import LOOPBACK, HostPolicy, Network, Origin
+from tservice.http.kernel import IGate
+from tservice.http.operations import Access, Operation, Style
+from tservice.http.request import Request
+
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+CHALLENGE = {"WWW-Authenticate": 'Basic realm="Service"'}
+
+STRANGER = Identity(username="", admin=False, method="none", can_bypass_permissions=False)
+"""Whoever calls a public operation: nobody asked."""
+
+PASSWORD_PATHS = frozenset({"/api/me", "/api/me/password"})
+"""All of the API that an account may reach whose password must be changed."""
+
+
+def unauthorized(text: str = "Unauthorized", challenge: bool = True) -> Refusal:
+    """The bare 401 (interface.md Authentication 3).
+
+    @param challenge: whether a browser shall ask for a password by itself.
+    """
+    return bare(401, text, CHALLENGE if challenge else {})
+
+
+def too_many(seconds: float) -> Refusal:
+    """The bare 429 over a failure cap; C{seconds} until its window ends."""
+    text = "Too Many Requests — try again later"
+    return bare(429, text, {"Retry-After": str(max(1, ceil(seconds)))})
+
+
+def prefers_page(accept: str) -> bool:
+    """Whether an Accept header wants HTML more than JSON: a person's browser."""
+    weights = {"text/html": 0.0, "application/json": 0.0}
+    for part in accept.lower().split(","):
+        kind, *parameters = (piece.strip() for piece in part.split(";"))
+        if kind in weights:
+            weights[kind] = _weight(parameters)
+    return weights["text/html"] > weights["application/json"]
+
+
+def _weight(parameters: Sequence[str]) -> float:
+    for parameter in parameters:
+        if parameter.startswith("q="):
+            try:
+                return float(parameter[2:])
+            except ValueError:
+                return 0.0
+    return 1.0
+
+
+def wants_login_page(visit: Visit) -> bool:
+    """Whether a 401 is to be a page with a form (wire 26, Access)."""
+    if visit.method not in ("GET", "HEAD") or visit.upgrade or paths.is_program(visit.path):
+        return False
+    return prefers_page(visit.header("accept") or "")
+
+
+def from_script(visit: Visit) -> bool:
+    """Whether a page's own script asks: a challenge would pop a dialog up over the page."""
+    return (visit.header("sec-fetch-mode") or "navigate") != "navigate"
+
+
+@frozen(kw_only=True)
+class GateRules:
+    """What the operator chose.
+
+    @ivar tunnel_hosts: names of the tunnels that are up now.
+    @ivar origins: what CORS lets in; localhost only.
+    @ivar proxies: whose X-Forwarded-* headers count.
+    @ivar gesture: C{SERVICE_GESTURE=1}.
+    """
+
+    hosts: HostPolicy
+    tunnel_hosts: Callable[[], Collection[str]]
+    origins: frozenset[Origin]
+    proxies: tuple[Network, ...]
+    gesture: bool = False
+
+
+def rules_of(
+    config: Config,
+    bind_hosts: Iterable[str],
+    tunnel_hosts: Callable[[], Collection[str]] = tuple,
+) -> GateRules:
+    """The rules of a configuration.
+
+    @param bind_hosts: names that the service was told to listen on.
+    @raise StartError: an allowed origin is not on this machine, or a proxy is no address.
+    """
+    try:
+        return GateRules(
+            hosts=hosts.policy(bind_hosts, config.allowed_hosts),
+            tunnel_hosts=tunnel_hosts,
+            origins=hosts.localhost_origins(config.allowed_origins),
+            proxies=hosts.trusted_networks(config.trusted_proxies),
+            gesture=config.gesture,
+        )
+    except ValueError as error:
+        raise StartError(str(error)) from None
+
+
+@implementer(IGate)
+class Gate:
+    """Lets through who may pass."""
+
+    def __init__(
+        self,
+        rules: GateRules,
+        authenticators: Sequence[IAuthenticator],
+        hook: IAuthenticator,
+        failures: IFailures,
+        owner_of: Callable[[str], str | None],
+        login_page: Callable[[], Response],
+    ) -> None:
+        """
+        @param authenticators: asked in turn; the first that passes decides.
+        @param hook: alone decides about hooks from this machine.
+        @param owner_of: a session's owner; C{None} for an unknown one, too.
+        @param login_page: what a person sees who is not signed in; its status is set here.
+        """
+        self._rules, self._failures = rules, failures
+        self._authenticators, self._hook = tuple(authenticators), hook
+        self._owner_of, self._login_page = owner_of, login_page
+
+    def screen(self, request: Request, method: str, path: str | None) -> Visit:
+        """Judge Host and Origin.
+
+        @raise Refusal: bare 403.
+        """
+        came = hosts.source(
+            getattr(request.getClientAddress(), "host", "unix"),
+            _only(request, "host"),
+            self._rules.proxies,
+            lambda name: ",".join(_all(request, name)) or None,
+        )
+        host = hosts.parse_host(came.host or "")
+        if host is None or not self._admits(host):
+            raise bare(403, "Forbidden: host not allowed")
+        upgrade = "websocket" in ",".join(_all(request, "upgrade")).lower()
+        visit = Visit(
+            method=method,
+            path=path,
+            host=came.host or "",
+            address=came.address,
+            secure=request.isSecure() or came.scheme == "https",
+            upgrade=upgrade,
+            header=request.getHeader,
+            cookie=lambda name: _cookie(request, name),
+        )
+        return self._judge_origin(visit, _all(request, "origin"), host, came.scheme)
+
+    def _admits(self, host: hosts.Host) -> bool:
+        return hosts.admits(host, self._rules.hosts) or host.name in self._rules.tunnel_hosts()
+
+    def _judge_origin(
+        self, visit: Visit, origins: Sequence[str], host: hosts.Host, scheme: str | None
+    ) -> Visit:
+        if not origins:
+            return visit
+        origin = hosts.parse_origin(origins[0]) if len(origins) == 1 else None
+        if hosts.same_origin(origin, host, scheme):
+            return visit
+        if origin is not None and origin in self._rules.origins:
+            asked = visit.method == "OPTIONS" and visit.header("access-control-request-method")
+            return evolve(visit, cors=origins[0], preflight=bool(asked))
+        if visit.upgrade or visit.method not in SAFE_METHODS:
+            raise bare(403, "Forbidden: cross-site request blocked")
+        return visit
+
+    def headers(self, visit: Visit | None) -> Mapping[str, str]:
+        """Headers of every answer; of C{visit} only what passed L{screen}."""
+        if visit is None:
+            return security_headers("", self._rules.gesture)
+        headers = dict(security_headers(visit.host, self._rules.gesture))
+        if visit.secure:
+            headers["Strict-Transport-Security"] = HSTS
+        if visit.cors is not None:
+            headers.update(cors_headers(visit.cors, visit.preflight))
+        return headers
+
+    async def identify(self, visit: Visit, operation: Operation | None) -> Pass:
+        """Find out who is calling.
+
+        @raise Refusal: 401 in bare text or as the login page, 429 over a failure cap.
+        """
+        access = Access.USER if operation is None else operation.access
+        if access in (Access.PUBLIC, Access.CAPABILITY):
+            return Pass(identity=STRANGER)
+        if access is Access.HOOK and visit.address in LOOPBACK:
+            verdict = await self._hook.authenticate(visit)
+            if isinstance(verdict, Pass):
+                return verdict
+            raise self._refuse(visit, verdict)
+        wrong: Wrong | None = None
+        for authenticator in self._authenticators:
+            verdict = await authenticator.authenticate(visit)
+            if isinstance(verdict, Pass):
+                return verdict
+            wrong = wrong or verdict
+        raise self._refuse(visit, wrong)
+
+    def _refuse(self, visit: Visit, wrong: Wrong | None) -> Refusal:
+        if wrong is None:
+            wait = self._failures.blocked(Bucket.BASIC, visit.address, None)
+        else:
+            wait = self._failures.failed(wrong.bucket, visit.address, wrong.username)
+        if wants_login_page(visit):
+            # Also over the cap: behind the same address somebody may know the password.
+            return Refusal(evolve(self._login_page(), status=401))
+        if wait:
+            return too_many(wait)
+        if wrong is not None and not wrong.challenge:
+            return unauthorized(wrong.text, challenge=False)
+        return unauthorized(challenge=not from_script(visit))
+
+    def authorize(
+        self, visit: Visit, who: Identity, operation: Operation, path: Mapping[str, str]
+    ) -> None:
+        """Judge whether C{operation} is C{who}'s to call.
+
+        @raise ServiceError: 403, or for somebody else's session the 404 of an unknown one.
+        """
+        if who is STRANGER:
+            return
+        if who.must_change_password and needs_good_password(operation.path):
+            raise ServiceError(
+                ErrorCode.PASSWORD_CHANGE_REQUIRED, "The password must be changed first"
+            )
+        if operation.access is Access.ADMIN and not who.admin:
+            raise ServiceError(ErrorCode.FORBIDDEN, "Only an admin may do this")
+        if operation.access is Access.OWNER and not who.admin:
+            self._judge_owner(who, operation, path["id"])
+
+    def _judge_owner(self, who: Identity, operation: Operation, session: str) -> None:
+        owner = self._owner_of(session)
+        if owner == who.username:
+            return
+        if operation.style is not Style.WEBSOCKET:
+            raise not_found(f"Session {session}")
+        if owner is not None:
+            raise ServiceError(ErrorCode.FORBIDDEN, f"Session {session} is not yours")
+
+
+def needs_good_password(path: str) -> bool:
+    """Whether an account that must change its password is kept out (interface.md Auth 10)."""
+    return path not in PASSWORD_PATHS and path.startswith(("/api/", "/ws/"))
+
+
+def _all(request: Request, name: str) -> Sequence[str]:
+    found: Any = request.requestHeaders.getRawHeaders(name)
+    return [value for value in found or () if value]
+
+
+def _only(request: Request, name: str) -> str | None:
+    """A header that may come once; repeated it is as good as none."""
+    found = _all(request, name)
+    return found[0] if len(found) == 1 else None
+
+
+def _cookie(request: Request, name: str) -> str | None:
+    value = request.received_cookies.get(name.encode())
+    return None if value is None else value.decode("ascii", "replace")

@@ -1,0 +1,232 @@
+"""Rules for the Host and Origin headers, and for what a reverse proxy says (pure).
+
+A page of another site can make a browser send requests here: these rules are what keeps such
+requests out (interface.md Authentication 8 and 9; wire 26, Access).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+from attrs import frozen
+
+TUNNEL_SUFFIXES = (".ts.net", ".trycloudflare.com", ".cfargotunnel.com")
+"""Hosts of tunnel providers, always admitted (wire 15)."""
+
+LOOPBACK = frozenset({"127.0.0.1", "::1", "::ffff:127.0.0.1"})
+"""Addresses that count as this machine for hooks (interface.md Authentication 5)."""
+
+MOST_HOPS = 32
+"""Entries of X-Forwarded-For that are looked at."""
+
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::([0-9]{1,5}))?")
+_ORIGIN = re.compile(r"(https?)://([^/?#@\s]+)")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+Network = IPv4Network | IPv6Network
+
+
+@frozen
+class Host:
+    """A Host header taken apart.
+
+    @ivar name: lower case, without brackets and the root's dot.
+    @ivar port: C{None} when it names none.
+    """
+
+    name: str
+    port: int | None
+
+
+@frozen
+class Origin:
+    """An Origin header taken apart; C{port} is the scheme's own when it names none."""
+
+    scheme: str
+    name: str
+    port: int
+
+
+@frozen(kw_only=True)
+class HostPolicy:
+    """Which names this service answers to.
+
+    @ivar names: further exact names: the bind host, the active tunnel's.
+    @ivar suffixes: with a leading dot; C{.x} does not admit C{x} itself.
+    """
+
+    names: frozenset[str]
+    suffixes: tuple[str, ...] = TUNNEL_SUFFIXES
+
+
+def policy(bind_hosts: Iterable[str], allowed_hosts: Iterable[str]) -> HostPolicy:
+    """The policy of a configuration.
+
+    @param allowed_hosts: C{SERVICE_ALLOWED_HOSTS}: names, or suffixes with a leading dot.
+    """
+    allowed = [host.lower() for host in allowed_hosts]
+    return HostPolicy(
+        names=frozenset(
+            [host.lower() for host in bind_hosts]
+            + [host for host in allowed if not host.startswith(".")]
+        ),
+        suffixes=TUNNEL_SUFFIXES + tuple(host for host in allowed if host.startswith(".")),
+    )
+
+
+@lru_cache(maxsize=256)
+def parse_host(header: str) -> Host | None:
+    """A Host header, or C{None} for one that is empty or no host at all."""
+    found = _HOST.fullmatch(header)
+    if found is None:
+        return None
+    name = found[1].lower()
+    if name.startswith("["):
+        name = name[1:-1]
+        if not is_address(name):
+            return None
+    else:
+        name = name.removesuffix(".")
+        if not all(0 < len(label) < 64 for label in name.split(".")):
+            return None
+    port = int(found[2]) if found[2] else None
+    return None if port is not None and port > 65535 else Host(name, port)
+
+
+def is_address(text: str) -> bool:
+    """Whether C{text} is an IP literal in its normal spelling."""
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def admits(host: Host | None, rules: HostPolicy) -> bool:
+    """Whether a request for C{host} may pass.
+
+    IP literals pass: no name was resolved, so none can have been rebound.
+    """
+    if host is None:
+        return False
+    if host.name == "localhost" or host.name in rules.names or is_address(host.name):
+        return True
+    return any(host.name.endswith(suffix) and host.name != suffix for suffix in rules.suffixes)
+
+
+def parse_origin(header: str) -> Origin | None:
+    """An Origin header; C{None} for C{null} and everything else that is no web origin."""
+    found = _ORIGIN.fullmatch(header.lower())
+    host = parse_host(found[2]) if found else None
+    if found is None or host is None:
+        return None
+    port = _DEFAULT_PORTS[found[1]] if host.port is None else host.port
+    return Origin(found[1], host.name, port)
+
+
+def same_origin(origin: Origin | None, host: Host, scheme: str | None) -> bool:
+    """Whether a page of C{origin} is one of ours (wire 26, Access).
+
+    @param scheme: as a trusted proxy gave it; C{None} leaves it out of the comparison.
+    """
+    if origin is None or origin.name != host.name:
+        return False
+    if scheme is not None and origin.scheme != scheme:
+        return False
+    port = _DEFAULT_PORTS[origin.scheme] if host.port is None else host.port
+    return origin.port == port
+
+
+def localhost_origins(texts: Iterable[str]) -> frozenset[Origin]:
+    """The origins that CORS lets in.
+
+    @raise ValueError: one is not on this machine: CORS is localhost only.
+    """
+    found = set()
+    for text in texts:
+        origin = parse_origin(text.rstrip("/"))
+        local = origin is not None and (origin.name == "localhost" or origin.name in LOOPBACK)
+        if origin is None or not local:
+            raise ValueError(f"allowed-origins: {text} must be an origin on localhost")
+        found.add(origin)
+    return frozenset(found)
+
+
+def trusted_networks(texts: Iterable[str]) -> tuple[Network, ...]:
+    """The proxies whose X-Forwarded-* headers count: addresses and networks.
+
+    @raise ValueError: one is neither.
+    """
+    return tuple(ip_network(text, strict=False) for text in texts)
+
+
+def normal_address(text: str) -> str:
+    """One spelling for each address: an IPv4 address in IPv6 clothes is that IPv4 address."""
+    try:
+        found = ip_address(text.partition("%")[0])
+    except ValueError:
+        return text
+    mapped = found.ipv4_mapped if isinstance(found, IPv6Address) else None
+    return str(mapped or found)
+
+
+@frozen(kw_only=True)
+class Source:
+    """Where a request comes from.
+
+    @ivar address: the client's.
+    @ivar scheme: C{http} or C{https} as a trusted proxy gave it.
+    @ivar host: the Host header, or what a trusted proxy gave in its place.
+    """
+
+    address: str
+    scheme: str | None
+    host: str | None
+
+
+def source(
+    peer: str,
+    host: str | None,
+    trusted: Sequence[Network],
+    header: Callable[[str], str | None],
+) -> Source:
+    """Who sent a request, the word of a trusted proxy applied.
+
+    @param header: a request header; several of one name are joined by commas.
+    """
+    peer = normal_address(peer)
+    if not _is_trusted(peer, trusted):
+        return Source(address=peer, scheme=None, host=host)
+    scheme = (_last(header("x-forwarded-proto")) or "").lower()
+    return Source(
+        address=_client(peer, header("x-forwarded-for") or "", trusted),
+        scheme=scheme if scheme in _DEFAULT_PORTS else None,
+        host=_last(header("x-forwarded-host")) or host,
+    )
+
+
+def _client(peer: str, chain: str, trusted: Sequence[Network]) -> str:
+    """The nearest address in the chain that is no proxy of ours."""
+    found = peer
+    for hop in reversed(chain.split(",")[-MOST_HOPS:]):
+        address = normal_address(hop.strip())
+        if not is_address(address):
+            break
+        found = address
+        if not _is_trusted(address, trusted):
+            break
+    return found
+
+
+def _is_trusted(address: str, trusted: Sequence[Network]) -> bool:
+    if not trusted or not is_address(address):
+        return False
+    found = ip_address(address)
+    return any(found in network for network in trusted)
+
+
+def _last(header: str | None) -> str | None:
+    return header.rpartition(",")[2].strip() or None if header else None

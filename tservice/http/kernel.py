@@ -1,0 +1,318 @@
+"""The way of every request: gate, route, validation, handler, envelope."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Coroutine, Iterable, Mapping
+from itertools import count
+from typing import Any
+
+from twisted.internet.defer import CancelledError
+from twisted.logger import Logger
+from twisted.web.resource import IResource
+from twisted.web.server import NOT_DONE_YET
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
+from zope.interface import Interface, implementer
+
+from tservice.core.authentication import Pass, Visit
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.identity import Identity
+from tservice.core.tasks import spawn
+from tservice.http import envelope, paths
+from tservice.http.body import read_body, read_query, too_large
+from tservice.http.envelope import NO_PAGE, Refusal, Response, bare
+from tservice.http.operations import JSON_BODY_LIMIT, Call, Operation, Style
+from tservice.http.request import Request
+from tservice.http.routing import Table, arguments
+
+_TOKEN = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}")
+
+Path = Mapping[str, str]
+"""A path's parameters."""
+
+
+class IGate(Interface):
+    """Decides who may pass (wire 0; wire 26, Access)."""
+
+    def screen(request: Request, method: str, path: str | None) -> Visit:
+        """Judge Host and Origin.
+
+        @raise Refusal: the request ends here.
+        """
+
+    async def identify(visit: Visit, operation: Operation | None) -> Pass:
+        """Find out who is calling.
+
+        @param operation: C{None} for what is not in the table: pages and unknown paths.
+        @raise Refusal: not known, or locked out.
+        """
+
+    def authorize(visit: Visit, who: Identity, operation: Operation, path: Path) -> None:
+        """Judge whether C{operation} is C{who}'s to call.
+
+        @raise ServiceError: it is not.
+        """
+
+    def headers(visit: Visit | None) -> Mapping[str, str]:
+        """Headers of every answer; C{None} for one that did not pass L{screen}."""
+
+
+class IPages(Interface):
+    """The browser UI's files."""
+
+    def find(path: str, visit: Visit) -> Response | None:
+        """The file at C{path}, C{None} when there is none."""
+
+
+class ISockets(Interface):
+    """Takes WebSocket upgrades."""
+
+    async def serve(call: Call) -> None:
+        """Upgrade, hand the socket to the operation, and stay until it is closed."""
+
+    async def refuse(request: Request, error: ServiceError) -> None:
+        """Upgrade, then close with the code that belongs to C{error} (wire 26, Access)."""
+
+
+@implementer(IResource)
+class Kernel:
+    """The root resource: everything that this service answers passes through here.
+
+    @ivar table: the mounted operations.
+    """
+
+    isLeaf = True
+    _log = Logger()
+
+    def __init__(
+        self,
+        operations: Iterable[Operation],
+        gate: IGate,
+        pages: IPages,
+        sockets: ISockets,
+        base_path: str = "",
+    ) -> None:
+        """
+        @param base_path: where a reverse proxy put the service, for example C{/terminals}.
+        """
+        self._gate, self._pages, self._sockets = gate, pages, sockets
+        self._base = base_path
+        self._faults = count(1)
+        self.table = Table(operations, self._serve, self._miss)
+        self._routed = self.table.app.resource()
+
+    def getChildWithDefault(self, name: bytes, request: Request) -> Kernel:
+        """The kernel is a leaf."""
+        return self
+
+    def putChild(self, path: bytes, child: object) -> None:
+        """Nothing can be put below the kernel.
+
+        @raise TypeError: always.
+        """
+        raise TypeError("the operations table is the only way in")
+
+    def render(self, request: Request) -> int:
+        """Answer C{request}, now or later."""
+        if not _TOKEN.fullmatch(request.method):
+            # HTTP/2 lets anything through.
+            self._end(request, bare(400, "Bad Request").response)
+            return NOT_DONE_YET
+        path = paths.canonical(request.path, self._base)
+        try:
+            visit = self._gate.screen(request, _text(request.method), path)
+        except Refusal as refusal:
+            self._put_headers(request, self._gate.headers(None))
+            self._end(request, refusal.response)
+            return NOT_DONE_YET
+        request.visit = visit
+        self._put_headers(request, self._gate.headers(visit))
+        if request.refusal is not None:
+            self._end(request, _refused(request.refusal))
+        elif self._base and request.path == self._base.encode():
+            # Relative addresses in the page need the slash.
+            self._end(request, Response(status=308, headers={"Location": f"{self._base}/"}))
+        elif path is None:
+            self._start(request, self._miss(request, HTTPException()))
+        elif visit.preflight:
+            self._end(request, Response(status=204, content_type=""))
+        else:
+            # Klein joins these again: with the empty first one, to exactly this path.
+            request.postpath = path.encode().split(b"/")
+            self._routed.render(request)
+        return NOT_DONE_YET
+
+    def body_bound(self, method: bytes, path: bytes) -> int:
+        """The most bytes of body that this route takes."""
+        operation = self._find(method, path)
+        return JSON_BODY_LIMIT if operation is None else operation.body_limit
+
+    def _find(self, method: bytes, path: bytes) -> Operation | None:
+        known = paths.canonical(path, self._base)
+        return None if known is None else self.table.find(_text(method), known)
+
+    def vouch(self, request: Request, method: bytes, target: bytes) -> None:
+        """Refuse a large body while it arrives, unless its sender may send it."""
+        path = target.partition(b"?")[0]
+
+        async def judge() -> None:
+            try:
+                known = paths.canonical(path, self._base)
+                visit = self._gate.screen(request, _text(method), known)
+                await self._gate.identify(visit, self._find(method, path))
+            except Refusal as refusal:
+                request.refuse(refusal)
+
+        spawn(judge(), self._log, "judging an upload")
+
+    def _start(self, request: Request, work: Coroutine[Any, Any, bytes | None]) -> None:
+        async def answer() -> None:
+            content = await work
+            if content is not None:
+                request.write(content)
+            request.finish()
+
+        spawn(answer(), self._log, "an answer")
+
+    def _end(self, request: Request, response: Response) -> None:
+        request.write(self._prepare(request, response))
+        request.finish()
+
+    def _prepare(self, request: Request, response: Response) -> bytes:
+        request.setResponseCode(response.status)
+        headers = request.responseHeaders
+        if response.content_type:
+            headers.setRawHeaders("Content-Type", [response.content_type])
+        if response.status not in (204, 304):
+            headers.setRawHeaders("Content-Length", [str(len(response.content))])
+        self._put_headers(request, response.headers)
+        return response.content
+
+    def _put_headers(self, request: Request, headers: Mapping[str, str]) -> None:
+        for name, value in headers.items():
+            request.responseHeaders.setRawHeaders(name, [value])
+
+    async def _serve(
+        self, request: Request, operation: Operation, path: Mapping[str, str]
+    ) -> bytes | None:
+        request.route = operation.path
+        values = arguments(operation, path)
+        if values is None:
+            return await self._miss(request, HTTPException())
+        return await self._guard(request, self._answer(request, operation, values))
+
+    async def _miss(self, request: Request, error: HTTPException) -> bytes | None:
+        return await self._guard(request, self._without_operation(request, error))
+
+    async def _guard(
+        self, request: Request, work: Coroutine[Any, Any, Response | None]
+    ) -> bytes | None:
+        """Whatever happens in C{work}, one answer comes of it, and no detail of a fault."""
+        try:
+            response = await work
+        except Refusal as refusal:
+            response = refusal.response
+        except ServiceError as error:
+            response = envelope.failure(error)
+        except Exception as error:
+            if isinstance(error, CancelledError) and request.gone:
+                raise
+            response = self._fault(request)
+        if response is None or request.gone:
+            return None
+        if request.startedWriting:
+            # A stream broke off: the client must see that, so no clean end.
+            request.abort()
+            return None
+        return self._prepare(request, response)
+
+    def _fault(self, request: Request) -> Response:
+        number = next(self._faults)
+        self._log.failure(
+            "fault {number} in {method} {route}",
+            number=number,
+            method=_text(request.method),
+            route=request.route,
+        )
+        return envelope.failure(
+            ServiceError(ErrorCode.INTERNAL_ERROR, f"Internal error (number {number} in the log)")
+        )
+
+    async def _answer(self, request: Request, operation: Operation, path: Path) -> Response | None:
+        identity = await self._identify(request, operation)
+        try:
+            self._gate.authorize(request.visit, identity, operation, path)
+            call = _call(request, operation, identity, path)
+        except ServiceError as error:
+            if operation.style is not Style.WEBSOCKET:
+                raise
+            await self._sockets.refuse(request, error)
+            return None
+        if operation.style is Style.WEBSOCKET:
+            await self._sockets.serve(call)
+            return None
+        result = await operation.handler(call)
+        if operation.style is Style.STREAM:
+            return None
+        return envelope.success(result, operation.style)
+
+    async def _identify(self, request: Request, operation: Operation | None) -> Identity:
+        passed = await self._gate.identify(request.visit, operation)
+        if passed.set_cookie is not None:
+            request.responseHeaders.addRawHeader("Set-Cookie", passed.set_cookie)
+        return passed.identity
+
+    async def _without_operation(self, request: Request, error: HTTPException) -> Response:
+        """Answer what is not in the table: a page, a wrong method, an unknown path."""
+        visit = request.visit
+        page = None
+        if visit.path is not None and visit.method in ("GET", "HEAD"):
+            page = self._pages.find(visit.path, visit)
+        if page is None or not page.public:
+            await self._identify(request, None)
+        if page is not None:
+            return page
+        shown = paths.shown(request.path)
+        if isinstance(error, MethodNotAllowed):
+            return _other_method(visit.method, shown, error)
+        return envelope.no_route(visit.method, shown) if paths.is_api(visit.path) else NO_PAGE
+
+
+def _call(request: Request, operation: Operation, identity: Identity, path: Path) -> Call:
+    """C{request}, validated.
+
+    @raise ServiceError: the query or the body is not what C{operation} takes.
+    """
+    if request.received > operation.body_limit:
+        raise too_large(operation.body_limit)
+    query = body = None
+    if operation.query is not None:
+        query = read_query(request.args, operation.query)
+    if operation.body is not None:
+        kind = request.getHeader("content-type") or ""
+        raw = request.content.read()
+        body = read_body(raw, kind, operation.body, operation.optional_body)
+    return Call(
+        operation=operation,
+        identity=identity,
+        path=path,
+        query=query,
+        body=body,
+        address=request.visit.address,
+        request=request,
+    )
+
+
+def _other_method(method: str, shown: str, error: MethodNotAllowed) -> Response:
+    allowed = ", ".join(sorted({*(error.valid_methods or ()), "OPTIONS"}))
+    if method == "OPTIONS":
+        return Response(status=204, content_type="", headers={"Allow": allowed})
+    return envelope.wrong_method(method, shown, allowed)
+
+
+def _refused(why: Refusal | ServiceError) -> Response:
+    return why.response if isinstance(why, Refusal) else envelope.failure(why)
+
+
+def _text(word: bytes) -> str:
+    return word.decode("ascii", "backslashreplace")

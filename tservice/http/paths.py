@@ -1,0 +1,61 @@
+"""Rules for request paths: one spelling for routing, whatever the caller wrote."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote, unquote_to_bytes
+
+_PLAIN = re.compile(rb"[A-Za-z0-9/._~!$&'()*+,;=:@-]*\Z")
+_UNESCAPED = "!$&'()*+,;=:@~"
+_VERSIONED = "/api/v1"
+
+
+def canonical(path: bytes, base: str = "") -> str | None:
+    """The path as the routes know it, percent-escapes in their one spelling.
+
+    An escaped slash stays escaped, so it never becomes a separator.  C{/api/v1} becomes
+    C{/api} (interface.md Versioning 1) and the C{base} path of a reverse proxy goes.
+
+    @return: C{None} for what no route can have: not UTF-8, a NUL, no or two leading slashes.
+    """
+    text = path.decode("ascii") if _PLAIN.match(path) else _respell(path)
+    if text is None or not text.startswith("/") or text.startswith("//"):
+        return None
+    if base and (text == base or text.startswith(base + "/")):
+        text = text[len(base) :] or "/"
+    if text == _VERSIONED or text.startswith(_VERSIONED + "/"):
+        text = "/api" + text[len(_VERSIONED) :]
+    return text
+
+
+def _respell(path: bytes) -> str | None:
+    try:
+        segments = [unquote_to_bytes(part).decode() for part in path.split(b"/")]
+    except UnicodeDecodeError:
+        return None
+    if any("\0" in segment for segment in segments):
+        return None
+    return "/".join(quote(segment, safe=_UNESCAPED) for segment in segments)
+
+
+def parameter(text: str) -> str | None:
+    """The value of a path parameter, or C{None} for one that could leave its segment."""
+    value = unquote_to_bytes(text).decode() if "%" in text else text
+    return None if "/" in value or value in (".", "..") else value
+
+
+def is_api(path: str | None) -> bool:
+    """Whether answers about this path are envelopes."""
+    return path is not None and (path == "/api" or path.startswith("/api/"))
+
+
+def is_program(path: str | None) -> bool:
+    """Whether a program asks here, never a person's address bar (wire 26, Access)."""
+    if path is None:
+        return False
+    return is_api(path) or path.startswith(("/ws/", "/q/", "/webview/"))
+
+
+def shown(path: bytes) -> str:
+    """The path as requested, fit for an error text."""
+    return path.decode("ascii", "backslashreplace")

@@ -1,0 +1,190 @@
+"""One request: its body bounded while it arrives, and what the kernel notes about it."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from tempfile import SpooledTemporaryFile
+from typing import IO, TYPE_CHECKING, Any
+
+from twisted.internet.interfaces import IProtocol
+from twisted.python.failure import Failure
+from twisted.web import server
+from twisted.web.http import datetimeToString
+
+from tservice.http.body import too_large
+from tservice.http.channel import LINGER_BYTES, Channel
+from tservice.http.envelope import Refusal, bare
+from tservice.http.operations import JSON_BODY_LIMIT
+
+if TYPE_CHECKING:
+    from tservice.core.authentication import Visit
+    from tservice.core.errors import ServiceError
+    from tservice.http.site import Site
+
+HANG_UP = 499
+"""The status that metrics see when the client left before its answer."""
+
+SWITCHED = 101
+_NO_METHOD = server.Request.method
+
+BUSY = bare(503, "Service Unavailable", {"Retry-After": "1"})
+
+
+class Request(server.Request):
+    """A request of our L{Site<tservice.http.site.Site>}.
+
+    @ivar visit: what the gate made of it.
+    @ivar gone: the client hung up; nothing can be written any more.
+    @ivar route: the path pattern that matched, for metrics.
+    @ivar started: when processing began, in the clock's seconds.
+    @ivar refusal: why the body was not taken in, if it was not.
+    """
+
+    site: Site
+    channel: Any
+    content: Any
+    visit: Visit
+    gone = False
+    broken = False
+    route = "none"
+    started = 0.0
+    refusal: ServiceError | Refusal | None = None
+    _received = 0
+    _held = 0
+    _dropped = 0
+    _bound = JSON_BODY_LIMIT
+    _vouched = False
+
+    def __init__(self, channel: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(channel, *args, **kwargs)
+        self.site = channel.site
+
+    def getRequestHostname(self) -> bytes:
+        """A constant: the gate judges the Host header, and routing never looks at it."""
+        return b"localhost"
+
+    def gotLength(self, length: int | None) -> None:
+        self.content = _content_file(length)
+        if length is not None and length > JSON_BODY_LIMIT:
+            self._look_up_bound()
+            if length > self._bound:
+                self._refuse(too_large(self._bound))
+
+    def handleContentChunk(self, data: bytes) -> None:
+        if self.refusal is None:
+            self._received += len(data)
+            self._weigh(len(data))
+        if self.refusal is not None:
+            self._drop(len(data))
+            return
+        self._held += len(data)
+        self.content.write(data)
+
+    def _weigh(self, size: int) -> None:
+        """Refuse the body when it grew too large, or its sender may not send such a one."""
+        if self._received > JSON_BODY_LIMIT and not self._vouched:
+            self._vouched = True
+            self._look_up_bound()
+            if self._received <= self._bound:
+                self.site.kernel.vouch(self, *self._head())
+        if self.refusal is None and self._received > self._bound:
+            self._refuse(too_large(self._bound))
+        if self.refusal is None and not self.site.hold(size):
+            self._refuse(BUSY)
+
+    def _look_up_bound(self) -> None:
+        method, target = self._head()
+        self._bound = self.site.kernel.body_bound(method, target.partition(b"?")[0])
+
+    def _head(self) -> tuple[bytes, bytes]:
+        if isinstance(self.channel, Channel):
+            return self.channel.head[:2]
+        return self.channel.command, self.channel.path
+
+    def refuse(self, why: ServiceError | Refusal) -> None:
+        """Stop taking the body in; no-op once the request is being handled."""
+        if not self.gone and self.refusal is None and not self.handled:
+            self._refuse(why)
+
+    def _refuse(self, why: ServiceError | Refusal) -> None:
+        self.refusal = why
+        self.content.close()
+        self.content = BytesIO()
+        self._let_go()
+        # HTTP/2 has no early end of a stream here: there the answer waits for the body's end.
+        if isinstance(self.channel, Channel):
+            self.channel.refuse(self)
+
+    def _drop(self, size: int) -> None:
+        self._dropped += size
+        if self._dropped > LINGER_BYTES and not isinstance(self.channel, Channel):
+            self.channel.abortConnection()
+
+    def _let_go(self) -> None:
+        self.site.hold(-self._held)
+        self._held = 0
+
+    def answer_early(self, method: bytes, target: bytes, version: bytes) -> None:
+        """Answer with L{refusal}, from the head alone."""
+        self.setHeader(b"connection", b"close")
+        self.requestReceived(method, target, version)
+
+    def process(self) -> None:
+        """Hand the request to the kernel."""
+        self.started = self.site.reactor.seconds()
+        self.responseHeaders.setRawHeaders(b"Date", [datetimeToString()])
+        self.prepath = []
+        self.postpath = []
+        try:
+            self.site.kernel.render(self)
+        except Exception:
+            self.processingFailed(Failure())
+
+    @property
+    def can_upgrade(self) -> bool:
+        """Whether the connection can turn into another protocol: not over HTTP/2."""
+        return isinstance(self.channel, Channel)
+
+    def upgrade(self, protocol: IProtocol, first: bytes) -> None:
+        """Turn the connection into C{protocol}'s, which hears C{first} before all else."""
+        self.code = SWITCHED
+        self.channel.upgrade(protocol, first)
+
+    def finish(self) -> None:
+        """End the answer; there is nothing to end once the connection is gone."""
+        if not (self.gone or self.broken):
+            super().finish()
+
+    def abort(self) -> None:
+        """Cut the connection, so that the client sees an unfinished answer."""
+        self.broken = True
+        self.channel.abortConnection()
+
+    @property
+    def handled(self) -> bool:
+        """Whether all of it is here, so that an answer is under way."""
+        return self.method != _NO_METHOD
+
+    @property
+    def received(self) -> int:
+        """Bytes of the body."""
+        return self._received
+
+    def _cleanup(self) -> None:
+        self._let_go()
+        super()._cleanup()
+
+    def connectionLost(self, reason: Failure) -> None:
+        self.gone = True
+        self._let_go()
+        super().connectionLost(reason)
+        if self.handled:
+            self.code = self.code if self.code == SWITCHED else HANG_UP
+            self.site.log(self)
+
+
+def _content_file(length: int | None) -> IO[bytes]:
+    """Memory for what JSON may take, a temporary file for what only uploads may."""
+    if length is not None and length <= JSON_BODY_LIMIT:
+        return BytesIO()
+    return SpooledTemporaryFile(max_size=JSON_BODY_LIMIT)

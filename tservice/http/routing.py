@@ -1,0 +1,97 @@
+"""Mounts the operations table on a Klein app."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+from klein import Klein
+from werkzeug.exceptions import HTTPException
+from werkzeug.routing import BaseConverter
+
+from tservice.http.operations import Operation
+from tservice.http.paths import parameter
+from tservice.http.request import Request
+
+ANY = "ANY"
+"""An L{Operation.method} that stands for every method."""
+
+REST = ":path"
+"""C{{name:path}} takes the rest of the path, slashes included, percent-escapes kept."""
+
+_PARAMETER = re.compile(r"\{(\w+)(:path)?\}")
+
+Serve = Callable[[Request, Operation, Mapping[str, str]], Awaitable[bytes | None]]
+Miss = Callable[[Request, HTTPException], Awaitable[bytes | None]]
+
+
+class _Rest(BaseConverter):
+    regex = ".*"
+    part_isolating = False
+
+
+class Table:
+    """The mounted operations.
+
+    @ivar app: the Klein app, on an instance so that two sites can stand side by side.
+    """
+
+    def __init__(self, operations: Iterable[Operation], serve: Serve, miss: Miss) -> None:
+        """
+        @param serve: answers a request whose operation was found.
+        @param miss: answers one that has none (unknown path, wrong method).
+        @raise ValueError: two operations claim the same method and path.
+        """
+        self.operations = tuple(operations)
+        self.app = Klein()
+        self.app.url_map.merge_slashes = False
+        self.app.url_map.converters = {**self.app.url_map.converters, "rest": _Rest}
+        self._serve, self._miss = serve, miss
+        self._named: dict[str, Operation] = {}
+        for operation in self.operations:
+            self._mount(operation)
+        self.app.handle_errors(HTTPException)(self._missed)  # type: ignore[arg-type]
+
+    def _mount(self, operation: Operation) -> None:
+        name = f"{operation.method} {operation.path}"
+        if name in self._named:
+            raise ValueError(f"two operations for {name}")
+        self._named[name] = operation
+
+        def answer(request: Request, **path: str) -> Awaitable[bytes | None]:
+            return self._serve(request, operation, path)
+
+        methods = None if operation.method == ANY else [operation.method]
+        self.app.route(rule(operation.path), methods=methods, endpoint=name)(answer)
+
+    def _missed(self, request: Request, failure: Any) -> Awaitable[bytes | None]:
+        return self._miss(request, failure.value)
+
+    def find(self, method: str, path: str) -> Operation | None:
+        """The operation that would answer, without answering."""
+        try:
+            endpoint, _ = self.app.url_map.bind("localhost").match(path, method)
+        except HTTPException:
+            return None
+        return self._named[endpoint]
+
+
+def rule(path: str) -> str:
+    """An operation's path in werkzeug's spelling.
+
+    >>> rule("/api/sessions/{id}/input")
+    '/api/sessions/<id>/input'
+    """
+    return _PARAMETER.sub(lambda m: f"<rest:{m[1]}>" if m[2] else f"<{m[1]}>", path)
+
+
+def arguments(operation: Operation, path: Mapping[str, str]) -> dict[str, str] | None:
+    """The path's parameters, percent-escapes undone; C{None} when one is not a single name."""
+    values: dict[str, str] = {}
+    for name, text in path.items():
+        value = text if f"{{{name}{REST}}}" in operation.path else parameter(text)
+        if value is None:
+            return None
+        values[name] = value
+    return values

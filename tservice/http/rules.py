@@ -1,0 +1,104 @@
+"""Turns what pydantic found wrong into the house's error text: C{cols: must be at most 500}."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from tservice.core.errors import ServiceError, invalid
+
+_Context = Mapping[str, Any]
+
+_FIXED = {
+    "missing": "is required",
+    "extra_forbidden": "is not a known field",
+    "string_type": "must be a string",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "int_type": "must be an integer",
+    "int_parsing": "must be an integer",
+    "int_from_float": "must be an integer",
+    "int_parsing_size": "is too large",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a finite number",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "set_type": "must be a list",
+    "frozen_set_type": "must be a list",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "none_required": "must be null",
+    "string_unicode": "must be UTF-8",
+    "recursion_loop": "must not be nested so deep",
+}
+
+_BOUND: dict[str, Callable[[_Context], str]] = {
+    "less_than_equal": lambda c: f"must be at most {_plain(c['le'])}",
+    "less_than": lambda c: f"must be less than {_plain(c['lt'])}",
+    "greater_than_equal": lambda c: f"must be at least {_plain(c['ge'])}",
+    "greater_than": lambda c: f"must be more than {_plain(c['gt'])}",
+    "multiple_of": lambda c: f"must be a multiple of {_plain(c['multiple_of'])}",
+    "string_too_long": lambda c: f"must be at most {c['max_length']} characters",
+    "string_too_short": lambda c: f"must be at least {c['min_length']} characters",
+    "too_long": lambda c: f"must have at most {c['max_length']} entries",
+    "too_short": lambda c: f"must have at least {c['min_length']} entries",
+    "string_pattern_mismatch": lambda c: f"must match {c['pattern']}",
+    "literal_error": lambda c: f"must be one of {c['expected']}",
+    "enum": lambda c: f"must be one of {c['expected']}",
+    "union_tag_invalid": lambda c: f"must be one of {c['expected_tags']}",
+    "value_error": lambda c: str(c["error"]),
+    "assertion_error": lambda c: str(c["error"]),
+}
+
+
+def _plain(bound: object) -> object:
+    """A bound as one would say it: 10, not 10.0."""
+    return int(bound) if isinstance(bound, float) and bound.is_integer() else bound
+
+
+def explain(error: ValidationError, data: Any, whole: str) -> ServiceError:
+    """A 400 for the first thing that is wrong with C{data}.
+
+    @param whole: what the data as a whole is called: C{body} or C{query}.
+    """
+    first = error.errors(include_url=False, include_input=False)[0]
+    return invalid(_field(first, data) or whole, _rule(first))
+
+
+def _rule(found: ErrorDetails) -> str:
+    kind, context = found["type"], found.get("ctx", {})
+    if kind in _FIXED:
+        return _FIXED[kind]
+    if kind in _BOUND:
+        return _BOUND[kind](context)
+    return found["msg"].replace("Input should", "must").replace("Value error, ", "")
+
+
+def _field(found: ErrorDetails, data: Any) -> str:
+    """The dotted path: only names the caller can know, so no names of union members."""
+    parts: list[str] = []
+    for step in found["loc"]:
+        if _has(data, step):
+            data = data[step]
+        elif found["type"] != "missing" or step != found["loc"][-1]:
+            continue
+        parts.append(str(step))
+    return legible(".".join(parts), 200)
+
+
+def _has(data: Any, step: int | str) -> bool:
+    if isinstance(data, dict):
+        return step in data
+    return isinstance(data, list) and isinstance(step, int) and step < len(data)
+
+
+def legible(name: str, limit: int = 64) -> str:
+    """A caller's own word, short and clean enough for an error text."""
+    clean = name.encode("utf-8", "backslashreplace").decode()
+    printable = "".join(c if c.isprintable() else "?" for c in clean)
+    return printable if len(printable) <= limit else printable[: limit - 3] + "..."

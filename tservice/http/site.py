@@ -1,0 +1,90 @@
+"""The HTTP server factory: connections, what they may hold together, and what was answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from twisted.internet.interfaces import IAddress, IReactorTime
+from twisted.web import server
+
+from tservice.http.kernel import Kernel
+from tservice.http.negotiate import Negotiated
+from tservice.http.request import Request
+
+IDLE_SECONDS = 75
+"""Silence after which a connection without a request under way is closed."""
+
+MAX_CONNECTIONS = 1024
+"""Connections at a time, streams and WebSockets included; one more is closed at once."""
+
+MAX_BODY_BYTES = 256 * 1024 * 1024
+"""Request bodies held at a time, over all connections; beyond that 503."""
+
+Answered = Callable[[str, str, int, float, int], None]
+"""Told of every answer: route pattern, method, status, seconds, bytes of its content."""
+
+
+def _ignore(route: str, method: str, status: int, seconds: float, size: int) -> None:
+    """Nobody counts."""
+
+
+class Site(server.Site):
+    """Serves the kernel over HTTP/1.1, and over HTTP/2 where TLS negotiated it.
+
+    No access log: it would cost a third of the throughput; C{answered} is the hook instead.
+    """
+
+    requestFactory = Request
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        clock: IReactorTime,
+        answered: Answered = _ignore,
+        max_connections: int = MAX_CONNECTIONS,
+    ) -> None:
+        super().__init__(kernel, reactor=clock, timeout=IDLE_SECONDS, parsePOSTFormSubmission=False)
+        self.kernel = kernel
+        self._answered = answered
+        self._max_connections = max_connections
+        self._connections = 0
+        self._held = 0
+
+    def buildProtocol(self, addr: IAddress | None) -> Any:
+        """A connection, or C{None} (it is closed) when there are too many."""
+        if self._connections >= self._max_connections:
+            return None
+        self._connections += 1
+        return Negotiated(self)
+
+    def connection_ended(self) -> None:
+        """A connection that L{buildProtocol} made is over."""
+        self._connections -= 1
+
+    @property
+    def connections(self) -> int:
+        """Connections open now."""
+        return self._connections
+
+    def hold(self, size: int) -> bool:
+        """Take C{size} bytes of request body into account (negative: let go of them).
+
+        @return: whether they may be kept.
+        """
+        if size > 0 and self._held + size > MAX_BODY_BYTES:
+            return False
+        self._held += size
+        return True
+
+    def startFactory(self) -> None:
+        """No log file is opened, and no timer keeps its clock."""
+
+    def stopFactory(self) -> None:
+        """Nothing to close."""
+
+    def log(self, request: Request) -> None:  # type: ignore[override]
+        """Count one answer; twisted.web calls this when a request is finished."""
+        seconds = self.reactor.seconds() - request.started
+        method = request.method.decode("ascii", "replace")
+        self._answered(request.route, method, request.code, seconds, request.sentLength)

@@ -1,0 +1,281 @@
+"""C{GET /api/events}: the event hub as Server-Sent Events (interface.md Events, wire 3).
+
+Each event is written as bytes once, whoever listens; a client that does not read keeps only
+references to them, up to L{MAX_BACKLOG}, and is then cut off.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Annotated, cast
+
+from pydantic import Field
+from twisted.application.service import Service
+from twisted.internet.defer import Deferred, succeed
+from twisted.internet.interfaces import IPushProducer, IReactorTime
+from twisted.internet.task import LoopingCall
+from twisted.logger import Logger
+from zope.interface import implementer
+
+from tservice.core.clock import now_ms
+from tservice.core.events import Audience, Event, EventHub
+from tservice.core.identity import Identity
+from tservice.http.envelope import bare, dump
+from tservice.http.models import Query
+from tservice.http.operations import Access, Call, Operation, Style
+from tservice.http.request import Request
+
+HEARTBEAT_SECONDS = 15
+RING = 1000
+RING_CHARS = 16 * 1024 * 1024
+"""Events kept for a reconnect: so many, and not more text in bulky ones than this."""
+
+MAX_CLIENTS = 100
+MAX_BACKLOG = 4 * 1024 * 1024
+"""Unsent bytes at which a client that does not read is cut off."""
+
+Status = Callable[[Identity], object]
+"""The state that C{init} tells; at once, so that no event falls between it and the stream."""
+
+
+class EventsQuery(Query):
+    """C{sessions}: ids whose terminal stream is wanted; everything else comes anyway."""
+
+    sessions: Annotated[str, Field(max_length=8192)] | None = None
+    client_id: Annotated[str, Field(max_length=128)] | None = None
+
+
+class Entry:
+    """One event of the ring, and its bytes once somebody wants them.
+
+    @ivar number: counts from 1.
+    """
+
+    __slots__ = ("_boot", "_frame", "event", "number")
+
+    def __init__(self, boot: str, number: int, event: Event) -> None:
+        self._boot, self.number, self.event = boot, number, event
+        self._frame: bytes | None = None
+        if not event.bulky:
+            self.frame()  # what cannot be written must fail before it is in the ring
+
+    def frame(self) -> bytes:
+        """The event as it goes out."""
+        if self._frame is None:
+            self._frame = frame(self._boot, self.number, self.event.name, self.event.data)
+        return self._frame
+
+    @property
+    def weight(self) -> int:
+        """Characters of text in a bulky event; others are small."""
+        if not self.event.bulky:
+            return 0
+        return sum(len(value) for value in self.event.data.values() if isinstance(value, str))
+
+
+def frame(boot: str, number: int, name: str, data: object) -> bytes:
+    """One message of the stream; JSON holds no line ends, so one C{data} line is enough."""
+    return b"id: %s-%d\nevent: %s\ndata: %s\n\n" % (
+        boot.encode(),
+        number,
+        name.encode(),
+        dump(data),
+    )
+
+
+def wants(event: Event, identity: Identity, sessions: frozenset[str] | None) -> bool:
+    """Whether a client hears of C{event} (wire 3; wire 26, Streams).
+
+    @param sessions: whose bulky events it wants; C{None} for all.
+    """
+    if event.bulky and sessions is not None and event.session_id not in sessions:
+        return False
+    if event.audience is Audience.EVERYONE:
+        return True
+    if event.audience is Audience.OWNER:
+        return identity.may_reach(event.owner)
+    return identity.admin
+
+
+@implementer(IPushProducer)
+class Client:
+    """One listener.
+
+    @ivar done: fires when the service ends the stream.
+    """
+
+    def __init__(
+        self, request: Request, identity: Identity, sessions: frozenset[str] | None
+    ) -> None:
+        self.identity = identity
+        self._request, self._sessions = request, sessions
+        self._waiting: deque[bytes] = deque()
+        self._backlog = 0
+        self._paused = False
+        self._over = False
+        self.done: Deferred[None] = Deferred()
+
+    def tell(self, entry: Entry) -> None:
+        """Send C{entry}, if it is for this client."""
+        if wants(entry.event, self.identity, self._sessions):
+            self.write(entry.frame())
+
+    def write(self, data: bytes) -> None:
+        """Send C{data} in its turn."""
+        if self._over:
+            return
+        if not self._paused:
+            self._request.write(data)
+            return
+        self._waiting.append(data)
+        self._backlog += len(data)
+        if self._backlog > MAX_BACKLOG:
+            self._over = True
+            self._waiting.clear()
+            self._request.abort()
+
+    def end(self) -> None:
+        """Close the stream, cleanly where the client still reads."""
+        if not self.done.called:
+            self.done.callback(None)
+
+    def pauseProducing(self) -> None:
+        self._paused = True
+
+    def resumeProducing(self) -> None:
+        self._paused = False
+        while self._waiting and not self._paused:
+            data = self._waiting.popleft()
+            self._backlog -= len(data)
+            self._request.write(data)
+
+    def stopProducing(self) -> None:
+        self._over = True
+        self._waiting.clear()
+
+
+class EventStreams(Service):
+    """Every open event stream, and the ring that a reconnect is served from."""
+
+    _log = Logger()
+
+    def __init__(self, hub: EventHub, clock: IReactorTime, boot: str, status: Status) -> None:
+        """
+        @param boot: names this run of the service; no dash in it.
+        """
+        self._hub, self._clock, self._boot, self._status = hub, clock, boot, status
+        self._clients: dict[Client, None] = {}
+        self._ring: deque[Entry] = deque()
+        self._weight = 0
+        self._number = 0
+        self._unsubscribe: Callable[[], None] | None = None
+        self._beat = LoopingCall(self._heartbeat)
+        self._beat.clock = clock
+
+    @property
+    def count(self) -> int:
+        """How many clients listen."""
+        return len(self._clients)
+
+    def startService(self) -> None:
+        """Start hearing events."""
+        super().startService()
+        self._unsubscribe = self._hub.subscribe(self._heard)
+        beating = self._beat.start(HEARTBEAT_SECONDS, now=False)
+        beating.addErrback(lambda why: self._log.failure("the heartbeat stopped", why))
+
+    def stopService(self) -> Deferred[None]:
+        """Tell every client C{server:shutdown}, then end its stream."""
+        super().stopService()
+        self._heard(Event(name="server:shutdown"))
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+            self._unsubscribe = None
+        if self._beat.running:
+            self._beat.stop()
+        self.drop(lambda identity: True)
+        return succeed(None)
+
+    def drop(self, whose: Callable[[Identity], bool]) -> None:
+        """End the streams of those whose right to listen is over."""
+        for client in tuple(self._clients):
+            if whose(client.identity):
+                client.end()
+
+    def _heard(self, event: Event) -> None:
+        entry = Entry(self._boot, self._number + 1, event)
+        self._number += 1
+        self._ring.append(entry)
+        self._weight += entry.weight
+        while len(self._ring) > RING or self._weight > RING_CHARS:
+            self._weight -= self._ring.popleft().weight
+        for client in tuple(self._clients):
+            client.tell(entry)
+
+    def _heartbeat(self) -> None:
+        # It repeats the newest id: it is not in the ring, and a reconnect misses nothing.
+        data = frame(self._boot, self._number, "sse:heartbeat", {"t": now_ms(self._clock)})
+        for client in tuple(self._clients):
+            client.write(data)
+
+    def _missed(self, last_id: str | None) -> list[Entry] | None:
+        """What came after C{last_id}; C{None} when that cannot be told."""
+        boot, _, number = (last_id or "").rpartition("-")
+        if boot != self._boot or not (number.isascii() and number.isdigit()):
+            return None
+        if len(number) > 18 or not self._number - len(self._ring) <= int(number) <= self._number:
+            return None
+        return [entry for entry in self._ring if entry.number > int(number)]
+
+    async def stream(self, call: Call) -> None:
+        """Serve one client until it leaves or the service ends.
+
+        @raise Refusal: there are L{MAX_CLIENTS} already.
+        """
+        if len(self._clients) >= MAX_CLIENTS:
+            raise bare(503, "Too many SSE connections", {"Retry-After": "5"})
+        request = cast(Request, call.request)
+        headers = request.responseHeaders
+        headers.setRawHeaders("Content-Type", ["text/event-stream; charset=utf-8"])
+        headers.setRawHeaders("Cache-Control", ["no-store"])
+        headers.setRawHeaders("X-Accel-Buffering", ["no"])
+        request.write(b"")
+        if request.method == b"HEAD":
+            return
+        await self._listen(call, request)
+
+    async def _listen(self, call: Call, request: Request) -> None:
+        names = call.query.sessions
+        wanted = None if names is None else frozenset(names.split(","))
+        client = Client(request, call.identity, wanted)
+        request.registerProducer(client, True)
+        self._clients[client] = None
+        try:
+            missed = self._missed(call.header("last-event-id"))
+            if missed is None:
+                status = self._status(call.identity)
+                client.write(frame(self._boot, self._number, "init", status))
+            for entry in missed or ():
+                client.tell(entry)
+            await client.done
+        finally:
+            del self._clients[client]
+            client.stopProducing()
+            if not request.gone:
+                request.unregisterProducer()
+
+    def operations(self) -> list[Operation]:
+        """The stream's place in the table."""
+        return [
+            Operation(
+                method="GET",
+                path="/api/events",
+                access=Access.USER,
+                handler=self.stream,
+                summary="Everything that happens, as Server-Sent Events",
+                tag="Events",
+                query=EventsQuery,
+                style=Style.STREAM,
+            )
+        ]

@@ -1,0 +1,58 @@
+"""The keys that can be pressed by name (wire 1.3) and what each one is to tmux and to a program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from string import ascii_lowercase
+from types import MappingProxyType
+
+from attrs import frozen
+
+ESC = b"\x1b"
+
+
+@frozen
+class Key:
+    """One named key.
+
+    @ivar tmux: the name that tmux knows it by.
+    @ivar plain: what a terminal in its initial modes sends for it.
+    @ivar literal: type C{plain} as bytes instead of naming the key to tmux, for a key whose
+        meaning does not depend on the modes that the program chose.
+    """
+
+    tmux: str
+    plain: bytes
+    literal: bool = False
+
+
+def _control_keys() -> dict[str, Key]:
+    return {
+        f"C-{letter}": Key(f"C-{letter}", bytes([ord(letter) & 0x1F]), literal=True)
+        for letter in ascii_lowercase
+    }
+
+
+KEYS: Mapping[str, Key] = MappingProxyType(
+    {
+        "Enter": Key("Enter", b"\r", literal=True),
+        "Escape": Key("Escape", ESC, literal=True),
+        "Tab": Key("Tab", b"\t", literal=True),
+        "S-Tab": Key("BTab", b"\x1b[Z", literal=True),
+        "BSpace": Key("BSpace", b"\x7f", literal=True),
+        # Cursor keys change with DECCKM, so tmux, which knows the mode, encodes them.
+        "Up": Key("Up", b"\x1b[A"),
+        "Down": Key("Down", b"\x1b[B"),
+        "Right": Key("Right", b"\x1b[C"),
+        "Left": Key("Left", b"\x1b[D"),
+        "Home": Key("Home", b"\x1b[1~"),
+        "End": Key("End", b"\x1b[4~"),
+        "PageUp": Key("PPage", b"\x1b[5~"),
+        "PageDown": Key("NPage", b"\x1b[6~"),
+        # The agents' composers read CSI u whether or not they asked for it; tmux sends it
+        # only where the program asked.
+        "S-Enter": Key("S-Enter", b"\x1b[13;2u", literal=True),
+        **_control_keys(),
+    }
+)
+"""Every name that C{send-key} takes."""

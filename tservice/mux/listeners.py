@@ -1,0 +1,64 @@
+"""Who listens to a pane."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twisted.logger import Logger
+
+from tservice.mux.interface import IPaneListener, PaneExit
+
+
+class PaneListeners:
+    """Tells each event to every listener of one pane, in the order in which they came.
+
+    A listener that raises is logged and does not keep the others from hearing.  A pane ends
+    once: after the first of L{exited} and L{lost} neither is told again.
+    """
+
+    _log = Logger()
+
+    def __init__(self) -> None:
+        self._listeners: dict[object, IPaneListener] = {}
+        self._over = False
+
+    def add(self, listener: IPaneListener) -> Callable[[], None]:
+        """Start telling C{listener}; the returned function ends it and may be called twice."""
+        key = object()
+        self._listeners[key] = listener
+
+        def remove() -> None:
+            self._listeners.pop(key, None)
+
+        return remove
+
+    def clear(self) -> None:
+        """Forget everyone."""
+        self._listeners.clear()
+
+    def exited(self, ending: PaneExit) -> None:
+        """The process is over."""
+        if not self._over:
+            self._over = True
+            self._tell(lambda listener: listener.paneExited(ending))
+
+    def lost(self) -> None:
+        """The server is gone."""
+        if not self._over:
+            self._over = True
+            self._tell(lambda listener: listener.paneLost())
+
+    def resized(self, cols: int, rows: int) -> None:
+        """A size was applied."""
+        self._tell(lambda listener: listener.paneResized(cols, rows))
+
+    def titled(self, title: str) -> None:
+        """The program set its title."""
+        self._tell(lambda listener: listener.paneTitled(title))
+
+    def _tell(self, call: Callable[[IPaneListener], None]) -> None:
+        for listener in tuple(self._listeners.values()):
+            try:
+                call(listener)
+            except Exception:
+                self._log.failure("a listener of a pane failed")

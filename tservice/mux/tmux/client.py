@@ -1,0 +1,253 @@
+"""One control-mode client process: commands in, answers and the pane's bytes out."""
+
+from __future__ import annotations
+
+from collections import deque
+from contextlib import suppress
+from typing import Any, Protocol
+
+from attrs import define, field
+from twisted.internet.defer import Deferred, fail
+from twisted.internet.error import ProcessExitedAlready
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.internet.protocol import ProcessProtocol
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+
+from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxError, MuxTimeout
+from tservice.mux.tmux.control import Block, ControlParser, Event, Notice, Output, Overrun
+
+MAX_WAITING = 256
+"""Commands that wait for an answer; a line is below 4 KB but for a paste."""
+
+CLOSE_TIMEOUT = 0.5
+"""Seconds for the last bytes of a client whose process is over."""
+
+MAX_ERROR_TEXT = 2000
+"""Bytes kept of what the process wrote to its standard error."""
+
+
+class ClientGone(MuxError):
+    """The client has ended, and nothing was sent; a fresh one may do it."""
+
+
+class Refused(MuxError):
+    """tmux answered with an error; the text is its own."""
+
+
+class IClientEvents(Protocol):
+    """What a client tells whoever holds it, in the order of the stream."""
+
+    def clientOutput(self, client: ControlClient, output: Output) -> None:
+        """A pane printed."""
+
+    def clientNotice(self, client: ControlClient, notice: Notice) -> None:
+        """tmux told something else."""
+
+    def clientOverrun(self, client: ControlClient) -> None:
+        """Bytes of a pane may be missing here."""
+
+    def clientStalled(self, client: ControlClient) -> None:
+        """A command ran out of time.  It may still be answered."""
+
+    def clientEnded(self, client: ControlClient, why: str) -> None:
+        """The process is over."""
+
+
+@define(eq=False)
+class _Command:
+    """A line that was sent.
+
+    @ivar left: answers that are still to come, one for each command of the line.
+    @ivar done: C{None} once nobody waits any more.
+    """
+
+    left: int
+    done: Deferred[list[Block]] | None
+    timer: IDelayedCall | None = None
+    blocks: list[Block] = field(factory=list)
+
+    def succeed(self) -> None:
+        """Every answer is there."""
+        done = self.forget()
+        if done is not None:
+            done.callback(self.blocks)
+
+    def fail(self, error: MuxError) -> None:
+        """It was not done, or nobody can tell."""
+        done = self.forget()
+        if done is not None:
+            done.errback(error)
+
+    def forget(self) -> Deferred[list[Block]] | None:
+        """Nobody waits for it any more, but it keeps its place; who waited until now."""
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+        done, self.done = self.done, None
+        return done
+
+
+class ControlClient(ProcessProtocol):
+    """Speaks control mode with one C{tmux -C} process.
+
+    Answers come in the order of the commands.  A command that ran out of time keeps its place in
+    that order, so that a server that was only slow is understood again once it goes on.
+
+    @ivar ready: fires with the answer to the client's own attach or new-session; fails with
+        L{MuxError} when there is none.
+    @ivar gone: fires once the process is over.
+    """
+
+    _log = Logger()
+
+    def __init__(self, clock: IReactorTime, events: IClientEvents) -> None:
+        self.ready: Deferred[Block] = Deferred()
+        self.gone: Deferred[None] = Deferred()
+        self._clock = clock
+        self._events = events
+        self._parser = ControlParser()
+        self._waiting: deque[_Command] = deque()
+        self._started = False
+        self._errors = b""
+        self._exit_text = ""
+        self._process: Any = None
+        self._closing: IDelayedCall | None = None
+
+    @property
+    def waiting(self) -> int:
+        """Lines that tmux has not answered yet, also those whose time is over."""
+        return len(self._waiting)
+
+    @property
+    def overdue(self) -> bool:
+        """Whether a line whose time is over is still unanswered."""
+        return bool(self._waiting) and self._waiting[0].timer is None
+
+    def command(
+        self, line: bytes, answers: int = 1, timeout: float = COMMAND_TIMEOUT
+    ) -> Deferred[list[Block]]:
+        """Send one line of C{answers} commands joined by C{;}.
+
+        @return: the answers.  They are handed over at their place in the stream: what the pane
+            printed before is with the listener, what came after is not.
+        @raise Refused: one of them failed; those after it were not done.
+        @raise MuxTimeout: no answer in time, or the client ended first.
+        @raise MuxBusy: L{MAX_WAITING} others wait.
+        @raise ClientGone: the client has ended.
+        """
+        if self._process is None:
+            return fail(ClientGone("the tmux client has ended"))
+        if len(self._waiting) >= MAX_WAITING:
+            return fail(MuxBusy(f"{MAX_WAITING} commands wait already"))
+
+        def cancelled(_: Deferred[list[Block]]) -> None:
+            command.forget()
+
+        done: Deferred[list[Block]] = Deferred(cancelled)
+        command = _Command(answers, done)
+        command.timer = self._clock.callLater(timeout, self._late, command, line, timeout)
+        self._waiting.append(command)
+        self._process.write(line + b"\n")
+        return done
+
+    def detach(self) -> None:
+        """Let go of the server: the client ends by itself once its input does."""
+        if self._process is not None:
+            self._process.closeStdin()
+
+    def kill(self) -> None:
+        """End the client process, even a stopped one; the server is not touched."""
+        if self._process is not None:
+            with suppress(ProcessExitedAlready):
+                self._process.signalProcess("KILL")
+
+    # -- ProcessProtocol
+
+    def connectionMade(self) -> None:
+        self._process = self.transport
+
+    def outReceived(self, data: bytes) -> None:
+        for event in self._parser.feed(data):
+            self._dispatch(event)
+
+    def errReceived(self, data: bytes) -> None:
+        self._errors = (self._errors + data)[-MAX_ERROR_TEXT:]
+
+    def processExited(self, reason: Failure) -> None:
+        # The server has this client's pipes too, and one that stands still does not close them.
+        self._closing = self._clock.callLater(CLOSE_TIMEOUT, self._process.loseConnection)
+
+    def processEnded(self, reason: Failure) -> None:
+        if self._closing is not None and self._closing.active():
+            self._closing.cancel()
+        for event in self._parser.finish():
+            self._dispatch(event)
+        self._process = None
+        why = self._why(reason)
+        if not self._started:
+            self._started = True
+            self.ready.errback(Refused(why))
+        waiting, self._waiting = self._waiting, deque()
+        for command in waiting:
+            command.fail(MuxTimeout(f"the tmux client ended before it answered: {why}"))
+        self._events.clientEnded(self, why)
+        self.gone.callback(None)
+
+    # -- inside
+
+    def _why(self, reason: Failure) -> str:
+        text = self._errors.decode("utf-8", "replace").strip()
+        return text or self._exit_text or reason.getErrorMessage()
+
+    def _dispatch(self, event: Event) -> None:
+        match event:
+            case Output():
+                self._events.clientOutput(self, event)
+            case Block(ours=True):
+                self._answered(event)
+            case Block():
+                self._first(event)
+            case Notice(name=b"exit"):
+                self._exit_text = event.rest.decode("utf-8", "replace")
+            case Notice():
+                self._events.clientNotice(self, event)
+            case Overrun():
+                self._events.clientOverrun(self)
+
+    def _first(self, block: Block) -> None:
+        # Later blocks that are not ours answer hooks.
+        if self._started:
+            return
+        self._started = True
+        if block.ok:
+            self.ready.callback(block)
+        else:
+            self.ready.errback(Refused(_text(block)))
+
+    def _answered(self, block: Block) -> None:
+        if not self._waiting:
+            self._log.warn("tmux answered what nobody asked: {text!r}", text=_text(block))
+            return
+        command = self._waiting[0]
+        command.blocks.append(block)
+        command.left -= 1
+        if command.left and block.ok:
+            return
+        self._waiting.popleft()
+        if not block.ok:
+            command.fail(Refused(_text(block)))
+        elif all(answer.whole for answer in command.blocks):
+            command.succeed()
+        else:
+            command.fail(MuxError("the answer of tmux is too large"))
+
+    def _late(self, command: _Command, line: bytes, timeout: float) -> None:
+        verb = line.split(b" ", 1)[0].decode("ascii", "replace")
+        command.timer = None
+        command.fail(MuxTimeout(f"tmux did not answer {verb} within {timeout:g} s"))
+        self._events.clientStalled(self)
+
+
+def _text(block: Block) -> str:
+    return b" ".join(block.lines).decode("utf-8", "replace")

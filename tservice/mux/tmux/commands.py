@@ -1,0 +1,214 @@
+"""Command lines for tmux and what their answers say.  Pure."""
+
+from __future__ import annotations
+
+import re
+import signal
+
+from attrs import frozen
+
+from tservice.mux.interface import Mark, MuxError
+
+PANE = b"%0"
+"""The pane of a session: the first and, unless somebody adds to it by hand, only one."""
+
+WINDOW = b"@0"
+
+BUFFER = b"tservice"
+
+_MARK_ID = re.compile(r"[A-Za-z0-9-]{1,128}")
+_MARK_STEP = re.compile(r"[A-Za-z]{1,32}")
+_QUOTED = re.compile(rb'[\x01-\x1f\x7f"\\$]')
+
+_FIELDS = (
+    "pane_dead",
+    "pane_dead_status",
+    "pane_dead_signal",
+    "pane_pid",
+    "pane_width",
+    "pane_height",
+    "history_size",
+    "cursor_x",
+    "cursor_y",
+    "cursor_flag",
+    "alternate_on",
+    "alternate_saved_x",
+    "alternate_saved_y",
+    "insert_flag",
+    "keypad_cursor_flag",
+    "keypad_flag",
+    "mouse_standard_flag",
+    "mouse_button_flag",
+    "mouse_all_flag",
+    "mouse_utf8_flag",
+    "mouse_sgr_flag",
+    "origin_flag",
+    "wrap_flag",
+    "scroll_region_upper",
+    "scroll_region_lower",
+    "@tservice_pid",
+    "@tservice_token",
+    "@tservice_modes",
+    # Last, since it may hold anything.
+    "pane_title",
+)
+
+
+def quote(value: bytes) -> bytes:
+    """C{value} as one word of a command line, whatever bytes but NUL it holds.
+
+    Control characters are written as octal escapes, so that the line stays one line.
+    """
+    if b"\0" in value:
+        raise ValueError("tmux takes no NUL")
+    return b'"' + _QUOTED.sub(lambda found: b"\\%03o" % found[0][0], value) + b'"'
+
+
+def join(*commands: bytes) -> bytes:
+    """Several commands as one line; tmux runs them without a pause, or none at all.
+
+    An incomplete line is not run, so a service that dies while it writes leaves nothing half.
+    """
+    return b" ; ".join(commands)
+
+
+def send_bytes(data: bytes) -> bytes:
+    """Type C{data} as it is."""
+    return b"send-keys -t %b -H %b" % (PANE, data.hex(" ").encode())
+
+
+def send_named(key: str) -> bytes:
+    """Press a key that tmux encodes by the modes of the pane."""
+    return b"send-keys -t %b %b" % (PANE, key.encode())
+
+
+def leave_copy_mode() -> bytes:
+    """Keys that arrive in copy mode are swallowed."""
+    return b"copy-mode -q -t " + PANE
+
+
+def paste(data: bytes) -> tuple[bytes, bytes]:
+    """Paste C{data}, in brackets where the program asked for them; LF stays LF.
+
+    The text travels in the control channel: no file, no command line of a process.
+    """
+    return (
+        b"set-buffer -b %b -- %b" % (BUFFER, quote(data)),
+        b"paste-buffer -p -r -d -b %b -t %b" % (BUFFER, PANE),
+    )
+
+
+def set_option(name: str, value: bytes) -> bytes:
+    """Keep C{value} on the pane's server."""
+    return b"set-option -p -t %b @tservice_%b %b" % (PANE, name.encode(), quote(value))
+
+
+def set_mark(mark: Mark) -> bytes:
+    """Keep C{mark}.
+
+    @raise ValueError: its id or step has other characters than it may.
+    """
+    if not _MARK_ID.fullmatch(mark.id) or not _MARK_STEP.fullmatch(mark.step):
+        raise ValueError(f"not a mark: {mark}")
+    return set_option("mark", f"{mark.id}:{mark.step}:{mark.done}".encode())
+
+
+def read_mark(text: bytes) -> Mark | None:
+    """What L{set_mark} kept; C{None} where nothing was."""
+    if not text:
+        return None
+    try:
+        name, step, done = text.decode("ascii").split(":")
+        return Mark(id=name, step=step, done=int(done))
+    except ValueError as error:
+        raise MuxError(f"not a mark: {text[:200]!r}") from error
+
+
+def show(text: str) -> bytes:
+    """Print a format."""
+    return b"display-message -p -t %b %b" % (PANE, _literal(text))
+
+
+def capture_rows(start: int | str, end: int | str, alternate: bool = False) -> bytes:
+    """Print rows; 0 is the first of the screen, -1 the last above it, C{-} the far end."""
+    hidden = b" -a -q" if alternate else b""
+    rows = f" -S {start} -E {end}".encode()
+    # Blanks at the end of a row may have a colour, so they are kept (-N).
+    return b"capture-pane -p -e -N%b -t %b%b" % (hidden, PANE, rows)
+
+
+def _literal(text: str) -> bytes:
+    return b"'" + text.encode() + b"'"
+
+
+STATE = show(",".join(f"#{{{name}}}" for name in _FIELDS))
+"""Prints one line for L{PaneState.parse}."""
+
+
+@frozen(kw_only=True)
+class PaneState:
+    """What tmux tells of a pane, all of one moment."""
+
+    dead: bool
+    status: int | None
+    signal: str | None
+    pid: int
+    cols: int
+    rows: int
+    history: int
+    cursor: tuple[int, int]
+    flags: frozenset[str]
+    saved_cursor: tuple[int, int]
+    region: tuple[int, int]
+    kept_pid: int | None
+    token: bytes
+    modes: bytes
+    title: str
+
+    @classmethod
+    def parse(cls, line: bytes) -> PaneState:
+        """Read the answer to L{STATE}.
+
+        @raise MuxError: it is none.
+        """
+        values = line.split(b",", len(_FIELDS) - 1)
+        if len(values) != len(_FIELDS):
+            raise MuxError(f"not the state of a pane: {line[:200]!r}")
+        got = dict(zip(_FIELDS, values, strict=True))
+
+        def number(name: str) -> int:
+            found = optional(got[name])
+            return 0 if found is None else found
+
+        return cls(
+            dead=got["pane_dead"] == b"1",
+            status=optional(got["pane_dead_status"]),
+            signal=signal_name(optional(got["pane_dead_signal"])),
+            pid=number("pane_pid"),
+            cols=number("pane_width"),
+            rows=number("pane_height"),
+            history=number("history_size"),
+            cursor=(number("cursor_x"), number("cursor_y")),
+            flags=frozenset(name for name, value in got.items() if value == b"1"),
+            saved_cursor=(number("alternate_saved_x"), number("alternate_saved_y")),
+            region=(number("scroll_region_upper"), number("scroll_region_lower")),
+            kept_pid=optional(got["@tservice_pid"]),
+            token=got["@tservice_token"],
+            modes=got["@tservice_modes"],
+            title=got["pane_title"].decode("utf-8", "replace"),
+        )
+
+
+def optional(text: bytes) -> int | None:
+    """A number, or C{None} for what is no number."""
+    return int(text) if text.isdigit() else None
+
+
+def signal_name(number: int | None) -> str | None:
+    """C{SIGTERM} for 15; a number without a name as C{SIG<number>}."""
+    if not number:
+        return None
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"SIG{number}"

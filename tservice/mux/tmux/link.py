@@ -1,0 +1,280 @@
+"""Keeps a control client attached to one server, whatever happens to clients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+
+from tservice.core.tasks import spawn
+from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxError, MuxTimeout, PaneGone
+from tservice.mux.tmux.client import MAX_WAITING, ClientGone, ControlClient
+from tservice.mux.tmux.control import Block, Notice, Output
+from tservice.mux.transport import Reach
+
+FIRST_DELAY = 0.05
+LAST_DELAY = 5.0
+"""Seconds between two attempts to attach: doubled from the first to the last."""
+
+SETTLED = 2.0
+"""Seconds that a client must live for the delays to begin anew."""
+
+DETACH_TIMEOUT = 1.0
+"""Seconds for a client to detach before its process is killed."""
+
+HEARTBEAT = 20.0
+"""Seconds between two looks at a client from which nobody wants anything."""
+
+
+class ILinkEvents(Protocol):
+    """What the link tells its pane."""
+
+    def linkAttached(self) -> None:
+        """A fresh client took over; bytes may be missing before this."""
+
+    def linkOutput(self, output: Output) -> None:
+        """A pane printed."""
+
+    def linkNotice(self, notice: Notice) -> None:
+        """tmux told something else."""
+
+    def linkGap(self) -> None:
+        """Bytes are missing here."""
+
+    def linkLost(self) -> None:
+        """The server is gone."""
+
+
+class IServer(Protocol):
+    """The server, seen without a control client."""
+
+    def attach(self, client: ControlClient) -> None:
+        """Start C{client}'s process."""
+
+    def reach(self) -> Reach:
+        """Whether it listens."""
+
+    async def answers(self) -> bool:
+        """Whether it does what it is asked, in time."""
+
+
+class Link:
+    """One server's control client, and the next one.
+
+    A client that ends is replaced, with growing delays if that goes on.  One that lets a command
+    run out of time is doubted: if the server answers somebody else meanwhile, the client has
+    stalled and is ended, else it is the server that stands still, and all that helps is to wait.
+
+    There is never a second control client: tmux 3.3a crashes when it tells of one that detaches
+    while another is half attached, which is what it finds when it wakes from standing still.
+    For the same reason a client that is attaching is not given up.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        events: ILinkEvents,
+        server: IServer,
+    ) -> None:
+        self._clock = clock
+        self._events = events
+        self._server = server
+        self._current: ControlClient | None = None
+        self._fresh: ControlClient | None = None
+        self._waiters: list[Deferred[ControlClient]] = []
+        self._over: PaneGone | None = None
+        self._ending = False
+        self._attempts = 0
+        self._since = 0.0
+        self._timers: dict[str, IDelayedCall] = {}
+
+    # -- the pane's side
+
+    def new_client(self) -> ControlClient:
+        """A client that L{take} can be given."""
+        return ControlClient(self._clock, self)
+
+    def take(self, client: ControlClient) -> None:
+        """Let C{client}, which is attached, be the one that counts."""
+        self._fresh, self._current = None, client
+        self._since = self._clock.seconds()
+        self._later("heartbeat", HEARTBEAT, self._beat)
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            waiter.callback(client)
+
+    async def command(
+        self, line: bytes, answers: int = 1, timeout: float = COMMAND_TIMEOUT
+    ) -> list[Block]:
+        """Send a line through whichever client counts, or will within C{timeout} seconds.
+
+        @raise PaneGone: the server is gone or the link was closed.
+        """
+        while True:
+            client = self._current or await self._wait(timeout)
+            try:
+                return await client.command(line, answers, timeout)
+            except ClientGone:
+                # Nothing was sent, and the end of this client is about to be told.
+                self.clientEnded(client, "it had ended")
+
+    async def close(self, why: str) -> None:
+        """Let go: clients detach, what waits fails.  The server runs on.
+
+        Returns once no client is left, so that the next service's does not meet it.
+        """
+        clients = [client for client in (self._current, self._fresh) if client is not None]
+        self._finish(why)
+        for client in clients:
+            client.detach()
+        for client in clients:
+            timer = self._clock.callLater(DETACH_TIMEOUT, client.kill)
+            await client.gone
+            if timer.active():
+                timer.cancel()
+
+    def expect_end(self, expected: bool) -> None:
+        """While an end is expected, clients that end are not replaced."""
+        self._ending = expected
+        if not expected and self._current is None and not self.over and not self._pending():
+            self._again()
+
+    @property
+    def over(self) -> bool:
+        """Whether the server is gone or was let go."""
+        return self._over is not None
+
+    # -- a client's side
+
+    def clientOutput(self, client: ControlClient, output: Output) -> None:
+        if client is self._current:
+            self._events.linkOutput(output)
+
+    def clientNotice(self, client: ControlClient, notice: Notice) -> None:
+        if client is self._current:
+            self._events.linkNotice(notice)
+
+    def clientOverrun(self, client: ControlClient) -> None:
+        if client is self._current:
+            self._events.linkGap()
+
+    def clientStalled(self, client: ControlClient) -> None:
+        if client is self._current and "doubt" not in self._timers:
+            self._later("doubt", 0, self._doubt)
+
+    def clientEnded(self, client: ControlClient, why: str) -> None:
+        if client is self._fresh:
+            self._fresh = None
+        elif client is self._current:
+            self._current = None
+            self._stop("doubt", "heartbeat")
+            self._log.info("a tmux client ended: {why}", why=why)
+            if self._clock.seconds() - self._since > SETTLED:
+                self._attempts = 0
+        else:
+            return
+        if not self.over and not self._ending:
+            self._again()
+
+    # -- inside
+
+    def _pending(self) -> bool:
+        return self._fresh is not None or "retry" in self._timers
+
+    def _again(self) -> None:
+        if self._server.reach() is Reach.GONE:
+            self._finish("its tmux server is gone")
+            self._events.linkLost()
+            return
+        delay = min(FIRST_DELAY * 2**self._attempts, LAST_DELAY)
+        self._attempts = min(self._attempts + 1, 16)
+        self._later("retry", delay, self._renew)
+
+    def _renew(self) -> None:
+        client = self._fresh = self.new_client()
+        client.ready.addCallbacks(self._attached, self._refused, callbackArgs=(client,))
+        self._server.attach(client)
+
+    def _attached(self, block: Block, client: ControlClient) -> None:
+        if client is self._fresh:
+            self._events.linkGap()
+            self.take(client)
+            self._events.linkAttached()
+
+    def _refused(self, failure: Failure) -> None:
+        # The end of its process follows, and with it the next attempt.
+        self._log.debug("could not attach: {why}", why=failure.getErrorMessage())
+
+    def _doubt(self) -> None:
+        spawn(self._check(), self._log, "looking at a tmux client that does not answer")
+
+    async def _check(self) -> None:
+        client = self._current
+        if client is None or not client.overdue:
+            return
+        answers = await self._server.answers()
+        if client is not self._current or not client.overdue:
+            return
+        if answers:
+            self._log.warn("a tmux client has stalled and is replaced")
+            client.kill()
+        else:
+            self._later("doubt", LAST_DELAY, self._doubt)
+
+    async def _wait(self, timeout: float) -> ControlClient:
+        if self._over is not None:
+            raise self._over
+        if len(self._waiters) >= MAX_WAITING:
+            raise MuxBusy(f"{MAX_WAITING} commands wait for a tmux client")
+        waiter: Deferred[ControlClient] = Deferred(self._drop)
+        self._waiters.append(waiter)
+        late = MuxTimeout(f"no tmux client could attach within {timeout:g} s")
+        timer = self._clock.callLater(timeout, self._fail, waiter, late)
+        try:
+            return await waiter
+        finally:
+            if timer.active():
+                timer.cancel()
+
+    def _drop(self, waiter: Deferred[ControlClient]) -> None:
+        if waiter in self._waiters:
+            self._waiters.remove(waiter)
+
+    def _fail(self, waiter: Deferred[ControlClient], error: MuxError) -> None:
+        self._drop(waiter)
+        waiter.errback(error)
+
+    def _finish(self, why: str) -> None:
+        self._over = PaneGone(why)
+        self._current = self._fresh = None
+        self._stop(*self._timers)
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            waiter.errback(PaneGone(why))
+
+    def _beat(self) -> None:
+        self._later("heartbeat", HEARTBEAT, self._beat)
+        client = self._current
+        if client is not None and not client.waiting:
+            # A client that does not answer is doubted by its time-out; nothing else to do.
+            client.command(b"display-message -p ''").addErrback(lambda why: why.trap(MuxError))
+
+    def _later(self, name: str, delay: float, call: Callable[[], None]) -> None:
+        def run() -> None:
+            del self._timers[name]
+            call()
+
+        self._stop(name)
+        self._timers[name] = self._clock.callLater(delay, run)
+
+    def _stop(self, *names: str) -> None:
+        for name in names:
+            timer = self._timers.pop(name, None)
+            if timer is not None:
+                timer.cancel()

@@ -1,0 +1,149 @@
+"""Every session's pane on a tmux server of its own (architecture: Multiplexer)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twisted.internet.defer import Deferred, TimeoutError, gatherResults
+from twisted.internet.interfaces import IReactorProcess, IReactorTime
+from twisted.logger import Logger
+from zope.interface import implementer
+
+from tservice.mux.interface import (
+    COMMAND_TIMEOUT,
+    IMultiplexer,
+    MuxError,
+    MuxTimeout,
+    PaneSpec,
+)
+from tservice.mux.outputlog import OutputLog
+from tservice.mux.tmux.client import ControlClient, Refused
+from tservice.mux.tmux.pane import TmuxPane
+from tservice.mux.tmux.server import Server
+from tservice.mux.tmux.sockets import SocketFolder
+from tservice.mux.transport import ITransport, Reach
+
+
+@implementer(IMultiplexer)
+class TmuxMultiplexer:
+    """Starts, finds and lets go of panes.
+
+    @param processes: starts clients; a reactor, like C{clock}.
+    @param token: a fresh unguessable word of letters and digits at each call; names a pane's
+        keeper and the epoch of a log.
+    @param python: absolute path of the interpreter that runs the keeper.
+    @param capacity: bytes that each pane's L{OutputLog} keeps.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        processes: IReactorProcess,
+        transport: ITransport,
+        folder: SocketFolder,
+        *,
+        token: Callable[[], str],
+        python: str,
+        capacity: int,
+    ) -> None:
+        self._clock = clock
+        self._processes = processes
+        self._transport = transport
+        self._folder = folder
+        self._token = token
+        self._python = python
+        self._capacity = capacity
+        self._panes: dict[str, TmuxPane] = {}
+
+    async def create(self, spec: PaneSpec) -> TmuxPane:
+        """Start C{spec}; its program runs when this returns.
+
+        @raise MuxError: the program or its folder is missing, or a server of that session runs.
+        """
+        self._folder.prepare()
+        server = self._server(spec.session_id)
+        if server.reach() is not Reach.GONE:
+            raise MuxError(f"session {spec.session_id} still has a tmux server")
+        server.path.unlink(missing_ok=True)
+        pane, token = self._pane(spec.session_id, server), self._token().encode()
+        client = pane.link.new_client()
+        server.start(client, spec, token)
+        try:
+            await self._ready(client)
+            await pane.begin(client, token, (spec.cols, spec.rows))
+        except MuxError as error:
+            await self._undo(pane)
+            raise type(error)(f"cannot run {spec.argv[:1]} in {spec.cwd}: {error}") from error
+        await self._hold(pane)
+        return pane
+
+    async def adopt(self, session_id: str) -> TmuxPane | None:
+        """Take up what runs there.  A socket on which nobody listens is removed.
+
+        @raise MuxTimeout: a server is there but does not answer.
+        """
+        server = self._server(session_id)
+        reach = server.reach()
+        if reach is Reach.GONE:
+            server.path.unlink(missing_ok=True)
+            return None
+        if reach is Reach.UNKNOWN or not await server.answers():
+            raise MuxTimeout(f"the tmux server of {session_id} does not answer")
+        pane = self._pane(session_id, server)
+        client = pane.link.new_client()
+        server.attach(client)
+        try:
+            await self._ready(client)
+            await pane.adopt(client)
+        except Refused:
+            await pane.let_go()
+            if server.reach() is Reach.GONE:
+                return None
+            raise
+        except MuxError:
+            await pane.let_go()
+            raise
+        await self._hold(pane)
+        return pane
+
+    def found(self) -> frozenset[str]:
+        return self._folder.found()
+
+    async def close(self) -> None:
+        panes, self._panes = self._panes, {}
+        await gatherResults([Deferred.fromCoroutine(pane.let_go()) for pane in panes.values()])
+
+    def _server(self, session_id: str) -> Server:
+        path = self._folder.socket(session_id)
+        return Server(self._clock, self._processes, self._transport, path, self._python)
+
+    def _pane(self, session_id: str, server: Server) -> TmuxPane:
+        log = OutputLog(self._capacity, self._token())
+        return TmuxPane(session_id, self._clock, log, server)
+
+    async def _hold(self, pane: TmuxPane) -> None:
+        gone = [name for name, held in self._panes.items() if held.link.over]
+        for name in gone:
+            del self._panes[name]
+        before = self._panes.get(pane.session_id)
+        if before is not None:
+            await before.let_go()
+        self._panes[pane.session_id] = pane
+
+    async def _ready(self, client: ControlClient) -> None:
+        # A client that says nothing is ended; its server, if there is one, is left alone.
+        ready: Deferred[object] = client.ready.addTimeout(COMMAND_TIMEOUT, self._clock)
+        try:
+            await ready
+        except TimeoutError as error:
+            client.kill()
+            raise MuxTimeout("the tmux server does not answer") from error
+
+    async def _undo(self, pane: TmuxPane) -> None:
+        try:
+            await pane.kill()
+        except MuxError as error:
+            self._log.warn("a pane that did not start is left: {error}", error=error)
+            await pane.let_go()

@@ -1,0 +1,189 @@
+"""One session's tmux server: started, attached to, ended."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from twisted.internet.defer import Deferred
+from twisted.internet.error import ProcessExitedAlready
+from twisted.internet.interfaces import IReactorProcess, IReactorTime
+from twisted.internet.protocol import ProcessProtocol
+from twisted.python.failure import Failure
+
+from tservice.core.clock import sleep
+from tservice.mux.interface import COMMAND_TIMEOUT, MuxError, MuxTimeout, PaneSpec
+from tservice.mux.tmux import keeper
+from tservice.mux.tmux.client import ControlClient
+from tservice.mux.tmux.link import Link
+from tservice.mux.transport import IHeldProcess, ITransport, Reach
+
+CONFIGURATION = Path(__file__).with_name("tmux.conf")
+KEEPER = Path(keeper.__file__)
+
+DEFAULT_TERMINAL = "screen-256color"
+"""C{TERM} of a pane whose environment names none; every system's terminfo has it."""
+
+END_TIMEOUT = 3.0
+"""Seconds for a server that was told to end."""
+
+HANGUP_TIMEOUT = 2.0
+"""Seconds for a pane's process to end by itself once its terminal is gone."""
+
+LOOK_EVERY = 0.01
+
+
+class Server:
+    """What can be done with the socket at C{path}.
+
+    The server makes itself a daemon in a session of its own with none of this process's
+    descriptors, so that nothing that happens to the service reaches it.
+
+    @param clock: time.
+    @param processes: starts the clients.
+    @param python: the interpreter that runs the keeper.
+    """
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        processes: IReactorProcess,
+        transport: ITransport,
+        path: Path,
+        python: str,
+    ) -> None:
+        self.path = path
+        self._clock = clock
+        self._processes = processes
+        self._transport = transport
+        self._python = python
+
+    def reach(self) -> Reach:
+        """Whether it listens."""
+        return self._transport.reach(self.path)
+
+    def start(self, client: ControlClient, spec: PaneSpec, token: bytes) -> None:
+        """Start the server, with C{client} attached from the first byte on."""
+        size = ("-x", str(spec.cols), "-y", str(spec.rows))
+        program = (self._python, "-I", "-S", str(KEEPER))
+        self._client(
+            client,
+            ("-f", str(CONFIGURATION), "-C", "new-session", *size, "-c", "/", "--", *program),
+            environment(spec, token),
+        )
+
+    def attach(self, client: ControlClient) -> None:
+        """Attach C{client} to the session that runs there."""
+        # Without -N it would start a server where there is none.
+        self._client(client, ("-N", "-C", "attach-session"), {})
+
+    async def answers(self) -> bool:
+        """Whether it does what it is asked within L{COMMAND_TIMEOUT}.
+
+        Asked by a process that is no control client, so that one which has to be ended since the
+        server stands still leaves nothing that the server could stumble over later.
+        """
+        return await self._run("display-message", "-p", "")
+
+    async def end(self, link: Link, pid: int | None) -> None:
+        """End the server and the process in its pane; returns once both are gone.
+
+        @raise MuxTimeout: it still listens.
+        """
+        held = None if pid is None else self._transport.hold(pid)
+        link.expect_end(True)
+        try:
+            await self._end_server(link)
+            self.path.unlink(missing_ok=True)
+            await self._end_process(held)
+        finally:
+            link.expect_end(False)
+            if held is not None:
+                held.close()
+
+    async def _end_server(self, link: Link) -> None:
+        try:
+            await link.command(b"kill-server")
+        except MuxError:
+            # No client, or none that answers: ask by a process of its own.
+            if self.reach() is not Reach.GONE:
+                await self._run("kill-server")
+        deadline = self._clock.seconds() + END_TIMEOUT
+        while self.reach() is not Reach.GONE:
+            if self._clock.seconds() > deadline:
+                raise MuxTimeout(f"the tmux server of {self.path.stem} does not end")
+            await sleep(self._clock, LOOK_EVERY)
+
+    async def _run(self, *command: str) -> bool:
+        """Run one command by a process of its own; whether it was over in time."""
+        protocol = _Run()
+        argv = self._transport.argv("-N", "-S", str(self.path), *command)
+        # No pipes: a server that stands still would keep them open after the process.
+        null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            files = dict.fromkeys((0, 1, 2), null)
+            self._processes.spawnProcess(protocol, argv[0], argv, {}, "/", childFDs=files)
+        finally:
+            os.close(null)
+        timer = self._clock.callLater(COMMAND_TIMEOUT, protocol.kill)
+        await protocol.ended
+        in_time = timer.active()
+        if in_time:
+            timer.cancel()
+        return in_time
+
+    async def _end_process(self, held: IHeldProcess | None) -> None:
+        # A program that ignores the hangup would live on without a terminal.
+        if held is not None and not await self._over(held):
+            held.kill()
+            await self._over(held)
+
+    async def _over(self, held: IHeldProcess) -> bool:
+        deadline = self._clock.seconds() + HANGUP_TIMEOUT
+        while not held.over():
+            if self._clock.seconds() > deadline:
+                return False
+            await sleep(self._clock, LOOK_EVERY)
+        return True
+
+    def _client(
+        self, client: ControlClient, arguments: tuple[str, ...], env: Mapping[bytes, bytes]
+    ) -> None:
+        argv = self._transport.argv("-u", "-S", str(self.path), *arguments)
+        self._processes.spawnProcess(client, argv[0], argv, env, "/")
+
+
+class _Run(ProcessProtocol):
+    """Waits for a short process; its output does not matter."""
+
+    def __init__(self) -> None:
+        self.ended: Deferred[None] = Deferred()
+
+    def kill(self) -> None:
+        if self.transport is not None:
+            with suppress(ProcessExitedAlready):
+                self.transport.signalProcess("KILL")
+
+    def processEnded(self, reason: Failure) -> None:
+        self.ended.callback(None)
+
+
+def environment(spec: PaneSpec, token: bytes) -> dict[bytes, bytes]:
+    """The server's environment: the pane's own, and what the keeper takes out of it again.
+
+    @raise MuxError: a name or a value that no environment can hold.
+    """
+    own = {os.fsencode(name): os.fsencode(value) for name, value in spec.env.items()}
+    term = own.get(b"TERM", DEFAULT_TERMINAL.encode())
+    added = {b"TOKEN": token, b"CWD": os.fsencode(spec.cwd), b"TERM": term}
+    added[b"HISTORY"] = b"%d" % spec.history_limit
+    added |= {b"ARG%d" % at: os.fsencode(word) for at, word in enumerate(spec.argv)}
+    added |= {b"ENV_" + name: own[name] for name in keeper.OVERWRITTEN if name in own}
+    added[b"ENV_TERM"] = term
+    found = own | {keeper.PREFIX + name: value for name, value in added.items()}
+    for name, value in found.items():
+        if not name or b"=" in name or b"\0" in name + value:
+            raise MuxError(f"not a variable of an environment: {name!r}")
+    return found

@@ -1,0 +1,65 @@
+"""Where the servers' sockets are: one a session, in a folder that nobody else may enter."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+from pathlib import Path
+
+from tservice.mux.interface import MuxError
+
+MAX_PATH = 107
+"""Bytes of a socket's path (C{sockaddr_un} holds 108 with its NUL)."""
+
+_SUFFIX = ".sock"
+_SESSION_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+_LONGEST_NAME = 36 + len(_SUFFIX)
+
+
+class SocketFolder:
+    """C{<data>/mux}, or a short folder below C{runtime} where that path is too long.
+
+    @param runtime: a folder for it, for example C{/run/user/1000}; C{None} for C{/tmp}.
+    """
+
+    def __init__(self, data: Path, runtime: Path | None = None) -> None:
+        home = (data / "mux").absolute()
+        if len(os.fsencode(home)) + 1 + _LONGEST_NAME > MAX_PATH:
+            digest = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
+            home = (runtime or Path("/tmp")) / f"tservice-{os.getuid()}-{digest}"  # noqa: S108
+        self.path = home
+
+    def prepare(self) -> None:
+        """Make the folder, mode 0700.
+
+        @raise MuxError: it belongs to somebody else, or is no folder, or its path is too long.
+        """
+        if len(os.fsencode(self.path)) + 1 + _LONGEST_NAME > MAX_PATH:
+            raise MuxError(f"the path of {self.path} is too long for a socket")
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = self.path.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+            raise MuxError(f"{self.path} is not this user's folder")
+        self.path.chmod(0o700)
+
+    def socket(self, session_id: str) -> Path:
+        """The socket of a session.
+
+        @raise ValueError: the id is none.
+        """
+        if not _SESSION_ID.fullmatch(session_id):
+            raise ValueError(f"not a session id: {session_id!r}")
+        return self.path / (session_id + _SUFFIX)
+
+    def found(self) -> frozenset[str]:
+        """The session ids whose sockets are there."""
+        if not self.path.is_dir():
+            return frozenset()
+        names = (entry.stem for entry in self.path.iterdir() if _is_socket(entry))
+        return frozenset(name for name in names if _SESSION_ID.fullmatch(name))
+
+
+def _is_socket(entry: Path) -> bool:
+    return entry.suffix == _SUFFIX and entry.is_socket()

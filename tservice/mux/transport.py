@@ -1,0 +1,102 @@
+"""How tmux is reached: on this machine now, through ssh or a container by the same door."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+from enum import Enum
+from pathlib import Path
+from typing import Protocol
+
+from attrs import frozen
+from twisted.logger import Logger
+
+
+class Reach(Enum):
+    """Whether a server listens; L{UNKNOWN} changes nothing and kills nothing."""
+
+    HERE = "here"
+    GONE = "gone"
+    UNKNOWN = "unknown"
+
+
+class IHeldProcess(Protocol):
+    """A process whose number cannot be given to another one meanwhile."""
+
+    def over(self) -> bool:
+        """Whether it has ended."""
+
+    def kill(self) -> None:
+        """End it by SIGKILL."""
+
+    def close(self) -> None:
+        """Let go of it."""
+
+
+class ITransport(Protocol):
+    """An argv prefix, and how to tell "gone" from "unreachable"."""
+
+    def argv(self, *arguments: str) -> list[str]:
+        """The command that runs C{tmux arguments} there; its first word is an absolute path."""
+
+    def reach(self, socket_path: Path) -> Reach:
+        """Does a server listen on that socket?  Answers at once."""
+
+    def hold(self, pid: int) -> IHeldProcess | None:
+        """Take hold of a process there; C{None} where that cannot be done."""
+
+
+@frozen
+class LocalTransport:
+    """This machine.
+
+    @ivar tmux: absolute path of the program.
+    """
+
+    tmux: str
+
+    def argv(self, *arguments: str) -> list[str]:
+        return [self.tmux, *arguments]
+
+    def reach(self, socket_path: Path) -> Reach:
+        # tmux takes a connection that says nothing and forgets it when it closes.  A stopped
+        # server's socket still accepts, and a full backlog is no answer either way.
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            probe.setblocking(False)
+            try:
+                probe.connect(str(socket_path))
+            except (ConnectionRefusedError, FileNotFoundError):
+                return Reach.GONE
+            except OSError:
+                return Reach.UNKNOWN
+        return Reach.HERE
+
+    def hold(self, pid: int) -> IHeldProcess | None:
+        try:
+            return _PidFd(os.pidfd_open(pid))
+        except OSError:
+            return None
+
+
+class _PidFd:
+    """A process held by a file descriptor of the kernel."""
+
+    _log = Logger()
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def over(self) -> bool:
+        readable, _, _ = select.select([self._descriptor], [], [], 0)
+        return bool(readable)
+
+    def kill(self) -> None:
+        try:
+            signal.pidfd_send_signal(self._descriptor, signal.SIGKILL)
+        except ProcessLookupError:
+            self._log.debug("the process ended by itself")
+
+    def close(self) -> None:
+        os.close(self._descriptor)

@@ -1,0 +1,41 @@
+"""What is typed: raw bytes in pieces, and text that is safe to paste."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from attrs import evolve
+
+from tservice.mux.interface import Mark
+
+PIECE = 1000
+"""Bytes of one C{send-keys -H}; each is three characters of its command line."""
+
+_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def pieces(data: bytes, mark: Mark | None) -> Iterator[tuple[bytes, Mark | None]]:
+    """Cut C{data} into what one command types, each piece with the mark that goes with it.
+
+    Bytes that C{mark} counts as done are left out.  There is at least one piece, so that the
+    mark of an empty write is set too.
+    """
+    start = min(mark.done, len(data)) if mark is not None else 0
+    while True:
+        piece = data[start : start + PIECE]
+        start += len(piece)
+        yield piece, (None if mark is None else evolve(mark, done=start))
+        if start >= len(data):
+            return
+
+
+def paste_text(text: str) -> bytes:
+    """C{text} as a paste may hold it: no control character but TAB and LF.
+
+    CR LF and CR become LF.  C1 controls go too: U+009B begins a sequence like ESC [ does.
+    A lone surrogate, which UTF-8 cannot hold, becomes U+FFFD.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    clean = _UNSAFE.sub("", text)
+    return clean.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()

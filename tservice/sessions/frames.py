@@ -1,0 +1,99 @@
+"""What a terminal client says (wire 2, C>S): text frames parsed into records.  Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from attrs import frozen
+
+MAX_INPUT = 65536
+"""Characters of one input (wire 1.5)."""
+
+MAX_COLS, MAX_ROWS = 500, 200
+VIEWPORTS = ("mobile", "tablet", "desktop")
+MAX_SEQ = 2**53
+"""Sequence numbers and offsets stay exact in a browser's numbers."""
+
+
+class Malformed(Exception):
+    """The frame breaks the protocol; the socket is closed with 1003 and this text."""
+
+
+@frozen
+class InputFrame:
+    """Bytes to type, deduplicated by C{seq} under the socket's client id."""
+
+    data: str
+    seq: int | None
+
+
+@frozen
+class ResizeFrame:
+    """The client's size; C{force} takes the size from a desktop that claimed it."""
+
+    cols: int
+    rows: int
+    viewport: str | None
+    force: bool
+
+
+@frozen
+class GotFrame:
+    """Everything before C{offset} is drawn."""
+
+    offset: int
+
+
+ClientFrame = InputFrame | ResizeFrame | GotFrame
+
+
+def parse(text: str) -> ClientFrame | None:
+    """The frame in C{text}; C{None} for a type that this version does not know.
+
+    @raise Malformed: not a JSON object with a C{t}, a wrong type, a missing field, a bad range.
+    """
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError):
+        raise Malformed("not JSON") from None
+    if not isinstance(message, dict) or not isinstance(message.get("t"), str):
+        raise Malformed("not an object with a string t")
+    read = _READERS.get(message["t"])
+    return None if read is None else read(message)
+
+
+def _input(message: dict[str, Any]) -> InputFrame:
+    data = message.get("d")
+    if not isinstance(data, str):
+        raise Malformed("d must be a string")
+    seq = message.get("seq")
+    return InputFrame(data, None if seq is None else _whole(seq, "seq", 0, MAX_SEQ))
+
+
+def _resize(message: dict[str, Any]) -> ResizeFrame:
+    viewport, force = message.get("v"), message.get("f", False)
+    if viewport is not None and viewport not in VIEWPORTS:
+        raise Malformed(f"v must be one of {', '.join(VIEWPORTS)}")
+    if not isinstance(force, bool):
+        raise Malformed("f must be a boolean")
+    cols = _whole(message.get("c"), "c", 1, MAX_COLS)
+    return ResizeFrame(cols, _whole(message.get("r"), "r", 1, MAX_ROWS), viewport, force)
+
+
+def _got(message: dict[str, Any]) -> GotFrame:
+    return GotFrame(_whole(message.get("offset"), "offset", 0, MAX_SEQ))
+
+
+def _whole(value: object, name: str, low: int, high: int) -> int:
+    if type(value) is not int or not low <= value <= high:
+        raise Malformed(f"{name} must be a whole number from {low} to {high}")
+    return value
+
+
+_READERS: dict[str, Callable[[dict[str, Any]], ClientFrame]] = {
+    "i": _input,
+    "z": _resize,
+    "got": _got,
+}

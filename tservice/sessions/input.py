@@ -1,0 +1,230 @@
+"""The way in: every input of a session, one by one, each accepted one exactly once (wire 1.5).
+
+An input is decided on when its turn comes: its sequence number is looked up, taken and written
+down together with its text, then it is typed.  So at most one input of a session is unfinished at
+any time, and after a crash the pane's own mark tells what is left of that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+
+from tservice.core.errors import ServiceError, conflict, failed, invalid
+from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
+from tservice.mux.keys import KEYS
+from tservice.sessions.classify import classify
+from tservice.sessions.interfaces import Delivery, IInputGate
+from tservice.sessions.journal import Entry, InputJournal, Kind
+from tservice.sessions.requests import InputRequest, check_input
+from tservice.sessions.serial import WAITING, SerialQueue
+from tservice.sessions.subject import Subject, no_process
+from tservice.sessions.typing import Hands, NotTyped, Typist
+
+UNSURE = "the terminal does not answer; whether the input arrives is not known yet"
+
+
+class InputQueue:
+    """The inputs of one session."""
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        journal: InputJournal,
+        gate: IInputGate,
+        subject: Subject,
+        new_id: Callable[[], str],
+    ) -> None:
+        self._clock = clock
+        self._journal = journal
+        self._gate = gate
+        self._subject = subject
+        self._new_id = new_id
+        self._queue = SerialQueue()
+        # How many failures each client has seen, while inputs of before them may still wait.
+        self._failures: dict[str, int] = {}
+
+    async def deliver(self, request: InputRequest) -> Delivery:
+        """Type C{request} when its turn comes.
+
+        @raise ServiceError: 400, 413: see L{check_input}; 409: no process, or an earlier input of
+            this client failed (its number and this one's are free again); 422: not typed, or not
+            submitted, as the text says; 429: too many wait.
+        """
+        check_input(request)
+        self._subject.living_pane()
+        if self._queue.idle:
+            self._failures.clear()
+        failures = self._failures.get(request.client_id or "", 0)
+        answer: Deferred[Delivery] = Deferred(lambda _: done.cancel())
+        done = self._queue.put(lambda: self._take(request, failures, answer))
+        done.addCallbacks(lambda it: _once(answer, it), lambda why: _once(answer, why))
+        return await answer
+
+    async def press(self, key: str) -> None:
+        """Press a named key when its turn comes.
+
+        @raise ServiceError: 400: no such key; 409: no process; 422: the answer was lost, or it
+            was refused; 429: too many wait.
+        """
+        if key not in KEYS:
+            raise invalid("key", f"one of {' '.join(KEYS)}")
+        self._subject.living_pane()
+        await self._queue.put(lambda: self._press(key))
+
+    def recover(self) -> None:
+        """Finish what a process before this one began; call it when the pane was taken up."""
+        entry = self._journal.pending(self._subject.session().id)
+        # With the queue at work the entry is what it is typing just now.
+        if entry is not None and self._queue.idle:
+            begun = entry
+            self._queue.put(lambda: self._finish_begun(begun)).addErrback(
+                lambda why: self._log.failure("input {id} was not finished", why, id=begun.id)
+            )
+
+    def abandon(self) -> None:
+        """The process is gone for good: nobody will type the rest of what was begun.
+
+        Its number stays taken: it may have been typed into the process that is gone.
+        """
+        entry = self._journal.pending(self._subject.session().id)
+        if entry is not None and self._queue.idle:
+            self._journal.finish(entry)
+
+    def close(self) -> None:
+        """Stop where it stands; the journal keeps what was begun."""
+        self._queue.close()
+
+    # -- inside, one at a time
+
+    async def _take(
+        self, request: InputRequest, failures: int, answer: Deferred[Delivery]
+    ) -> Delivery:
+        client = request.client_id or ""
+        if client and self._failures.get(client, 0) != failures:
+            raise conflict("an earlier input of this client failed; send both again")
+        try:
+            return await self._accept(request, answer)
+        except NotTyped as error:
+            self._failed(client)
+            raise failed(f"nothing was typed: {error}") from error
+        except PaneGone as error:
+            self._failed(client)
+            raise no_process() from error
+        except ServiceError:
+            self._failed(client)
+            raise
+
+    def _failed(self, client: str) -> None:
+        if not client:
+            return
+        # More clients than can wait: those longest ago have nothing in the queue any more.
+        while len(self._failures) > WAITING:
+            del self._failures[next(iter(self._failures))]
+        self._failures[client] = self._failures.pop(client, 0) + 1
+
+    async def _accept(self, request: InputRequest, answer: Deferred[Delivery]) -> Delivery:
+        previous = self._previous(request)
+        if request.seq is not None and previous is not None and request.seq <= previous:
+            return Delivery(delivered=False, duplicate=True)
+        kind, data = classify(request.text, request.use_mux)
+        if kind is Kind.PROMPT:
+            await self._gate.ready(self._subject.session())
+        entry = self._entry(request, kind, data, previous)
+        hands = self._hands(
+            unsure=lambda: _once(answer, failed(UNSURE)),
+            # Without a number the caller can only send it again; with one it must not get lost.
+            wanted=lambda: entry.seq is not None or not answer.called,
+            submitting=request.submitting,
+        )
+        self._journal.accept(entry)
+        await self._type(entry, hands)
+        return Delivery(delivered=True)
+
+    def _previous(self, request: InputRequest) -> int | None:
+        if request.seq is None or request.client_id is None:
+            return None
+        return self._journal.last_seq(self._subject.session().id, request.client_id)
+
+    def _entry(self, request: InputRequest, kind: Kind, data: bytes, previous: int | None) -> Entry:
+        return Entry(
+            session_id=self._subject.session().id,
+            id=self._new_id(),
+            kind=kind,
+            data=data,
+            client_id=None if request.seq is None else request.client_id,
+            seq=request.seq,
+            previous_seq=previous,
+        )
+
+    async def _type(self, entry: Entry, hands: Hands) -> None:
+        try:
+            await Typist(entry, hands).type()
+        except (NotTyped, PaneGone):
+            self._journal.give_back(entry)
+            raise
+        except CancelledError:
+            # The service stops; the one after it goes on from the journal.
+            raise
+        except Exception:
+            self._journal.finish(entry)
+            raise
+        self._journal.finish(entry)
+        self._subject.typed(entry.kind is Kind.PROMPT or b"\r" in entry.data)
+
+    async def _finish_begun(self, entry: Entry) -> None:
+        try:
+            hands = self._hands(unsure=lambda: None, wanted=lambda: True)
+            await Typist(entry, hands).type(resumed=True)
+        except NotTyped as error:
+            self._log.warn("input {id} was not typed: {error}", id=entry.id, error=error)
+            self._journal.give_back(entry)
+            return
+        except (PaneGone, ServiceError) as error:
+            self._log.warn("input {id} was not finished: {error}", id=entry.id, error=error)
+        self._journal.finish(entry)
+
+    def _hands(
+        self,
+        *,
+        unsure: Callable[[], None],
+        wanted: Callable[[], bool],
+        submitting: Callable[[], None] | None = None,
+    ) -> Hands:
+        return Hands(
+            clock=self._clock,
+            pane=self._subject.living_pane(),
+            composer=self._subject.composer(),
+            unsure=unsure,
+            wanted=wanted,
+            submitting=submitting,
+        )
+
+    async def _press(self, key: str) -> None:
+        pane = self._subject.living_pane()
+        try:
+            await pane.send_key(key)
+        except PaneGone as error:
+            raise no_process() from error
+        except MuxTimeout as error:
+            raise failed(UNSURE) from error
+        except MuxError as error:
+            raise failed(f"the key was not pressed: {error}") from error
+        self._subject.typed(key == "Enter")
+
+
+def _once(answer: Deferred[Delivery], outcome: Delivery | Failure | ServiceError) -> None:
+    """Answer unless the caller was answered already."""
+    if answer.called:
+        return
+    if isinstance(outcome, Delivery):
+        answer.callback(outcome)
+    else:
+        answer.errback(outcome)

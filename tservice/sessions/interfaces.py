@@ -1,0 +1,149 @@
+"""What other features know of sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+from attrs import frozen
+from zope.interface import Interface
+
+from tservice.core.identity import Identity
+from tservice.mux.interface import IPane
+from tservice.sessions.model import ModelSource, NameSource, Session, Status
+from tservice.sessions.requests import CreateRequest, InputRequest
+from tservice.sessions.viewport import Viewport
+
+__all__ = [
+    "ActivitySink",
+    "CreateRequest",
+    "Delivery",
+    "IActivitySource",
+    "IActivitySources",
+    "IInputGate",
+    "ISessions",
+    "Identity",
+    "InputRequest",
+    "Session",
+    "Status",
+    "Viewport",
+]
+
+
+@frozen(kw_only=True)
+class Delivery:
+    """What became of an input.
+
+    @ivar delivered: it was typed whole.
+    @ivar duplicate: it was accepted before, so it was not typed again.
+    """
+
+    delivered: bool
+    duplicate: bool = False
+
+
+class ISessions(Interface):
+    """The sessions.  Every error is a L{ServiceError}; an unknown id is a 404.
+
+    With a C{caller}, a session of somebody else is a 404 too, unless the caller is an admin;
+    without one the caller is the service itself.  What happens to a session is told by the
+    C{session:} events.
+    """
+
+    def get(session_id: str, caller: Identity | None = None) -> Session:
+        """The session."""
+
+    def list(caller: Identity | None = None) -> list[Session]:
+        """All that the caller may see, in the order of the list."""
+
+    def describe(session_id: str) -> dict[str, Any]:
+        """The session as clients see it (wire 1.1)."""
+
+    def owner_of(session_id: str) -> str | None:
+        """Whose it is; C{None} in single-user mode."""
+
+    def pane_of(session_id: str) -> IPane | None:
+        """Its pane, also one whose process is over; C{None} without one.
+
+        A new start is a new pane: C{session:interactive} tells of it.
+        """
+
+    async def create(request: CreateRequest, caller: Identity) -> Session:
+        """Make a session and start it where the request says so (wire 1.3)."""
+
+    async def start(
+        session_id: str, *, clear_breaker: bool = False, granted: bool = True
+    ) -> Session:
+        """Start its process, or attach to the one that was let go.
+
+        @param granted: whoever asks may bypass permissions.
+        """
+
+    async def stop(session_id: str, reason: str) -> Session:
+        """End its process and keep the record as C{stopped} (wire 26)."""
+
+    async def delete(session_id: str, *, kill: bool = True) -> None:
+        """End its process and remove it; C{kill} false lets go of it instead."""
+
+    async def input(session_id: str, request: InputRequest) -> Delivery:
+        """Type something (wire 1.5)."""
+
+    async def prompt(session_id: str, text: str) -> None:
+        """Type C{text} as one prompt and submit it."""
+
+    async def send_key(session_id: str, key: str) -> None:
+        """Press one key of C{tservice.mux.keys.KEYS}, in turn with the inputs."""
+
+    async def resize(
+        session_id: str, cols: int, rows: int, *, viewport: Viewport | None, force: bool
+    ) -> tuple[int, int]:
+        """Ask for a size; the one that holds now (wire 1.3)."""
+
+    def report_model(session_id: str, source: ModelSource, text: str | None) -> None:
+        """What C{source} says about the model; C{None}: nothing any more."""
+
+    def rename(session_id: str, name: str, source: NameSource) -> Session:
+        """Give it a name, as checked by L{tservice.sessions.names.check_name}."""
+
+    def update(session_id: str, **fields: Any) -> Session:
+        """Change fields of the record, save it and tell of it."""
+
+    def counts() -> Iterable[tuple[str, Status, int]]:
+        """How many sessions there are, by mode and status."""
+
+
+class IInputGate(Interface):
+    """Keeps input back while it would land in the wrong place, such as a trust dialog."""
+
+    async def ready(session: Session) -> None:
+        """Return once input may be typed; nothing was accepted yet.
+
+        @raise ServiceError: it will not come to that (422).
+        """
+
+
+class ActivitySink(Protocol):
+    """Who is told what a session does."""
+
+    def working(self, reason: str) -> None:
+        """It began to work; C{reason} is one line for C{statusReason}."""
+
+    def idle(self, reason: str) -> None:
+        """It is done, or just came up."""
+
+
+class IActivitySource(Interface):
+    """Finds out what one session does, as long as its process runs."""
+
+    def start(pane: IPane, sink: ActivitySink, fresh: bool) -> None:
+        """Begin; C{fresh}: the process was just started, not taken up again."""
+
+    def stop() -> None:
+        """The process is over or let go; tell nothing any more.  May be called twice."""
+
+
+class IActivitySources(Interface):
+    """Chooses how to find out."""
+
+    def source(session: Session) -> IActivitySource:
+        """A new source for that session's mode."""

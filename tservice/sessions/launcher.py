@@ -1,0 +1,101 @@
+"""Starting a session's process, or taking up the one that runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from attrs import frozen
+
+from tservice.clis.interfaces import ICliRegistry, Launch, LaunchRequest, PaneKeys
+from tservice.core.errors import failed
+from tservice.mux.interface import IMultiplexer, IPane, MuxError, PaneGone, PaneSpec
+from tservice.sessions.model import Session
+
+
+@frozen(kw_only=True)
+class LaunchSettings:
+    """What every pane is started with.
+
+    @ivar api_url: C{SERVICE_API_URL}; asked at each start, for the port may be the kernel's choice.
+    @ivar history_limit: lines above the screen (setting C{historyLimit}).
+    """
+
+    api_url: Callable[[], str]
+    hook_secret_file: Path
+    history_limit: Callable[[], int]
+
+
+class Launcher:
+    """Panes for sessions."""
+
+    def __init__(self, mux: IMultiplexer, clis: ICliRegistry, settings: LaunchSettings) -> None:
+        self._mux = mux
+        self._clis = clis
+        self._settings = settings
+
+    def plan(self, session: Session, *, granted: bool, resume: str | None = None) -> Launch:
+        """What would run.
+
+        @param granted: whoever asks may bypass permissions.
+        @param resume: the agent's own conversation to go on with.
+        @raise ServiceError: 400, 403 or 422, as L{ICliRegistry.launch} says.
+        """
+        request = LaunchRequest(
+            mode=session.mode,
+            pane=PaneKeys(
+                session_id=session.id,
+                api_url=self._settings.api_url(),
+                hook_secret_file=str(self._settings.hook_secret_file),
+            ),
+            params=session.params,
+            resume=resume,
+            overrides=session.env_overrides,
+            granted=granted,
+        )
+        return self._clis.launch(request)
+
+    async def launch(self, session: Session, plan: Launch) -> IPane:
+        """Start C{plan} in a pane of the session's size.
+
+        @raise ServiceError: 422: the folder is gone, or the multiplexer could not do it.
+        """
+        if not os.path.isdir(session.working_dir):  # noqa: ASYNC240
+            raise failed(f"the folder {session.working_dir} is gone")
+        spec = PaneSpec(
+            session_id=session.id,
+            argv=plan.argv,
+            env=plan.env,
+            cwd=session.working_dir,
+            cols=session.cols,
+            rows=session.rows,
+            history_limit=self._settings.history_limit(),
+        )
+        try:
+            return await self._mux.create(spec)
+        except MuxError as error:
+            raise failed(f"the session could not be started: {error}") from error
+
+    async def take_up(self, session_id: str) -> IPane | None:
+        """The pane that runs for the session already; C{None} when there is none.
+
+        @raise ServiceError: 422: something is there but does not answer; leave it alone.
+        """
+        try:
+            return await self._mux.adopt(session_id)
+        except MuxError as error:
+            raise failed(f"the session's terminal does not answer: {error}") from error
+
+
+async def end(pane: IPane) -> None:
+    """End a pane and its server.
+
+    @raise ServiceError: 422: nobody knows whether it ended.
+    """
+    try:
+        await pane.kill()
+    except PaneGone:
+        return
+    except MuxError as error:
+        raise failed(f"the session could not be ended: {error}") from error

@@ -1,0 +1,16 @@
+"""The order of the session list (wire 1.3, C{PUT /api/session-order})."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+
+def reorder(positions: Mapping[str, int], order: Iterable[str]) -> dict[str, int]:
+    """The new positions of the sessions in C{order}, which names each once.
+
+    They share out the places that they held among themselves, so that sessions which the caller
+    does not see keep theirs.
+    """
+    wanted = list(order)
+    places = sorted(positions[session_id] for session_id in wanted)
+    return dict(zip(wanted, places, strict=True))

@@ -1,0 +1,48 @@
+"""Session records in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tservice.sessions.columns import COLUMNS, from_row, to_row
+from tservice.sessions.model import Session
+from tservice.store.database import Database
+
+_NAMES = ", ".join(COLUMNS)
+_PLACES = ", ".join("?" * len(COLUMNS))
+_UPDATES = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS if name != "id")
+_SAVE = (
+    f"INSERT INTO sessions ({_NAMES}) VALUES ({_PLACES}) "  # noqa: S608
+    f"ON CONFLICT (id) DO UPDATE SET {_UPDATES}"
+)
+_LOAD = f"SELECT {_NAMES} FROM sessions ORDER BY position, id"  # noqa: S608
+
+
+class SessionRepository:
+    """What was saved is on the disk when the method returns."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def load(self) -> list[Session]:
+        """Every record, in the order of the list."""
+        return [from_row(row) for row in self._database.query(_LOAD)]
+
+    def save(self, session: Session, *, durable: bool = True) -> None:
+        """Insert or replace.
+
+        @param durable: false for what nobody would miss after a power loss, such as a status.
+        """
+        self._database.execute(_SAVE, to_row(session), durable=durable)
+
+    def remove(self, session_id: str) -> None:
+        """Forget the record, its input marks and its journal."""
+        self._database.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
+
+    def place(self, positions: Mapping[str, int]) -> None:
+        """Set the positions of these sessions, all or none."""
+        with self._database.transaction():
+            self._database.execute_many(
+                "UPDATE sessions SET position = ? WHERE id = ?",
+                [(position, session_id) for session_id, position in positions.items()],
+            )

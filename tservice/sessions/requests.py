@@ -1,0 +1,74 @@
+"""What callers ask of sessions, as plain records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from attrs import field, frozen
+
+from tservice.core.errors import ErrorCode, ServiceError, invalid
+
+INPUT_LENGTH = 65_536
+"""Characters of one input (wire 1.5)."""
+CLIENT_ID_LENGTH = 128
+SEQ_LIMIT = 2**53 - 1
+"""The largest integer that every JSON reader keeps exact."""
+
+
+@frozen(kw_only=True)
+class CreateRequest:
+    """A session to be made (wire 1.3).
+
+    @ivar params: launch parameters; C{model} and C{effort} of the body are among them.
+    @ivar parent_session_id: must be a session of the same owner.
+    """
+
+    mode: str | None = None
+    name: str | None = None
+    working_dir: str | None = None
+    case_name: str | None = None
+    parent_session_id: str | None = None
+    agent_origin: str | None = None
+    params: Mapping[str, object] = field(factory=dict)
+    env_overrides: Mapping[str, str] = field(factory=dict, repr=False)
+    resume_session_id: str | None = None
+    statusline_telemetry: bool = False
+    start: bool = False
+    cols: int = 120
+    rows: int = 40
+
+
+@frozen(kw_only=True)
+class InputRequest:
+    """Something to be typed (wire 1.5).
+
+    @ivar use_mux: C{True}: as a prompt; C{False}: as raw bytes; C{None}: by what it looks like.
+    @ivar client_id: with C{seq}: type it only if the number is above the last one seen from there.
+    @ivar submitting: called just before the key that submits: what the agent does from then on
+        belongs to this input.
+    """
+
+    text: str
+    use_mux: bool | None = None
+    client_id: str | None = None
+    seq: int | None = None
+    submitting: Callable[[], None] | None = field(default=None, eq=False, repr=False)
+
+
+def check_input(request: InputRequest) -> None:
+    """Refuse what may not be typed.
+
+    @raise ServiceError: 413 for more than L{INPUT_LENGTH} characters; 400 for a C{seq} without a
+        C{clientId}, or one out of range.
+    """
+    if len(request.text) > INPUT_LENGTH:
+        message = f"input: at most {INPUT_LENGTH} characters"
+        raise ServiceError(ErrorCode.PAYLOAD_TOO_LARGE, message)
+    if request.seq is None:
+        return
+    if request.client_id is None:
+        raise invalid("seq", "needs a clientId")
+    if not 1 <= len(request.client_id) <= CLIENT_ID_LENGTH:
+        raise invalid("clientId", f"1 to {CLIENT_ID_LENGTH} characters")
+    if not 0 <= request.seq <= SEQ_LIMIT:
+        raise invalid("seq", f"0 to {SEQ_LIMIT}")

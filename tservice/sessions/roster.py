@@ -1,0 +1,139 @@
+"""All sessions: found, listed, changed, saved and told of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from attrs import evolve
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.core.clock import now_ms
+from tservice.core.errors import not_found
+from tservice.core.events import Audience, Event, EventHub
+from tservice.core.identity import Identity
+from tservice.sessions.live import Live
+from tservice.sessions.model import Session, Status
+from tservice.sessions.repository import SessionRepository
+from tservice.sessions.wire import session_json
+
+
+class Roster:
+    """The sessions by id, in the order of the list.
+
+    A change is on disk before it is told to anybody.
+    """
+
+    def __init__(self, clock: IReactorTime, repository: SessionRepository, hub: EventHub) -> None:
+        self._clock = clock
+        self._repository = repository
+        self._hub = hub
+        self._sessions: dict[str, Live] = {}
+
+    def __iter__(self) -> Iterator[Live]:
+        """Every session in the order of the list."""
+        return iter(sorted(self._sessions.values(), key=lambda live: live.record.position))
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def get(self, session_id: str, caller: Identity | None = None) -> Live:
+        """The session.
+
+        @raise ServiceError: 404: it does not exist, or not for C{caller}.
+        """
+        live = self._sessions.get(session_id)
+        if live is None or not may_see(live.record, caller):
+            raise not_found(f"Session {session_id}")
+        return live
+
+    def find(self, session_id: str) -> Live | None:
+        """The session, if it exists."""
+        return self._sessions.get(session_id)
+
+    def visible(self, caller: Identity | None) -> list[Live]:
+        """What C{caller} may see, in the order of the list."""
+        return [live for live in self if may_see(live.record, caller)]
+
+    def records(self) -> list[Session]:
+        """Every record."""
+        return [live.record for live in self._sessions.values()]
+
+    def next_position(self) -> int:
+        """A place behind every other session."""
+        return max((live.record.position for live in self._sessions.values()), default=-1) + 1
+
+    def counts(self) -> list[tuple[str, Status, int]]:
+        """How many there are by mode and status."""
+        found = Counter((record.mode, record.status) for record in self.records())
+        return [(mode, status, count) for (mode, status), count in sorted(found.items())]
+
+    def recall(self, live: Live) -> None:
+        """Put in one whose record was read from disk."""
+        self._sessions[live.record.id] = live
+
+    def add(self, live: Live) -> None:
+        """Put in a new one."""
+        self._repository.save(live.record)
+        self.recall(live)
+        self.publish(live, "session:created", session_json(live.session))
+
+    def remove(self, live: Live) -> None:
+        """Take it out for good."""
+        self._repository.remove(live.record.id)
+        del self._sessions[live.record.id]
+        live.inputs.close()
+        self.tell(live, "session:deleted")
+
+    def change(self, live: Live, *, durable: bool = True, **fields: Any) -> Session:
+        """Change fields of the record, save it and publish C{session:updated}.
+
+        A session that was removed meanwhile stays removed.
+        """
+        record = evolve(live.session, **fields)
+        if record != live.record and self._sessions.get(record.id) is live:
+            self._repository.save(record, durable=durable)
+            live.record = record
+            self.publish(live, "session:updated", session_json(record))
+        return record
+
+    def place(self, positions: Mapping[str, int]) -> None:
+        """Give these sessions new places in the list."""
+        self._repository.place(positions)
+        for session_id, position in positions.items():
+            live = self._sessions[session_id]
+            live.record = evolve(live.record, position=position)
+
+    def save_activity(self) -> None:
+        """Save when each session last did something, which is not saved each time."""
+        for live in self:
+            if live.session is not live.record:
+                live.record = live.session
+                self._repository.save(live.record, durable=False)
+
+    def tell(self, live: Live, name: str, **data: Any) -> None:
+        """Publish C{{id, at}} and what else there is to say."""
+        self.publish(live, name, {"id": live.record.id, "at": now_ms(self._clock), **data})
+
+    def publish(self, live: Live, name: str, data: Mapping[str, Any]) -> None:
+        """Publish an event that belongs to the session's owner."""
+        self._hub.publish(
+            Event(
+                name=name,
+                data=data,
+                session_id=live.record.id,
+                owner=live.record.owner,
+                audience=Audience.OWNER,
+            )
+        )
+
+
+def may_see(record: Session, caller: Identity | None) -> bool:
+    """Whether the session exists for C{caller}; C{None} is the service itself."""
+    return caller is None or caller.may_reach(record.owner)
+
+
+def is_own(record: Session, caller: Identity) -> bool:
+    """Whether it belongs to C{caller}; in single-user mode every session does."""
+    return record.owner is None or record.owner == caller.username

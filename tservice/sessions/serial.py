@@ -1,0 +1,96 @@
+"""One thing after another: a bounded queue of coroutines."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from attrs import define
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.python.failure import Failure
+
+from tservice.core.errors import ErrorCode, ServiceError
+
+_T = TypeVar("_T")
+Work = Callable[[], Coroutine[Any, Any, _T]]
+
+WAITING = 64
+"""Pieces of work that may wait; one more is refused with 429 RATE_LIMITED."""
+
+
+@define(eq=False)
+class _Job:
+    work: Work[Any]
+    answer: Deferred[Any]
+
+
+class SerialQueue:
+    """Runs what is put into it strictly one by one, in order.
+
+    A piece of work whose caller goes away while it waits is dropped; one that has begun is
+    finished, because half of it would be worse.
+    """
+
+    def __init__(self, waiting: int = WAITING) -> None:
+        self._limit = waiting
+        self._jobs: deque[_Job] = deque()
+        self._running: Deferred[Any] | None = None
+        self._closed = False
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing runs or waits."""
+        return self._running is None and not self._jobs
+
+    def put(self, work: Work[_T]) -> Deferred[_T]:
+        """Run C{work} when its turn comes; the Deferred is its outcome.
+
+        @raise ServiceError: 429 when L{WAITING} wait already.
+        """
+        if self._closed:
+            raise ServiceError(ErrorCode.OPERATION_FAILED, "the service is stopping")
+        if len(self._jobs) >= self._limit:
+            raise ServiceError(ErrorCode.RATE_LIMITED, "too many inputs wait for this session")
+        job = _Job(work, Deferred(lambda _: self._drop(job)))
+        self._jobs.append(job)
+        self._next()
+        return job.answer
+
+    def close(self) -> None:
+        """End: what runs is cancelled where it stands, what waits is dropped."""
+        self._closed = True
+        for job in tuple(self._jobs):
+            job.answer.cancel()
+        if self._running is not None:
+            self._running.cancel()
+
+    def _drop(self, job: _Job) -> None:
+        if job in self._jobs:
+            self._jobs.remove(job)
+
+    def _next(self) -> None:
+        if self._running is not None or not self._jobs:
+            return
+        job = self._jobs.popleft()
+        # Set before it starts: a piece that ends at once must find it to clear it.
+        running = self._running = Deferred()
+        outcome = Deferred.fromCoroutine(job.work())
+        if self._running is running:
+            self._running = outcome
+        outcome.addBoth(self._over, job)
+
+    def _over(self, result: Any, job: _Job) -> None:
+        self._running = None
+        if not job.answer.called:
+            _tell(job.answer, result)
+        self._next()
+
+
+def _tell(answer: Deferred[Any], result: Any) -> None:
+    if isinstance(result, Failure):
+        if result.check(CancelledError):
+            result = Failure(ServiceError(ErrorCode.OPERATION_FAILED, "the service is stopping"))
+        answer.errback(result)
+    else:
+        answer.callback(result)

@@ -1,0 +1,297 @@
+"""The sessions: what routes and other features call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from attrs import frozen
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+from zope.interface import implementer
+
+from tservice.clis.interfaces import ICliRegistry
+from tservice.core.clock import now_ms
+from tservice.core.errors import ServiceError, failed
+from tservice.core.identity import Identity
+from tservice.mux.interface import IPane, MuxError, PaneGone
+from tservice.sessions.adoption import Adoption
+from tservice.sessions.capacity import overdue
+from tservice.sessions.create import Creator
+from tservice.sessions.input import InputQueue
+from tservice.sessions.interfaces import Delivery, IInputGate, ISessions
+from tservice.sessions.journal import InputJournal
+from tservice.sessions.lifecycle import Stage, recalled
+from tservice.sessions.live import Live
+from tservice.sessions.model import ModelSource, NameSource, Phase, Session, Status
+from tservice.sessions.processes import Processes
+from tservice.sessions.properties import Properties
+from tservice.sessions.quickstart import QuickStart, QuickStarter
+from tservice.sessions.reading import (
+    Reading,
+    ReadRequest,
+    history_rows,
+    read_terminal,
+    search_terminal,
+)
+from tservice.sessions.repository import SessionRepository
+from tservice.sessions.requests import CreateRequest, InputRequest
+from tservice.sessions.roster import Roster, is_own
+from tservice.sessions.subject import Subject, composer_rule
+from tservice.sessions.viewport import Viewport, after_resize, may_resize
+from tservice.sessions.wire import session_json
+
+
+@implementer(IInputGate)
+class OpenGate:
+    """Lets every input through at once."""
+
+    async def ready(self, session: Session) -> None:
+        """Nothing to wait for."""
+
+
+@frozen(kw_only=True)
+class Parts:
+    """The workers of L{SessionService}."""
+
+    clock: IReactorTime
+    repository: SessionRepository
+    journal: InputJournal
+    roster: Roster
+    clis: ICliRegistry
+    processes: Processes
+    creator: Creator
+    quick: QuickStarter
+    properties: Properties
+    adoption: Adoption
+    gate: IInputGate
+    new_input_id: Callable[[], str]
+    history_limit: Callable[[], int]
+
+
+@implementer(ISessions)
+class SessionService:
+    """See L{ISessions}; what is beyond it is for the routes.
+
+    @ivar properties: what a user sets on a session.
+    """
+
+    _log = Logger()
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._roster = parts.roster
+        self._processes = parts.processes
+        self.properties = parts.properties
+
+    # -- the service's own life
+
+    async def open(self) -> None:
+        """Read the records and take up what runs; call it once, before anybody may ask."""
+        for record in self._parts.repository.load():
+            self._roster.recall(self._live(record, recalled(record.phase)))
+        await self._parts.adoption.run()
+
+    def close(self) -> None:
+        """Let go: panes run on, the journal keeps what was begun.
+
+        To be called before the multiplexer is closed: a pane that was let go under an input's
+        hands looks to it like one that is gone.
+        """
+        self._parts.adoption.close()
+        self._roster.save_activity()
+        for live in self._roster:
+            live.forget_pane()
+            live.inputs.close()
+
+    # -- reading
+
+    def get(self, session_id: str, caller: Identity | None = None) -> Session:
+        return self._roster.get(session_id, caller).session
+
+    def list(self, caller: Identity | None = None) -> list[Session]:
+        return [live.session for live in self._roster.visible(caller)]
+
+    def describe(self, session_id: str) -> dict[str, Any]:
+        return session_json(self._roster.get(session_id).session)
+
+    def owner_of(self, session_id: str) -> str | None:
+        return self._roster.get(session_id).record.owner
+
+    def pane_of(self, session_id: str) -> IPane | None:
+        return _held_pane(self._roster.get(session_id))
+
+    def counts(self) -> Iterable[tuple[str, Status, int]]:
+        return self._roster.counts()
+
+    async def read(
+        self, session_id: str, *, full: bool, lines: str | None, tail: int | None
+    ) -> Reading:
+        """The terminal's text (wire 1.6).
+
+        @param lines: rows of history, as L{history_rows} reads it.
+        """
+        live = self._roster.get(session_id)
+        history = history_rows(full, lines, self._parts.history_limit())
+        request = ReadRequest(history=history, tail=tail)
+        pane = _held_pane(live) if live.record.pid is not None else None
+        return await read_terminal(self._parts.clock, live.session, pane, request)
+
+    async def search(
+        self, session_id: str, needle: str, limit: int, *, nocase: bool
+    ) -> dict[str, Any]:
+        """Occurrences in the pane's history (wire 1.3); also of a process that is over."""
+        pane = _held_pane(self._roster.get(session_id))
+        return await search_terminal(pane, needle, limit, nocase=nocase)
+
+    # -- life and death
+
+    async def create(self, request: CreateRequest, caller: Identity) -> Session:
+        live = self._add(self._parts.creator.record(request, caller))
+        if request.start:
+            await self._first_start(live, caller)
+        return live.session
+
+    async def quick_start(self, wanted: QuickStart, caller: Identity) -> Session:
+        """Make a case and a session in it, and start it (wire 1.4)."""
+        live = self._add(self._parts.quick.prepare(wanted, caller))
+        await self._first_start(live, caller)
+        return live.session
+
+    async def start(
+        self, session_id: str, *, clear_breaker: bool = False, granted: bool = True
+    ) -> Session:
+        live = self._roster.get(session_id)
+        return await self._processes.start(
+            live, clear_breaker=clear_breaker, granted=granted, resume=_first_resume(live)
+        )
+
+    async def stop(self, session_id: str, reason: str) -> Session:
+        session = await self._processes.stop(self._roster.get(session_id), reason)
+        for record in overdue(self._roster.records()):
+            self._roster.remove(self._roster.get(record.id))
+        return session
+
+    async def delete(self, session_id: str, *, kill: bool = True) -> None:
+        live = self._roster.get(session_id)
+        if kill:
+            await self._processes.kill(live)
+        else:
+            await self._processes.let_go(live)
+
+    async def delete_own(self, caller: Identity) -> int:
+        """End and remove every session of the caller; how many there were.
+
+        @raise ServiceError: 422: some do not answer; all others are gone.
+        """
+        own = [live for live in self._roster if is_own(live.record, caller)]
+        refused = []
+        for live in own:
+            try:
+                await self._processes.kill(live)
+            except ServiceError as error:
+                refused.append(error.message)
+        if refused:
+            raise failed(f"{len(refused)} of {len(own)} sessions are left: {refused[0]}")
+        return len(own)
+
+    # -- input
+
+    async def input(self, session_id: str, request: InputRequest) -> Delivery:
+        return await self._roster.get(session_id).inputs.deliver(request)
+
+    async def prompt(self, session_id: str, text: str) -> None:
+        await self.input(session_id, InputRequest(text=text, use_mux=True))
+
+    async def send_key(self, session_id: str, key: str) -> None:
+        await self._roster.get(session_id).inputs.press(key)
+
+    async def resize(
+        self, session_id: str, cols: int, rows: int, *, viewport: Viewport | None, force: bool
+    ) -> tuple[int, int]:
+        live = self._roster.get(session_id)
+        now = now_ms(self._parts.clock)
+        if may_resize(live.claims, viewport, now, force=force):
+            live.claims = after_resize(live.claims, viewport, now, force=force)
+            await self._apply_size(live, cols, rows)
+        return live.record.cols, live.record.rows
+
+    # -- changes
+
+    def rename(self, session_id: str, name: str, source: NameSource) -> Session:
+        return self.properties.rename(self._roster.get(session_id), name, source)
+
+    def report_model(self, session_id: str, source: ModelSource, text: str | None) -> None:
+        self.properties.report_model(self._roster.get(session_id), source, text)
+
+    def update(self, session_id: str, **fields: Any) -> Session:
+        return self._roster.change(self._roster.get(session_id), **fields)
+
+    def live(self, session_id: str, caller: Identity | None = None) -> Live:
+        """The session in memory, for L{properties}."""
+        return self._roster.get(session_id, caller)
+
+    # -- inside
+
+    def _add(self, record: Session) -> Live:
+        live = self._live(record, record.phase)
+        self._roster.add(live)
+        return live
+
+    async def _first_start(self, live: Live, caller: Identity) -> None:
+        """Start a session that was just made; one that cannot be started is not kept."""
+        try:
+            granted = caller.can_bypass_permissions
+            await self._processes.start(live, granted=granted, resume=_first_resume(live))
+        except Exception:
+            self._roster.remove(live)
+            raise
+
+    def _live(self, record: Session, phase: Phase) -> Live:
+        subject = Subject(
+            session=lambda: live.record,
+            pane=lambda: _held_pane(live),
+            composer=lambda: composer_rule(self._parts.clis, live.record.mode),
+            typed=lambda submitted: self._typed(live, submitted),
+        )
+        inputs = InputQueue(
+            clock=self._parts.clock,
+            journal=self._parts.journal,
+            gate=self._parts.gate,
+            subject=subject,
+            new_id=self._parts.new_input_id,
+        )
+        live = Live(record=record, stage=Stage(phase), inputs=inputs)
+        return live
+
+    def _typed(self, live: Live, submitted: bool) -> None:
+        now = now_ms(self._parts.clock)
+        live.last_output = max(live.last_output, now)
+        if submitted:
+            self._roster.change(live, durable=False, last_submit_at=now)
+
+    async def _apply_size(self, live: Live, cols: int, rows: int) -> None:
+        pane = _held_pane(live) if live.record.pid is not None else None
+        if pane is not None:
+            try:
+                await pane.resize(cols, rows)
+            except PaneGone:
+                # It ended just now; the size holds for the next start.
+                self._log.debug("session {id} ended before its resize", id=live.record.id)
+            except MuxError as error:
+                raise failed(f"the terminal was not resized: {error}") from error
+            else:
+                cols, rows = pane.cols, pane.rows
+        self._roster.change(live, durable=False, cols=cols, rows=rows)
+
+
+def _held_pane(live: Live) -> IPane | None:
+    """The pane, unless it was let go and is only kept aside."""
+    return None if live.stage.phase is Phase.DETACHED else live.pane
+
+
+def _first_resume(live: Live) -> str | None:
+    """The conversation that a new session was made to go on with (wire 1.3)."""
+    if live.record.phase is not Phase.CREATED or not live.record.conversation_ids:
+        return None
+    return live.record.conversation_ids[-1]

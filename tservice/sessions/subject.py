@@ -1,0 +1,53 @@
+"""What the way in asks of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import frozen
+
+from tservice.clis.interfaces import ICliRegistry, Kind
+from tservice.core.errors import ServiceError, conflict, failed
+from tservice.mux.interface import IPane
+from tservice.sessions.model import Session
+from tservice.terminal.composer import ComposerRule
+
+
+@frozen(kw_only=True)
+class Subject:
+    """A session as its input queue sees it; everything is asked afresh each time.
+
+    @ivar composer: how its mode draws its composer; C{None} for shells.
+    @ivar typed: told after an input was typed; true when it held an Enter.
+    """
+
+    session: Callable[[], Session]
+    pane: Callable[[], IPane | None]
+    composer: Callable[[], ComposerRule | None]
+    typed: Callable[[bool], None]
+
+    def living_pane(self) -> IPane:
+        """The pane with its process.
+
+        @raise ServiceError: 409: there is none; 422: nobody knows.
+        """
+        pane = self.pane()
+        if pane is None and self.session().pid is not None:
+            raise failed("the terminal does not answer; nothing was typed")
+        if pane is None or pane.ending is not None:
+            raise no_process()
+        return pane
+
+
+def no_process() -> ServiceError:
+    """The 409 of an input without a process (wire 26)."""
+    return conflict("the session has no process; nothing was typed")
+
+
+def composer_rule(clis: ICliRegistry, mode: str) -> ComposerRule | None:
+    """The composer of C{mode}, from its registry entry; C{None} for shells and unknown modes."""
+    entry = clis.get(mode)
+    if entry is None or entry.kind is Kind.SHELL:
+        return None
+    can = entry.capabilities
+    return ComposerRule(glyph=can.prompt_glyph, placeholder=can.composer_ready_mark)

@@ -1,0 +1,246 @@
+"""Parked waits: calls that are held until a session gives a signal (interface.md Agent waits)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from typing import TypeVar
+
+from attrs import field, frozen
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.python.failure import Failure
+
+from tservice.core.clock import now_ms
+from tservice.core.errors import ErrorCode, ServiceError
+
+_T = TypeVar("_T")
+
+TIMEOUT_DEFAULT = 60_000
+TIMEOUT_RANGE = (1_000, 600_000)
+"""Milliseconds; a valid time-out outside is clamped (interface.md Limits)."""
+
+
+class Signal(StrEnum):
+    """What a wait can wait for, in the order in which they win when several hold (wire 26)."""
+
+    EXIT = "exit"
+    BLOCKED = "blocked"
+    STOP = "stop"
+    IDLE = "idle"
+    WORKING = "working"
+
+
+DEFAULT_UNTIL = (Signal.STOP, Signal.IDLE, Signal.EXIT)
+HOOK_SIGNALS = frozenset({Signal.STOP, Signal.BLOCKED})
+"""Only the hooks of the primary CLI give these."""
+
+
+@frozen(kw_only=True)
+class WaitCaps:
+    """How many waits of both kinds may be parked (wire 7)."""
+
+    per_session: int = 16
+    total: int = 128
+    per_owner: int = 48
+
+
+@frozen(kw_only=True)
+class WaitOutcome:
+    """How a wait ended.
+
+    @ivar signals: each session's signal; C{None} where none came.
+    @ivar ended: the session went away while the wait was parked.
+    """
+
+    signals: Mapping[str, Signal | None]
+    timed_out: bool
+    waited_ms: int
+    immediate: bool = False
+    ended: bool = False
+
+    @property
+    def signal(self) -> Signal | None:
+        """The signal that fired, of a wait on one session the only one."""
+        return next((signal for signal in self.signals.values() if signal), None)
+
+
+def clamp_timeout(timeout: int) -> int:
+    """C{timeout} in milliseconds, brought into L{TIMEOUT_RANGE}."""
+    low, high = TIMEOUT_RANGE
+    return max(low, min(high, timeout))
+
+
+def first_of(held: Iterable[Signal], until: frozenset[Signal]) -> Signal | None:
+    """Of the signals that hold, the one that wins; C{None} when none is waited for."""
+    wanted = until.intersection(held)
+    return next((signal for signal in Signal if signal in wanted), None)
+
+
+class WaitSlots:
+    """Counts parked waits against their caps; every slot is given back exactly once."""
+
+    def __init__(self, caps: WaitCaps) -> None:
+        self._caps = caps
+        self._sessions: Counter[str] = Counter()
+        self._owners: Counter[str] = Counter()
+        self.taken = 0
+
+    def take(self, sessions: Iterable[str], owner: str) -> Callable[[], None]:
+        """Take one slot on each session; the returned function gives it back, once.
+
+        @raise ServiceError: SESSION_BUSY for a full session, RATE_LIMITED for the other caps.
+        """
+        ids = frozenset(sessions)
+        for session in ids:
+            if self._sessions[session] >= self._caps.per_session:
+                raise ServiceError(
+                    ErrorCode.SESSION_BUSY,
+                    f"Session {session} has {self._caps.per_session} parked waits already",
+                )
+        if self.taken >= self._caps.total or self._owners[owner] >= self._caps.per_owner:
+            raise ServiceError(ErrorCode.RATE_LIMITED, "Too many parked waits")
+        self._count(ids, owner, 1)
+        held = [True]
+
+        def give_back() -> None:
+            if held:
+                held.clear()
+                self._count(ids, owner, -1)
+
+        return give_back
+
+    def _count(self, ids: frozenset[str], owner: str, step: int) -> None:
+        self.taken += step
+        self._owners[owner] += step
+        for session in ids:
+            self._sessions[session] += step
+        if step < 0:
+            # An empty Counter entry would stay for every id ever seen.
+            self._owners += Counter()
+            self._sessions += Counter()
+
+
+@frozen(eq=False)
+class ParkedWait:
+    """One held call.
+
+    @ivar done: fires with the L{WaitOutcome}; cancelling it frees the slot.
+    @ivar disarmed: non-empty while only C{exit} counts: a wait that comes with an input must not
+        be answered by the end of the turn before it.
+    """
+
+    until: frozenset[Signal]
+    need_all: bool
+    started_ms: int
+    give_back: Callable[[], None]
+    done: Deferred[WaitOutcome]
+    signals: dict[str, Signal | None]
+    disarmed: list[bool] = field(factory=list)
+
+    def arm(self) -> None:
+        """From here on every signal counts."""
+        self.disarmed.clear()
+
+    def abandon(self) -> None:
+        """Nobody waits any more: the slot is free at once."""
+        self.done.addErrback(_trap_cancelled)
+        self.done.cancel()
+
+    def takes(self, signal: Signal) -> bool:
+        """Whether C{signal} is waited for now."""
+        return signal in self.until and (signal is Signal.EXIT or not self.disarmed)
+
+    def settled(self) -> bool:
+        """Whether enough sessions have given their signal."""
+        fired = [signal is not None for signal in self.signals.values()]
+        return all(fired) if self.need_all else any(fired)
+
+
+class Waits:
+    """Every parked wait for a signal."""
+
+    def __init__(self, clock: IReactorTime, slots: WaitSlots) -> None:
+        self._clock = clock
+        self._slots = slots
+        self._parked: dict[str, dict[ParkedWait, None]] = {}
+
+    def park(
+        self,
+        sessions: Mapping[str, Signal | None],
+        until: frozenset[Signal],
+        timeout_ms: int,
+        owner: str,
+        *,
+        need_all: bool = False,
+        armed: bool = True,
+    ) -> ParkedWait:
+        """Hold a call until its sessions signal, C{timeout_ms} passed, or it is cancelled.
+
+        @param sessions: by id, a signal that holds already (fleet waits), else C{None}.
+        @raise ServiceError: a cap is reached; nothing is parked.
+        """
+        give_back = self._slots.take(sessions, owner)
+        done: Deferred[WaitOutcome] = Deferred(lambda _: self._forget(wait))
+        wait = ParkedWait(
+            until=until,
+            need_all=need_all,
+            started_ms=now_ms(self._clock),
+            give_back=give_back,
+            done=done,
+            signals=dict(sessions),
+            disarmed=[] if armed else [True],
+        )
+        for session in sessions:
+            self._parked.setdefault(session, {})[wait] = None
+        call = self._clock.callLater(timeout_ms / 1000, self._finish, wait, timed_out=True)
+        done.addBoth(_stop_timer, call)
+        return wait
+
+    def signal(self, session: str, signal: Signal) -> None:
+        """C{session} gave C{signal}: answer whoever waits for it."""
+        for wait in tuple(self._parked.get(session, ())):
+            if wait.takes(signal) and wait.signals[session] is None:
+                wait.signals[session] = signal
+                if wait.settled():
+                    self._finish(wait)
+
+    def session_deleted(self, session: str) -> None:
+        """The session is no more: nothing that waits for it can be answered otherwise."""
+        for wait in tuple(self._parked.get(session, ())):
+            if Signal.EXIT in wait.until and wait.signals[session] is None:
+                wait.signals[session] = Signal.EXIT
+            self._finish(wait, ended=True, timed_out=not wait.settled())
+
+    def parked(self) -> int:
+        """How many slots are taken, waits for output included."""
+        return self._slots.taken
+
+    def _finish(self, wait: ParkedWait, *, timed_out: bool = False, ended: bool = False) -> None:
+        self._forget(wait)
+        outcome = WaitOutcome(
+            signals=wait.signals,
+            timed_out=timed_out,
+            waited_ms=now_ms(self._clock) - wait.started_ms,
+            ended=ended,
+        )
+        wait.done.callback(outcome)
+
+    def _forget(self, wait: ParkedWait) -> None:
+        wait.give_back()
+        for session in wait.signals:
+            waits = self._parked.get(session, {})
+            waits.pop(wait, None)
+            if not waits:
+                self._parked.pop(session, None)
+
+
+def _trap_cancelled(why: Failure) -> None:
+    why.trap(CancelledError)
+
+
+def _stop_timer(result: _T, call: IDelayedCall) -> _T:
+    if call.active():
+        call.cancel()
+    return result

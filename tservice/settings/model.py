@@ -1,0 +1,184 @@
+"""The settings: their names, ranges and defaults, and how a change is merged (wire 21).
+
+Pure.  A setting whose feature is switched off is stored and checked all the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    create_model,
+)
+from pydantic.alias_generators import to_camel
+
+_TEXT = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$"
+
+
+def _distinct(items: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(items)) != len(items):
+        raise ValueError("must not name anything twice")
+    return items
+
+
+CaseName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,128}$")]
+SessionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{1,64}$")]
+CaseOrder = Annotated[tuple[CaseName, ...], Field(max_length=1000), AfterValidator(_distinct)]
+SessionOrder = Annotated[tuple[SessionId, ...], Field(max_length=1000), AfterValidator(_distinct)]
+Mode = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,23}$")]
+ModelName = Annotated[
+    str, StringConstraints(pattern=r"^(?:[A-Za-z0-9_][A-Za-z0-9_@%+=:,./\[\]-]*)?$", max_length=50)
+]
+Folder = Annotated[str, StringConstraints(pattern=r"^(?:/[^\x00-\x1f\x7f]*)?$", max_length=4096)]
+Language = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$", max_length=35)
+]
+Term = Annotated[str, StringConstraints(pattern=_TEXT, min_length=1, max_length=64)]
+NotifiedEvent = Literal[
+    "permission_prompt", "elicitation_dialog", "idle_prompt", "stop", "exit", "error"
+]
+
+
+class Record(BaseModel):
+    """Frozen and strict; camelCase in the file and on the wire."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
+
+
+class Nice(Record):
+    """The priority that new sessions start with."""
+
+    enabled: bool = False
+    value: Annotated[int, Field(ge=-20, le=19)] = 0
+
+
+class VoiceSettings(Record):
+    """Voice dictation.
+
+    @ivar api_key: of the third-party provider; written, never answered.
+    """
+
+    provider: Literal["auto", "primary", "third_party", "browser"] = "auto"
+    api_key: Annotated[
+        str, StringConstraints(pattern=r"^[\x21-\x7e]*$", max_length=500), Field(repr=False)
+    ] = ""
+    language: Language = "en"
+    keyterms: Annotated[tuple[Term, ...], Field(max_length=100)] = ()
+
+
+class NotificationPreferences(Record):
+    """What the browser UI draws attention to."""
+
+    enabled: bool = False
+    sound: bool = False
+    events: Annotated[tuple[NotifiedEvent, ...], AfterValidator(_distinct)] = (
+        "permission_prompt",
+        "elicitation_dialog",
+        "idle_prompt",
+    )
+
+
+class Settings(Record):
+    """Every setting.  An empty string is a text that was not chosen.
+
+    @ivar history_limit: lines of scrollback of a new pane.
+    @ivar primary_mode: the permission mode that primary sessions start in.
+    """
+
+    read_my_mind_enabled: bool = False
+    custom_model_endpoints_enabled: bool = False
+    cli_management_enabled: bool = False
+    mcp_sync_enabled: bool = False
+    primary_voice_enabled: bool = False
+    show_plan_usage_limits: bool = False
+    tunnel_enabled: bool = False
+    workspace_hooks_enabled: bool = True
+    remote_auto_reconnect: bool = True
+    approvals_inbox_enabled: bool = True
+    primary_mode: Literal["bypass", "auto", "normal"] = "normal"
+    history_limit: Annotated[int, Field(ge=1000, le=1_000_000)] = 100_000
+    display_name: Annotated[str, StringConstraints(pattern=_TEXT, max_length=60)] = ""
+    default_mode: Mode = "primary"
+    default_working_dir: Folder = ""
+    last_used_case: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{0,128}$")] = ""
+    case_order: CaseOrder = ()
+    session_order: SessionOrder = ()
+    nice: Nice = Nice()
+    voice_settings: VoiceSettings = VoiceSettings()
+    notification_preferences: NotificationPreferences = NotificationPreferences()
+    read_my_mind_model: ModelName = ""
+
+
+def _patch_of(model: type[BaseModel]) -> type[Record]:
+    """C{model} with every field optional, inner records included."""
+    fields: dict[str, Any] = {}
+    for name, field in model.model_fields.items():
+        kind: Any = field.annotation
+        if isinstance(kind, type) and issubclass(kind, Record):
+            kind = _patch_of(kind)
+        elif field.metadata:
+            kind = Annotated[kind, *field.metadata]
+        fields[name] = (kind | None, None)
+    return create_model(f"{model.__name__}Patch", __base__=Record, **fields)
+
+
+SettingsPatch = _patch_of(Settings)
+"""The body of a change: what is absent or null stays as it is."""
+
+
+def changes(patch: BaseModel) -> dict[str, Any]:
+    """What a L{SettingsPatch} changes, as JSON data."""
+    return patch.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def merge(stored: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    """C{stored} with C{patch} laid over it: objects key by key, everything else as a whole.
+
+    A stored value that is not in use (see L{read_settings}) is replaced as a whole too; it would
+    else keep the change from having any effect.
+    """
+    merged = dict(stored)
+    for name, value in patch.items():
+        old = merged.get(name)
+        if isinstance(old, dict) and isinstance(value, dict) and fault_of(name, old) is None:
+            value = {**old, **value}
+        merged[name] = value
+    return merged
+
+
+def read_settings(stored: Mapping[str, Any]) -> tuple[Settings, list[str]]:
+    """The settings that a file holds, defaults filled in.
+
+    @return: also one line for each key that is not used, without its value: unknown, or its
+        value breaks a rule and the default stands in.
+    """
+    found = {name: fault_of(name, value) for name, value in stored.items()}
+    used = {name: stored[name] for name, fault in found.items() if fault is None}
+    faults = [fault for fault in found.values() if fault is not None]
+    return Settings.model_validate_json(json.dumps(used)), faults
+
+
+def fault_of(name: str, value: object) -> str | None:
+    """Why a stored value cannot be used: its field and rule, never itself."""
+    try:
+        Settings.model_validate_json(json.dumps({name: value}))
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(str(part) for part in fault["loc"]) or name
+        return f"{field}: {fault['msg'].removeprefix('Value error, ')}"
+    return None
+
+
+def public(settings: Settings) -> dict[str, Any]:
+    """The settings as clients see them: C{apiKeySet} in place of the key."""
+    data = settings.model_dump(mode="json", by_alias=True)
+    data["voiceSettings"]["apiKeySet"] = bool(data["voiceSettings"].pop("apiKey"))
+    return data

@@ -1,0 +1,52 @@
+"""C{/api/settings}."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tservice.core.errors import ErrorCode
+from tservice.http.operations import Access, Call, Operation
+from tservice.settings.model import SettingsPatch, changes, public
+from tservice.settings.service import SettingsService
+
+PUBLIC_SETTINGS: Any = dict[str, Any]
+
+
+class SettingsRoutes:
+    """Reads and changes the settings; the rules live in L{SettingsService}."""
+
+    def __init__(self, settings: SettingsService) -> None:
+        self._settings = settings
+
+    def operations(self) -> list[Operation]:
+        """The routes."""
+        return [
+            Operation(
+                method="GET",
+                path="/api/settings",
+                access=Access.USER,
+                handler=self.read,
+                summary="Every setting, defaults filled in",
+                tag="settings",
+                answer=PUBLIC_SETTINGS,
+            ),
+            Operation(
+                method="PUT",
+                path="/api/settings",
+                access=Access.ADMIN,
+                handler=self.change,
+                summary="Change the settings given; answers all of them",
+                tag="settings",
+                body=SettingsPatch,
+                answer=PUBLIC_SETTINGS,
+                errors=(ErrorCode.FORBIDDEN, ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED),
+            ),
+        ]
+
+    async def read(self, call: Call) -> dict[str, Any]:
+        """All settings."""
+        return public(self._settings.get())
+
+    async def change(self, call: Call) -> dict[str, Any]:
+        """Merge the body into the settings."""
+        return public(self._settings.change(changes(call.body)))

@@ -1,0 +1,232 @@
+"""The one SQLite database: opening, upgrading, statements and transactions.
+
+SQLite in WAL mode on one connection, used from one thread (the reactor's), with short statements
+only.  The connection must not be carried over a fork: open it in C{startService}, after
+C{twistd} has become a daemon.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from twisted.internet.interfaces import IReactorTime
+from twisted.internet.task import Clock
+
+from tservice.core.files import remove_leftovers, replacement
+from tservice.store.backups import back_up
+from tservice.store.errors import NestedTransaction, StoreError
+from tservice.store.schemas import (
+    Schemas,
+    apply_steps,
+    begin_versions,
+    packaged,
+    read_steps,
+    read_version,
+)
+
+Params = Sequence[Any] | Mapping[str, Any]
+
+BUSY_SECONDS = 1.0
+"""How long a statement waits for another process's lock before it fails."""
+WAL_LIMIT = 16 * 1024 * 1024
+"""Bytes to which the write-ahead log is cut after a checkpoint."""
+
+
+class Database:
+    """An open database.
+
+    Outside of L{transaction} every statement is a transaction of its own.  Rows are
+    L{sqlite3.Row}: C{row["name"]}.  SQL errors are L{sqlite3.Error}s.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    @classmethod
+    def open(cls, path: Path, *, clock: IReactorTime, schemas: Schemas | None = None) -> Database:
+        """Open C{path}, making or upgrading it as needed; its folder must exist.
+
+        A new file is made beside C{path} and renamed.  An existing one is copied to
+        C{<name>.<version>.bak} before an upgrade.  Whatever is wrong with an existing file, it
+        is never overwritten or emptied.
+
+        @param clock: dates the upgrades.
+        @param schemas: the steps; the packaged ones when C{None}.
+        @raise StoreError: the file is damaged, foreign or of a newer program, or a step failed.
+        """
+        steps = read_steps(packaged() if schemas is None else schemas)
+        try:
+            if not os.path.lexists(path):
+                _create(path, steps, clock)
+            return cls(_open(path, steps, clock))
+        except (sqlite3.Error, OSError, StoreError) as error:
+            raise StoreError(f"database {path}: {error}") from error
+
+    @classmethod
+    def in_memory(
+        cls, *, clock: IReactorTime | None = None, schemas: Schemas | None = None
+    ) -> Database:
+        """A database without a file, for tests.
+
+        @param schemas: as for L{open}; a test of one table group may hand in its own step only.
+        """
+        steps = read_steps(packaged() if schemas is None else schemas)
+        connection = sqlite3.connect(":memory:", isolation_level=None)
+        _fill(connection, steps, Clock() if clock is None else clock)
+        return cls(_configure(connection))
+
+    def query(self, sql: str, params: Params = ()) -> list[sqlite3.Row]:
+        """Every row of the answer.  C{INSERT ... RETURNING} is a query too."""
+        return self._connection.execute(sql, params).fetchall()
+
+    def query_one(self, sql: str, params: Params = ()) -> sqlite3.Row | None:
+        """The first row of the answer, if there is one."""
+        rows = self.query(sql, params)
+        return rows[0] if rows else None
+
+    def execute(self, sql: str, params: Params = (), *, durable: bool = True) -> int:
+        """Run a statement that changes rows.
+
+        @param durable: as for L{transaction}; inside one, that one's choice holds.
+        @return: the number of rows changed.
+        """
+        with self._policy(durable):
+            return self._connection.execute(sql, params).rowcount
+
+    def execute_many(self, sql: str, rows: Iterable[Params]) -> int:
+        """Run a statement once for each of C{rows}; inside a transaction only, so that it is whole.
+
+        @return: the number of rows changed.
+        """
+        if not self._connection.in_transaction:
+            raise NestedTransaction("execute_many needs a transaction around it")
+        return self._connection.executemany(sql, rows).rowcount
+
+    @contextmanager
+    def transaction(self, durable: bool = True) -> Iterator[None]:
+        """All statements in the block, or none: an exception out of the block rolls back.
+
+        A transaction inside another is refused, and a block must not await: everything else
+        that the process wrote meanwhile would silently belong to it.  A method that is to take
+        part in its caller's transaction only executes statements.
+
+        @param durable: true: on the disk before the block ends, power loss included.  False: it
+            costs no flush; it survives the end of the process at any moment and reaches the disk
+            with the next durable commit (or a checkpoint), in order.  A power loss before that
+            undoes the latest such commits, never an earlier part of them.
+        @raise NestedTransaction: one is open already.
+        """
+        if self._connection.in_transaction:
+            raise NestedTransaction("a transaction is open already")
+        with self._policy(durable):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            finally:
+                self._roll_back()
+
+    def close(self) -> None:
+        """Close the file; may be called twice."""
+        self._connection.close()
+
+    def _roll_back(self) -> None:
+        """Undo what was not committed; SQLite did so by itself after some errors (full disk)."""
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+    @contextmanager
+    def _policy(self, durable: bool) -> Iterator[None]:
+        """Commits in the block are flushed, or not; durable is the rule outside of any block."""
+        if durable or self._connection.in_transaction:
+            yield
+            return
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+        try:
+            yield
+        finally:
+            self._connection.execute("PRAGMA synchronous = FULL")
+
+
+def _configure(connection: sqlite3.Connection) -> sqlite3.Connection:
+    connection.row_factory = sqlite3.Row
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute(f"PRAGMA journal_size_limit = {WAL_LIMIT}")
+    return connection
+
+
+def _fill(connection: sqlite3.Connection, steps: Sequence[str], clock: IReactorTime) -> None:
+    begin_versions(connection, clock)
+    apply_steps(connection, steps, clock)
+
+
+def _create(path: Path, steps: Sequence[str], clock: IReactorTime) -> None:
+    """Put a whole new database at C{path}."""
+    for suffix in ("-wal", "-journal"):
+        # SQLite would replay an orphaned log into the new file.
+        if os.path.lexists(f"{path}{suffix}"):
+            raise StoreError(f"missing although its log {path.name}{suffix} is there; restore it")
+    remove_leftovers(path)
+    with replacement(path) as temporary:
+        connection = sqlite3.connect(temporary, isolation_level=None)
+        try:
+            _fill(connection, steps, clock)
+        finally:
+            connection.close()
+
+
+def _open(path: Path, steps: Sequence[str], clock: IReactorTime) -> sqlite3.Connection:
+    connection = _connect_existing(path)
+    try:
+        _prepare(connection, path, steps, clock)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _connect_existing(path: Path) -> sqlite3.Connection:
+    """A connection to a file that is there; never makes one."""
+    status = path.lstat()
+    if not stat.S_ISREG(status.st_mode):
+        raise StoreError("not a regular file")
+    if status.st_size == 0:
+        raise StoreError("the file is empty; restore it, or move it away to start afresh")
+    path.chmod(0o600)
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=rw",
+        uri=True,
+        isolation_level=None,
+        timeout=BUSY_SECONDS,
+    )
+
+
+def _prepare(
+    connection: sqlite3.Connection, path: Path, steps: Sequence[str], clock: IReactorTime
+) -> None:
+    """Check, configure and upgrade an existing database."""
+    _check(connection)
+    version = read_version(connection)
+    if version > len(steps):
+        raise StoreError(
+            f"made by a newer version of this program (schema {version}, known {len(steps)})"
+        )
+    connection.execute("PRAGMA journal_mode = WAL")
+    _configure(connection)
+    if version < len(steps):
+        back_up(connection, path, version)
+        apply_steps(connection, steps, clock)
+
+
+def _check(connection: sqlite3.Connection) -> None:
+    """Refuse a damaged file before anything is written to it."""
+    (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if found != "ok":
+        raise StoreError(f"the file is damaged ({found}); restore it from a backup")

@@ -1,0 +1,99 @@
+"""Schema steps: reading the packaged ones and applying them one by one.
+
+Step C{NN.sql} brings a database from version C{NN - 1} to C{NN}.  A step that has been released
+is never edited; a change of a table is a new step.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Sequence
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.core.clock import now_ms
+from tservice.store.errors import StoreError
+
+_STEP = re.compile(r"(\d{2})\.sql")
+
+Schemas = Sequence[str] | Traversable
+"""The steps as texts in order, or a folder of C{01.sql}, C{02.sql}, ..."""
+
+
+def packaged() -> Traversable:
+    """The folder of the steps that this program was built with."""
+    return files("tservice.store") / "schema"
+
+
+def read_steps(schemas: Schemas) -> tuple[str, ...]:
+    """The steps in order; index 0 is version 1.
+
+    @raise StoreError: the numbers in the folder have a hole, so that a step would be skipped.
+    """
+    if isinstance(schemas, Sequence):
+        return tuple(schemas)
+    found = {
+        int(match[1]): entry
+        for entry in schemas.iterdir()
+        if (match := _STEP.fullmatch(entry.name))
+    }
+    if sorted(found) != list(range(1, len(found) + 1)):
+        raise StoreError(f"schema steps are not numbered from 01 on: {sorted(found)}")
+    return tuple(found[number].read_text("utf-8") for number in sorted(found))
+
+
+def read_version(connection: sqlite3.Connection) -> int:
+    """The number of the last step applied.
+
+    @raise StoreError: the database has no version table, so it is none of ours.
+    """
+    known = connection.execute(
+        "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'"
+    ).fetchone()
+    if known is None:
+        raise StoreError("it was not made by this program (no schema version)")
+    (version,) = connection.execute("SELECT max(version) FROM schema_version").fetchone()
+    if not isinstance(version, int):
+        raise StoreError("its schema version is missing")
+    return version
+
+
+def begin_versions(connection: sqlite3.Connection, clock: IReactorTime) -> None:
+    """Make the version table of an empty database, at version 0."""
+    connection.execute(
+        "CREATE TABLE schema_version (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL)"
+    )
+    connection.execute("INSERT INTO schema_version VALUES (0, ?)", (now_ms(clock),))
+
+
+def apply_steps(connection: sqlite3.Connection, steps: Sequence[str], clock: IReactorTime) -> None:
+    """Bring the database from its version to C{len(steps)}, a transaction for each step.
+
+    @raise StoreError: a step failed; the database is at the version before it.
+    """
+    for number in range(read_version(connection) + 1, len(steps) + 1):
+        # A step may rebuild a table that others refer to; the check before the commit
+        # takes the place of the enforcement, which cannot be switched inside a transaction.
+        connection.execute("PRAGMA foreign_keys = OFF")
+        try:
+            _apply(connection, number, steps[number - 1], clock)
+        except sqlite3.Error as error:
+            raise StoreError(f"schema step {number:02} failed: {error}") from error
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _apply(connection: sqlite3.Connection, number: int, text: str, clock: IReactorTime) -> None:
+    connection.executescript(f"BEGIN IMMEDIATE;\n{text}")
+    if not connection.in_transaction:
+        raise StoreError(f"schema step {number:02} failed: it ends its own transaction")
+    broken = connection.execute("PRAGMA foreign_key_check").fetchone()
+    if broken is not None:
+        raise StoreError(f"schema step {number:02} failed: a row of {broken[0]} lost its parent")
+    connection.execute("INSERT INTO schema_version VALUES (?, ?)", (number, now_ms(clock)))
+    connection.execute("COMMIT")

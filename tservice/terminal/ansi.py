@@ -1,0 +1,75 @@
+"""Take escape sequences out of a stream of terminal output, safe across any chunk boundary.
+
+What counts as one escape sequence (ECMA-48, and what tmux and xterm add):
+
+ - C{ESC [ params final}: control sequences;
+ - C{ESC ] ... BEL} or C{ESC ] ... ESC \\}: operating system commands;
+ - C{ESC P}, C{ESC X}, C{ESC ^}, C{ESC _} and screen's title C{ESC k}, each up to C{ESC \\} or BEL;
+ - C{ESC} and intermediates and a final byte: charset designations and their like;
+ - C{ESC} and one more byte.
+
+CAN and SUB end a string; an ESC that is no terminator ends whatever was open and begins anew.  A
+sequence that breaks its grammar is dropped up to the byte that breaks it.  8-bit controls (C{0x80}
+to C{0x9f}) are text: in a UTF-8 stream those are continuation bytes.  Other controls stay.
+"""
+
+from __future__ import annotations
+
+import re
+
+LIMIT = 8 * 1024
+"""Longest parameter run or string of one sequence, in bytes (architecture: Multiplexer).
+
+A sequence that is longer is dropped up to here and what follows is text: an introducer in a binary
+file must not swallow the stream for good, and no more than this is ever kept between chunks.
+"""
+
+_PARAMETERS = rb"[\x20-\x3f]{0,%d}" % LIMIT
+_STRING = rb"[^\x07\x18\x1a\x1b]{0,%d}" % LIMIT
+_INTERMEDIATES = rb"[\x20-\x2f]{0,%d}" % LIMIT
+
+# The first literal is ESC, so that the search runs at the speed of memchr.
+_SEQUENCE = re.compile(
+    rb"\x1b(?:\[%b[\x40-\x7e]?|[]PX^_k]%b(?:[\x07\x18\x1a]|\x1b\\)?|%b[\x30-\x7e]?)"
+    % (_PARAMETERS, _STRING, _INTERMEDIATES)
+)
+_OPEN = re.compile(rb"\x1b(?:\[%b|[]PX^_k]%b\x1b?|%b)" % (_PARAMETERS, _STRING, _INTERMEDIATES))
+
+
+def strip(data: bytes) -> bytes:
+    """C{data} without escape sequences; an unfinished one at the end is dropped."""
+    return _SEQUENCE.sub(b"", data[: _open_at(data)])
+
+
+class Stripper:
+    """Strip a stream chunk by chunk: the joined answers do not depend on where it was cut.
+
+    Between chunks at most L{LIMIT} bytes and an introducer are kept.
+    """
+
+    def __init__(self) -> None:
+        self._open = b""
+
+    def feed(self, data: bytes) -> bytes:
+        """The text that C{data} completes."""
+        if self._open:
+            data = self._open + data
+            self._open = b""
+        elif b"\x1b" not in data:
+            return data
+        cut = _open_at(data)
+        self._open = data[cut:]
+        return _SEQUENCE.sub(b"", data[:cut])
+
+
+def _open_at(data: bytes) -> int:
+    """Where the sequence that the end of C{data} leaves unfinished begins, else its length."""
+    last = data.rfind(b"\x1b")
+    if last < 0:
+        return len(data)
+    if last == len(data) - 1:
+        # This may be the first half of a terminator: then the string before it is still open.
+        string = data.rfind(b"\x1b", 0, last)
+        if string >= 0 and _OPEN.fullmatch(data, string):
+            return string
+    return last if _OPEN.fullmatch(data, last) else len(data)

@@ -1,0 +1,151 @@
+"""Reading an agent's composer: where it is on the screen and what stands in it.
+
+Every agent draws its input field its own way; what differs is data (L{ComposerRule}), taken from
+the mode's registry entry.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from attrs import frozen
+
+_RULE_ROW = re.compile(r"\s*[─━═▀▄]{8,}\s*")
+_BOX_SIDE = re.compile(r"^\s*[│┃]\s?|\s*[│┃]\s*$")
+_SHELL_GLYPH = "!"
+_NOISE = re.compile(r"[\s\u200b]+")
+_STAND_IN = re.compile(r"\[\s*pasted\s+(?:text|content)\b[^\]]*\]", re.IGNORECASE)
+# A plain blank: behind the glyph of Claude Code's composer stands a no-break space.
+_OPTION = re.compile(r"[\s│┃]*(?:[❯›●>] )?[1-9][.)] ")  # noqa: RUF001
+_ENOUGH = 8
+_FOOTER_ROWS = 4
+
+
+@frozen(kw_only=True)
+class ComposerRule:
+    """How one mode draws its composer.
+
+    @ivar glyph: what its first row begins with; C{None}: it is what stands between the last two
+        horizontal rules.
+    @ivar placeholder: what stands in it while it is empty.
+    """
+
+    glyph: str | None
+    placeholder: str | None = None
+
+
+def composer_text(screen: Sequence[str], rule: ComposerRule) -> str | None:
+    """What stands in the composer, rows joined by LF; C{None} when none is seen.
+
+    @param screen: the rows of the screen, without styles.
+    """
+    text = _between_rules(screen) if rule.glyph is None else _behind_glyph(screen, rule.glyph)
+    if text is None:
+        return None
+    hint = _folded(rule.placeholder or "")
+    return "" if hint and _folded(text).startswith(hint) else text
+
+
+def still_holds(composer: str, prompt: str) -> bool:
+    """Whether C{prompt}, typed before, still stands in C{composer}.
+
+    Agents wrap rows, show tabs as blanks, scroll long texts and put a stand-in for long pastes.
+    """
+    if _STAND_IN.search(composer):
+        return True
+    shown, typed = _folded(composer), _folded(prompt)
+    if not shown or not typed:
+        return False
+    if typed in shown:
+        return True
+    return len(shown) >= min(_ENOUGH, len(typed)) and shown in typed
+
+
+def _folded(text: str) -> str:
+    return _NOISE.sub("", text)
+
+
+def _is_rule(row: str) -> bool:
+    return _RULE_ROW.fullmatch(row) is not None
+
+
+def _behind_glyph(screen: Sequence[str], glyph: str) -> str | None:
+    ruled = _last_ruled(screen, glyph)
+    start = ruled if ruled is not None else _last_glyph_row(screen, glyph)
+    if start is None:
+        return None
+    first = _unboxed(screen[start])
+    stripped = first.lstrip()
+    text = stripped if stripped.startswith(_SHELL_GLYPH) else stripped[len(glyph) :]
+    return "\n".join([text.strip(), *_continued(screen[start + 1 :])]).rstrip("\n")
+
+
+def _begins(row: str, glyph: str) -> bool:
+    """The glyph, then a blank of any kind or nothing: C{>_} is a logo."""
+    text = _unboxed(row).lstrip()
+    return text.startswith(glyph) and not text[len(glyph) :][:1].strip()
+
+
+def _unboxed(row: str) -> str:
+    return _BOX_SIDE.sub("", row)
+
+
+def _last_ruled(screen: Sequence[str], glyph: str) -> int | None:
+    """The row right below the rule that opens a composer between two rules.
+
+    Only there a shell command's C{!} can stand in the glyph's place.
+    """
+    rules = [number for number, row in enumerate(screen) if _is_rule(row)]
+    for top, bottom in zip(rules[-2::-1], rules[:0:-1], strict=True):
+        if bottom > top + 1:
+            row = screen[top + 1]
+            inside = _begins(row, glyph) or row.startswith(_SHELL_GLYPH)
+            return top + 1 if inside and not _OPTION.match(row) else None
+    return None
+
+
+def _last_glyph_row(screen: Sequence[str], glyph: str) -> int | None:
+    """The last row with the glyph.
+
+    A prompt that was submitted looks just like the composer, and a dialog takes the composer's
+    place: a row with a dialog or with more than a footer below it is such an old prompt.  To
+    take it for the composer would press Enter at the dialog.
+    """
+    for number in range(len(screen) - 1, -1, -1):
+        if _OPTION.match(screen[number]):
+            return None
+        if _begins(screen[number], glyph):
+            below = screen[number + 1 :]
+            return number if _only_footer(below[len(_continued(below)) :]) else None
+    return None
+
+
+def _only_footer(rows: Sequence[str]) -> bool:
+    return sum(1 for row in rows if row.strip() and not _is_rule(row)) <= _FOOTER_ROWS
+
+
+def _continued(rows: Sequence[str]) -> list[str]:
+    """The rows that go on with the text: up to a rule, or to a row that is not indented."""
+    found: list[str] = []
+    for row in rows:
+        text = _unboxed(row)
+        if _is_rule(row) or (text.strip() and not text.startswith(" ")):
+            break
+        found.append(text.strip())
+    return _without_footer(found, rows)
+
+
+def _without_footer(found: list[str], rows: Sequence[str]) -> list[str]:
+    """Without a rule below, a blank row ends the text."""
+    ruled = len(found) < len(rows) and _is_rule(rows[len(found)])
+    if ruled or "" not in found:
+        return found
+    return found[: found.index("")]
+
+
+def _between_rules(screen: Sequence[str]) -> str | None:
+    rules = [number for number, row in enumerate(screen) if _is_rule(row)]
+    if len(rules) < 2 or not _only_footer(screen[rules[-1] + 1 :]):
+        return None
+    return "\n".join(row.strip() for row in screen[rules[-2] + 1 : rules[-1]]).strip()

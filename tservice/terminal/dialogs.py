@@ -1,0 +1,254 @@
+"""Dialogs on a frame: what is asked, which answers there are, which key gives them (wire 5).
+
+A dialog is recognised only where dialogs live: it is the last thing on the screen, no composer is
+there, and it shows itself by more than its options: an edge above it, key hints below it or a known
+question.  A numbered list in an answer, a file or a diff that quotes one is no dialog.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+
+from attrs import evolve, frozen
+
+from tservice.terminal import options as grammar
+from tservice.terminal.area import LOWER, TALLEST, Area, area_around, tabs_of
+from tservice.terminal.kinds import Kind, kind_of
+from tservice.terminal.options import Block, Option
+from tservice.terminal.questions import KNOWN_QUESTION, LINES, fold, plain, question_of
+from tservice.terminal.regions import composer, is_key_hint
+from tservice.terminal.rules import ScreenRules
+from tservice.terminal.screen import Frame
+
+_BELOW = 10
+"""Filled rows that may follow the options: key hints, a box's edge, a footer."""
+
+_CONTEXT_ROWS = 30
+_CONTEXT_CHARS = 4000
+
+_MARKS = re.compile(rf"[{grammar.MARKERS}☐☑☒✔✓←]")
+_FREE_TEXT = re.compile(r"type (?:something|here|your)\b.*", re.IGNORECASE)
+_TRANSCRIPT_VIEW = re.compile(r"Showing (?:detailed )?transcript|ctrl\+o to toggle")
+
+
+@frozen(kw_only=True)
+class Dialog:
+    """Something on the screen that waits for a choice or for fields to be filled in.
+
+    @ivar title: its first row, white space folded.
+    @ivar question: the sentence asked, white space folded; C{None} when there is none.
+    @ivar page: C{multi} when its options are ticked before they are sent, C{review} for the page
+        that sends them, else C{single}.
+    @ivar tabs: the pages of a question dialog, C{(label, answered)}; empty where it has none.
+    @ivar digits_answer: an option's digit gives the answer (on a C{multi} page: ticks it).
+    @ivar needs_enter: an answer takes cursor keys and Enter.
+    @ivar context: the dialog's rows, at most the last 30 and 4000 characters (wire 5).
+    @ivar frame_hash: names this dialog: its text and labels without markers, ticks, borders and
+        colours, white space folded (wire 26).  The text is everything that the answer is about,
+        so the same question about another command has another hash.
+    """
+
+    kind: Kind
+    title: str
+    question: str | None
+    options: tuple[Option, ...]
+    page: str
+    tabs: tuple[tuple[str, bool], ...]
+    digits_answer: bool
+    needs_enter: bool
+    context: tuple[str, ...]
+    frame_hash: str
+
+    @property
+    def selected(self) -> Option | None:
+        """The highlighted option, where the screen shows one."""
+        return next((option for option in self.options if option.selected), None)
+
+
+def read_dialog(frame: Frame, rules: ScreenRules) -> Dialog | None:
+    """The dialog that C{frame} shows, or C{None}."""
+    if frame.bottom < 0 or frame.dead or _transcript_view(frame):
+        return None
+    if composer(frame, rules) is not None:
+        return None
+    block = _numbered(frame) or _lettered(frame) or _horizontal(frame) or _unnumbered(frame)
+    if block is not None:
+        return _dialog(frame, area_around(frame, block.top), block)
+    # Of an unknown CLI nobody knows whether a composer is there: hints alone prove nothing.
+    return None if rules.shape == "mark" else _without_options(frame)
+
+
+def _transcript_view(frame: Frame) -> bool:
+    last = frame.filled(frame.bottom - 3, frame.bottom + 1)
+    return any(_TRANSCRIPT_VIEW.search(frame.rows[i]) for i in last)
+
+
+def _numbered(frame: Frame) -> Block | None:
+    block = _found(frame, grammar.WIDE_GAP)
+    if block is None:
+        return None
+    if not tabs_of(frame, area_around(frame, block.top)):
+        block = _found(frame, grammar.GAP)
+    shown = block and _is_last(frame, block) and _shows_itself(frame, block)
+    return block if shown else None
+
+
+def _found(frame: Frame, gap: int) -> Block | None:
+    start = max(0, frame.bottom - TALLEST)
+    block = grammar.numbered(frame.inner[start : frame.bottom + 1], gap)
+    if block is None:
+        return None
+    rows = tuple(row + start for row in block.rows)
+    return grammar.joined(frame, evolve(block, rows=rows, bottom=block.bottom + start))
+
+
+def _is_last(frame: Frame, block: Block) -> bool:
+    """Whether nothing but hints, edges and an indented footer follows."""
+    below = frame.filled(block.bottom + 1, frame.bottom + 1)
+    return len(below) <= _BELOW and all(_may_follow(frame, i) for i in below)
+
+
+def _may_follow(frame: Frame, at: int) -> bool:
+    row = frame.rows[at]
+    if frame.is_rule(at) or frame.is_edge(at):
+        return row.lstrip(" ")[0] in LOWER
+    return row[0] in " │┃" or is_key_hint(row) or _wrapped_hint(frame, at)
+
+
+def _wrapped_hint(frame: Frame, at: int) -> bool:
+    """Whether row C{at} is the rest of the key hints above it, which had no room there."""
+    above, word = frame.rows[at - 1], frame.rows[at].split()[0]
+    full = not grammar.fits(above, word, grammar.wrapping_width(frame, at - 1))
+    return full and is_key_hint(above)
+
+
+def _shows_itself(frame: Frame, block: Block) -> bool:
+    area = area_around(frame, block.top)
+    hinted = any(map(is_key_hint, _below(frame, block)))
+    if not block.marked:
+        # A highlight that is colour only, or none: then the frame around it has to be complete.
+        return hinted and area.bounded
+    return hinted or area.bounded or _asked(frame, block)
+
+
+def _below(frame: Frame, block: Block) -> Iterable[str]:
+    return (frame.inner[i] for i in range(block.bottom + 1, frame.bottom + 1))
+
+
+def _asked(frame: Frame, block: Block) -> bool:
+    """Whether a known question stands in one of the rows right above the options."""
+    above = frame.filled(block.top - 8, block.top)[-3:]
+    return any(KNOWN_QUESTION.match(frame.inner[i].strip(" ")) for i in above)
+
+
+def _lettered(frame: Frame) -> Block | None:
+    for at in frame.filled(frame.bottom - _BELOW, frame.bottom + 1)[::-1]:
+        found = grammar.lettered(frame.inner[at])
+        block = Block(options=found, rows=(at,) * max(1, len(found)), bottom=at)
+        if found and _is_last(frame, block):
+            question, _ = question_of(frame, area_around(frame, at), at, tabbed=False)
+            return block if question else None
+    return None
+
+
+def _horizontal(frame: Frame) -> Block | None:
+    """Options side by side below a title of their own (opencode)."""
+    for at in frame.filled(frame.bottom - 4, frame.bottom + 1)[::-1]:
+        found = grammar.horizontal(frame, at)
+        block = Block(options=found, rows=(at,), bottom=at)
+        if block.marked and "△" in "".join(frame.rows[area_around(frame, at).top : at]):
+            return block
+    return None
+
+
+def _unnumbered(frame: Frame) -> Block | None:
+    start = max(0, frame.bottom - TALLEST)
+    block = grammar.unnumbered(frame, start, frame.bottom + 1)
+    if block is None or not _is_last(frame, block):
+        return None
+    if _is_form(frame, area_around(frame, block.top)):
+        return None
+    shown = any(map(is_key_hint, _below(frame, block))) or _asked(frame, block)
+    return block if shown else None
+
+
+def _is_form(frame: Frame, area: Area) -> bool:
+    """Whether the area ends with the buttons of a form (MCP elicitation)."""
+    rows = [frame.inner[i] for i in frame.filled(area.top, frame.bottom + 1)]
+    return any(re.search(r"\bAccept {2,}(?:❯ )?Decline\b", row) for row in rows)
+
+
+def _without_options(frame: Frame) -> Dialog | None:
+    """A form, a field, an advert: something whose key hints say that it takes the keys."""
+    last = frame.filled(frame.bottom - 4, frame.bottom + 1)
+    hint = next((i for i in last if is_key_hint(frame.inner[i])), None)
+    if hint is None or not all(_may_follow(frame, i) for i in last if i > hint):
+        return None
+    # A box that holds it all ends here; one that was closed further up is part of it.
+    edge = next((i for i in last if frame.is_edge(i)), frame.bottom + 1)
+    return _dialog(frame, area_around(frame, edge - 1), None)
+
+
+def _dialog(frame: Frame, area: Area, block: Block | None) -> Dialog:
+    end = frame.bottom + 1 if block is None else block.top
+    options = () if block is None else _free_text(frame, area, block)
+    question, asked_at = question_of(frame, area, end, bool(tabs_of(frame, area)))
+    if not area.bounded and asked_at is not None:
+        area = evolve(area, top=asked_at)
+    text = [frame.inner[i] for i in range(area.top, end)]
+    title = next((fold(row) for row in text if plain(row)), "")
+    footer = [] if block is None else list(_below(frame, block))
+    tabs = tabs_of(frame, area)
+    kind = kind_of(text, footer, [option.label for option in options], bool(tabs))
+    numbers = bool(options) and all(option.key is not None for option in options)
+    return Dialog(
+        kind=kind,
+        title=title,
+        question=question,
+        options=options,
+        page=_page(kind, options),
+        tabs=tabs,
+        digits_answer=bool(options) and all(option.key == str(option.n) for option in options),
+        needs_enter=not numbers,
+        context=_context(frame, area),
+        frame_hash=_hash(text, options),
+    )
+
+
+def _page(kind: Kind, options: tuple[Option, ...]) -> str:
+    if kind is Kind.REVIEW:
+        return "review"
+    return "multi" if any(option.checked is not None for option in options) else "single"
+
+
+def _free_text(frame: Frame, area: Area, block: Block) -> tuple[Option, ...]:
+    """Mark the option that opens a field: the one before the rule of a question's last option."""
+    tabs = bool(tabs_of(frame, area))
+    *rest, last = block.options
+    split = tabs and any(frame.is_rule(i) for i in range(block.top, block.bottom))
+    own = rest[-1].n if split and rest else None
+    return tuple(
+        evolve(o, free_text=o.n == own or (own is None and bool(_FREE_TEXT.fullmatch(o.label))))
+        for o in (*rest, last)
+    )
+
+
+def _context(frame: Frame, area: Area) -> tuple[str, ...]:
+    rows = [r.rstrip() for r in frame.inner[area.top : frame.bottom + 1] if plain(r)]
+    kept: list[str] = []
+    size = 0
+    for row in reversed(rows[-_CONTEXT_ROWS:]):
+        size += len(row) + 1
+        if size > _CONTEXT_CHARS:
+            break
+        kept.append(row)
+    return tuple(reversed(kept))
+
+
+def _hash(text: Iterable[str], options: Iterable[Option]) -> str:
+    words = [fold(_MARKS.sub(" ", LINES.sub(" ", row))) for row in text]
+    said = " ".join(" ".join(words).split())
+    labels = "\0".join(f"{option.n}\0{option.label}" for option in options)
+    return hashlib.sha256(f"{said}\0\0{labels}".encode()).hexdigest()[:32]

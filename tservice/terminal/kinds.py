@@ -1,0 +1,125 @@
+"""What sort of dialog it is, from its words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """Sorts of dialogs, as far as they are answered differently."""
+
+    TRUST = "trust"
+    PERMISSION = "permission"
+    PLAN = "plan"
+    QUESTION = "question"
+    REVIEW = "review"
+    FORM = "form"
+    BYPASS = "bypass"
+    API_KEY = "api-key"
+    MCP = "mcp"
+    NOTICE = "notice"
+
+
+PHRASES = ("trustthisfolder", "trustthefiles", "oneyoutrust")
+"""Wire 6: what a folder-trust dialog says, lowercased and without white space."""
+
+AFFORDANCES = ("entertoconfirm", "esctocancel", "no,exit")
+"""Wire 6: how it can be answered."""
+
+_OTHER_AFFORDANCES = ("entercontinue", "don'ttrust", "don\u2019ttrust")
+
+_BYPASS = re.compile(r"bypass permissions mode|dangerously", re.IGNORECASE)
+_ACCEPT = re.compile(r"yes, i accept|i accept", re.IGNORECASE)
+_KEY = re.compile(
+    r"\bAPI key\b|\bauthenticat|\bsign in\b|\blog ?in\b|connect a model provider", re.IGNORECASE
+)
+_MCP = re.compile(r"new mcp servers? |mcp servers? found in", re.IGNORECASE)
+_PLAN = re.compile(
+    r"exit plan mode|ready to code\?|here is \S+ plan|written up a plan|keep planning",
+    re.IGNORECASE,
+)
+_REVIEW = re.compile(r"review your answers|ready to submit your answers", re.IGNORECASE)
+_FORM = re.compile(r"requests your input", re.IGNORECASE)
+_PERMISSION = re.compile(
+    r"(?<!what )do you want to (?!use this api key)"
+    r"|would you like to (?:run|make|continue|proceed|apply|grant|allow)"
+    r"|\ballow (?:execution|\S+ to |this|access)|permission required"
+    r"|approve (?:tool|this)|needs permission|apply this change|△ ",
+    re.IGNORECASE,
+)
+
+
+def squeezed(rows: Sequence[str]) -> str:
+    """The text lowercased and without white space (wire 6)."""
+    return "".join("".join(rows).lower().split())
+
+
+def says_trust(rows: Sequence[str]) -> bool:
+    """Whether the text is that of a folder-trust dialog (wire 6; other CLIs' words as well)."""
+    text = squeezed(rows)
+    return any(phrase in text for phrase in PHRASES) and any(
+        word in text for word in (*AFFORDANCES, *_OTHER_AFFORDANCES)
+    )
+
+
+def kind_of(
+    text: Sequence[str], footer: Sequence[str], labels: Sequence[str], tabbed: bool
+) -> Kind:
+    """The sort of a dialog.
+
+    @param text: its rows above the options.
+    @param footer: its rows below them.
+    @param tabbed: it begins with the tabs of a question dialog.
+    """
+    said, choices = " ".join(text), " ".join(labels)
+    everything = f"{said} {choices} {' '.join(footer)}"
+    if tabbed or _REVIEW.search(said):
+        return Kind.REVIEW if _REVIEW.search(said) else Kind.QUESTION
+    tests = (
+        (Kind.TRUST, _offers_trust(text, footer, labels)),
+        (Kind.BYPASS, bool(_BYPASS.search(said) and _ACCEPT.search(choices))),
+        (Kind.FORM, bool(_FORM.search(said))),
+        (Kind.MCP, bool(_MCP.search(said))),
+        (Kind.PLAN, bool(_PLAN.search(said) or "keep planning" in choices.lower())),
+        (Kind.PERMISSION, bool(_PERMISSION.search(said))),
+        (Kind.API_KEY, bool(_KEY.search(everything))),
+        (Kind.QUESTION, any("Enter to select" in row for row in footer)),
+    )
+    return next((kind for kind, holds in tests if holds), Kind.NOTICE)
+
+
+def _offers_trust(text: Sequence[str], footer: Sequence[str], labels: Sequence[str]) -> bool:
+    """Whether the dialog speaks of trust and asks for it.
+
+    What a permission dialog shows may quote all of wire 6, so its own words decide: an option says
+    "trust", or the last thing said before the options is the question for it.
+    """
+    if not says_trust([*text, *labels, *footer]):
+        return False
+    if not (any(map(is_leave, labels)) and any(map(is_trust, labels))):
+        return False
+    said = next((row for row in reversed(text) if row.strip(" \u2502")), "")
+    return any(map(_TRUST_LABEL.fullmatch, labels)) or bool(_TRUST_QUESTION.search(said))
+
+
+_TRUST_LABEL = re.compile(r"(?:yes, )?(?:i |we )?trust\b.{0,60}", re.IGNORECASE)
+_TRUST_QUESTION = re.compile(r"do you trust the (?:files|authors|contents)\b.*\?", re.IGNORECASE)
+_YES_LABEL = re.compile(r"yes(?:, and remember this folder.*)?", re.IGNORECASE)
+_LEAVE_LABEL = re.compile(
+    r"no(?:\b(?!t).{0,30})?|don.t trust\b.*|do not trust\b.*|(?:exit|quit|cancel|back)\b.*",
+    re.IGNORECASE,
+)
+_PARENT_LABEL = re.compile(r".*\bparent\b.*", re.IGNORECASE)
+
+
+def is_leave(label: str) -> bool:
+    """Whether an option of a trust dialog leaves without trusting."""
+    return bool(_LEAVE_LABEL.fullmatch(label))
+
+
+def is_trust(label: str) -> bool:
+    """Whether an option of a trust dialog trusts this folder and no more."""
+    said = _TRUST_LABEL.fullmatch(label) or _YES_LABEL.fullmatch(label)
+    return bool(said) and not is_leave(label) and not _PARENT_LABEL.fullmatch(label)

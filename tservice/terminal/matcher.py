@@ -1,0 +1,126 @@
+"""Find a literal text in a session's output while it arrives (wait-output, wire 7)."""
+
+from __future__ import annotations
+
+import codecs
+from bisect import bisect_right
+from itertools import accumulate
+
+from attrs import frozen
+
+from tservice.terminal.ansi import Stripper
+
+NEEDLE_MAX = 200
+"""Longest needle in characters (interface: wait-output)."""
+
+CONTEXT = 80
+"""Characters of snippet on either side of the match (wire 7)."""
+
+TAIL = 256 * 1024
+"""Bytes of the existing buffer that C{from=buffer} looks at first (interface: wait-output)."""
+
+
+@frozen
+class Match:
+    """Where the needle was found.
+
+    @ivar text: the matching characters as they stand in the output, in their own casing.  Where a
+        character folds to several and only some of them match, the whole character is here.
+    @ivar before: up to L{CONTEXT} characters in front of it.
+    @ivar after: up to L{CONTEXT} characters behind it, as far as they had arrived: a match is told
+        at once, not once its surroundings are complete.
+    """
+
+    text: str
+    before: str
+    after: str
+
+    @property
+    def snippet(self) -> str:
+        """The match with its surroundings."""
+        return f"{self.before}{self.text}{self.after}"
+
+
+class Needle:
+    """What to look for.
+
+    With C{nocase} both sides are case folded (Unicode full folding: C{ß} equals C{ss}, C{İ} is C{i}
+    and a combining dot); nothing is normalised otherwise.
+
+    @raise ValueError: C{text} is empty or longer than L{NEEDLE_MAX} characters.
+    """
+
+    def __init__(self, text: str, nocase: bool = False) -> None:
+        if not 1 <= len(text) <= NEEDLE_MAX:
+            raise ValueError(f"a needle has 1 to {NEEDLE_MAX} characters, not {len(text)}")
+        self._nocase = nocase
+        self._wanted = text.casefold() if nocase else text
+
+    @property
+    def reach(self) -> int:
+        """How many of the last characters of a text that does not hold the needle may begin it."""
+        # A character folds to at least one character, so the folded length is an upper bound.
+        return len(self._wanted) - 1
+
+    def find(self, text: str, start: int = 0) -> Match | None:
+        """The first place in C{text} at or after character C{start}."""
+        if not self._nocase:
+            at = text.find(self._wanted, start)
+            return None if at < 0 else _cut(text, at, at + len(self._wanted))
+        folded = text[start:].casefold()
+        at = folded.find(self._wanted)
+        if at < 0:
+            return None
+        end = at + len(self._wanted) - 1
+        # No character folds to nothing, so equal lengths mean one to one.
+        same = len(folded) == len(text) - start
+        first, last = (start + at, start + end) if same else _unfold(text, start, at, end)
+        return _cut(text, first, last + 1)
+
+
+def _unfold(text: str, start: int, first: int, last: int) -> tuple[int, int]:
+    """The characters of C{text} that two offsets into its folded rest stem from."""
+    ends = list(accumulate(len(character.casefold()) for character in text[start:]))
+    return start + bisect_right(ends, first), start + bisect_right(ends, last)
+
+
+def _cut(text: str, start: int, stop: int) -> Match:
+    return Match(
+        text=text[start:stop],
+        before=text[max(0, start - CONTEXT) : start],
+        after=text[stop : stop + CONTEXT],
+    )
+
+
+class StreamMatcher:
+    """Look for one needle in raw output, chunk by chunk.
+
+    Escape sequences are taken out first and bytes are read as UTF-8; what is no UTF-8 counts as
+    U+FFFD.  Where the stream is cut changes nothing but C{Match.after}.  Between chunks it keeps
+    the needle's reach and L{CONTEXT} characters, an unfinished escape sequence and an unfinished
+    character.
+    """
+
+    def __init__(self, needle: Needle) -> None:
+        self._needle = needle
+        self._strip = Stripper()
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace")
+        self._kept = ""
+
+    def feed(self, data: bytes) -> Match | None:
+        """The first match that ends in C{data}; feed nothing more after one."""
+        text = self._decode.decode(self._strip.feed(data))
+        if not text:
+            return None
+        fresh = max(0, len(self._kept) - self._needle.reach)
+        text = self._kept + text
+        match = self._needle.find(text, fresh)
+        self._kept = text[-(CONTEXT + self._needle.reach) :]
+        return match
+
+
+def tail(data: bytes) -> bytes:
+    """The part of an existing buffer that is looked at, not begun inside a character."""
+    data = data[-TAIL:]
+    lead = next((i for i in range(min(4, len(data))) if data[i] & 0xC0 != 0x80), 0)
+    return data[lead:]

@@ -1,0 +1,281 @@
+"""The options of a dialog: the frame grammar (wire 5) and the layouts that have no numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from unicodedata import east_asian_width
+
+from attrs import evolve, frozen
+
+from tservice.terminal.screen import Frame
+
+MARKERS = "❯›●>→▶"
+"""Glyphs that the clients put in front of the highlighted option."""
+
+MOST = 9
+GAP = 3
+"""Wire 5: 2 to 9 options, up to 3 other lines between two."""
+
+WIDE_GAP = 12
+"""Other lines between two options of a dialog that is known to be one: long descriptions wrap."""
+
+# Plain blanks only: a no-break space behind the glyph is a composer's, not a dialog's.
+_NUMBERED = re.compile(
+    rf" *(?P<marker>[{MARKERS}])? *(?P<n>[0-9])[.)](?: +|(?=[^ 0-9]))(?P<label>[^ ].*)"
+)
+_CHECK = re.compile(r"(?:\[(?P<mark>[ xX✔✓*])\]|(?P<box>[☐☑☒◯◉]))\s+(?P<label>.*)")
+_COLUMN = re.compile(r" {2,}.*$")
+_CURRENT = re.compile(r" [✔✓]$")
+_MARKED = re.compile(rf" *[{MARKERS}] +(?P<label>[^ ].*)")
+_LETTER = re.compile(r"\[(?P<key>[A-Za-z])\] +(?P<label>[^\[\s](?:[^\[]*[^\[\s])?)")
+_HANG = 5
+"""How far behind its number the rows of a wrapped label may begin."""
+
+_PADDING = 4
+"""Cells at a row's end that a client may leave free before it wraps."""
+
+
+@frozen(kw_only=True)
+class Option:
+    """One choice of a dialog.
+
+    @ivar n: its number, from 1; in layouts without numbers its place.
+    @ivar label: white space folded, without number, marker and check box.
+    @ivar selected: the highlight is on it.
+    @ivar checked: C{None} where there is no check box.
+    @ivar key: the key that picks it at once, C{None} where there is none.
+    @ivar free_text: picking it opens a field for the person's own words.
+    """
+
+    n: int
+    label: str
+    selected: bool = False
+    checked: bool | None = None
+    key: str | None = None
+    free_text: bool = False
+
+
+@frozen(kw_only=True)
+class Block:
+    """Options and where they stand.
+
+    @ivar rows: the row in which each option begins.
+    @ivar bottom: the last row that belongs to them.
+    """
+
+    options: tuple[Option, ...]
+    rows: tuple[int, ...]
+    bottom: int
+
+    @property
+    def top(self) -> int:
+        """The first option's row."""
+        return self.rows[0]
+
+    @property
+    def marked(self) -> bool:
+        """Whether exactly one option is highlighted: a list that somebody wrote has no marker."""
+        return sum(option.selected for option in self.options) == 1
+
+
+@frozen
+class _Line:
+    row: int
+    n: int
+    marker: bool
+    label: str
+
+
+def numbered(rows: Sequence[str], gap: int = GAP) -> Block | None:
+    """The last complete block of numbered options in C{rows} (wire 5: frame grammar).
+
+    Labels are taken as they stand on their row; L{joined} adds what wrapped.
+    """
+    best: list[_Line] | None = None
+    run: list[_Line] = []
+    for line in _lines(rows):
+        run = _extended(run, line, gap)
+        if len(run) >= 2:
+            best = run
+    return None if best is None else _block(best)
+
+
+def _lines(rows: Sequence[str]) -> Iterable[_Line]:
+    for at, row in enumerate(rows):
+        found = _NUMBERED.fullmatch(row)
+        if found:
+            yield _Line(at, int(found["n"]), found["marker"] is not None, found["label"])
+
+
+def _extended(run: list[_Line], line: _Line, gap: int) -> list[_Line]:
+    if line.n == 1:
+        return [line]
+    if run and line.n == run[-1].n + 1 and line.row - run[-1].row - 1 <= gap:
+        return [*run, line]
+    # A number out of turn between two options is one of the lines between them.
+    if run and line.row - run[-1].row - 1 <= gap:
+        return run
+    return []
+
+
+def _block(lines: list[_Line]) -> Block:
+    return Block(
+        options=tuple(map(_option, lines)),
+        rows=tuple(line.row for line in lines),
+        bottom=lines[-1].row,
+    )
+
+
+def _option(line: _Line) -> Option:
+    option = Option(n=line.n, label=line.label, selected=line.marker, key=str(line.n))
+    ticked = checkable(option)
+    return evolve(ticked, label=_first_column(ticked.label))
+
+
+def _first_column(label: str) -> str:
+    """A label without what stands in a column of its own: a description, a preview, a tick."""
+    return _CURRENT.sub("", _fold(_COLUMN.sub("", label)))
+
+
+def checkable(option: Option) -> Option:
+    """The option with a check box in its label read as such."""
+    found = _CHECK.fullmatch(option.label)
+    if found is None:
+        return option
+    ticked = (found["mark"] or found["box"]) not in " ☐◯"
+    return evolve(option, label=found["label"], checked=ticked)
+
+
+def joined(frame: Frame, block: Block) -> Block:
+    """The block with labels that wrapped to further rows put together again.
+
+    A row belongs to the label above it when its first word did not fit there; everything else
+    between two options is a description.
+    """
+    ends = [*block.rows[1:], min(frame.bottom, block.bottom + GAP) + 1]
+    options = []
+    last = block.bottom
+    for option, start, end in zip(block.options, block.rows, ends, strict=True):
+        label, last = _whole(frame, option.label, start, end)
+        options.append(evolve(option, label=label))
+    return evolve(block, options=tuple(options), bottom=max(block.bottom, last))
+
+
+def _whole(frame: Frame, label: str, start: int, end: int) -> tuple[str, int]:
+    rows = frame.inner
+    if not _fold(rows[start]).endswith(label):
+        return label, start
+    width = wrapping_width(frame, start)
+    number = len(rows[start]) - len(rows[start].lstrip(f" {MARKERS}"))
+    for at in range(start + 1, end):
+        words = rows[at].split()
+        indent = len(rows[at]) - len(rows[at].lstrip(" "))
+        if (
+            not words
+            or fits(rows[at - 1], words[0], width)
+            or not number <= indent <= number + _HANG
+            or frame.is_rule(at)
+        ):
+            return label, at - 1
+        label = f"{label} {_fold(rows[at])}"
+    return label, end - 1
+
+
+def fits(row: str, word: str, width: int) -> bool:
+    """Whether C{word} would have found room behind C{row}, so that it did not have to wrap."""
+    return cells(row) + 1 + cells(word) <= width
+
+
+def cells(text: str) -> int:
+    """How many cells of a terminal a text takes."""
+    return sum(2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def wrapping_width(frame: Frame, at: int) -> int:
+    """Where text of this row had to wrap: the box's inner edge or the pane's, less some padding."""
+    raw = frame.rows[at]
+    boxed = raw.lstrip(" ")[:1] in ("│", "┃")
+    return (cells(raw) - 1 if boxed else frame.cols) - _PADDING
+
+
+def unnumbered(frame: Frame, start: int, stop: int) -> Block | None:
+    """A list that has a marker but no numbers: the last marked row and its neighbours.
+
+    The neighbours begin in the same column as the marked label; one blank row may part two.
+    """
+    rows = frame.inner
+    for at in range(stop - 1, start - 1, -1):
+        found = _MARKED.fullmatch(rows[at])
+        if found is None:
+            continue
+        column = found.start("label")
+        first = _reach(rows, at, column, -1, start - 1)
+        last = _reach(rows, at, column, 1, stop)
+        places = [i for i in range(first, last + 1) if rows[i].strip()]
+        if 2 <= len(places) <= MOST:
+            return Block(
+                options=tuple(
+                    checkable(
+                        Option(n=n, label=_fold(rows[i][column:]), selected=i == at),
+                    )
+                    for n, i in enumerate(places, 1)
+                ),
+                rows=tuple(places),
+                bottom=last,
+            )
+        return None
+    return None
+
+
+def _reach(rows: Sequence[str], at: int, column: int, step: int, end: int) -> int:
+    """The farthest row in one direction that still belongs to the list around row C{at}."""
+    last = at
+    i = at + step
+    while i != end and abs(i - last) <= 2:
+        row = rows[i]
+        if row.strip():
+            if len(row) - len(row.lstrip(" ")) != column:
+                break
+            last = i
+        i += step
+    return last
+
+
+def lettered(row: str) -> tuple[Option, ...]:
+    """Options of the form C{[y] Approve   [n] Deny} in one row; empty when under two."""
+    found = list(_LETTER.finditer(row))
+    if len(found) < 2:
+        return ()
+    return tuple(
+        Option(n=n, label=_fold(each["label"]), key=each["key"]) for n, each in enumerate(found, 1)
+    )
+
+
+_SEGMENT = re.compile(r"\S+(?: \S+)*")
+_HINT = re.compile(r"(?:ctrl\+|shift\+|alt\+)\S+ .*|(?:enter|esc|tab|⇆|↑↓|↑/↓|←/→) \S.*", re.I)
+
+
+def horizontal(frame: Frame, at: int) -> tuple[Option, ...]:
+    """Options side by side, the highlight told by its background alone; empty when it is none.
+
+    Key hints in the same row are no options.
+    """
+    row = frame.inner[at]
+    found = [s for s in _SEGMENT.finditer(row) if not _HINT.fullmatch(s[0])]
+    if not 2 <= len(found) <= MOST:
+        return ()
+    # One blank of padding is highlighted with its label, so the blank before that one is not.
+    edge = max(0, found[0].start() - 2)
+    plain = _backgrounds(frame, at, edge, edge + 1)
+    lit = [i for i, s in enumerate(found) if _backgrounds(frame, at, s.start(), s.end()) != plain]
+    chosen = lit[0] if len(lit) == 1 else None
+    return tuple(Option(n=n + 1, label=s[0], selected=n == chosen) for n, s in enumerate(found))
+
+
+def _backgrounds(frame: Frame, row: int, start: int, stop: int) -> frozenset[tuple[str, bool]]:
+    return frozenset((s.background, s.reverse) for s in frame.style_at(row, start, stop))
+
+
+def _fold(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,32 @@
+"""The text of a captured row, without its styles."""
+
+from __future__ import annotations
+
+import re
+
+_ESCAPES = re.compile(
+    rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()*+][ -~]|[ -/]*[0-~])"
+)
+_DRAWING = re.compile(rb"\x1b\(0((?:(?!\x1b\(B).)*)(?:\x1b\(B)?", re.DOTALL)
+
+_DRAWN = dict(
+    zip(
+        b"`afgijklmnopqrstuvwxyz{|}~",
+        "◆▒°±␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·",
+        strict=True,
+    )
+)
+
+
+def plain(row: bytes) -> str:
+    """C{row} as text: escape sequences gone, line drawing spelled in Unicode, no blanks behind."""
+    if b"\x1b(0" in row:
+        row = _DRAWING.sub(_draw, row)
+    if b"\x1b" in row:
+        row = _ESCAPES.sub(b"", row)
+    return row.decode("utf-8", "replace").rstrip(" ")
+
+
+def _draw(match: re.Match[bytes]) -> bytes:
+    text = _ESCAPES.sub(b"", match[1])
+    return "".join(_DRAWN.get(byte, chr(byte)) for byte in text).encode()

@@ -1,0 +1,163 @@
+"""Which part of a frame is the composer, and which rows around it are live."""
+
+from __future__ import annotations
+
+import re
+
+from attrs import frozen
+
+from tservice.terminal.rules import ScreenRules
+from tservice.terminal.screen import Frame
+
+_BELOW = 16
+"""Rows that may stand below a composer: footer, completions of a slash command, key help."""
+
+_FOOTER = " /@+*"
+"""What rows below a composer begin with: they are indented or complete a command or a file name.
+
+Other text there was printed after the client had gone.
+"""
+
+_TALLEST = 80
+_PARAGRAPHS = 3
+_BAR_END = re.compile(r" *╹▀{8,}.*")
+_SHELL_GLYPHS = ("!", "#", "$")
+_KEY_HINT = re.compile(
+    r"\b(?:enter|return|esc|escape)\b\)?(?:/\w+)?(?: to)? (?:confirm|cancel|select|continue"
+    r"|submit|exit|quit|go back|back|navigate|dismiss|close|open|reject|deny|approve|accept|choose"
+    r"|toggle)",
+    re.IGNORECASE,
+)
+_WORK = re.compile(r" *(?:[\u2800-\u28ff] |(?:Waiting|Working|Thinking|Loading|Starting) )")
+
+
+@frozen
+class Span:
+    """Rows C{top} to C{bottom}, both included."""
+
+    top: int
+    bottom: int
+
+
+def is_key_hint(row: str) -> bool:
+    """Whether a row tells which keys answer or leave a dialog."""
+    return bool(_KEY_HINT.search(row)) and not _WORK.match(row)
+
+
+def composer(frame: Frame, rules: ScreenRules) -> Span | None:
+    """Where the composer stands, its frame included; C{None} where the screen shows none."""
+    if frame.bottom < 0 or frame.dead:
+        return None
+    finders = {"framed": _framed, "row": _row, "bar": _bar, "mark": _marked}
+    return finders[rules.shape](frame, rules)
+
+
+def live(frame: Frame, span: Span | None, reach: int = _PARAGRAPHS) -> list[list[str]]:
+    """The paragraphs in which a running turn shows itself, nearest to the composer first.
+
+    Those below the composer and the last C{reach} above it: further up is what was said, and that
+    may quote anything.
+    """
+    if span is None:
+        return _paragraphs(frame, 0, frame.bottom + 1)[-reach:][::-1]
+    above = _paragraphs(frame, 0, span.top)[-reach:][::-1]
+    return [*_paragraphs(frame, span.bottom + 1, frame.bottom + 1), *above]
+
+
+def _paragraphs(frame: Frame, start: int, stop: int) -> list[list[str]]:
+    found: list[list[str]] = []
+    inside = False
+    for at in range(start, stop):
+        filled = not frame.is_blank(at) and not frame.is_rule(at)
+        if filled and not inside:
+            found.append([])
+        if filled:
+            found[-1].append(frame.rows[at])
+        inside = filled
+    return found
+
+
+def _framed(frame: Frame, rules: ScreenRules) -> Span | None:
+    return _ruled(frame, rules) or _boxed(frame, rules)
+
+
+def _ruled(frame: Frame, rules: ScreenRules) -> Span | None:
+    """Between two rules that begin in the same column, the glyph in that column too."""
+    lines = [i for i in range(frame.bottom + 1) if frame.is_rule(i)]
+    if len(lines) < 2:
+        return None
+    top, bottom = lines[-2:]
+    column = _indent(frame.rows[top])
+    if column != _indent(frame.rows[bottom]) or not 2 <= bottom - top <= _TALLEST:
+        return None
+    if len(frame.filled(bottom + 1, frame.bottom + 1)) > _BELOW:
+        return None
+    below = [frame.rows[i] for i in frame.filled(bottom + 1, frame.bottom + 1)]
+    if not rules.glyphs:
+        # Nothing but its footer tells this composer from two lines.
+        return Span(top, bottom) if any((rules.ready_mark or "\0") in r for r in below) else None
+    begins = tuple(" " * column + glyph for glyph in (*rules.glyphs, *_SHELL_GLYPHS))
+    started = frame.rows[top + 1].startswith(begins)
+    return Span(top, bottom) if started and all(row[0] in _FOOTER for row in below) else None
+
+
+def _boxed(frame: Frame, rules: ScreenRules) -> Span | None:
+    """In the last box of the screen."""
+    edges = [i for i in range(frame.bottom + 1) if frame.is_edge(i)]
+    if len(edges) < 2 or not rules.glyphs:
+        return None
+    top, bottom = edges[-2:]
+    if len(frame.filled(bottom + 1, frame.bottom + 1)) > _BELOW:
+        return None
+    inside = [frame.inner[i].strip(" ") for i in frame.filled(top + 1, bottom)]
+    glyphs = (*rules.glyphs, *_SHELL_GLYPHS)
+    if inside and inside[0].startswith(glyphs) and not any(map(is_key_hint, inside)):
+        return Span(top, bottom)
+    return None
+
+
+def _row(frame: Frame, rules: ScreenRules) -> Span | None:
+    """A row that begins with the glyph, and nothing but its continuation and a footer below."""
+    begins = tuple(f"{blank}{glyph} " for glyph in rules.glyphs for blank in ("", " "))
+    for at in range(frame.bottom, -1, -1):
+        row = frame.rows[at]
+        if f"{row} ".startswith(begins):
+            return _with_footer(frame, at)
+        if not frame.is_blank(at) and (_indent(row) == 0 or frame.is_rule(at)):
+            return None
+    return None
+
+
+def _with_footer(frame: Frame, top: int) -> Span | None:
+    below = frame.filled(top + 1, frame.bottom + 1)
+    if not below or any(is_key_hint(frame.rows[i]) for i in below):
+        return None
+    footer = frame.bottom
+    while not frame.is_blank(footer - 1):
+        footer -= 1
+    return Span(top, footer - 1) if footer > top + 1 else None
+
+
+def _bar(frame: Frame, rules: ScreenRules) -> Span | None:
+    """Rows with a bar on their left, closed by the bar's foot."""
+    ends = [i for i in range(frame.bottom + 1) if _BAR_END.fullmatch(frame.rows[i])]
+    if not ends or len(frame.filled(ends[-1] + 1, frame.bottom + 1)) > _BELOW:
+        return None
+    top = ends[-1]
+    while top and frame.rows[top - 1].lstrip(" ").startswith(rules.glyphs):
+        top -= 1
+    return Span(top, ends[-1]) if top < ends[-1] else None
+
+
+def _marked(frame: Frame, rules: ScreenRules) -> Span | None:
+    """Where the mark of an empty composer stands in the last rows."""
+    if not rules.ready_mark:
+        return None
+    for at in reversed(frame.filled(frame.bottom - _BELOW + 1, frame.bottom + 1)):
+        if rules.ready_mark in frame.rows[at]:
+            return Span(at, at)
+    return None
+
+
+def _indent(row: str) -> int:
+    return len(row) - len(row.lstrip(" "))

@@ -1,0 +1,83 @@
+"""What is known of one CLI's screen: data, read from its registry entry (wire 10)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+from attrs import frozen
+
+Shape = Literal["framed", "row", "bar", "mark"]
+
+
+@frozen(kw_only=True)
+class ModelDetect:
+    """Where the screen names the model: one group, searched in each of the last C{rows} rows."""
+
+    pattern: re.Pattern[str]
+    rows: int
+
+
+@frozen(kw_only=True)
+class ScreenRules:
+    """How to read the screen of one mode.
+
+    The defaults are the conservative ones of an unknown CLI: nothing is recognised as a composer
+    or as work, dialogs by their look alone.
+
+    @ivar shape: what holds the composer: C{framed} between two rules or in a box, C{row} a row
+        that begins with the glyph above the footer, C{bar} a bar on its left, C{mark} unknown:
+        only C{ready_mark} tells.
+    @ivar glyphs: what the composer's first row may begin with; empty where it has none.
+    @ivar ready_mark: text of an empty composer or its footer.
+    @ivar working_line: matches a row that is only there while a turn runs.
+    @ivar working_title: matches the pane's title only while a turn runs.
+    """
+
+    shape: Shape = "mark"
+    glyphs: tuple[str, ...] = ()
+    ready_mark: str | None = None
+    working_line: re.Pattern[str] | None = None
+    working_title: re.Pattern[str] | None = None
+    model: ModelDetect | None = None
+
+    @classmethod
+    def from_capabilities(cls, capabilities: Mapping[str, Any]) -> ScreenRules:
+        """Read C{composerReadyMark}, C{composerShape}, C{promptGlyph}, C{workingLine},
+        C{workingTitle} and C{modelDetect} of a registry entry; other keys are not looked at.
+
+        @raise ValueError: a pattern does not compile or a value is out of its set; the text names
+            the field.
+        """
+        glyph = capabilities.get("promptGlyph")
+        shape: Shape = capabilities.get("composerShape") or ("framed" if glyph else "mark")
+        if shape not in get_args(Shape):
+            raise ValueError(f"composerShape: must be one of {', '.join(get_args(Shape))}")
+        return cls(
+            shape=shape,
+            glyphs=(glyph,) if glyph else (),
+            ready_mark=capabilities.get("composerReadyMark"),
+            working_line=_pattern(capabilities, "workingLine"),
+            working_title=_pattern(capabilities, "workingTitle"),
+            model=_model(capabilities.get("modelDetect")),
+        )
+
+
+def _pattern(capabilities: Mapping[str, Any], name: str) -> re.Pattern[str] | None:
+    text = capabilities.get(name)
+    if text is None:
+        return None
+    try:
+        return re.compile(text)
+    except re.error as why:
+        raise ValueError(f"{name}: no regular expression: {why}") from why
+
+
+def _model(detect: Mapping[str, Any] | None) -> ModelDetect | None:
+    if detect is None:
+        return None
+    pattern = _pattern(detect, "pattern")
+    if pattern is None or pattern.groups != 1:
+        raise ValueError("modelDetect.pattern: must have exactly one group")
+    return ModelDetect(pattern=pattern, rows=detect["rows"])

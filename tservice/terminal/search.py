@@ -1,0 +1,42 @@
+"""Finding a text in a pane's history."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from attrs import frozen
+
+TEXT_LIMIT = 1000
+"""Characters of a row that a match shows."""
+
+
+@frozen
+class Match:
+    """One occurrence.
+
+    @ivar line: 0-based row of the history, the screen behind it (wire 26).
+    @ivar text: the row, at most L{TEXT_LIMIT} characters from its start.
+    @ivar offset: where in the row it begins, in characters.
+    """
+
+    line: int
+    text: str
+    offset: int
+
+
+def search(
+    rows: Iterable[str], needle: str, limit: int, *, nocase: bool = False
+) -> tuple[list[Match], bool]:
+    """The first C{limit} occurrences, oldest row first, and whether there are more.
+
+    @param needle: a literal, at least one character.
+    """
+    pattern = re.compile(re.escape(needle), re.IGNORECASE if nocase else 0)
+    found: list[Match] = []
+    for line, text in enumerate(rows):
+        for match in pattern.finditer(text):
+            if len(found) == limit:
+                return found, True
+            found.append(Match(line, text[:TEXT_LIMIT], match.start()))
+    return found, False

@@ -1,0 +1,116 @@
+"""Character styles (SGR) as they are carried from one captured row to the next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+_SGR = re.compile(rb"\x1b\[([0-9;:]*)m")
+_LINK = re.compile(rb"\x1b\]8;[^;\x07\x1b]*;([^\x07\x1b]*)(?:\x07|\x1b\\)")
+_FONT = re.compile(rb"\x1b\(([0B])")
+
+RESET = b"\x1b[0m"
+DRAWING = b"\x1b(0"
+LETTERS = b"\x1b(B"
+END_LINK = b"\x1b]8;;\x1b\\"
+
+_SET = {1: "bold", 2: "dim", 3: "italic", 4: "under", 5: "blink", 6: "blink", 7: "reverse"}
+_SET |= {8: "hidden", 9: "strike", 21: "under", 53: "over"}
+_CLEAR = {
+    22: ("bold", "dim"),
+    23: ("italic",),
+    24: ("under",),
+    25: ("blink",),
+    27: ("reverse",),
+    28: ("hidden",),
+    29: ("strike",),
+    39: ("fg",),
+    49: ("bg",),
+    55: ("over",),
+    59: ("colour",),
+}
+_EXTENDED = {38: "fg", 48: "bg", 58: "colour"}
+
+
+class Style:
+    """The style in force, kept as the SGR parameters that make it.
+
+    At most one entry for each property, so a stream of any length costs a few words.
+    """
+
+    def __init__(self) -> None:
+        self._parts: dict[str, bytes] = {}
+        self._link = b""
+        self._drawing = False
+
+    def feed(self, row: bytes) -> None:
+        """Take over what C{row} changes."""
+        if b"\x1b" not in row:
+            return
+        for match in _SGR.finditer(row):
+            self._apply(match[1])
+        for match in _LINK.finditer(row):
+            self._link = match[0] if match[1] else b""
+        fonts = _FONT.findall(row)
+        if fonts:
+            self._drawing = fonts[-1] == b"0"
+
+    def opening(self) -> bytes:
+        """What puts a terminal without any style into this one."""
+        style = b"\x1b[" + b";".join(self._parts.values()) + b"m" if self._parts else b""
+        return style + self._link + (DRAWING if self._drawing else b"")
+
+    def closing(self) -> bytes:
+        """What takes this style off again."""
+        link = END_LINK if self._link else b""
+        return (RESET if self._parts else b"") + link + (LETTERS if self._drawing else b"")
+
+    def _apply(self, params: bytes) -> None:
+        words = iter(params.split(b";"))
+        for word in words:
+            code = int(word.split(b":")[0] or 0)
+            if code == 0:
+                self._parts.clear()
+            elif code in _EXTENDED:
+                self._parts[_EXTENDED[code]] = _colour(word, words)
+            else:
+                self._simple(code, word)
+
+    def _simple(self, code: int, word: bytes) -> None:
+        if word == b"4:0":
+            code = 24
+        for name in _CLEAR.get(code, ()):
+            self._parts.pop(name, None)
+        if code in _SET:
+            self._parts[_SET[code]] = word
+        elif 30 <= code <= 37 or 90 <= code <= 97:
+            self._parts["fg"] = word
+        elif 40 <= code <= 47 or 100 <= code <= 107:
+            self._parts["bg"] = word
+
+
+def _colour(word: bytes, rest: Iterator[bytes]) -> bytes:
+    """The whole of C{38;5;n}, C{38;2;r;g;b} or a form with colons."""
+    if b":" in word:
+        return word
+    kind = next(rest, b"")
+    count = {b"5": 1, b"2": 3}.get(kind, 0)
+    return b";".join([word, kind, *(next(rest, b"0") for _ in range(count))])
+
+
+def self_contained(rows: Iterable[bytes]) -> Iterator[bytes]:
+    """Each row with the style it begins in spelled out, and no style left behind.
+
+    A capture carries a style over row ends.  A terminal that scrolls with a background colour in
+    force paints the new row with it, and a text that is cut at a row start would lose it.
+    """
+    style = Style()
+    for row in rows:
+        opening = style.opening()
+        style.feed(row)
+        yield opening + row + style.closing()
+
+
+def contained_rows(lines: Sequence[bytes], history: int) -> list[bytes]:
+    """The rows of a capture, made L{self_contained}; its screen begins without a style."""
+    return [*self_contained(lines[:history]), *self_contained(lines[history:])]

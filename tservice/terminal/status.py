@@ -1,0 +1,119 @@
+"""What a session's agent is doing, as far as one frame and the pane's title show (wire 1.2)."""
+
+from __future__ import annotations
+
+import re
+
+from attrs import frozen
+
+from tservice.terminal.dialogs import Dialog, read_dialog
+from tservice.terminal.regions import composer, live
+from tservice.terminal.rules import ScreenRules
+from tservice.terminal.screen import Frame
+
+# Anchored, so that a sentence in prose about limits is none: the clients begin a row with it.
+_LIMIT = re.compile(
+    r"[\s●⎿■•⚠✻│└]*(?:"
+    r"(?:you.ve|you have|you) (?:hit|reached|exceeded|used up) your (?:\S+ ){0,3}"
+    r"(?:limit|quota|usage)\b"
+    r"|(?:claude (?:ai )?)?(?:\S+ )?(?:usage |rate |session |weekly )?limit (?:reached|hit)\b"
+    r"|(?:usage limit|quota) exceeded\b"
+    r"|you.re out of (?:extra )?usage\b)",
+    re.IGNORECASE,
+)
+_RESETS = re.compile(
+    r"\bresets?(?: at| in| on)? (?P<when>[^·∙|()\n.]*(?:\([^)]*\))?)"
+    r"|try again (?:at|in) (?P<later>[^·∙|.()]*)",
+    re.IGNORECASE,
+)
+_EVIDENCE_CHARS = 120
+_BELOW_DIALOG = 8
+
+
+@frozen(kw_only=True)
+class Reading:
+    """One look at a pane.
+
+    @ivar working: C{True} a turn runs, C{False} none runs, C{None} not to be told from here.
+    @ivar dialog: what waits for an answer; then nothing works and the composer is not ready.
+    @ivar composer_ready: the composer is on the screen and keys would go into it.
+    @ivar limit: what says that a usage limit is reached, with the next two rows.
+    @ivar limit_resets: when, in the screen's own words ("3pm (UTC)"), where it says so.
+    @ivar evidence: one line: what decided.
+    """
+
+    working: bool | None
+    dialog: Dialog | None
+    composer_ready: bool
+    limit: str | None
+    limit_resets: str | None
+    evidence: str
+
+    @property
+    def state(self) -> str:
+        """C{dialog}, C{working}, C{idle} or C{unknown}."""
+        if self.dialog is not None:
+            return "dialog"
+        if self.working:
+            return "working"
+        return "idle" if self.composer_ready and self.working is False else "unknown"
+
+
+def read(frame: Frame, title: str, rules: ScreenRules) -> Reading:
+    """Judge one frame.
+
+    @param title: the pane's title, C{""} when it is not known.
+    """
+    dialog = read_dialog(frame, rules)
+    span = composer(frame, rules)
+    paragraphs = live(frame, span)
+    rows = [row for paragraph in paragraphs for row in paragraph]
+    # At a limit the client may ask at once what to do: the sentence stands above that dialog.
+    limit = _limit(live(frame, span, _BELOW_DIALOG) if dialog else paragraphs)
+    working, evidence = _working(frame, title, rules, rows, dialog, span is not None)
+    return Reading(
+        working=working,
+        dialog=dialog,
+        composer_ready=span is not None,
+        limit=limit,
+        limit_resets=_resets(limit),
+        evidence=evidence[:_EVIDENCE_CHARS],
+    )
+
+
+def _working(
+    frame: Frame,
+    title: str,
+    rules: ScreenRules,
+    rows: list[str],
+    dialog: Dialog | None,
+    composed: bool,
+) -> tuple[bool | None, str]:
+    if frame.dead:
+        return None, "the pane is dead"
+    if dialog is not None:
+        return False, f"{dialog.kind} dialog: {dialog.question or dialog.title}"
+    if rules.working_title is not None and rules.working_title.search(title):
+        return True, f"title: {title}"
+    line = rules.working_line and next(filter(rules.working_line.search, rows), None)
+    if line:
+        return True, f"working line: {line.strip()}"
+    if composed:
+        return False, "composer on the screen, no working line"
+    return None, "neither composer nor dialog nor working line"
+
+
+def _limit(paragraphs: list[list[str]]) -> str | None:
+    """The row that tells of a limit, with the rows of its paragraph that it may have wrapped to."""
+    for rows in paragraphs:
+        for at, row in enumerate(rows):
+            if _LIMIT.match(row):
+                return " ".join(" ".join(rows[at : at + 3]).split())
+    return None
+
+
+def _resets(limit: str | None) -> str | None:
+    found = _RESETS.search(limit) if limit else None
+    if found is None:
+        return None
+    return (found["when"] or found["later"]).strip() or None

@@ -1,0 +1,27 @@
+"""Keeping the end of a terminal text."""
+
+from __future__ import annotations
+
+import re
+
+NEAR = 4096
+"""Characters within which a row start is near enough to begin there instead."""
+
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[^\[])")
+_LOOK_BACK = 64
+
+
+def keep_tail(text: str, size: int) -> str:
+    """At most the last C{size} characters of C{text}, beginning at a row start where one is near.
+
+    Where none is, an escape sequence that the cut went through is left out whole.
+    """
+    if len(text) <= size:
+        return text
+    cut = len(text) - size
+    start = text.find("\n", cut - 1, cut + NEAR) + 1
+    if start:
+        return text[start:]
+    begun = text.rfind("\x1b", max(0, cut - _LOOK_BACK), cut)
+    escape = _ESCAPE.match(text, begun) if begun >= 0 else None
+    return text[max(cut, escape.end()) if escape else cut :]

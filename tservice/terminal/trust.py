@@ -1,0 +1,36 @@
+"""Answer a folder-trust dialog one key at a time (interface: Folder-trust dialog, wire 6)."""
+
+from __future__ import annotations
+
+from tservice.terminal.dialogs import read_dialog
+from tservice.terminal.kinds import Kind, is_trust
+from tservice.terminal.rules import ScreenRules
+from tservice.terminal.screen import Frame
+
+
+def recognised(frame: Frame, rules: ScreenRules) -> bool:
+    """Whether C{frame} shows a folder-trust dialog.
+
+    The phrases of wire 6 must be the dialog's own: a permission dialog about a file that quotes
+    them is none.
+    """
+    dialog = read_dialog(frame, rules)
+    return dialog is not None and dialog.kind is Kind.TRUST
+
+
+def next_key(frame: Frame, rules: ScreenRules) -> str | None:
+    """C{Down}, C{Up} or C{Enter}: the one key that brings the dialog nearer to its end.
+
+    Enter only when this frame shows the marker on the option that trusts the folder; C{None} when
+    the frame shows no trust dialog or cannot be read.  Look again after each key.
+    """
+    dialog = read_dialog(frame, rules)
+    if dialog is None or dialog.kind is not Kind.TRUST:
+        return None
+    selected = [option for option in dialog.options if option.selected]
+    wanted = [option for option in dialog.options if is_trust(option.label)]
+    if len(selected) != 1 or not wanted:
+        return None
+    if is_trust(selected[0].label):
+        return "Enter"
+    return "Down" if wanted[0].n > selected[0].n else "Up"
