@@ -35,7 +35,7 @@ class StaticTests(SynchronousTestCase):
             path.parent.mkdir(exist_ok=True)
             path.write_bytes(content)
         (self.folder.parent / "secret").write_text("no")
-        (self.folder / "link").symlink_to(self.folder.parent / "secret")
+        (self.folder / "link").symlink_to((self.folder.parent / "secret").resolve())
         self.pages = Pages(self.folder)
         self.api = Api(pages=self.pages)
 
