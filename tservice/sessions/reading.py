@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from attrs import asdict, frozen
@@ -18,6 +19,9 @@ from tservice.terminal.tail import keep_tail
 
 BUFFER_BOUND = 32 * 1024 * 1024
 """Characters of C{terminalBuffer} (wire 1.6)."""
+
+# Longer numbers are above every limit.
+_COUNT = re.compile(r"[0-9]{1,9}")
 
 
 @frozen(kw_only=True)
@@ -53,7 +57,7 @@ def history_rows(full: bool, lines: str | None, limit: int) -> int | None:
     """
     if not full:
         return None
-    asked = int(lines) if lines is not None and lines.isascii() and lines.isdigit() else 0
+    asked = int(lines) if lines is not None and _COUNT.fullmatch(lines) else 0
     return min(asked, limit) if asked >= 1 else limit
 
 
