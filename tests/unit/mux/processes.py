@@ -118,5 +118,8 @@ class Told:
     def linkGap(self) -> None:
         self.events.append("gap")
 
+    def linkHeartbeat(self) -> None:
+        self.events.append("heartbeat")
+
     def linkLost(self) -> None:
         self.events.append("lost")

@@ -45,6 +45,9 @@ class ILinkEvents(Protocol):
     def linkGap(self) -> None:
         """Bytes are missing here."""
 
+    def linkHeartbeat(self) -> None:
+        """Nobody wanted anything for L{HEARTBEAT}: look whether all is well."""
+
     def linkLost(self) -> None:
         """The server is gone."""
 
@@ -262,8 +265,8 @@ class Link:
         self._later("heartbeat", HEARTBEAT, self._beat)
         client = self._current
         if client is not None and not client.waiting:
-            # A client that does not answer is doubted by its time-out; nothing else to do.
-            client.command(b"display-message -p ''").addErrback(lambda why: why.trap(MuxError))
+            # A client that does not answer this is doubted by its time-out.
+            self._events.linkHeartbeat()
 
     def _later(self, name: str, delay: float, call: Callable[[], None]) -> None:
         def run() -> None:
