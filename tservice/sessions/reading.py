@@ -13,7 +13,7 @@ from tservice.sessions.model import Session
 from tservice.terminal.caret import back_to_caret
 from tservice.terminal.plain import plain
 from tservice.terminal.search import search
-from tservice.terminal.sgr import self_contained
+from tservice.terminal.sgr import contained_rows
 from tservice.terminal.tail import keep_tail
 
 BUFFER_BOUND = 32 * 1024 * 1024
@@ -102,7 +102,7 @@ async def _capture(pane: IPane, history: int | None) -> Capture | None:
 
 def _payload(session: Session, capture: Capture, request: ReadRequest) -> dict[str, Any]:
     full = request.history is not None
-    text = b"\r\n".join(self_contained(capture.lines)).decode("utf-8", "replace")
+    text = b"\r\n".join(contained_rows(capture.lines, capture.history)).decode("utf-8", "replace")
     if full:
         text += back_to_caret(capture).decode()
     shown, reason = _cut(text, request.tail)

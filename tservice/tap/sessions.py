@@ -93,9 +93,9 @@ def follow_panes(terminals: TerminalSockets) -> Callable[[Event], None]:
     def heard(event: Event) -> None:
         if event.session_id is None:
             return
-        if event.name == "session:interactive":
-            terminals.pane_changed(event.session_id)
-        elif event.name == "session:deleted":
+        if event.name == "session:deleted":
             terminals.deleted(event.session_id)
+        else:
+            terminals.look(event.session_id)
 
     return heard

@@ -28,7 +28,12 @@ class RouteCase(SessionCase):
         slots = WaitSlots(WaitCaps())
         outputs = OutputWaits(self.clock, slots)
         self.waiting = Waiting(
-            self.clock, self.sessions, slots, outputs, self.hub, lambda session_id: False
+            self.clock,
+            self.sessions,
+            slots,
+            outputs,
+            self.machine.hub,
+            lambda session_id: False,
         )
         operations = session_operations(self.sessions, self.waiting)
         self.api = Api(operations, gate=self.gate, clock=self.clock)

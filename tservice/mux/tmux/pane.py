@@ -75,7 +75,7 @@ class TmuxPane:
         self.rows = 0
         self.title = ""
         self.paused = False
-        self.link = Link(clock, self, server.attach, server.reach)
+        self.link = Link(clock, self, server)
         self._server = server
         self._clock = clock
         self._listeners = PaneListeners()
@@ -316,7 +316,7 @@ class TmuxPane:
             del self._timers[name]
             self._unawaited(call(), f"{name} of a pane")
 
-        if name not in self._timers:
+        if name not in self._timers and not self.link.over:
             self._timers[name] = self._clock.callLater(delay, run)
 
     def _unawaited(self, work: Coroutine[Any, Any, object], what: str) -> None:
