@@ -10,10 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from twisted.internet.task import deferLater
+
 from tservice import __version__
 from tservice.clis.routes import CliRoutes
 from tservice.core.listening import Listener
-from tservice.core.stack import ServiceStack
+from tservice.core.stack import Closing, ServiceStack
 from tservice.http.apidocs import ApiDocs
 from tservice.http.kernel import Kernel
 from tservice.http.metrics import Metrics, Values
@@ -64,7 +66,9 @@ def assemble(base: Base, stack: ServiceStack) -> None:
     site = Site(kernel, base.reactor, metrics.answered)
     listener = Listener(base.reactor, base.addresses, site)
     startup = Startup(base, sessions.service.open, listener, lambda: give_up(base.reactor))
-    for service in (sockets, streams, listener, startup):
+    # One turn of the reactor, in which what was just written leaves for those who read.
+    last_words = Closing("last words", lambda: deferLater(base.reactor, 0))
+    for service in (sockets, last_words, streams, listener, startup):
         service.setServiceParent(stack)
 
 

@@ -75,12 +75,17 @@ class Startup(Service):
         super().startService()
         for warning in self._base.warnings:
             self._log.warn("{warning}", warning=warning)
-        self._work = spawn(self._start(), self._log, "the start")
+        # A start that fails stops the reactor, which must run by then.
+        self._base.reactor.callWhenRunning(self._begin)
 
     def stopService(self) -> None:
         super().stopService()
         if self._work is not None:
             self._work.cancel()
+
+    def _begin(self) -> None:
+        if self.running:
+            self._work = spawn(self._start(), self._log, "the start")
 
     async def _start(self) -> None:
         try:
