@@ -114,7 +114,14 @@ def _may_follow(frame: Frame, at: int) -> bool:
     row = frame.rows[at]
     if frame.is_rule(at) or frame.is_edge(at):
         return row.lstrip(" ")[0] in LOWER
-    return row[0] in " │┃" or is_key_hint(row)
+    return row[0] in " │┃" or is_key_hint(row) or _wrapped_hint(frame, at)
+
+
+def _wrapped_hint(frame: Frame, at: int) -> bool:
+    """Whether row C{at} is the rest of the key hints above it, which had no room there."""
+    above, word = frame.rows[at - 1], frame.rows[at].split()[0]
+    full = not grammar.fits(above, word, grammar.wrapping_width(frame, at - 1))
+    return full and is_key_hint(above)
 
 
 def _shows_itself(frame: Frame, block: Block) -> bool:
