@@ -1,0 +1,1 @@
+"""The agents in the panes: what they do, tell, ask and use up."""

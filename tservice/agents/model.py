@@ -1,0 +1,114 @@
+"""Hook events and plan usage: their records and pure rules (wire 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from attrs import frozen
+
+
+class HookEvent(StrEnum):
+    """What an agent's hooks tell of; each is broadcast as C{hook:<name>}."""
+
+    PERMISSION_PROMPT = "permission_prompt"
+    ELICITATION_DIALOG = "elicitation_dialog"
+    ELICITATION_COMPLETE = "elicitation_complete"
+    ELICITATION_RESPONSE = "elicitation_response"
+    IDLE_PROMPT = "idle_prompt"
+    STOP = "stop"
+    PROMPT_SUBMITTED = "prompt_submitted"
+    AGENT_WORKING = "agent_working"
+    SESSION_START = "session_start"
+    SESSION_END = "session_end"
+    TEAMMATE_IDLE = "teammate_idle"
+    TASK_COMPLETED = "task_completed"
+
+
+DIALOGS = frozenset({HookEvent.PERMISSION_PROMPT, HookEvent.ELICITATION_DIALOG})
+"""The events that tell of a dialog."""
+
+NAME_CHARS = 200
+PATH_CHARS = 4096
+"""The longest path that Linux opens."""
+
+_TEXTS = {
+    "hook_event_name": NAME_CHARS,
+    "tool_name": NAME_CHARS,
+    "session_id": NAME_CHARS,
+    "cwd": PATH_CHARS,
+    "permission_mode": NAME_CHARS,
+    "transcript_path": PATH_CHARS,
+    "message": 500,
+    "model": NAME_CHARS,
+}
+_INPUTS = {"command": 500, "file_path": 500, "description": 200, "query": 200, "url": 500}
+
+
+@frozen(kw_only=True)
+class HookNotice:
+    """One hook event, checked and reduced.
+
+    @ivar at: Unix milliseconds when it arrived.
+    @ivar data: only what L{reduce_data} keeps.
+    """
+
+    session_id: str
+    event: HookEvent
+    at: int
+    data: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The agent's own name of the event; empty where it gave none."""
+        return str(self.data.get("hook_event_name", ""))
+
+
+def reduce_data(data: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What is kept of a hook's payload: the keys of wire 4, cut to their lengths.
+
+    A value of another type than its key has is left out.  Of a failed turn (C{StopFailure}) the
+    C{message} is the agent's last word, else the name of its error.
+    """
+    given = dict(data or {})
+    if given.get("hook_event_name") == "StopFailure":
+        given["message"] = given.get("last_assistant_message") or given.get("error")
+    kept: dict[str, Any] = _cut(given, _TEXTS)
+    if isinstance(given.get("stop_hook_active"), bool):
+        kept["stop_hook_active"] = given["stop_hook_active"]
+    if isinstance(given.get("tool_input"), dict):
+        kept["tool_input"] = _cut(given["tool_input"], _INPUTS)
+    return kept
+
+
+def _cut(given: Mapping[str, Any], lengths: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        key: given[key][:length]
+        for key, length in lengths.items()
+        if isinstance(given.get(key), str)
+    }
+
+
+@frozen(kw_only=True)
+class Window:
+    """How much of one rate-limit window is used.
+
+    @ivar used_percentage: 0 to 100.
+    @ivar reset_at: Unix milliseconds; C{None} where the agent does not say.
+    """
+
+    used_percentage: float
+    reset_at: int | None = None
+
+
+@frozen(kw_only=True)
+class PlanUsage:
+    """What is used of the plan's limits, as an agent told last.
+
+    @ivar at: Unix milliseconds when it was told.
+    """
+
+    five_hour: Window | None = None
+    seven_day: Window | None = None
+    at: int
