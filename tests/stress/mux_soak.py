@@ -218,8 +218,9 @@ class Soak:
 
     async def stop_client(self, slot: Slot, pane: TmuxPane) -> None:
         client = pane.link._current
-        if client is not None and client._process is not None:
-            await self.stop(int(client._process.pid))
+        pid = None if client is None or client._process is None else client._process.pid
+        if pid is not None:
+            await self.stop(pid)
 
     async def stop_server(self, slot: Slot, pane: TmuxPane) -> None:
         await self.stop(await self.server(pane))

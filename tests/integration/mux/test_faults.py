@@ -55,7 +55,8 @@ class FaultTests(TmuxTestCase):
     async def heard(self, *argv: str) -> tuple[TmuxPane, Heard]:
         pane, heard = await self.mux.create(self.spec(*argv)), Heard()
         pane.listen(heard)
-        await self.until(lambda: pane.log.end, "the first byte")
+        ready = (lambda: pane.log.end) if argv else (lambda: printed(pane).endswith(b"$ "))
+        await self.until(ready, "the first bytes")
         return pane, heard
 
     async def lose_client(self, pane: TmuxPane, pid: int) -> None:
