@@ -24,6 +24,7 @@ ECHO_LIMIT = 0.010
 
 READER = """
 import hashlib, json, sys
+from websockets.sync.client import connect
 url, marker = sys.argv[1], sys.argv[2].encode()
 with connect(url, compression=None, max_size=None) as socket:
     data, skips, hashed, total, begun = b"", -1, hashlib.sha256(), 0, False
