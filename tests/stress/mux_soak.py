@@ -129,7 +129,7 @@ class Soak:
         self.mux = TmuxMultiplexer(
             reactor,
             reactor,
-            LocalTransport(shutil.which("tmux") or "tmux"),
+            LocalTransport(shutil.which("tmux") or "tmux", shutil.which("setpriv")),
             SocketFolder(folder),
             token=lambda: secrets.token_hex(8),
             python=sys.executable,

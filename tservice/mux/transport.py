@@ -53,12 +53,17 @@ class LocalTransport:
     """This machine.
 
     @ivar tmux: absolute path of the program.
+    @ivar setpriv: absolute path of util-linux' program; with it a client ends together with this
+        process, even by SIGKILL.  Without it, and only until the next service adopts the pane, a
+        pane that prints much stands still behind the client that nobody reads.
     """
 
     tmux: str
+    setpriv: str | None = None
 
     def argv(self, *arguments: str) -> list[str]:
-        return [self.tmux, *arguments]
+        prefix = [self.setpriv, "--pdeathsig", "KILL", "--"] if self.setpriv else []
+        return [*prefix, self.tmux, *arguments]
 
     def reach(self, socket_path: Path) -> Reach:
         # tmux takes a connection that says nothing and forgets it when it closes.  A stopped

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import signal
+from collections.abc import Sequence
 
 from attrs import frozen
 
 from tservice.mux.interface import Mark, MuxError
+from tservice.mux.tmux.control import Block
 
 PANE = b"%0"
 """The pane of a session: the first and, unless somebody adds to it by hand, only one."""
@@ -139,6 +141,28 @@ def capture_rows(start: int | str, end: int | str, alternate: bool = False) -> b
 
 def _literal(text: str) -> bytes:
     return b"'" + text.encode() + b"'"
+
+
+CLIENTS = (
+    show("#{@tservice_client}"),
+    b"list-clients -F '#{client_pid}'",
+    b"display-message -p '#{client_pid}'",
+    b"set-option -p -F -t %b @tservice_client '#{client_pid}'" % PANE,
+)
+"""Says whose client is the service's and who it was before (see L{orphan})."""
+
+
+def orphan(answers: Sequence[Block]) -> int | None:
+    """The client of an earlier service that is still there, from the answers to L{CLIENTS}.
+
+    The client of a service that was killed while its pane printed never ends: tmux waits for
+    ever until the rest of its output is written to a pipe that nobody reads, keeps the pane from
+    printing meanwhile and does not end itself either when it is told to.
+    """
+    before, clients, own = (answer.lines for answer in answers[:3])
+    if not before or before == own or before[0] not in clients:
+        return None
+    return optional(before[0])
 
 
 STATE = show(",".join(f"#{{{name}}}" for name in _FIELDS))

@@ -262,8 +262,12 @@ class TmuxPane:
     async def _arm(self, *first: bytes) -> PaneState:
         """What every fresh client needs, then a look at the pane."""
         pause = (b"refresh-client -A '%b:pause'" % PANE,) if self.paused else ()
-        if line := (*first, *pause):
-            await self._send(join(*line), len(line))
+        line = (*first, *commands.CLIENTS, *pause)
+        blocks = await self._send(join(*line), len(line))
+        orphan = commands.orphan(blocks[len(first) : len(first) + len(commands.CLIENTS)])
+        if orphan is not None:
+            self._log.warn("ending the client {pid} of an earlier service", pid=orphan)
+            await self._send(b"run-shell -b 'kill -9 %d'" % orphan, 1)
         return await self._look()
 
     async def _look(self, timeout: float = COMMAND_TIMEOUT) -> PaneState:
