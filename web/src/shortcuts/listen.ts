@@ -7,6 +7,7 @@ import { focusTabs } from "../sessions/Tabs.tsx";
 import { zoomFont } from "../settings/prefs.ts";
 import { activeId, activeSession, sessions } from "../store/state.ts";
 import { historyOpen, searchOpen } from "../terminal/current.ts";
+import { focusActiveTerminal } from "../terminal/focus.ts";
 import { platformOf } from "../terminal/keys.ts";
 import { type Action, actionFor, digitOf } from "./table.ts";
 
@@ -14,6 +15,14 @@ type Deeds = Partial<Record<Action, (event: KeyboardEvent) => void>>;
 
 function withActive(act: (id: string) => void): void {
   if (activeId.value !== undefined) act(activeId.value);
+}
+
+/** Unlike walking along the tabs, this is for typing there. */
+function goTo(id: string): void {
+  const focused = document.activeElement;
+  if (focused instanceof HTMLElement && focused.closest("[role=tablist]")) focused.blur();
+  if (activeId.value === id) focusActiveTerminal();
+  else select(id);
 }
 
 const DEEDS: Deeds = {
@@ -32,7 +41,7 @@ const DEEDS: Deeds = {
   "zoom-reset": () => zoomFont(0),
   goto: (event) => {
     const session = sessions.value[digitOf(event.code)];
-    if (session) select(session.id);
+    if (session) goTo(session.id);
   },
 };
 
