@@ -12,7 +12,7 @@ class ShortProofs(SynchronousTestCase):
 
     def test_inputs_run_once_over_kills(self) -> None:
         figures = input_kill.run(kills=6, seed=11)
-        self.assertGreater(figures["inputs"], 5)  # type: ignore[arg-type]
+        self.assertGreater(int(str(figures["inputs"])), 5)
 
     def test_nothing_is_lost_over_cuts(self) -> None:
         figures = socket_cuts.run(cuts=25, seed=11)
@@ -23,4 +23,4 @@ class ShortProofs(SynchronousTestCase):
         self.assertEqual(4, len(blast_radius.run(rounds=1, seed=11)))
 
     def test_a_flood_arrives_to_the_byte(self) -> None:
-        self.assertLess(5_000_000, flood_exact.run(megabytes=5)["bytes"])  # type: ignore[operator]
+        self.assertLess(5_000_000, int(str(flood_exact.run(megabytes=5)["bytes"])))
