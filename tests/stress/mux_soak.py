@@ -258,7 +258,11 @@ class Soak:
         await pane.resume()
 
     async def probe(self, slot: Slot, pane: TmuxPane) -> None:
-        if await pane.probe() is Liveness.DEAD and not slot.told:
+        if await pane.probe() is Liveness.DEAD:
+            for _ in range(100):
+                if slot.told:
+                    return
+                await self.pause(0.01)
             self.wrong("a pane is dead and nobody was told")
 
     async def adopt(self, slot: Slot, pane: TmuxPane) -> None:
