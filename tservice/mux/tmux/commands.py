@@ -18,6 +18,8 @@ WINDOW = b"@0"
 
 BUFFER = b"tservice"
 
+DEAD = b"tservice-dead"
+
 _MARK_ID = re.compile(r"[A-Za-z0-9-]{1,128}")
 _MARK_STEP = re.compile(r"[A-Za-z]{1,32}")
 _QUOTED = re.compile(rb'[\x01-\x1f\x7f"\\$]')
@@ -89,15 +91,26 @@ def leave_copy_mode() -> bytes:
     return b"copy-mode -q -t " + PANE
 
 
-def paste(data: bytes) -> tuple[bytes, bytes]:
-    """Paste C{data}, in brackets where the program asked for them; LF stays LF.
+def while_alive(*commands: bytes) -> bytes:
+    """Run C{commands}, which hold no single quote, unless the pane's process is over.
+
+    It gives one answer more than there are commands; the last is L{DEAD} if it was over.  Keys
+    for a dead pane would be dropped without a word, and a paste makes tmux 3.3a crash.
+    """
+    dead = join(*[b"display-message -p " + DEAD] * len(commands))
+    return b"if-shell -F -t %b '#{pane_dead}' '%b' '%b'" % (PANE, dead, join(*commands))
+
+
+def set_buffer(data: bytes) -> bytes:
+    """Hand tmux what L{PASTE} pastes.
 
     The text travels in the control channel: no file, no command line of a process.
     """
-    return (
-        b"set-buffer -b %b -- %b" % (BUFFER, quote(data)),
-        b"paste-buffer -p -r -d -b %b -t %b" % (BUFFER, PANE),
-    )
+    return b"set-buffer -b %b -- %b" % (BUFFER, quote(data))
+
+
+PASTE = b"paste-buffer -p -r -d -b %b -t %b" % (BUFFER, PANE)
+"""Paste, in brackets where the program asked for them; LF stays LF."""
 
 
 def set_option(name: str, value: bytes) -> bytes:

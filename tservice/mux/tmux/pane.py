@@ -99,18 +99,21 @@ class TmuxPane:
 
     async def write(self, data: bytes, mark: Mark | None = None) -> None:
         for piece, moved in pieces(data, mark):
-            await self._type((commands.send_bytes(piece),) if piece else (), moved)
+            await self._type(moved, *((commands.send_bytes(piece),) if piece else ()))
 
     async def send_key(self, name: str, mark: Mark | None = None) -> None:
         key = KEYS[name]
         if key.literal:
-            await self._type((commands.send_bytes(key.plain),), mark)
+            await self._type(mark, commands.send_bytes(key.plain))
         else:
-            await self._type((commands.send_named(key.tmux),), mark)
+            await self._type(mark, commands.send_named(key.tmux))
 
     async def paste(self, text: str, mark: Mark | None = None) -> None:
         data = paste_text(text)
-        await self._type(commands.paste(data) if data else (), mark)
+        if data:
+            await self._type(mark, commands.PASTE, first=(commands.set_buffer(data),))
+        else:
+            await self._type(mark)
 
     async def last_mark(self) -> Mark | None:
         blocks = await self._send(commands.show("#{@tservice_mark}"), 1)
@@ -245,12 +248,18 @@ class TmuxPane:
                 raise PaneGone(str(error)) from error
             raise
 
-    async def _type(self, keys: tuple[bytes, ...], mark: Mark | None) -> None:
+    async def _type(self, mark: Mark | None, *keys: bytes, first: tuple[bytes, ...] = ()) -> None:
+        """Press C{keys} and set C{mark}, both or neither; one line, so nobody comes between."""
+        typed = keys if mark is None else (*keys, commands.set_mark(mark))
         if self.ending is not None:
             raise PaneGone("its process is over")
-        marks = () if mark is None else (commands.set_mark(mark),)
-        line = (commands.leave_copy_mode(), *keys, *marks)
-        await self._send(join(*line), len(line))
+        if not typed:
+            return
+        line = (commands.leave_copy_mode(), *first, commands.while_alive(*typed))
+        blocks = await self._send(join(*line), len(line) + len(typed))
+        if commands.DEAD in blocks[-1].lines:
+            await self._look()
+            raise PaneGone("its process is over")
 
     async def _set_paused(self, paused: bool, verb: bytes) -> None:
         if paused == self.paused:
