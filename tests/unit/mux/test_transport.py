@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -53,6 +54,15 @@ class TransportTests(SynchronousTestCase):
             held.kill()
             held.close()
         self.assertIsNone(self.transport.hold(child.pid))
+
+    def test_a_hangup(self) -> None:
+        with subprocess.Popen(["sleep", "60"]) as child:
+            held = self.transport.hold(child.pid)
+            assert held is not None
+            held.hang_up()
+            self.assertEqual(-signal.SIGHUP, child.wait())
+            held.hang_up()
+            held.close()
 
     def test_session_ids_are_no_paths(self) -> None:
         folder = SocketFolder(self.folder)
