@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from attrs import frozen
@@ -21,6 +21,7 @@ __all__ = [
     "IActivitySource",
     "IActivitySources",
     "IInputGate",
+    "ILaunchPreparation",
     "ISessions",
     "Identity",
     "InputRequest",
@@ -105,8 +106,11 @@ class ISessions(Interface):
     def rename(session_id: str, name: str, source: NameSource) -> Session:
         """Give it a name, as checked by L{tservice.sessions.names.check_name}."""
 
-    def update(session_id: str, **fields: Any) -> Session:
-        """Change fields of the record, save it and tell of it."""
+    def update(session_id: str, *, durable: bool = True, **fields: Any) -> Session:
+        """Change fields of the record, save it and tell of it.
+
+        @param durable: false for what an agent tells many times a minute: it costs no flush.
+        """
 
     def counts() -> Iterable[tuple[str, Status, int]]:
         """How many sessions there are, by mode and status."""
@@ -120,6 +124,13 @@ class IInputGate(Interface):
 
         @raise ServiceError: it will not come to that (422).
         """
+
+
+class ILaunchPreparation(Interface):
+    """Puts in place what an agent reads when it starts."""
+
+    def prepare(session: Session, env: Mapping[str, str]) -> None:
+        """Its process is about to start, with this environment; never keeps it from starting."""
 
 
 class ActivitySink(Protocol):
