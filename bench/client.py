@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import ExitStack
 from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
@@ -35,8 +36,10 @@ class Terminal:
 
     def __init__(self, daemon: Daemon, session: str, cid: str = "bench") -> None:
         url = daemon.url.replace("http", "ws", 1)
-        self.socket: ClientConnection = connect(
-            f"{url}/ws/sessions/{session}/terminal?cid={cid}", compression=None, max_size=None
+        self._open = ExitStack()
+        where = f"{url}/ws/sessions/{session}/terminal?cid={cid}"
+        self.socket: ClientConnection = self._open.enter_context(
+            connect(where, compression=None, max_size=None)
         )
         self._seq = 0
         while json.loads(self.socket.recv())["t"] != "snapshot":
@@ -64,7 +67,7 @@ class Terminal:
 
     def close(self) -> None:
         """Hang up."""
-        self.socket.close()
+        self._open.close()
 
 
 def echo_times(daemon: Daemon, session: str, count: int, pause: float = 0.02) -> list[float]:

@@ -15,6 +15,9 @@ from attrs import frozen
 POLL = 0.03
 """Seconds between two looks at the screen while waiting for something."""
 
+CLOSING = 10.0
+"""Seconds that a tmux server may take to end."""
+
 _PLACE = "#{cursor_x} #{cursor_y} #{alternate_on} #{pane_dead} #{pane_dead_status}|#{pane_title}"
 
 
@@ -64,6 +67,7 @@ class Pane:
         columns, rows = map(str, size)
         started = ["new-session", "-d", "-x", columns, "-y", rows, "-c", str(cwd)]
         self.tmux(*started, "--", "env", "-u", "TMUX", "-u", "TMUX_PANE", *argv, env=env)
+        self._server = int(self.tmux("display-message", "-p", "#{pid}"))
 
     def __enter__(self) -> Pane:
         return self
@@ -128,7 +132,7 @@ class Pane:
 
     def wait_dead(self, timeout: float = 20.0) -> Screen:
         """Look until the program ended."""
-        return self._until(lambda screen: screen.dead, "the end", timeout)
+        return self._until(lambda screen: screen.status is not None, "the end", timeout)
 
     def _until(self, holds: Callable[[Screen], object], what: str, timeout: float) -> Screen:
         end = time.monotonic() + timeout
@@ -140,6 +144,10 @@ class Pane:
                 shown = screen.text.rstrip()
                 raise TimeoutError(f"no {what!r} in {timeout} s; title {screen.title!r}:\n{shown}")
             time.sleep(POLL)
+
+    def everything(self) -> str:
+        """The screen with its history: the notice of a dead pane pushes a row into it."""
+        return self.tmux("capture-pane", "-p", "-S", "-")
 
     def keys(self, *names: str) -> None:
         """Send keys by their tmux names, all in one write."""
@@ -162,7 +170,24 @@ class Pane:
         self.keys("Enter")
 
     def close(self) -> None:
-        """End the server, and with it the program."""
+        """End the server, and with it the program; returns once it is gone.
+
+        @raise TimeoutError: it did not go within L{CLOSING} seconds.
+        """
         subprocess.run(
             ["tmux", "-S", str(self._socket), "kill-server"], capture_output=True, check=False
         )
+        end = time.monotonic() + CLOSING
+        while _runs(self._server):
+            if time.monotonic() > end:
+                raise TimeoutError(f"tmux server {self._server} is still there")
+            time.sleep(POLL)
+
+
+def _runs(process: int) -> bool:
+    """Whether the process is there and is not merely waiting to be reaped."""
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text("utf-8")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"

@@ -383,7 +383,7 @@ class TmuxMultiplexerTests(Contract, TmuxTestCase):
 
     async def settle(self) -> None:
         """Until the keeper is over too, and tmux knows."""
-        await self.pause(LINGER + 0.2)
+        await self.pause(LINGER + 0.4)
 
     async def stall(self, pane: Any) -> Callable[[], None]:
         pid = await self.server_pid(pane)

@@ -118,6 +118,10 @@ class Daemon:
         child.send(number)
         return child.ended()[0]
 
+    def send(self, number: int) -> None:
+        """Send a signal without waiting for anything."""
+        self._running().send(number)
+
     def kill(self) -> None:
         """End it as a crash would."""
         self.stop(signal.SIGKILL)

@@ -10,7 +10,7 @@ from tservice.access.cookies import CookieSessions
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import clear_cookie, set_cookie
 from tservice.core.authentication import Bucket, IFailures
-from tservice.core.errors import not_found
+from tservice.core.errors import ErrorCode, not_found
 from tservice.core.identity import Identity
 from tservice.http.gate import too_many, unauthorized
 from tservice.http.models import Answer, Body
@@ -123,6 +123,7 @@ class AccessRoutes:
                 tag="Access",
                 body=LoginBody,
                 answer=MeAnswer,
+                errors=(ErrorCode.UNAUTHORIZED,),
             ),
             Operation(
                 method="POST",
@@ -142,6 +143,7 @@ class AccessRoutes:
                 body=RevokeBody,
                 optional_body=True,
                 answer=RevokedAnswer,
+                errors=(ErrorCode.NOT_FOUND,),
             ),
             Operation(
                 method="GET",

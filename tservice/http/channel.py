@@ -128,7 +128,6 @@ class Channel(HTTPChannel):
     def connectionLost(self, reason: Failure) -> None:  # type: ignore[override]
         if self._linger is not None and self._linger.active():
             self._linger.cancel()
-        self.site.connection_ended()
         super().connectionLost(reason)
         if self._upgraded is not None:
             self._upgraded.connectionLost(reason)

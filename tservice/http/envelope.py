@@ -85,11 +85,11 @@ def _raw(reply: Reply) -> Response:
     )
 
 
-def dump(payload: Any) -> bytes:
+def dump(payload: Any, indent: int | None = None) -> bytes:
     """JSON of a payload; C{None} is the empty object, C{NaN} is C{null}."""
     if payload is None:
         return b"{}"
-    return to_json(payload, by_alias=True, inf_nan_mode="null")
+    return to_json(payload, by_alias=True, inf_nan_mode="null", indent=indent)
 
 
 def failure(error: ServiceError, status: int | None = None) -> Response:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from attrs import frozen
@@ -76,6 +77,7 @@ def policy(bind_hosts: Iterable[str], allowed_hosts: Iterable[str]) -> HostPolic
     )
 
 
+@lru_cache(maxsize=256)
 def parse_host(header: str) -> Host | None:
     """A Host header, or C{None} for one that is empty or no host at all."""
     found = _HOST.fullmatch(header)

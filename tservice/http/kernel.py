@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Coroutine, Iterable, Mapping
 from itertools import count
 from typing import Any
@@ -19,10 +20,12 @@ from tservice.core.identity import Identity
 from tservice.core.tasks import spawn
 from tservice.http import envelope, paths
 from tservice.http.body import read_body, read_query, too_large
-from tservice.http.envelope import NO_PAGE, Refusal, Response
+from tservice.http.envelope import NO_PAGE, Refusal, Response, bare
 from tservice.http.operations import JSON_BODY_LIMIT, Call, Operation, Style
 from tservice.http.request import Request
 from tservice.http.routing import Table, arguments
+
+_TOKEN = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}")
 
 Path = Mapping[str, str]
 """A path's parameters."""
@@ -111,6 +114,10 @@ class Kernel:
 
     def render(self, request: Request) -> int:
         """Answer C{request}, now or later."""
+        if not _TOKEN.fullmatch(request.method):
+            # HTTP/2 lets anything through.
+            self._end(request, bare(400, "Bad Request").response)
+            return NOT_DONE_YET
         path = paths.canonical(request.path, self._base)
         try:
             visit = self._gate.screen(request, _text(request.method), path)

@@ -50,7 +50,7 @@ class Style(Enum):
     STREAM = "stream"
     """The handler writes to the request until the client is gone (SSE)."""
     WEBSOCKET = "websocket"
-    """The handler returns an Autobahn protocol factory's resource for the upgrade."""
+    """The handler returns an C{ISocketHandler} (tservice.http.socket)."""
 
 
 @frozen(kw_only=True)
@@ -102,11 +102,14 @@ Handler = Callable[[Call], Awaitable[object]]
 class Operation:
     """One route.
 
-    @ivar path: with C{{name}} parameters, for example C{/api/sessions/{id}/input}.
+    @ivar method: C{ANY} for every method.
+    @ivar path: with C{{name}} parameters, for example C{/api/sessions/{id}/input}; one
+        C{{name:path}} at its end takes all that is left, slashes and percent-escapes as they are.
     @ivar body: strict pydantic model of the JSON body; C{None} when there is none.
     @ivar optional_body: true when an absent body means the model's defaults.
     @ivar answer: the type of the payload, for the OpenAPI document.
     @ivar errors: the codes it may answer beside those that its other fields imply.
+    @ivar media_type: of a L{Style.RAW} success, for the OpenAPI document.
     """
 
     method: str
@@ -122,3 +125,4 @@ class Operation:
     style: Style = Style.ENVELOPE
     errors: tuple[ErrorCode, ...] = ()
     body_limit: int = JSON_BODY_LIMIT
+    media_type: str = "application/json"

@@ -103,7 +103,7 @@ class Request(server.Request):
 
     def refuse(self, why: ServiceError | Refusal) -> None:
         """Stop taking the body in; no-op once the request is being handled."""
-        if not self.gone and self.refusal is None and self.method == _NO_METHOD:
+        if not self.gone and self.refusal is None and not self.handled:
             self._refuse(why)
 
     def _refuse(self, why: ServiceError | Refusal) -> None:
@@ -161,6 +161,11 @@ class Request(server.Request):
         self.channel.abortConnection()
 
     @property
+    def handled(self) -> bool:
+        """Whether all of it is here, so that an answer is under way."""
+        return self.method != _NO_METHOD
+
+    @property
     def received(self) -> int:
         """Bytes of the body."""
         return self._received
@@ -173,7 +178,7 @@ class Request(server.Request):
         self.gone = True
         self._let_go()
         super().connectionLost(reason)
-        if self.method != _NO_METHOD:
+        if self.handled:
             self.code = self.code if self.code == SWITCHED else HANG_UP
             self.site.log(self)
 

@@ -7,10 +7,9 @@ from typing import Any
 
 from twisted.internet.interfaces import IAddress, IReactorTime
 from twisted.web import server
-from twisted.web.http import _GenericHTTPChannelProtocol
 
-from tservice.http.channel import Channel
 from tservice.http.kernel import Kernel
+from tservice.http.negotiate import Negotiated
 from tservice.http.request import Request
 
 IDLE_SECONDS = 75
@@ -57,11 +56,7 @@ class Site(server.Site):
         if self._connections >= self._max_connections:
             return None
         self._connections += 1
-        return super().buildProtocol(addr)
-
-    def protocol(self) -> Any:
-        # The wrapper is how twisted.web itself switches to HTTP/2 after TLS's handshake.
-        return _GenericHTTPChannelProtocol(Channel())
+        return Negotiated(self)
 
     def connection_ended(self) -> None:
         """A connection that L{buildProtocol} made is over."""

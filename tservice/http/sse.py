@@ -19,7 +19,6 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.core.clock import now_ms
-from tservice.core.errors import ErrorCode
 from tservice.core.events import Audience, Event, EventHub
 from tservice.core.identity import Identity
 from tservice.http.envelope import bare, dump
@@ -278,6 +277,5 @@ class EventStreams(Service):
                 tag="Events",
                 query=EventsQuery,
                 style=Style.STREAM,
-                errors=(ErrorCode.RATE_LIMITED,),
             )
         ]

@@ -142,6 +142,7 @@ class InputQueue:
             unsure=lambda: _once(answer, failed(UNSURE)),
             # Without a number the caller can only send it again; with one it must not get lost.
             wanted=lambda: entry.seq is not None or not answer.called,
+            submitting=request.submitting,
         )
         self._journal.accept(entry)
         await self._type(entry, hands)
@@ -190,13 +191,20 @@ class InputQueue:
             self._log.warn("input {id} was not finished: {error}", id=entry.id, error=error)
         self._journal.finish(entry)
 
-    def _hands(self, *, unsure: Callable[[], None], wanted: Callable[[], bool]) -> Hands:
+    def _hands(
+        self,
+        *,
+        unsure: Callable[[], None],
+        wanted: Callable[[], bool],
+        submitting: Callable[[], None] | None = None,
+    ) -> Hands:
         return Hands(
             clock=self._clock,
             pane=self._subject.living_pane(),
             composer=self._subject.composer(),
             unsure=unsure,
             wanted=wanted,
+            submitting=submitting,
         )
 
     async def _press(self, key: str) -> None:

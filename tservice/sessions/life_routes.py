@@ -22,6 +22,9 @@ ModelName = Annotated[str, StringConstraints(min_length=1, max_length=50)]
 FolderText = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 SessionId = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 CaseName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$", max_length=128)]
+Origin = Annotated[
+    str, StringConstraints(max_length=ORIGIN_LENGTH, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")
+]
 Params = Annotated[dict[str, str | bool | int], Field(max_length=32)]
 EnvOverrides = Annotated[dict[str, str], Field(max_length=64)]
 
@@ -88,7 +91,7 @@ class QuickStartBody(LaunchBody):
     """A case and a session in it, which is started."""
 
     session_name: str | None = None
-    agent_origin: Annotated[str, StringConstraints(max_length=ORIGIN_LENGTH)] | None = None
+    agent_origin: Origin | None = None
 
 
 class StartBody(Body):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from attrs import asdict, frozen
@@ -13,11 +14,14 @@ from tservice.sessions.model import Session
 from tservice.terminal.caret import back_to_caret
 from tservice.terminal.plain import plain
 from tservice.terminal.search import search
-from tservice.terminal.sgr import self_contained
+from tservice.terminal.sgr import contained_rows
 from tservice.terminal.tail import keep_tail
 
 BUFFER_BOUND = 32 * 1024 * 1024
 """Characters of C{terminalBuffer} (wire 1.6)."""
+
+# Longer numbers are above every limit.
+_COUNT = re.compile(r"[0-9]{1,9}")
 
 
 @frozen(kw_only=True)
@@ -53,7 +57,7 @@ def history_rows(full: bool, lines: str | None, limit: int) -> int | None:
     """
     if not full:
         return None
-    asked = int(lines) if lines is not None and lines.isascii() and lines.isdigit() else 0
+    asked = int(lines) if lines is not None and _COUNT.fullmatch(lines) else 0
     return min(asked, limit) if asked >= 1 else limit
 
 
@@ -102,7 +106,7 @@ async def _capture(pane: IPane, history: int | None) -> Capture | None:
 
 def _payload(session: Session, capture: Capture, request: ReadRequest) -> dict[str, Any]:
     full = request.history is not None
-    text = b"\r\n".join(self_contained(capture.lines)).decode("utf-8", "replace")
+    text = b"\r\n".join(contained_rows(capture.lines, capture.history)).decode("utf-8", "replace")
     if full:
         text += back_to_caret(capture).decode()
     shown, reason = _cut(text, request.tail)

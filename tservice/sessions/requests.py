@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from attrs import field, frozen
 
@@ -44,12 +44,15 @@ class InputRequest:
 
     @ivar use_mux: C{True}: as a prompt; C{False}: as raw bytes; C{None}: by what it looks like.
     @ivar client_id: with C{seq}: type it only if the number is above the last one seen from there.
+    @ivar submitting: called just before the key that submits: what the agent does from then on
+        belongs to this input.
     """
 
     text: str
     use_mux: bool | None = None
     client_id: str | None = None
     seq: int | None = None
+    submitting: Callable[[], None] | None = field(default=None, eq=False, repr=False)
 
 
 def check_input(request: InputRequest) -> None:

@@ -36,6 +36,7 @@ class SerialQueue:
         self._limit = waiting
         self._jobs: deque[_Job] = deque()
         self._running: Deferred[Any] | None = None
+        self._looping = False
         self._closed = False
 
     @property
@@ -70,15 +71,21 @@ class SerialQueue:
             self._jobs.remove(job)
 
     def _next(self) -> None:
-        if self._running is not None or not self._jobs:
+        # A loop, not a chain of calls: a long queue whose pieces end at once would be a deep one.
+        if self._looping:
             return
-        job = self._jobs.popleft()
-        # Set before it starts: a piece that ends at once must find it to clear it.
-        running = self._running = Deferred()
-        outcome = Deferred.fromCoroutine(job.work())
-        if self._running is running:
-            self._running = outcome
-        outcome.addBoth(self._over, job)
+        self._looping = True
+        try:
+            while self._running is None and self._jobs:
+                self._begin(self._jobs.popleft())
+        finally:
+            self._looping = False
+
+    def _begin(self, job: _Job) -> None:
+        # Busy from the first step on, for what the piece itself calls.
+        self._running = Deferred()
+        self._running = Deferred.fromCoroutine(job.work())
+        self._running.addBoth(self._over, job)
 
     def _over(self, result: Any, job: _Job) -> None:
         self._running = None

@@ -149,6 +149,15 @@ class TerminalSockets:
         for attached in tuple(room.sockets.values()):
             self._serve(session_id, room, attached, None, None)
 
+    def look(self, session_id: str) -> None:
+        """Something happened to the session: follow it to another pane if it has one now."""
+        room = self._rooms.get(session_id)
+        if room is None:
+            return
+        followed = room.stream.pane if room.stream is not None else None
+        if self._pane_of(session_id) is not followed:
+            self.pane_changed(session_id)
+
     def deleted(self, session_id: str) -> None:
         """The session is no more: its sockets close with 4009."""
         room = self._rooms.pop(session_id, None)

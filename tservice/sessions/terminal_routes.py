@@ -10,14 +10,12 @@ from tservice.core.errors import ErrorCode
 from tservice.http.models import Body, Query
 from tservice.http.operations import Access, Call, Operation, Reply
 from tservice.sessions.answer_routes import (
-    DeliveryAnswer,
     SearchAnswer,
     SizeAnswer,
     TerminalAnswer,
 )
 from tservice.sessions.life_routes import Cols, Rows
 from tservice.sessions.reading import BUFFER_BOUND
-from tservice.sessions.requests import CLIENT_ID_LENGTH, SEQ_LIMIT, InputRequest
 from tservice.sessions.service import SessionService
 from tservice.sessions.viewport import Viewport
 
@@ -30,17 +28,6 @@ _TYPING_ERRORS = (
     ErrorCode.OPERATION_FAILED,
     ErrorCode.RATE_LIMITED,
 )
-
-
-class InputBody(Body):
-    """Something to be typed (wire 1.5).  The length of C{input} is checked apart: it is a 413."""
-
-    input: str
-    use_mux: bool | None = None
-    client_id: (
-        Annotated[str, StringConstraints(min_length=1, max_length=CLIENT_ID_LENGTH)] | None
-    ) = None
-    seq: Annotated[int, Field(ge=0, le=SEQ_LIMIT)] | None = None
 
 
 class KeyBody(Body):
@@ -86,17 +73,6 @@ class TerminalRoutes:
 
     def _writes(self) -> list[Operation]:
         return [
-            Operation(
-                method="POST",
-                path="/api/sessions/{id}/input",
-                access=Access.OWNER,
-                handler=self.input,
-                summary="Type something, as a prompt or as raw bytes",
-                tag="terminal",
-                body=InputBody,
-                answer=DeliveryAnswer,
-                errors=(*_TYPING_ERRORS, ErrorCode.PAYLOAD_TOO_LARGE),
-            ),
             Operation(
                 method="POST",
                 path="/api/sessions/{id}/send-key",
@@ -146,17 +122,6 @@ class TerminalRoutes:
                 errors=(ErrorCode.INVALID_INPUT, ErrorCode.OPERATION_FAILED),
             ),
         ]
-
-    async def input(self, call: Call) -> object:
-        """Type something."""
-        body: InputBody = call.body
-        request = InputRequest(
-            text=body.input, use_mux=body.use_mux, client_id=body.client_id, seq=body.seq
-        )
-        done = await self._sessions.input(call.id, request)
-        if done.duplicate:
-            return {"delivered": False, "duplicate": True}
-        return {"delivered": done.delivered}
 
     async def send_key(self, call: Call) -> object:
         """Press a key."""

@@ -48,6 +48,7 @@ class Hands:
     @ivar unsure: called when the pane did not say whether the input arrived, so that the caller
         need not wait any longer.
     @ivar wanted: whether what was not begun should be begun, once that is known again.
+    @ivar submitting: called just before what submits is typed.
     """
 
     clock: IReactorTime
@@ -55,6 +56,7 @@ class Hands:
     composer: ComposerRule | None
     unsure: Callable[[], None]
     wanted: Callable[[], bool]
+    submitting: Callable[[], None] | None = None
 
 
 class Typist:
@@ -85,6 +87,7 @@ class Typist:
 
     async def _write(self, mark: Mark | None) -> None:
         data = self._entry.data
+        self._submitting()
         while mark is None or mark.done < len(data):
             begun = mark or Mark(id=self._entry.id, step=WRITTEN)
             try:
@@ -103,6 +106,7 @@ class Typist:
         elif resumed and mark is not None and await self._holds(text) is False:
             return
         if mark is None or mark.step == PASTED:
+            self._submitting()
             await self._enter(0)
         if self._hands.composer is not None and text:
             await self._until_submitted(text)
@@ -115,6 +119,10 @@ class Typist:
             if number < len(LOOKS):
                 await self._enter(number)
         raise failed("the prompt stands in the composer, but Enter did not submit it")
+
+    def _submitting(self) -> None:
+        if self._hands.submitting is not None:
+            self._hands.submitting()
 
     async def _enter(self, number: int) -> None:
         # A step of its own for each press, so that the mark tells one from the next.

@@ -22,8 +22,8 @@ def split_tokens(texts: list[str]) -> list[str]:
     return [token.strip() for text in texts for token in text.split(",")]
 
 
-def parse_until(texts: list[str]) -> tuple[Signal, ...] | None:
-    """The signals in C{until}, each once, in the order in which they were asked for.
+def parse_until(texts: list[str], field: str = "until") -> tuple[Signal, ...] | None:
+    """The signals in C{texts}, each once, in the order in which they were asked for.
 
     @raise ServiceError: 400 naming an unknown token.
     """
@@ -35,7 +35,7 @@ def parse_until(texts: list[str]) -> tuple[Signal, ...] | None:
             found[Signal(token.lower())] = None
         except ValueError:
             names = ", ".join(Signal)
-            raise invalid("until", f"{token!r} is not one of {names}") from None
+            raise invalid(field, f"{token!r} is not one of {names}") from None
     return tuple(found)
 
 

@@ -14,8 +14,10 @@ from collections.abc import Iterable
 from attrs import evolve, frozen
 
 from tservice.terminal import options as grammar
+from tservice.terminal.area import LOWER, TALLEST, Area, area_around, tabs_of
 from tservice.terminal.kinds import Kind, kind_of
 from tservice.terminal.options import Block, Option
+from tservice.terminal.questions import KNOWN_QUESTION, LINES, fold, plain, question_of
 from tservice.terminal.regions import composer, is_key_hint
 from tservice.terminal.rules import ScreenRules
 from tservice.terminal.screen import Frame
@@ -23,20 +25,10 @@ from tservice.terminal.screen import Frame
 _BELOW = 10
 """Filled rows that may follow the options: key hints, a box's edge, a footer."""
 
-_TALLEST = 60
-_UPPER = "╭┌╔"
-_LOWER = "╰└╚"
 _CONTEXT_ROWS = 30
 _CONTEXT_CHARS = 4000
 
-_TAB = re.compile(r"(?:← +)?(?:[☐☒☑✔] +\S.*?)(?: {2,}[☐☒☑✔] +\S.*?)*(?: +→)?")
 _MARKS = re.compile(rf"[{grammar.MARKERS}☐☑☒✔✓←]")
-_LINES = re.compile(r"[─━│┃║╭╮╰╯┌┐└┘├┤┬┴┼╌═╔╗╚╝▔▁▀▄█╹]+")
-_KNOWN_QUESTION = re.compile(
-    r"(?:Do you (?:want|trust|wish)|Would you like|Allow |Approve |Apply |Trust this|△ "
-    r"|Ready to submit|Exit plan mode|Are you sure|How would you|Which )",
-)
-_ASIDE = re.compile(r"(?:Reason|Tip|Note|Hint): |[$●⎿] ?")
 _FREE_TEXT = re.compile(r"type (?:something|here|your)\b.*", re.IGNORECASE)
 _TRANSCRIPT_VIEW = re.compile(r"Showing (?:detailed )?transcript|ctrl\+o to toggle")
 
@@ -75,15 +67,6 @@ class Dialog:
         return next((option for option in self.options if option.selected), None)
 
 
-@frozen
-class _Area:
-    """Rows that a dialog covers; C{bounded}: an edge or rule stands right above them."""
-
-    top: int
-    bottom: int
-    bounded: bool
-
-
 def read_dialog(frame: Frame, rules: ScreenRules) -> Dialog | None:
     """The dialog that C{frame} shows, or C{None}."""
     if frame.bottom < 0 or frame.dead or _transcript_view(frame):
@@ -92,7 +75,7 @@ def read_dialog(frame: Frame, rules: ScreenRules) -> Dialog | None:
         return None
     block = _numbered(frame) or _lettered(frame) or _horizontal(frame) or _unnumbered(frame)
     if block is not None:
-        return _dialog(frame, _area(frame, block.top), block)
+        return _dialog(frame, area_around(frame, block.top), block)
     # Of an unknown CLI nobody knows whether a composer is there: hints alone prove nothing.
     return None if rules.shape == "mark" else _without_options(frame)
 
@@ -106,14 +89,14 @@ def _numbered(frame: Frame) -> Block | None:
     block = _found(frame, grammar.WIDE_GAP)
     if block is None:
         return None
-    if not _tabs(frame, _area(frame, block.top)):
+    if not tabs_of(frame, area_around(frame, block.top)):
         block = _found(frame, grammar.GAP)
     shown = block and _is_last(frame, block) and _shows_itself(frame, block)
     return block if shown else None
 
 
 def _found(frame: Frame, gap: int) -> Block | None:
-    start = max(0, frame.bottom - _TALLEST)
+    start = max(0, frame.bottom - TALLEST)
     block = grammar.numbered(frame.inner[start : frame.bottom + 1], gap)
     if block is None:
         return None
@@ -130,12 +113,19 @@ def _is_last(frame: Frame, block: Block) -> bool:
 def _may_follow(frame: Frame, at: int) -> bool:
     row = frame.rows[at]
     if frame.is_rule(at) or frame.is_edge(at):
-        return row.lstrip(" ")[0] in _LOWER
-    return row[0] in " │┃" or is_key_hint(row)
+        return row.lstrip(" ")[0] in LOWER
+    return row[0] in " │┃" or is_key_hint(row) or _wrapped_hint(frame, at)
+
+
+def _wrapped_hint(frame: Frame, at: int) -> bool:
+    """Whether row C{at} is the rest of the key hints above it, which had no room there."""
+    above, word = frame.rows[at - 1], frame.rows[at].split()[0]
+    full = not grammar.fits(above, word, grammar.wrapping_width(frame, at - 1))
+    return full and is_key_hint(above)
 
 
 def _shows_itself(frame: Frame, block: Block) -> bool:
-    area = _area(frame, block.top)
+    area = area_around(frame, block.top)
     hinted = any(map(is_key_hint, _below(frame, block)))
     if not block.marked:
         # A highlight that is colour only, or none: then the frame around it has to be complete.
@@ -150,7 +140,7 @@ def _below(frame: Frame, block: Block) -> Iterable[str]:
 def _asked(frame: Frame, block: Block) -> bool:
     """Whether a known question stands in one of the rows right above the options."""
     above = frame.filled(block.top - 8, block.top)[-3:]
-    return any(_KNOWN_QUESTION.match(frame.inner[i].strip(" ")) for i in above)
+    return any(KNOWN_QUESTION.match(frame.inner[i].strip(" ")) for i in above)
 
 
 def _lettered(frame: Frame) -> Block | None:
@@ -158,7 +148,7 @@ def _lettered(frame: Frame) -> Block | None:
         found = grammar.lettered(frame.inner[at])
         block = Block(options=found, rows=(at,) * max(1, len(found)), bottom=at)
         if found and _is_last(frame, block):
-            question, _ = _question(frame, _area(frame, at), at, tabbed=False)
+            question, _ = question_of(frame, area_around(frame, at), at, tabbed=False)
             return block if question else None
     return None
 
@@ -168,21 +158,23 @@ def _horizontal(frame: Frame) -> Block | None:
     for at in frame.filled(frame.bottom - 4, frame.bottom + 1)[::-1]:
         found = grammar.horizontal(frame, at)
         block = Block(options=found, rows=(at,), bottom=at)
-        if block.marked and "△" in "".join(frame.rows[_area(frame, at).top : at]):
+        if block.marked and "△" in "".join(frame.rows[area_around(frame, at).top : at]):
             return block
     return None
 
 
 def _unnumbered(frame: Frame) -> Block | None:
-    start = max(0, frame.bottom - _TALLEST)
+    start = max(0, frame.bottom - TALLEST)
     block = grammar.unnumbered(frame, start, frame.bottom + 1)
-    if block is None or not _is_last(frame, block) or _is_form(frame, _area(frame, block.top)):
+    if block is None or not _is_last(frame, block):
+        return None
+    if _is_form(frame, area_around(frame, block.top)):
         return None
     shown = any(map(is_key_hint, _below(frame, block))) or _asked(frame, block)
     return block if shown else None
 
 
-def _is_form(frame: Frame, area: _Area) -> bool:
+def _is_form(frame: Frame, area: Area) -> bool:
     """Whether the area ends with the buttons of a form (MCP elicitation)."""
     rows = [frame.inner[i] for i in frame.filled(area.top, frame.bottom + 1)]
     return any(re.search(r"\bAccept {2,}(?:❯ )?Decline\b", row) for row in rows)
@@ -196,45 +188,19 @@ def _without_options(frame: Frame) -> Dialog | None:
         return None
     # A box that holds it all ends here; one that was closed further up is part of it.
     edge = next((i for i in last if frame.is_edge(i)), frame.bottom + 1)
-    return _dialog(frame, _area(frame, edge - 1), None)
+    return _dialog(frame, area_around(frame, edge - 1), None)
 
 
-def _area(frame: Frame, at: int) -> _Area:
-    """The dialog around row C{at}: down from the nearest rule or upper edge around it."""
-    closed = 0
-    for top in range(at, max(-1, at - _TALLEST), -1):
-        if frame.is_edge(top):
-            # A box that is closed above row C{at} stands inside the dialog: a table, a preview.
-            upper = frame.rows[top].lstrip(" ")[0] in _UPPER
-            if upper and not closed:
-                return _Area(top + 1, frame.bottom, bounded=True)
-            closed = max(0, closed - 1) if upper else closed + 1
-        elif frame.is_rule(top) and not closed and _opens(frame, top):
-            return _Area(top + 1, frame.bottom, bounded=True)
-    return _Area(max(0, at - _TALLEST + 1), frame.bottom, bounded=False)
-
-
-def _opens(frame: Frame, at: int) -> bool:
-    """Whether a rule is a dialog's upper one, not the one inside it before a last option."""
-    following = frame.filled(at + 1, min(at + 3, frame.bottom + 1))
-    # A plan is shown between dashed lines, with a rule below them.
-    above = frame.filled(at - 2, at)
-    if not following or (above and set(frame.rows[above[-1]].strip(" ")) == {"╌"}):
-        return False
-    line = re.match(r" *[❯›●>]? *([2-9])[.)]", frame.inner[following[0]])
-    return line is None
-
-
-def _dialog(frame: Frame, area: _Area, block: Block | None) -> Dialog:
+def _dialog(frame: Frame, area: Area, block: Block | None) -> Dialog:
     end = frame.bottom + 1 if block is None else block.top
     options = () if block is None else _free_text(frame, area, block)
-    question, asked_at = _question(frame, area, end, bool(_tabs(frame, area)))
+    question, asked_at = question_of(frame, area, end, bool(tabs_of(frame, area)))
     if not area.bounded and asked_at is not None:
         area = evolve(area, top=asked_at)
     text = [frame.inner[i] for i in range(area.top, end)]
-    title = next((_fold(row) for row in text if _plain(row)), "")
+    title = next((fold(row) for row in text if plain(row)), "")
     footer = [] if block is None else list(_below(frame, block))
-    tabs = _tabs(frame, area)
+    tabs = tabs_of(frame, area)
     kind = kind_of(text, footer, [option.label for option in options], bool(tabs))
     numbers = bool(options) and all(option.key is not None for option in options)
     return Dialog(
@@ -257,9 +223,9 @@ def _page(kind: Kind, options: tuple[Option, ...]) -> str:
     return "multi" if any(option.checked is not None for option in options) else "single"
 
 
-def _free_text(frame: Frame, area: _Area, block: Block) -> tuple[Option, ...]:
+def _free_text(frame: Frame, area: Area, block: Block) -> tuple[Option, ...]:
     """Mark the option that opens a field: the one before the rule of a question's last option."""
-    tabs = bool(_tabs(frame, area))
+    tabs = bool(tabs_of(frame, area))
     *rest, last = block.options
     split = tabs and any(frame.is_rule(i) for i in range(block.top, block.bottom))
     own = rest[-1].n if split and rest else None
@@ -269,75 +235,8 @@ def _free_text(frame: Frame, area: _Area, block: Block) -> tuple[Option, ...]:
     )
 
 
-def _tabs(frame: Frame, area: _Area) -> tuple[tuple[str, bool], ...]:
-    """The chips of a question dialog's first row; its Submit page is not one of them."""
-    first = frame.filled(area.top, min(area.top + 3, frame.bottom + 1))
-    row = frame.inner[first[0]].strip(" ") if first and area.bounded else ""
-    if not _TAB.fullmatch(row) or row[0] == "✔":
-        return ()
-    chips = re.findall(r"([☐☒☑✔]) +(.*?)(?= {2,}| *→|$)", row)
-    return tuple((label, mark in "☒☑") for mark, label in chips if mark != "✔")
-
-
-def _question(frame: Frame, area: _Area, end: int, tabbed: bool) -> tuple[str | None, int | None]:
-    """The sentence asked and the row it begins in."""
-    paragraphs = list(_paragraphs(frame, area.top, end))
-    if tabbed:
-        return _tabbed_question(paragraphs)
-    known = [p for p in paragraphs if _KNOWN_QUESTION.match(p[1]) and _sentence(p[1])]
-    others = [p for p in paragraphs if "?" in p[1] and area.bounded and not _ASIDE.match(p[1])]
-    for at, text in [*reversed(known), *reversed(others)]:
-        sentence = _sentence(text)
-        if sentence:
-            return sentence, at
-    return None, None
-
-
-def _sentence(text: str) -> str | None:
-    if text.startswith("△ "):
-        return text[2:]
-    found = re.match(r".*?\?(?=$|[\s(])", text)
-    return found[0] if found else None
-
-
-def _tabbed_question(paragraphs: list[tuple[int, str]]) -> tuple[str | None, int | None]:
-    """A question page says what it likes between its tabs and its options."""
-    rows = [p for p in paragraphs if not _TAB.fullmatch(p[1])]
-    if not rows:
-        return None, None
-    if rows[0][1].startswith("Review your answers"):
-        return rows[-1][1], rows[-1][0]
-    return " ".join(text for _, text in rows), rows[0][0]
-
-
-def _paragraphs(frame: Frame, start: int, stop: int) -> Iterable[tuple[int, str]]:
-    """Rows of text that belong together: neighbours with the same indent."""
-    begin, words, indent = start, list[str](), -1
-    for at in range(start, stop):
-        row = frame.inner[at]
-        blank = not _plain(row)
-        depth = len(row) - len(row.lstrip(" "))
-        if words and (blank or depth != indent or _KNOWN_QUESTION.match(row.strip(" "))):
-            yield begin, _fold(" ".join(words))
-            words = []
-        if not blank:
-            begin = begin if words else at
-            indent = depth
-            words.append(row)
-    if words:
-        yield begin, _fold(" ".join(words))
-
-
-def _plain(row: str) -> str:
-    return _LINES.sub("", row).strip()
-
-
-def _fold(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _context(frame: Frame, area: _Area) -> tuple[str, ...]:
-    rows = [r.rstrip() for r in frame.inner[area.top : frame.bottom + 1] if _plain(r)]
+def _context(frame: Frame, area: Area) -> tuple[str, ...]:
+    rows = [r.rstrip() for r in frame.inner[area.top : frame.bottom + 1] if plain(r)]
     kept: list[str] = []
     size = 0
     for row in reversed(rows[-_CONTEXT_ROWS:]):
@@ -349,7 +248,7 @@ def _context(frame: Frame, area: _Area) -> tuple[str, ...]:
 
 
 def _hash(text: Iterable[str], options: Iterable[Option]) -> str:
-    words = [_fold(_MARKS.sub(" ", _LINES.sub(" ", row))) for row in text]
+    words = [fold(_MARKS.sub(" ", LINES.sub(" ", row))) for row in text]
     said = " ".join(" ".join(words).split())
     labels = "\0".join(f"{option.n}\0{option.label}" for option in options)
     return hashlib.sha256(f"{said}\0\0{labels}".encode()).hexdigest()[:32]

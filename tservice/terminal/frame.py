@@ -8,7 +8,7 @@ from typing import Protocol
 class Frame(Protocol):
     """A pane's content; the multiplexer's capture is one.
 
-    Rows may hold styles that are carried into the next row.
+    Rows may hold styles that are carried into the next row; history and screen each begin without.
     """
 
     @property
@@ -42,3 +42,15 @@ class Frame(Protocol):
     @property
     def modes(self) -> bytes:
         """Escape sequences that put a fresh terminal into the pane's modes."""
+
+    @property
+    def finish(self) -> bytes:
+        """What must follow the rows: scroll region, origin, insert and wrap modes, caret."""
+
+    @property
+    def main(self) -> tuple[bytes, ...]:
+        """The rows of the main screen behind an alternate one."""
+
+    @property
+    def main_cursor(self) -> tuple[int, int]:
+        """The caret's column and row there."""

@@ -32,7 +32,7 @@ _LETTER = re.compile(r"\[(?P<key>[A-Za-z])\] +(?P<label>[^\[\s](?:[^\[]*[^\[\s])
 _HANG = 5
 """How far behind its number the rows of a wrapped label may begin."""
 
-_PADDING = 8
+_PADDING = 4
 """Cells at a row's end that a client may leave free before it wraps."""
 
 
@@ -166,16 +166,25 @@ def _whole(frame: Frame, label: str, start: int, end: int) -> tuple[str, int]:
     rows = frame.inner
     if not _fold(rows[start]).endswith(label):
         return label, start
-    width = _width(frame, start)
+    width = wrapping_width(frame, start)
     number = len(rows[start]) - len(rows[start].lstrip(f" {MARKERS}"))
     for at in range(start + 1, end):
         words = rows[at].split()
         indent = len(rows[at]) - len(rows[at].lstrip(" "))
-        fits = cells(rows[at - 1]) + 1 + cells(words[0]) <= width if words else True
-        if fits or not number <= indent <= number + _HANG or frame.is_rule(at):
+        if (
+            not words
+            or fits(rows[at - 1], words[0], width)
+            or not number <= indent <= number + _HANG
+            or frame.is_rule(at)
+        ):
             return label, at - 1
         label = f"{label} {_fold(rows[at])}"
     return label, end - 1
+
+
+def fits(row: str, word: str, width: int) -> bool:
+    """Whether C{word} would have found room behind C{row}, so that it did not have to wrap."""
+    return cells(row) + 1 + cells(word) <= width
 
 
 def cells(text: str) -> int:
@@ -183,7 +192,7 @@ def cells(text: str) -> int:
     return sum(2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def _width(frame: Frame, at: int) -> int:
+def wrapping_width(frame: Frame, at: int) -> int:
     """Where text of this row had to wrap: the box's inner edge or the pane's, less some padding."""
     raw = frame.rows[at]
     boxed = raw.lstrip(" ")[:1] in ("│", "┃")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 _SGR = re.compile(rb"\x1b\[([0-9;:]*)m")
 _LINK = re.compile(rb"\x1b\]8;[^;\x07\x1b]*;([^\x07\x1b]*)(?:\x07|\x1b\\)")
-_SHIFT = re.compile(rb"[\x0e\x0f]")
+_FONT = re.compile(rb"\x1b\(([0B])")
 
 RESET = b"\x1b[0m"
-SHIFT_OUT = b"\x0e"
-SHIFT_IN = b"\x0f"
+DRAWING = b"\x1b(0"
+LETTERS = b"\x1b(B"
 END_LINK = b"\x1b]8;;\x1b\\"
 
 _SET = {1: "bold", 2: "dim", 3: "italic", 4: "under", 5: "blink", 6: "blink", 7: "reverse"}
@@ -41,28 +41,29 @@ class Style:
     def __init__(self) -> None:
         self._parts: dict[str, bytes] = {}
         self._link = b""
-        self._shifted = False
+        self._drawing = False
 
     def feed(self, row: bytes) -> None:
         """Take over what C{row} changes."""
-        if b"\x1b" in row:
-            for match in _SGR.finditer(row):
-                self._apply(match[1])
-            for match in _LINK.finditer(row):
-                self._link = match[0] if match[1] else b""
-        shifts = _SHIFT.findall(row)
-        if shifts:
-            self._shifted = shifts[-1] == SHIFT_OUT
+        if b"\x1b" not in row:
+            return
+        for match in _SGR.finditer(row):
+            self._apply(match[1])
+        for match in _LINK.finditer(row):
+            self._link = match[0] if match[1] else b""
+        fonts = _FONT.findall(row)
+        if fonts:
+            self._drawing = fonts[-1] == b"0"
 
     def opening(self) -> bytes:
         """What puts a terminal without any style into this one."""
         style = b"\x1b[" + b";".join(self._parts.values()) + b"m" if self._parts else b""
-        return style + self._link + (SHIFT_OUT if self._shifted else b"")
+        return style + self._link + (DRAWING if self._drawing else b"")
 
     def closing(self) -> bytes:
         """What takes this style off again."""
         link = END_LINK if self._link else b""
-        return (RESET if self._parts else b"") + link + (SHIFT_IN if self._shifted else b"")
+        return (RESET if self._parts else b"") + link + (LETTERS if self._drawing else b"")
 
     def _apply(self, params: bytes) -> None:
         words = iter(params.split(b";"))
@@ -100,7 +101,7 @@ def _colour(word: bytes, rest: Iterator[bytes]) -> bytes:
 def self_contained(rows: Iterable[bytes]) -> Iterator[bytes]:
     """Each row with the style it begins in spelled out, and no style left behind.
 
-    tmux carries a style over row ends.  A terminal that scrolls with a background colour in
+    A capture carries a style over row ends.  A terminal that scrolls with a background colour in
     force paints the new row with it, and a text that is cut at a row start would lose it.
     """
     style = Style()
@@ -108,3 +109,8 @@ def self_contained(rows: Iterable[bytes]) -> Iterator[bytes]:
         opening = style.opening()
         style.feed(row)
         yield opening + row + style.closing()
+
+
+def contained_rows(lines: Sequence[bytes], history: int) -> list[bytes]:
+    """The rows of a capture, made L{self_contained}; its screen begins without a style."""
+    return [*self_contained(lines[:history]), *self_contained(lines[history:])]

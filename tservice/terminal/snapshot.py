@@ -1,31 +1,34 @@
 """A capture as the bytes that put a freshly reset terminal into the same state.
 
-What a capture does not know, these bytes cannot say: the pen's style, the saved main screen
-below an alternate one (it is left blank), tab stops and the scroll region unless the modes hold
-it.  A program that leaves its full-screen view repaints what it needs.
+What a capture does not know, these bytes cannot say: the style of the pen and the tab stops.
 """
 
 from __future__ import annotations
 
-from tservice.terminal.frame import Frame
-from tservice.terminal.sgr import RESET, self_contained
+from collections.abc import Iterable, Sequence
 
-_DRAWING_FONT = b"\x1b)0"
-_PLAIN_FONT = b"\x1b)B"
+from tservice.terminal.frame import Frame
+from tservice.terminal.sgr import RESET, contained_rows, self_contained
+
 _ALTERNATE = b"\x1b[?1049h"
 _NEW_ROW = b"\r\n"
 
 
 def snapshot(frame: Frame) -> bytes:
-    """History, screen, modes and caret, to be written to a reset terminal of the same size."""
-    rows = list(self_contained(frame.lines))
+    """History, screen, modes and caret, to be written to a reset terminal of the same size.
+
+    While a program shows the alternate screen, the main screen behind it comes first, so that
+    the terminal shows it when the program leaves.
+    """
+    rows = contained_rows(frame.lines, frame.history)
     if frame.alternate_screen:
-        body = _above(rows[: frame.history], frame.rows) + _ALTERNATE + _placed(rows, frame)
+        above, screen = rows[: frame.history], rows[frame.history :]
+        body = _behind(above, frame) + _ALTERNATE + _placed(screen)
     else:
         body = _NEW_ROW.join(rows)
-    # Rows first: a program may have switched wrapping off, or origin or insert mode on.
+    # Rows first: modes may switch wrapping off, or origin or insert mode on.
     modes = frame.modes.replace(_ALTERNATE, b"")
-    return b"".join((_DRAWING_FONT, body, RESET, _PLAIN_FONT, modes, _caret(rows, frame)))
+    return b"".join((body, RESET, modes, frame.finish or _caret(rows, frame)))
 
 
 def snapshot_text(frame: Frame) -> str:
@@ -33,22 +36,24 @@ def snapshot_text(frame: Frame) -> str:
     return snapshot(frame).decode("utf-8", "replace")
 
 
-def _above(history: list[bytes], rows: int) -> bytes:
-    """Write the history and scroll it off a screen of C{rows}."""
-    if not history:
-        return b""
-    return _NEW_ROW.join(history) + _NEW_ROW * rows
+def _behind(history: Sequence[bytes], frame: Frame) -> bytes:
+    """The history scrolled off, and the main screen with its caret."""
+    above = _NEW_ROW.join(history) + _NEW_ROW * frame.rows if history else b""
+    column, row = frame.main_cursor
+    return above + _placed(self_contained(frame.main)) + _move(column, row)
 
 
-def _placed(rows: list[bytes], frame: Frame) -> bytes:
-    screen = rows[frame.history :]
-    return b"".join(b"\x1b[%d;1H%b" % (y, row) for y, row in enumerate(screen, 1) if row)
+def _placed(screen: Iterable[bytes]) -> bytes:
+    return b"".join(_move(0, y) + row for y, row in enumerate(screen) if row)
 
 
-def _caret(rows: list[bytes], frame: Frame) -> bytes:
+def _move(column: int, row: int) -> bytes:
+    return b"\x1b[%d;%dH" % (row + 1, column + 1)
+
+
+def _caret(rows: Sequence[bytes], frame: Frame) -> bytes:
     y = min(frame.cursor_y, frame.rows - 1)
     if frame.cursor_x < frame.cols:
-        return b"\x1b[%d;%dH" % (y + 1, frame.cursor_x + 1)
+        return _move(frame.cursor_x, y)
     # Behind the last column the next character wraps; only writing the row gets there.
-    row = rows[frame.history + y]
-    return b"\x1b[%d;1H" % (y + 1) + _DRAWING_FONT + row + _PLAIN_FONT
+    return _move(0, y) + rows[frame.history + y]

@@ -33,7 +33,11 @@ function create(state: MockState, body: Record<string, unknown>): unknown {
   if (wanted.workingDir && !wanted.workingDir.startsWith("/")) {
     throw new Refused(400, "INVALID_INPUT", "workingDir: must be an absolute path");
   }
-  const session = state.add({ mode: wanted.mode ?? "shell", workingDir: wanted.workingDir ?? "/home/demo/work", ...(wanted.name && { name: wanted.name }) });
+  const session = state.add({
+    mode: wanted.mode ?? "shell",
+    workingDir: wanted.workingDir ?? "/home/demo/work",
+    ...(wanted.name && { name: wanted.name }),
+  });
   session.run();
   return { session: session.record };
 }
@@ -67,14 +71,23 @@ function ofSession(state: MockState, call: Call): unknown {
     return body;
   }
   if (part === "start") {
-    if (session.record.status === "error" && body["clearBreaker"] !== true) throw new Refused(409, "CONFLICT", "the session is held back");
+    if (session.record.status === "error" && body["clearBreaker"] !== true)
+      throw new Refused(409, "CONFLICT", "the session is held back");
     session.run();
     return { session: session.record };
   }
   if (part === "search") return search(session.capture(), query.get("q") ?? "");
   if (part === "terminal") {
     const { cols: captureCols, rows: captureRows } = session.record;
-    return { terminalBuffer: session.capture(), source: "full-history", captureCols, captureRows, truncated: false, offset: session.offset, epoch: session.epochNow };
+    return {
+      terminalBuffer: session.capture(),
+      source: "full-history",
+      captureCols,
+      captureRows,
+      truncated: false,
+      offset: session.offset,
+      epoch: session.epochNow,
+    };
   }
   throw new Refused(404, "NOT_FOUND", `Route ${method} /${call.path.join("/")} not found`);
 }

@@ -40,7 +40,14 @@ export function seedSessions(state: MockState): void {
   agent.write(`\x1b[2J\x1b[H${AGENT}`);
   agent.update({ status: "busy", statusReason: "working line on the screen" });
   state.add({ name: "build", color: "green" }).run();
-  state.add({ mode: "codex", name: "review the migration", workingDir: "/home/demo/work/billing-service", color: "orange" }).run();
+  state
+    .add({
+      mode: "codex",
+      name: "review the migration",
+      workingDir: "/home/demo/work/billing-service",
+      color: "orange",
+    })
+    .run();
   state.add({ name: "logs" });
   const broken = state.add({ mode: "primary", name: "docs site", workingDir: "/srv/www/docs" });
   broken.update({ status: "error", respawnBlocked: true, statusReason: "5 exits within 10 s" });

@@ -25,7 +25,8 @@ const { values } = parseArgs({
 });
 
 const COOKIE = "service_session=mock";
-const CSP = "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'self'";
+const CSP =
+  "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'self'";
 const TYPES: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript",
@@ -48,7 +49,10 @@ const admitted = (request: IncomingMessage): boolean =>
 
 function sendFile(response: ServerResponse, path: string): void {
   const wanted = join(values.static, normalize(path));
-  const found = path !== "/" && existsSync(wanted) && statSync(wanted).isFile() ? wanted : join(values.static, "index.html");
+  const found =
+    path !== "/" && existsSync(wanted) && statSync(wanted).isFile()
+      ? wanted
+      : join(values.static, "index.html");
   const type = TYPES[extname(found)] ?? "application/octet-stream";
   response.writeHead(200, { "Content-Type": type, "Content-Security-Policy": CSP });
   createReadStream(found).pipe(response);
@@ -62,8 +66,10 @@ async function login(request: IncomingMessage, response: ServerResponse): Promis
 }
 
 function trouble(url: URL, response: ServerResponse): void {
-  if (url.pathname === "/mock/drop") for (const each of state.sessions.values()) each.drop(Number(url.searchParams.get("code") ?? 1006));
-  if (url.pathname === "/mock/event") state.publish(url.searchParams.get("name") ?? "", { id: url.searchParams.get("id"), at: Date.now() });
+  if (url.pathname === "/mock/drop")
+    for (const each of state.sessions.values()) each.drop(Number(url.searchParams.get("code") ?? 1006));
+  if (url.pathname === "/mock/event")
+    state.publish(url.searchParams.get("name") ?? "", { id: url.searchParams.get("id"), at: Date.now() });
   if (url.pathname === "/mock/down") {
     state.publish("server:shutdown", {});
     downUntil = Date.now() + Number(url.searchParams.get("ms") ?? 3000);
@@ -74,10 +80,16 @@ function trouble(url: URL, response: ServerResponse): void {
 }
 
 async function api(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
-  if (url.pathname === "/api/events") return state.listen(response, request.headers["last-event-id"] as string | undefined);
+  if (url.pathname === "/api/events")
+    return state.listen(response, request.headers["last-event-id"] as string | undefined);
   try {
     const body = await readBody(request);
-    const call = { method: request.method ?? "GET", path: url.pathname.slice(1).split("/"), query: url.searchParams, body };
+    const call = {
+      method: request.method ?? "GET",
+      path: url.pathname.slice(1).split("/"),
+      query: url.searchParams,
+      body,
+    };
     json(response, 200, { success: true, data: answer(state, call) });
   } catch (error) {
     const refused = error instanceof Refused ? error : new Refused(500, "INTERNAL_ERROR", String(error));
@@ -102,7 +114,12 @@ server.on("upgrade", (request, socket, head) => {
   sockets.handleUpgrade(request, socket, head, (client) => {
     const session = state.sessions.get(url.pathname.split("/")[3] ?? "");
     if (!session) return client.close(4004, "no such session");
-    session.attach(client, url.searchParams.get("cid") ?? "", url.searchParams.get("epoch"), Number(url.searchParams.get("since") ?? -1));
+    session.attach(
+      client,
+      url.searchParams.get("cid") ?? "",
+      url.searchParams.get("epoch"),
+      Number(url.searchParams.get("since") ?? -1),
+    );
   });
 });
 

@@ -53,7 +53,12 @@ export class MockSession {
       status: (status) => this.status(status),
       size: () => ({ cols: this.record.cols, rows: this.record.rows }),
     });
-    this.update({ pid: 4000 + Math.floor(Math.random() * 1000), status: "idle", respawnBlocked: false, detached: false });
+    this.update({
+      pid: 4000 + Math.floor(Math.random() * 1000),
+      status: "idle",
+      respawnBlocked: false,
+      detached: false,
+    });
     this.shell.start();
   }
 
@@ -70,7 +75,11 @@ export class MockSession {
   private status(status: "idle" | "busy" | "blocked"): void {
     const data = { id: this.record.id, at: Date.now() };
     if (status === "blocked") return this.hub.publish("session:blocked", data);
-    this.record = { ...this.record, status, statusReason: status === "busy" ? "sustained output" : "prompt on the screen" };
+    this.record = {
+      ...this.record,
+      status,
+      statusReason: status === "busy" ? "sustained output" : "prompt on the screen",
+    };
     this.hub.publish(status === "busy" ? "session:working" : "session:idle", data);
   }
 

@@ -76,63 +76,53 @@ export class Shell {
   private run(command: string, rest: string[]): boolean {
     const { port } = this;
     const out = (text: string) => port.write(`${text}\r\n`);
-    switch (command) {
-      case "":
-        return true;
-      case "help":
-        HELP.forEach(out);
-        return true;
-      case "echo":
-        out(rest.join(" "));
-        return true;
-      case "lines":
-        for (let n = 1; n <= Number(rest[0] ?? 100); n++) out(`line ${n} \x1b[2m${"·".repeat(n % 40)}\x1b[0m`);
-        return true;
-      case "colors":
-        out(palette());
-        return true;
-      case "wide":
-        out(RULER);
-        return true;
-      case "link":
-        out("see http://localhost:1/path?q=1 and \x1b]8;;http://localhost:1/osc8\x1b\\this one\x1b]8;;\x1b\\");
-        return true;
-      case "ask":
-        port.write("\x1b[c\x1b[6n\x1b[>c\x1b]11;?\x07\x1b[?2026$p");
-        return true;
-      case "paste":
-        port.write("\x1b[?2004h");
-        return true;
-      case "size":
-        out(`${port.size().cols}x${port.size().rows}`);
-        return true;
-      case "alt":
-        this.mode = "alt";
-        port.write("\x1b[?1049h");
-        this.drawAlt();
-        return false;
-      case "mouse":
-        this.mode = "mouse";
-        port.write("\x1b[?1000h\x1b[?1006hmouse reports, q ends\r\n");
-        return false;
-      case "busy":
-        port.status("busy");
-        setTimeout(() => {
-          port.write(`done\r\n${PROMPT}`);
-          port.status("idle");
-        }, 3000);
-        return false;
-      case "block":
-        port.status("blocked");
-        return true;
-      case "exit":
-        port.exit(Number(rest[0] ?? 0));
-        return false;
-      default:
-        out(`${command}: command not found`);
-        return true;
-    }
+    const text = TEXTS[command];
+    if (text !== undefined) out(text);
+    else if (command === "echo") out(rest.join(" "));
+    else if (command === "lines") this.lines(Number(rest[0] ?? 100));
+    else if (command === "ask") port.write("\x1b[c\x1b[6n\x1b[>c\x1b]11;?\x07\x1b[?2026$p");
+    else if (command === "paste") port.write("\x1b[?2004h");
+    else if (command === "size") out(`${port.size().cols}x${port.size().rows}`);
+    else if (command === "block") port.status("blocked");
+    else if (command in this.modes) return this.modes[command]?.(rest) ?? false;
+    else if (command !== "") out(`${command}: command not found`);
+    return true;
   }
+
+  private lines(count: number): void {
+    const lines = Array.from(
+      { length: count },
+      (_, n) => `line ${n + 1} \x1b[2m${"·".repeat((n + 1) % 40)}\x1b[0m\r\n`,
+    );
+    this.port.write(lines.join(""));
+  }
+
+  /** Commands after which the prompt does not come back at once. */
+  private readonly modes: Record<string, (rest: string[]) => false> = {
+    alt: () => {
+      this.mode = "alt";
+      this.port.write("\x1b[?1049h");
+      this.drawAlt();
+      return false;
+    },
+    mouse: () => {
+      this.mode = "mouse";
+      this.port.write("\x1b[?1000h\x1b[?1006hmouse reports, q ends\r\n");
+      return false;
+    },
+    busy: () => {
+      this.port.status("busy");
+      setTimeout(() => {
+        this.port.write(`done\r\n${PROMPT}`);
+        this.port.status("idle");
+      }, 3000);
+      return false;
+    },
+    exit: (rest) => {
+      this.port.exit(Number(rest[0] ?? 0));
+      return false;
+    },
+  };
 
   private drawAlt(): void {
     const { cols, rows } = this.port.size();
@@ -160,7 +150,22 @@ export class Shell {
 function palette(): string {
   const row = (from: number) =>
     Array.from({ length: 8 }, (_, n) => `\x1b[${from + n}m ${String(from + n).padStart(3)} \x1b[0m`).join("");
-  return [row(30), row(90), row(40), row(100), "\x1b[1mbold\x1b[0m \x1b[2mdim\x1b[0m \x1b[3mitalic\x1b[0m \x1b[4munder\x1b[0m \x1b[7minverse\x1b[0m"].join("\r\n");
+  return [
+    row(30),
+    row(90),
+    row(40),
+    row(100),
+    "\x1b[1mbold\x1b[0m \x1b[2mdim\x1b[0m \x1b[3mitalic\x1b[0m \x1b[4munder\x1b[0m \x1b[7minverse\x1b[0m",
+  ].join("\r\n");
 }
 
-const RULER = ["0123456789012345", "漢字|4", "😀👍|4", "👨‍👩‍👧|2", "❤️|1", "e\u0301|1", "🥲|2", "┌─┐ │ └─┘"].join("\r\n");
+const RULER = ["0123456789012345", "漢字|4", "😀👍|4", "👨‍👩‍👧|2", "❤️|1", "e\u0301|1", "🥲|2", "┌─┐ │ └─┘"].join(
+  "\r\n",
+);
+
+const TEXTS: Record<string, string> = {
+  help: HELP.join("\r\n"),
+  colors: palette(),
+  wide: RULER,
+  link: "see http://localhost:1/path?q=1 and \x1b]8;;http://localhost:1/osc8\x1b\\this one\x1b]8;;\x1b\\",
+};

@@ -14,14 +14,26 @@ export const CLIS: CliEntry[] = [
   cli("shell", "Shell", "SH", "shell", true),
 ];
 
-function cli(id: string, label: string, shortBadge: string, kind: "agent" | "shell", installed: boolean, installCommand?: string): CliEntry {
+function cli(
+  id: string,
+  label: string,
+  shortBadge: string,
+  kind: "agent" | "shell",
+  installed: boolean,
+  installCommand?: string,
+): CliEntry {
   const entry = { id, label, shortBadge, kind, installed, enabled: true, stock: true, order: 0 };
   return installCommand === undefined ? entry : { ...entry, installCommand };
 }
 
 export class MockState implements Hub {
   readonly sessions = new Map<string, MockSession>();
-  settings: Settings = { displayName: "", defaultMode: "shell", defaultWorkingDir: "/home/demo/work", historyLimit: 100_000 };
+  settings: Settings = {
+    displayName: "",
+    defaultMode: "shell",
+    defaultWorkingDir: "/home/demo/work",
+    historyLimit: 100_000,
+  };
   private readonly boot = randomUUID().slice(0, 8);
   private readonly ring: { n: number; text: string }[] = [];
   private readonly clients = new Set<ServerResponse>();
@@ -36,14 +48,21 @@ export class MockState implements Hub {
   }
 
   status(): ServiceState {
-    return { version: "0.1.0-mock", sessions: [...this.sessions.values()].map((each) => each.record), serverTime: Date.now() };
+    return {
+      version: "0.1.0-mock",
+      sessions: [...this.sessions.values()].map((each) => each.record),
+      serverTime: Date.now(),
+    };
   }
 
   listen(response: ServerResponse, lastId: string | undefined): void {
     response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
     const [boot, n] = (lastId ?? "").split("-");
     if (boot === this.boot) for (const event of this.ring) event.n > Number(n) && response.write(event.text);
-    else response.write(`event: init\nid: ${this.boot}-${this.count}\ndata: ${JSON.stringify(this.status())}\n\n`);
+    else
+      response.write(
+        `event: init\nid: ${this.boot}-${this.count}\ndata: ${JSON.stringify(this.status())}\n\n`,
+      );
     this.clients.add(response);
     response.on("close", () => this.clients.delete(response));
   }

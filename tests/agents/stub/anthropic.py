@@ -18,6 +18,7 @@ USAGE = {
     "cache_read_input_tokens": 5000,
 }
 _ADDED_BY_CLIENT = ("<system-reminder>", "[Request interrupted", "<local-command", "<command-")
+_COMPACTING = "CRITICAL: Respond with TEXT ONLY"
 _ERROR_TYPES = {
     400: "invalid_request_error",
     401: "authentication_error",
@@ -30,21 +31,35 @@ _ERROR_TYPES = {
 
 def _own_words(block: Mapping[str, Any]) -> str:
     text = str(block.get("text") or "") if block.get("type") == "text" else ""
-    return "" if text.lstrip().startswith(_ADDED_BY_CLIENT) else text
+    # A line end is put between prompts that were queued; no prompt has one at its end.
+    return "" if text.lstrip().startswith(_ADDED_BY_CLIENT) else text.removesuffix("\n")
 
 
 def _newest(content: Any) -> tuple[str, bool]:
-    """The user's newest words and whether a tool's result stands before none of them."""
+    """The user's newest words, and whether only a tool's result is newer than any.
+
+    The client puts prompts whose turn failed into one message with the next
+    prompt, a text block each: the last block is the newest.
+    """
     if isinstance(content, str):
         return content, False
-    words: list[str] = []
     for block in reversed(content or []):
         if block.get("type") == "tool_result":
-            return "\n".join(reversed(words)), not words
+            return "", True
         text = _own_words(block)
         if text:
-            words.append(text)
-    return "\n".join(reversed(words)), False
+            return text, False
+    return "", False
+
+
+def _said(users: list[Mapping[str, Any]]) -> tuple[str, ...]:
+    """All own words of the user."""
+    words: list[str] = []
+    for message in users:
+        content = message.get("content")
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        words += [text for text in map(_own_words, blocks or []) if text]
+    return tuple(words)
 
 
 def _last_tool(messages: list[Mapping[str, Any]]) -> str:
@@ -76,10 +91,11 @@ def read(body: Mapping[str, Any]) -> Asked:
     return Asked(
         prompt=prompt,
         model=str(body.get("model", "stub")),
+        said=_said(users),
         last_tool=_last_tool(messages) if after_tool else None,
         plan_file=_plan_file(messages),
         stream=bool(body.get("stream")),
-        side=not tools,
+        side=not tools or prompt.startswith(_COMPACTING),
         tools=tools,
     )
 

@@ -30,6 +30,7 @@ def read(body: Mapping[str, Any]) -> Asked:
     return Asked(
         prompt=text_of(users[-1].get("content")) if users else "",
         model=str(body.get("model", "stub")),
+        said=tuple(text_of(each.get("content")) for each in users),
         last_tool="" if messages and messages[-1].get("role") == "tool" else None,
         stream=bool(body.get("stream")),
         side=not tools,

@@ -50,6 +50,7 @@ def read(body: Mapping[str, Any]) -> Asked:
     }
     return Asked(
         prompt=spoken[-1] if spoken else "",
+        said=tuple(spoken),
         last_tool="" if any("functionResponse" in part for part in parts) else None,
         side=not tools or _wants_json(body),
         tools=tools,

@@ -26,6 +26,8 @@ class Asked:
     """The parts of a client's request that the stub acts on.
 
     @ivar prompt: the newest text by the user, without what the client adds.
+    @ivar said: everything the user said in the conversation so far, as far as
+        the client still sends it; several prompts may come before one answer.
     @ivar last_tool: name of the tool whose result stands behind that text; ""
         where the protocol does not repeat it, L{None} where there is none.
     @ivar plan_file: where a client in plan mode wants the plan.
@@ -35,6 +37,7 @@ class Asked:
 
     prompt: str
     model: str = "stub"
+    said: tuple[str, ...] = ()
     last_tool: str | None = None
     plan_file: str | None = None
     stream: bool = True
@@ -46,6 +49,8 @@ class Asked:
 class Request:
     """One model request.
 
+    @ivar said: hashes of all that the user said up to here; a prompt was
+        delivered exactly once if its hash is in the newest of these once.
     @ivar started: seconds since the epoch.
     @ivar ended: the same; L{None} while the answer is being sent.
     """
@@ -55,6 +60,7 @@ class Request:
     prompt: str
     sha256: str
     length: int
+    said: tuple[str, ...] = field(converter=tuple[str, ...])
     model: str
     after_tool: bool
     side: bool
@@ -101,6 +107,7 @@ class Record:
                 prompt=asked.prompt[:PROMPT_KEPT],
                 sha256=digest(asked.prompt),
                 length=len(asked.prompt),
+                said=tuple(digest(text) for text in asked.said),
                 model=asked.model,
                 after_tool=asked.last_tool is not None,
                 side=asked.side,
@@ -122,6 +129,12 @@ class Record:
 def requests_from(objects: Iterable[dict[str, Any]]) -> list[Request]:
     """The inverse of L{Record.as_json}."""
     return [Request(**each) for each in objects]
+
+
+def deliveries(requests: Iterable[Request], prompt: str) -> int:
+    """How often the prompt stands in the conversation as it was sent last."""
+    newest = [request.said for request in requests if not request.side][-1:]
+    return newest[0].count(digest(prompt)) if newest else 0
 
 
 def turns(requests: Iterable[Request]) -> list[Turn]:

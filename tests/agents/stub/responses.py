@@ -41,6 +41,7 @@ def read(body: Mapping[str, Any]) -> Asked:
     return Asked(
         prompt=own[-1] if own else "",
         model=str(body.get("model", "stub")),
+        said=tuple(own),
         last_tool="" if after_tool else None,
         stream=bool(body.get("stream")),
         side=not tools or ("text" in body and "format" in (body["text"] or {})),

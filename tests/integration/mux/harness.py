@@ -17,8 +17,9 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock, LoopingCall, deferLater
 from twisted.internet.utils import getProcessValue
 from twisted.trial.unittest import TestCase
+from zope.interface import implementer
 
-from tservice.mux.interface import PaneExit, PaneSpec
+from tservice.mux.interface import IPaneListener, PaneExit, PaneSpec
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.pane import TmuxPane
 from tservice.mux.tmux.sockets import SocketFolder
@@ -42,6 +43,7 @@ done
 """A line shell that prints what the fake's does; its terminal echoes."""
 
 
+@implementer(IPaneListener)
 class Heard:
     """A listener that remembers."""
 

@@ -55,6 +55,11 @@ class FailuresTests(SynchronousTestCase):
         self.assertTrue(self.miss(1, "2.2.2.2", "ann"))
         self.assertFalse(self.miss(1, "2.2.2.2", "bob"))
 
+    def test_who_is_over_the_cap_harms_no_name(self) -> None:
+        self.miss(CAP)
+        self.miss(CAP, name="ann")
+        self.assertFalse(self.miss(1, "2.2.2.2", "ann"))
+
     def test_a_name_is_no_address(self) -> None:
         self.miss(CAP, "::9", "1.1.1.1")
         self.assertFalse(self.miss())

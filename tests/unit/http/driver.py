@@ -141,8 +141,10 @@ def head(method: str, path: str, headers: Mapping[str, str]) -> bytes:
 class Connection:
     """One client connection to a site."""
 
-    def __init__(self, site: Site, host: str = "127.0.0.1") -> None:
-        self.transport = MemoryTransport(host)
+    _lost = False
+
+    def __init__(self, site: Site, transport: MemoryTransport) -> None:
+        self.transport = transport
         self.channel = site.buildProtocol(None)
         self.channel.makeConnection(self.transport)
 
@@ -159,7 +161,10 @@ class Connection:
         return self.transport.producer
 
     def lose(self) -> None:
-        self.channel.connectionLost(Failure(ConnectionDone()))
+        """End the connection; may be called twice."""
+        if not self._lost:
+            self._lost = True
+            self.channel.connectionLost(Failure(ConnectionDone()))
 
 
 class Api:
@@ -172,7 +177,7 @@ class Api:
         pages: IPages | None = None,
         sockets: ISockets | None = None,
         base_path: str = "",
-        clock: Clock | None = None,
+        clock: Any = None,
         **site: Any,
     ) -> None:
         self.clock = clock or Clock()
@@ -180,9 +185,19 @@ class Api:
             operations, gate or OpenGate(), pages or NoPages(), sockets or NoSockets(), base_path
         )
         self.site = Site(self.kernel, self.clock, **site)
+        self._open: list[Connection] = []
 
-    def connect(self, host: str = "127.0.0.1") -> Connection:
-        return Connection(self.site, host)
+    def connect(
+        self, host: str = "127.0.0.1", transport: MemoryTransport | None = None
+    ) -> Connection:
+        connection = Connection(self.site, transport or MemoryTransport(host))
+        self._open.append(connection)
+        return connection
+
+    def close(self) -> None:
+        """End every connection."""
+        for connection in self._open:
+            connection.lose()
 
     def request(
         self,

@@ -44,6 +44,7 @@ class StreamTests(SynchronousTestCase):
         self.streams = EventStreams(self.hub, clock, "b1", self.status)
         self.api = Api(self.streams.operations(), gate=self.gate, clock=clock)
         self.streams.startService()
+        self.addCleanup(self.api.close)
 
     def status(self, identity: Identity) -> object:
         return {"user": identity.username}

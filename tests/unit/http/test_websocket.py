@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from collections.abc import Iterator
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 from twisted.internet.task import Clock
@@ -17,6 +16,7 @@ from zope.interface import implementer
 
 from tests.unit.http.driver import Answer, Api, Connection, OpenGate, head, parse
 from tests.unit.http.test_site import operation
+from tests.unit.http.wsframes import BINARY, CLOSE, PING, PONG, TEXT, UPGRADE, Frame, frames, masked
 from tservice.core.authentication import Visit
 from tservice.core.errors import ErrorCode, ServiceError, invalid, not_found
 from tservice.core.identity import Identity
@@ -36,12 +36,6 @@ from tservice.http.socket import (
 )
 from tservice.http.websocket import CloseSocket, WebSockets
 
-UPGRADE = {
-    "Upgrade": "websocket",
-    "Connection": "keep-alive, Upgrade",
-    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
-    "Sec-WebSocket-Version": "13",
-}
 DEFLATE = {"Sec-WebSocket-Extensions": "permessage-deflate; client_max_window_bits"}
 
 
@@ -98,46 +92,6 @@ class Recorder:
         self.heard.append(("closed", code))
 
 
-@frozen
-class Frame:
-    """A frame as the client sees it."""
-
-    first: int
-    payload: bytes
-
-    @property
-    def code(self) -> int:
-        found: int = struct.unpack("!H", self.payload[:2])[0]
-        return found
-
-
-def frames(data: bytes) -> Iterator[Frame]:
-    """Server frames, unmasked."""
-    while data:
-        first, size, at = data[0], data[1], 2
-        if size == 126:
-            size, at = struct.unpack("!H", data[2:4])[0], 4
-        elif size == 127:
-            size, at = struct.unpack("!Q", data[2:10])[0], 10
-        yield Frame(first, data[at : at + size])
-        data = data[at + size :]
-
-
-def masked(opcode: int, payload: bytes = b"", first: int = 0x80) -> bytes:
-    """A client's frame, its mask all zero."""
-    size = len(payload)
-    if size < 126:
-        start = struct.pack("!BB", first | opcode, 0x80 | size)
-    elif size < 65536:
-        start = struct.pack("!BBH", first | opcode, 0x80 | 126, size)
-    else:
-        start = struct.pack("!BBQ", first | opcode, 0x80 | 127, size)
-    return start + b"\0\0\0\0" + payload
-
-
-TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
-
-
 class SocketCase(SynchronousTestCase):
     """A site with one socket operation."""
 
@@ -158,6 +112,7 @@ class SocketCase(SynchronousTestCase):
             clock=self.clock,
             answered=lambda *args: self.told.append(args),
         )
+        self.addCleanup(self.api.close)
 
     async def handle(self, call: Call) -> object:
         if self.error is not None:
@@ -503,6 +458,7 @@ class FrameTests(SynchronousTestCase):
         (frame,) = frames(Message(payload).wire(deflate))
         content = frame.payload
         if frame.first & 0x40:
+            assert not content.endswith(b"\0\0\xff\xff")
             content = zlib.decompressobj(-15).decompress(content + b"\0\0\xff\xff")
         raw = payload.encode() if isinstance(payload, str) else payload
         assert content == raw

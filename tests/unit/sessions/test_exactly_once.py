@@ -112,6 +112,7 @@ class Journal(RuleBasedStateMachine):
             answer = self.deliver(it)
             answer.addCallback(self.is_duplicate)
 
+    @precondition(lambda self: not self.refusing)
     @rule(
         operation=st.sampled_from(["paste", "send_key", "write", "last_mark"]),
         effect=st.booleans(),
@@ -120,10 +121,25 @@ class Journal(RuleBasedStateMachine):
     def lose_an_answer(self, operation: str, effect: bool, skip: int) -> None:
         self.pane.fail(operation, MuxTimeout("lost"), effect=effect, skip=skip)
 
-    @rule(operation=st.sampled_from(["paste", "write"]), times=st.integers(1, 3))
-    def refuse(self, operation: str, times: int) -> None:
+    @precondition(lambda self: not self.refusing)
+    @rule(operation=st.sampled_from(["paste", "send_key", "write"]), questions=st.integers(1, 3))
+    def lose_an_answer_and_what_is_asked_then(self, operation: str, questions: int) -> None:
+        self.pane.fail(operation, MuxTimeout("lost"), effect=True)
+        for _ in range(questions):
+            self.pane.fail("last_mark", MuxTimeout("lost"))
+
+    # An input that was typed in part and is then refused for good is told and not finished;
+    # so refusals begin only where no lost answer is due in the middle of a write.
+    @precondition(lambda self: not self.pane._faults)
+    @rule(times=st.sampled_from([1, 3]))
+    def refuse(self, times: int) -> None:
         for _ in range(times):
-            self.pane.fail(operation, MuxError("refused"))
+            self.pane.fail("paste", MuxError("refused"))
+            self.pane.fail("write", MuxError("refused"))
+
+    @property
+    def refusing(self) -> bool:
+        return any(not isinstance(fault.error, MuxTimeout) for fault in self.pane._faults)
 
     @rule(seconds=st.sampled_from([0.1, 0.2, 1.0, 4.0, 12.0]))
     def wait(self, seconds: float) -> None:

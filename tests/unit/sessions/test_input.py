@@ -253,6 +253,16 @@ class FailureTests(InputCase):
         self.assertEqual(b"", bytes(self.pane(self.shell_session).typed))
         self.assertEqual(DONE, self.successResultOf(self.send()))
 
+    def test_giving_back_does_not_forget_the_numbers_before(self) -> None:
+        self.successResultOf(self.send(seq=1))
+        for _ in range(3):
+            self.fault("write", MuxError("no"))
+        refused = self.send(seq=2)
+        self.spend(3)
+        self.assertEqual(ErrorCode.OPERATION_FAILED, self.code(refused))
+        self.assertEqual(AGAIN, self.successResultOf(self.send(seq=1)))
+        self.assertEqual(DONE, self.successResultOf(self.send(seq=2)))
+
     def test_what_waits_behind_a_failure_fails_with_it(self) -> None:
         for _ in range(3):
             self.fault("write", MuxError("no"))

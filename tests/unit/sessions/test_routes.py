@@ -12,8 +12,11 @@ from tests.unit.http.driver import Answer, Api, OpenGate
 from tests.unit.sessions.rig import ADMIN, SessionCase
 from tservice.core.identity import Identity
 from tservice.http.operations import Access
+from tservice.sessions.outputwaits import OutputWaits
 from tservice.sessions.requests import INPUT_LENGTH
 from tservice.sessions.routes import session_operations
+from tservice.sessions.waiting import Waiting
+from tservice.sessions.waits import WaitCaps, WaitSlots
 
 
 class RouteCase(SessionCase):
@@ -22,7 +25,17 @@ class RouteCase(SessionCase):
     def setUp(self) -> None:
         super().setUp()
         self.gate = OpenGate(ADMIN)
-        operations = session_operations(self.sessions)
+        slots = WaitSlots(WaitCaps())
+        outputs = OutputWaits(self.clock, slots)
+        self.waiting = Waiting(
+            self.clock,
+            self.sessions,
+            slots,
+            outputs,
+            self.machine.hub,
+            lambda session_id: False,
+        )
+        operations = session_operations(self.sessions, self.waiting)
         self.api = Api(operations, gate=self.gate, clock=self.clock)
 
     def make(self, **body: Any) -> dict[str, Any]:
@@ -96,7 +109,7 @@ class LifeTests(RouteCase):
 
     def test_sessions_of_others_are_the_gates_business(self) -> None:
         """Every operation on one session says so in the table."""
-        for operation in session_operations(self.sessions):
+        for operation in session_operations(self.sessions, self.waiting):
             if "{id}" in operation.path:
                 self.assertIs(Access.OWNER, operation.access, operation.path)
 
@@ -194,16 +207,18 @@ class PropertyTests(RouteCase):
         self.assert_error(422, "nice", answer)
         self.assertFalse(self.api.get("/api/sessions").data[0]["nice"]["enabled"])
 
+    def put_order(self, order: list[str]) -> Answer:
+        return self.api.request("PUT", "/api/session-order", {"order": order})
+
     def test_order(self) -> None:
         one, two, three = (self.make()["id"] for _ in range(3))
-        put = lambda order: self.api.request("PUT", "/api/session-order", {"order": order})  # noqa: E731
-        self.assertEqual([three, one, two], put([three, one, two]).data["order"])
-        self.assertEqual([two, one, three], put([two, three]).data["order"])
+        self.assertEqual([three, one, two], self.put_order([three, one, two]).data["order"])
+        self.assertEqual([two, one, three], self.put_order([two, three]).data["order"])
         self.assertEqual([two, one, three], [it["id"] for it in self.api.get("/api/sessions").data])
         self.machine.restart()
         self.assertEqual([two, one, three], [it.id for it in self.sessions.list()])
-        self.assert_error(400, "order", put([one, one]))
-        self.assert_error(404, "nope", put(["nope"]))
+        self.assert_error(400, "order", self.put_order([one, one]))
+        self.assert_error(404, "nope", self.put_order(["nope"]))
 
     def test_the_order_of_others_cannot_be_changed(self) -> None:
         other = self.make()["id"]
@@ -282,7 +297,7 @@ class TerminalTests(RouteCase):
         self.assertEqual(len(data["terminalBuffer"]), data["fullSize"])
         few = self.api.get(f"{self.path}/terminal?full=1&lines=2").data
         self.assertTrue(few["terminalBuffer"].startswith("row 4\r\n"))
-        for bad in ("0", "x", "1.5", "-1", ""):
+        for bad in ("0", "x", "1.5", "-1", "", "9" * 5000):
             all_ = self.api.get(f"{self.path}/terminal?full=1&lines={bad}").data
             self.assertEqual(data["terminalBuffer"], all_["terminalBuffer"])
 
@@ -299,15 +314,18 @@ class TerminalTests(RouteCase):
             data = self.api.get(f"{self.path}/terminal{query}").data
             self.assertEqual(("", 0, None), (data["terminalBuffer"], data["offset"], data["epoch"]))
 
+    def find(self, query: str) -> Any:
+        return self.api.get(f"{self.path}/search?{query}").data
+
     def test_search(self) -> None:
         self.hosted.emit(b"\x1b[H" + b"\r\n".join(b"Row %d" % n for n in range(10)))
-        find = lambda query: self.api.get(f"{self.path}/search?{query}").data  # noqa: E731
         want = [{"line": 9, "text": "Row 9", "offset": 4}]
-        self.assertEqual({"matches": want, "truncated": False}, find("q=9"))
-        self.assertEqual([], find("q=row")["matches"])
-        self.assertEqual(10, len(find("q=row&nocase=1")["matches"]))
+        self.assertEqual({"matches": want, "truncated": False}, self.find("q=9"))
+        self.assertEqual([], self.find("q=row")["matches"])
+        self.assertEqual(10, len(self.find("q=row&nocase=1")["matches"]))
         self.assertEqual(
-            (1, True), (len(find("q=Row&limit=0")["matches"]), find("q=R&limit=1")["truncated"])
+            (1, True),
+            (len(self.find("q=Row&limit=0")["matches"]), self.find("q=R&limit=1")["truncated"]),
         )
         self.assert_error(400, "q", self.api.get(f"{self.path}/search?q="))
         self.assert_error(400, "q", self.api.get(f"{self.path}/search"))

@@ -99,6 +99,15 @@ class SocketsTests(SynchronousTestCase):
         self.assertEqual(["hello", "snapshot"] * 2, terminal.kinds())
         self.assertNotEqual(NOTHING, terminal.frames[2]["epoch"])
 
+    def test_an_event_is_followed_only_to_another_pane(self) -> None:
+        terminal = self.connect()
+        self.sockets.look("s")
+        self.sockets.look("nobody watches this one")
+        self.assertEqual(["hello", "snapshot"], terminal.kinds())
+        self.pane = None
+        self.sockets.look("s")
+        self.assertEqual(NOTHING, terminal.frames[-2]["epoch"])
+
     def test_a_deleted_session_closes_its_sockets(self) -> None:
         terminal = self.connect()
         self.sockets.deleted("s")

@@ -188,6 +188,13 @@ class QuestionTests(SynchronousTestCase):
         assert found is not None
         self.assertEqual([3], [o.n for o in found.options if o.free_text])
 
+    def test_key_hints_that_wrap(self) -> None:
+        """On a phone's width the hints take two rows, the second from the first column."""
+        narrow = ASK.replace(RULE, "─" * 46).replace(
+            "Tab/Arrow keys to navigate · Esc to cancel", "↑/↓ to navigate · Esc to\ncancel"
+        )
+        self.assertEqual(4, len(labels(dialog(narrow, cols=46))))
+
     def test_long_descriptions(self) -> None:
         """On a question page descriptions may take more than three rows."""
         long = "  Write a log file\n" * 6

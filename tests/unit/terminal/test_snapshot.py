@@ -28,6 +28,9 @@ class Picture:
     cursor_y: int = 0
     alternate_screen: bool = False
     modes: bytes = b""
+    finish: bytes = b""
+    main: tuple[bytes, ...] = ()
+    main_cursor: tuple[int, int] = (0, 0)
 
 
 def picture(grid: FakeGrid) -> Picture:
@@ -98,15 +101,36 @@ class SnapshotTests(SynchronousTestCase):
         pyte.ByteStream(screen).feed(snapshot(frame) + b"y")
         self.assertEqual([" " * COLS, full.decode(), "y" + " " * (COLS - 1)], screen.display[:3])
 
-    def test_line_drawing_is_a_font(self) -> None:
-        text = snapshot(Picture(lines=(b"\x0eqq\x0f|", b"", b"", b"")))
-        self.assertTrue(text.startswith(b"\x1b)0"), text)
-        self.assertIn(b"\x1b)B", text)
+    def test_the_screen_begins_without_the_style_of_the_history(self) -> None:
+        frame = Picture(lines=(b"\x1b[31mred", b"plain", b"", b"", b""), history=1)
+        self.assertIn(b"\x1b[31mred\x1b[0m\r\nplain", snapshot(frame))
+
+    def test_the_main_screen_waits_behind(self) -> None:
+        main = (b"$ vi", b"\x1b[32mok", b"", b"")
+        frame = Picture(
+            lines=(b"old", b"vi shows", b"", b"", b""),
+            history=1,
+            alternate_screen=True,
+            modes=b"\x1b[?1049h\x1b[?1h",
+            main=main,
+            main_cursor=(2, 1),
+        )
+        grid = drawn(snapshot(frame))
+        self.assertEqual((b"old", b"vi shows"), grid.lines(1)[:2])
+        grid.feed(b"\x1b[?1049l")
+        self.assertEqual((b"old", b"$ vi", b"\x1b[0;32mok\x1b[0m"), grid.lines(1)[:3])
+        self.assertEqual((2, 1), (grid.state().cursor_x, grid.state().cursor_y))
+
+    def test_what_must_be_last_is_last(self) -> None:
+        frame = Picture(lines=(b"", b"", b"", b""), finish=b"\x1b[2;3r\x1b[1;1H", modes=b"\x1b[?1h")
+        self.assertTrue(snapshot(frame).endswith(b"\x1b[?1h\x1b[2;3r\x1b[1;1H"))
+
+    def test_line_drawing_stays(self) -> None:
         screen = pyte.Screen(COLS, ROWS)
         stream = pyte.ByteStream(screen)
         stream.select_other_charset("@")
-        stream.feed(text)
-        self.assertEqual("──|", screen.display[0].strip())
+        stream.feed(snapshot(Picture(lines=(b"\x1b(0qq", b"q\x1b(B|", b"", b""))))
+        self.assertEqual(["──", "─|"], [row.strip() for row in screen.display[:2]])
 
     def test_text_never_fails(self) -> None:
         frame = Picture(lines=(b"\xff\xfe", b"", b"", b""))
@@ -146,7 +170,8 @@ class StyleTests(SynchronousTestCase):
             (b"\x1b[4m\x1b[4:0m", b""),
             (b"\x1b[31m\x1b[m", b""),
             (b"\x1b[38;5m", b"\x1b[38;5;0m"),
-            (b"\x0eq", b"\x0e"),
+            (b"\x1b(0q", b"\x1b(0"),
+            (b"\x1b(0q\x1b(B", b""),
             (b"\x1b]8;;http://x\x1b\\a", b"\x1b]8;;http://x\x1b\\"),
             (b"\x1b]8;;http://x\x1b\\a\x1b]8;;\x1b\\", b""),
         ]:

@@ -20,7 +20,8 @@ class PlainTests(SynchronousTestCase):
             (b"\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
             (b"\x1b]0;title\x07a", "a"),
             (b"\x1b(Ba\x1b7b", "ab"),
-            (b"\x0elqk\x0f x", "┌─┐ x"),
+            (b"\x1b(0l\x1b[1mqk\x1b(B x", "┌─┐ x"),
+            (b"\x1b(0q", "─"),
             ("❯\xa0hi".encode(), "❯\xa0hi"),
             (b"\xffa", "\ufffda"),
         ]:

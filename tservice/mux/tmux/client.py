@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
 from typing import Any, Protocol
 
 from attrs import define, field
 from twisted.internet.defer import Deferred, fail
+from twisted.internet.error import ProcessExitedAlready
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.internet.protocol import ProcessProtocol
 from twisted.logger import Logger
@@ -17,6 +19,9 @@ from tservice.mux.tmux.control import Block, ControlParser, Event, Notice, Outpu
 
 MAX_WAITING = 256
 """Commands that wait for an answer; a line is below 4 KB but for a paste."""
+
+CLOSE_TIMEOUT = 0.5
+"""Seconds for the last bytes of a client whose process is over."""
 
 MAX_ERROR_TEXT = 2000
 """Bytes kept of what the process wrote to its standard error."""
@@ -107,6 +112,7 @@ class ControlClient(ProcessProtocol):
         self._errors = b""
         self._exit_text = ""
         self._process: Any = None
+        self._closing: IDelayedCall | None = None
 
     @property
     def waiting(self) -> int:
@@ -153,7 +159,8 @@ class ControlClient(ProcessProtocol):
     def kill(self) -> None:
         """End the client process, even a stopped one; the server is not touched."""
         if self._process is not None:
-            self._process.signalProcess("KILL")
+            with suppress(ProcessExitedAlready):
+                self._process.signalProcess("KILL")
 
     # -- ProcessProtocol
 
@@ -167,7 +174,13 @@ class ControlClient(ProcessProtocol):
     def errReceived(self, data: bytes) -> None:
         self._errors = (self._errors + data)[-MAX_ERROR_TEXT:]
 
+    def processExited(self, reason: Failure) -> None:
+        # The server has this client's pipes too, and one that stands still does not close them.
+        self._closing = self._clock.callLater(CLOSE_TIMEOUT, self._process.loseConnection)
+
     def processEnded(self, reason: Failure) -> None:
+        if self._closing is not None and self._closing.active():
+            self._closing.cancel()
         for event in self._parser.finish():
             self._dispatch(event)
         self._process = None

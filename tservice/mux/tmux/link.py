@@ -10,6 +10,7 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from tservice.core.tasks import spawn
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxError, MuxTimeout, PaneGone
 from tservice.mux.tmux.client import MAX_WAITING, ClientGone, ControlClient
 from tservice.mux.tmux.control import Block, Notice, Output
@@ -21,9 +22,6 @@ LAST_DELAY = 5.0
 
 SETTLED = 2.0
 """Seconds that a client must live for the delays to begin anew."""
-
-GRACE = 0.25
-"""Seconds for a client that looked stalled to answer after all, once another could attach."""
 
 DETACH_TIMEOUT = 1.0
 """Seconds for a client to detach before its process is killed."""
@@ -47,20 +45,36 @@ class ILinkEvents(Protocol):
     def linkGap(self) -> None:
         """Bytes are missing here."""
 
+    def linkHeartbeat(self) -> None:
+        """Nobody wanted anything for L{HEARTBEAT}: look whether all is well."""
+
     def linkLost(self) -> None:
         """The server is gone."""
 
 
+class IServer(Protocol):
+    """The server, seen without a control client."""
+
+    def attach(self, client: ControlClient) -> None:
+        """Start C{client}'s process."""
+
+    def reach(self) -> Reach:
+        """Whether it listens."""
+
+    async def answers(self) -> bool:
+        """Whether it does what it is asked, in time."""
+
+
 class Link:
-    """One server's clients: the one that counts, and a fresh one while that is in doubt.
+    """One server's control client, and the next one.
 
     A client that ends is replaced, with growing delays if that goes on.  One that lets a command
-    run out of time is doubted: a fresh one is attached beside it and takes over if the old one
-    still owes its answers then.  A server that stands still answers neither; nothing is killed
-    but the fresh client, and whatever answers first once it goes on is kept.
+    run out of time is doubted: if the server answers somebody else meanwhile, the client has
+    stalled and is ended, else it is the server that stands still, and all that helps is to wait.
 
-    @param attach: starts a client's process.
-    @param reach: whether the server still listens.
+    There is never a second control client: tmux 3.3a crashes when it tells of one that detaches
+    while another is half attached, which is what it finds when it wakes from standing still.
+    For the same reason a client that is attaching is not given up.
     """
 
     _log = Logger()
@@ -69,13 +83,11 @@ class Link:
         self,
         clock: IReactorTime,
         events: ILinkEvents,
-        attach: Callable[[ControlClient], None],
-        reach: Callable[[], Reach],
+        server: IServer,
     ) -> None:
         self._clock = clock
         self._events = events
-        self._attach = attach
-        self._reach = reach
+        self._server = server
         self._current: ControlClient | None = None
         self._fresh: ControlClient | None = None
         self._waiters: list[Deferred[ControlClient]] = []
@@ -93,12 +105,8 @@ class Link:
 
     def take(self, client: ControlClient) -> None:
         """Let C{client}, which is attached, be the one that counts."""
-        self._fresh = None
-        self._stop("attach", "grace", "retry")
-        old, self._current = self._current, client
+        self._fresh, self._current = None, client
         self._since = self._clock.seconds()
-        if old is not None:
-            old.kill()
         self._later("heartbeat", HEARTBEAT, self._beat)
         waiters, self._waiters = self._waiters, []
         for waiter in waiters:
@@ -122,8 +130,7 @@ class Link:
     async def close(self, why: str) -> None:
         """Let go: clients detach, what waits fails.  The server runs on.
 
-        Returns once no client is left: tmux 3.3a crashes if it tells of one that detaches while
-        another is half attached, so whoever attaches next must come after.
+        Returns once no client is left, so that the next service's does not meet it.
         """
         clients = [client for client in (self._current, self._fresh) if client is not None]
         self._finish(why)
@@ -161,15 +168,15 @@ class Link:
             self._events.linkGap()
 
     def clientStalled(self, client: ControlClient) -> None:
-        if client is self._current and not self.over and not self._pending():
-            self._renew()
+        if client is self._current and "doubt" not in self._timers:
+            self._later("doubt", 0, self._doubt)
 
     def clientEnded(self, client: ControlClient, why: str) -> None:
         if client is self._fresh:
             self._fresh = None
-            self._stop("attach", "grace")
         elif client is self._current:
             self._current = None
+            self._stop("doubt", "heartbeat")
             self._log.info("a tmux client ended: {why}", why=why)
             if self._clock.seconds() - self._since > SETTLED:
                 self._attempts = 0
@@ -184,7 +191,7 @@ class Link:
         return self._fresh is not None or "retry" in self._timers
 
     def _again(self) -> None:
-        if self._reach() is Reach.GONE:
+        if self._server.reach() is Reach.GONE:
             self._finish("its tmux server is gone")
             self._events.linkLost()
             return
@@ -193,39 +200,35 @@ class Link:
         self._later("retry", delay, self._renew)
 
     def _renew(self) -> None:
-        self._stop("retry")
         client = self._fresh = self.new_client()
-        self._later("attach", COMMAND_TIMEOUT, client.kill)
         client.ready.addCallbacks(self._attached, self._refused, callbackArgs=(client,))
-        self._attach(client)
+        self._server.attach(client)
 
     def _attached(self, block: Block, client: ControlClient) -> None:
-        if client is not self._fresh:
-            client.detach()
-            return
-        self._stop("attach")
-        if self._current is None:
-            self._replace(client)
-        else:
-            self._later("grace", GRACE, lambda: self._settle(client))
+        if client is self._fresh:
+            self._events.linkGap()
+            self.take(client)
+            self._events.linkAttached()
 
     def _refused(self, failure: Failure) -> None:
         # The end of its process follows, and with it the next attempt.
         self._log.debug("could not attach: {why}", why=failure.getErrorMessage())
 
-    def _settle(self, client: ControlClient) -> None:
-        if self._current is not None and not self._current.overdue:
-            self._fresh = None
-            self._attempts = 0
-            client.detach()
-            return
-        self._log.warn("a tmux client stalled and is replaced")
-        self._replace(client)
+    def _doubt(self) -> None:
+        spawn(self._check(), self._log, "looking at a tmux client that does not answer")
 
-    def _replace(self, client: ControlClient) -> None:
-        self._events.linkGap()
-        self.take(client)
-        self._events.linkAttached()
+    async def _check(self) -> None:
+        client = self._current
+        if client is None or not client.overdue:
+            return
+        answers = await self._server.answers()
+        if client is not self._current or not client.overdue:
+            return
+        if answers:
+            self._log.warn("a tmux client has stalled and is replaced")
+            client.kill()
+        else:
+            self._later("doubt", LAST_DELAY, self._doubt)
 
     async def _wait(self, timeout: float) -> ControlClient:
         if self._over is not None:
@@ -262,8 +265,8 @@ class Link:
         self._later("heartbeat", HEARTBEAT, self._beat)
         client = self._current
         if client is not None and not client.waiting:
-            # A client that does not answer is doubted by its time-out; nothing else to do.
-            client.command(b"display-message -p ''").addErrback(lambda why: why.trap(MuxError))
+            # A client that does not answer this is doubted by its time-out.
+            self._events.linkHeartbeat()
 
     def _later(self, name: str, delay: float, call: Callable[[], None]) -> None:
         def run() -> None:

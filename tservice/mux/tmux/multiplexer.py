@@ -89,8 +89,8 @@ class TmuxMultiplexer:
         if reach is Reach.GONE:
             server.path.unlink(missing_ok=True)
             return None
-        if reach is Reach.UNKNOWN:
-            raise MuxTimeout(f"the tmux server of {session_id} cannot be reached")
+        if reach is Reach.UNKNOWN or not await server.answers():
+            raise MuxTimeout(f"the tmux server of {session_id} does not answer")
         pane = self._pane(session_id, server)
         client = pane.link.new_client()
         server.attach(client)

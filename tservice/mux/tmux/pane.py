@@ -12,7 +12,7 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 from zope.interface import implementer
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import now_ms, sleep
 from tservice.core.tasks import spawn
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
@@ -38,6 +38,10 @@ from tservice.mux.tmux.link import Link
 from tservice.mux.tmux.server import Server
 from tservice.mux.tmux.words import KeeperWords, ModeWatch, TitleWatch, Word
 from tservice.mux.typed import paste_text, pieces
+
+MAX_REAPS = 5
+REAP_DELAY = 0.05
+"""How often, and every how many seconds, tmux is asked for a status that it does not have yet."""
 
 PROBE_TIMEOUT = 2.0
 """Seconds after which a probe's answer is "unknown"."""
@@ -75,7 +79,7 @@ class TmuxPane:
         self.rows = 0
         self.title = ""
         self.paused = False
-        self.link = Link(clock, self, server.attach, server.reach)
+        self.link = Link(clock, self, server)
         self._server = server
         self._clock = clock
         self._listeners = PaneListeners()
@@ -84,6 +88,7 @@ class TmuxPane:
         self._titles = TitleWatch()
         self._timers: dict[str, IDelayedCall] = {}
         self._starting: Deferred[Word | None] | None = None
+        self._reaps = 0
         self._killing = False
         self._let_go = False
 
@@ -126,12 +131,12 @@ class TmuxPane:
         if self.ending is not None:
             return Liveness.DEAD
         try:
-            await self._look(PROBE_TIMEOUT)
+            state = await self._look(PROBE_TIMEOUT)
         except PaneGone:
             return Liveness.UNKNOWN if self._let_go else Liveness.DEAD
         except MuxError:
             return Liveness.UNKNOWN
-        return Liveness.ALIVE if self.ending is None else Liveness.DEAD
+        return Liveness.DEAD if state.dead else Liveness.ALIVE
 
     async def pause(self) -> None:
         await self._set_paused(True, b"pause")
@@ -175,6 +180,9 @@ class TmuxPane:
         state = await self._arm()
         self._words = KeeperWords(state.token)
         self._modes = ModeWatch(state.modes)
+        while state.dead and self.ending is None:
+            await sleep(self._clock, REAP_DELAY)
+            state = await self._look()
         if self.ending is None:
             self.pid = state.kept_pid or state.pid
 
@@ -216,6 +224,9 @@ class TmuxPane:
 
     def linkGap(self) -> None:
         self.log.gap()
+
+    def linkHeartbeat(self) -> None:
+        self._unawaited(self._look(), "looking at a pane")
 
     def linkLost(self) -> None:
         self._forget()
@@ -260,10 +271,21 @@ class TmuxPane:
         state = PaneState.parse(b"".join(blocks[0].lines))
         self._applied(state.cols, state.rows)
         self._titled(state.title)
-        if state.dead:
-            ending = PaneExit(status=state.status, signal=state.signal, at=now_ms(self._clock))
-            self._finished(ending, complete=False)
+        if state.dead and self.ending is None:
+            await self._bury(state)
         return state
+
+    async def _bury(self, state: PaneState) -> None:
+        """The process is over and its keeper did not say so."""
+        unknown = state.status is None and state.signal is None
+        if unknown and self._reaps < MAX_REAPS:
+            # tmux may have missed that its child ended; the end of another makes it look.
+            self._reaps += 1
+            await self._send(b"run-shell -b true", 1)
+            self._later("end", REAP_DELAY, self._look)
+            return
+        ending = PaneExit(status=state.status, signal=state.signal, at=now_ms(self._clock))
+        self._finished(ending, complete=False)
 
     def _heard(self, word: Word) -> None:
         at = now_ms(self._clock)
@@ -316,7 +338,7 @@ class TmuxPane:
             del self._timers[name]
             self._unawaited(call(), f"{name} of a pane")
 
-        if name not in self._timers:
+        if name not in self._timers and not self.link.over:
             self._timers[name] = self._clock.callLater(delay, run)
 
     def _unawaited(self, work: Coroutine[Any, Any, object], what: str) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from twisted.internet.defer import Deferred
+from twisted.internet.error import ProcessExitedAlready
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
@@ -25,7 +27,10 @@ DEFAULT_TERMINAL = "screen-256color"
 """C{TERM} of a pane whose environment names none; every system's terminfo has it."""
 
 END_TIMEOUT = 3.0
-"""Seconds for a server that was told to end, and for its pane's process after the hangup."""
+"""Seconds for a server that was told to end."""
+
+HANGUP_TIMEOUT = 2.0
+"""Seconds for a pane's process to end by itself once its terminal is gone."""
 
 LOOK_EVERY = 0.01
 
@@ -74,6 +79,14 @@ class Server:
         # Without -N it would start a server where there is none.
         self._client(client, ("-N", "-C", "attach-session"), {})
 
+    async def answers(self) -> bool:
+        """Whether it does what it is asked within L{COMMAND_TIMEOUT}.
+
+        Asked by a process that is no control client, so that one which has to be ended since the
+        server stands still leaves nothing that the server could stumble over later.
+        """
+        return await self._run("display-message", "-p", "")
+
     async def end(self, link: Link, pid: int | None) -> None:
         """End the server and the process in its pane; returns once both are gone.
 
@@ -96,30 +109,44 @@ class Server:
         except MuxError:
             # No client, or none that answers: ask by a process of its own.
             if self.reach() is not Reach.GONE:
-                await self._kill_by_process()
+                await self._run("kill-server")
         deadline = self._clock.seconds() + END_TIMEOUT
         while self.reach() is not Reach.GONE:
             if self._clock.seconds() > deadline:
                 raise MuxTimeout(f"the tmux server of {self.path.stem} does not end")
             await sleep(self._clock, LOOK_EVERY)
 
-    async def _kill_by_process(self) -> None:
+    async def _run(self, *command: str) -> bool:
+        """Run one command by a process of its own; whether it was over in time."""
         protocol = _Run()
-        arguments = self._transport.argv("-N", "-S", str(self.path), "kill-server")
-        self._processes.spawnProcess(protocol, arguments[0], arguments, {}, "/")
+        argv = self._transport.argv("-N", "-S", str(self.path), *command)
+        # No pipes: a server that stands still would keep them open after the process.
+        null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            files = dict.fromkeys((0, 1, 2), null)
+            self._processes.spawnProcess(protocol, argv[0], argv, {}, "/", childFDs=files)
+        finally:
+            os.close(null)
         timer = self._clock.callLater(COMMAND_TIMEOUT, protocol.kill)
         await protocol.ended
-        if timer.active():
+        in_time = timer.active()
+        if in_time:
             timer.cancel()
+        return in_time
 
     async def _end_process(self, held: IHeldProcess | None) -> None:
         # A program that ignores the hangup would live on without a terminal.
-        deadline = self._clock.seconds() + END_TIMEOUT
-        while held is not None and not held.over():
+        if held is not None and not await self._over(held):
+            held.kill()
+            await self._over(held)
+
+    async def _over(self, held: IHeldProcess) -> bool:
+        deadline = self._clock.seconds() + HANGUP_TIMEOUT
+        while not held.over():
             if self._clock.seconds() > deadline:
-                held.kill()
-                return
+                return False
             await sleep(self._clock, LOOK_EVERY)
+        return True
 
     def _client(
         self, client: ControlClient, arguments: tuple[str, ...], env: Mapping[bytes, bytes]
@@ -136,7 +163,8 @@ class _Run(ProcessProtocol):
 
     def kill(self) -> None:
         if self.transport is not None:
-            self.transport.signalProcess("KILL")
+            with suppress(ProcessExitedAlready):
+                self.transport.signalProcess("KILL")
 
     def processEnded(self, reason: Failure) -> None:
         self.ended.callback(None)

@@ -1,14 +1,7 @@
 /** The service's operations that this page uses, one function each. */
 import { request } from "./client.ts";
 import { sessionPath } from "./paths.ts";
-import type {
-  CliEntry,
-  NewSessionBody,
-  SearchResult,
-  Session,
-  Settings,
-  TerminalCapture,
-} from "./types.ts";
+import type { CliEntry, NewSessionBody, SearchResult, Session, Settings, TerminalCapture } from "./types.ts";
 
 export const signIn = (username: string, password: string) =>
   request<unknown>("POST", "api/login", { body: { username, password }, anonymous: true });
@@ -51,7 +44,12 @@ export const orderSessions = (order: string[]) =>
 export const readHistory = (id: string, lines: number, signal: AbortSignal) =>
   request<TerminalCapture>("GET", sessionPath(id, `/terminal?full=1&lines=${lines}`), { signal });
 
-export function searchHistory(id: string, query: string, nocase: boolean, signal: AbortSignal): Promise<SearchResult> {
+export function searchHistory(
+  id: string,
+  query: string,
+  nocase: boolean,
+  signal: AbortSignal,
+): Promise<SearchResult> {
   const params = new URLSearchParams({ q: query, limit: "200" });
   if (nocase) params.set("nocase", "1");
   return request<SearchResult>("GET", sessionPath(id, `/search?${params.toString()}`), { signal });

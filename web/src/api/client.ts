@@ -60,7 +60,12 @@ export async function request<T>(method: string, path: string, options: RequestO
   const response = await send(path, initOf(method, options));
   const text = await response.text();
   try {
-    const answer = { status: response.status, json: isJson(response), text, retryAfter: retryAfterOf(response) };
+    const answer = {
+      status: response.status,
+      json: isJson(response),
+      text,
+      retryAfter: retryAfterOf(response),
+    };
     return unwrap(answer) as T;
   } catch (error) {
     if (error instanceof ApiError && error.status === 401 && !options.anonymous) reportUnauthorized();

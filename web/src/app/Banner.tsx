@@ -6,14 +6,21 @@ import type { StreamState } from "../stream/eventstream.ts";
 export function bannerText(state: StreamState, restart: boolean, known: boolean): string | undefined {
   if (state === "offline") return "This device is offline. The sessions go on without it.";
   if (restart && state !== "open") return "The service is restarting. The sessions go on.";
-  if (state === "retrying") return known ? "The connection is lost. Trying again…" : "The service cannot be reached. Trying again…";
+  if (state === "retrying")
+    return known ? "The connection is lost. Trying again…" : "The service cannot be reached. Trying again…";
   return undefined;
 }
 
 export function Banner() {
   const text = bannerText(streamState.value, restarting.value, seeded.value);
   return (
-    <div class="banner-place" role="status" aria-live="polite" data-testid="banner" data-stream={streamState.value}>
+    <div
+      class="banner-place"
+      role="status"
+      aria-live="polite"
+      data-testid="banner"
+      data-stream={streamState.value}
+    >
       {text !== undefined && (
         <div class="banner">
           <span class="spinner" />

@@ -5,9 +5,15 @@ import { Icon } from "../ui/Icon.tsx";
 import { coarse } from "../touch/state.ts";
 
 const TIPS = [
-  ["It stays alive", "Close this page or restart the service: the program goes on, and you find it as it is."],
+  [
+    "It stays alive",
+    "Close this page or restart the service: the program goes on, and you find it as it is.",
+  ],
   ["On every device", "Open the same session on the phone. It takes the size of whoever looks."],
-  ["Agents and shells", "Run a coding agent or a plain shell; the dot on its tab tells when it is done or waits for you."],
+  [
+    "Agents and shells",
+    "Run a coding agent or a plain shell; the dot on its tab tells when it is done or waits for you.",
+  ],
 ] as const;
 
 export function Empty() {
@@ -16,7 +22,12 @@ export function Empty() {
       <Brand large />
       <h1>No session yet</h1>
       <p>A session is a terminal on the service's machine that outlives this page.</p>
-      <button type="button" class="button primary large" onClick={() => (newSessionOpen.value = true)} data-testid="empty-new">
+      <button
+        type="button"
+        class="button primary large"
+        onClick={() => (newSessionOpen.value = true)}
+        data-testid="empty-new"
+      >
         <Icon name="plus" /> Start a session
         {!coarse.value && <kbd>Alt+Shift+N</kbd>}
       </button>

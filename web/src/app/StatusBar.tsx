@@ -38,7 +38,9 @@ export function StatusBar() {
       </span>
       <span class="spring" />
       {session.displayModel && <span class="model">{session.displayModel}</span>}
-      {used !== undefined && <span title="share of the context window in use">{Math.round(used)}% context</span>}
+      {used !== undefined && (
+        <span title="share of the context window in use">{Math.round(used)}% context</span>
+      )}
       <span>{cliOf(session.mode)?.label ?? session.mode}</span>
       <Grid session={session} />
     </footer>

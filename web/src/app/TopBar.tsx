@@ -29,7 +29,13 @@ function Current() {
   const session = activeSession.value;
   const waiting = sessionList.value.attention.size;
   return (
-    <button type="button" class="current" data-testid="current" onClick={() => (drawerOpen.value = true)} aria-haspopup="dialog">
+    <button
+      type="button"
+      class="current"
+      data-testid="current"
+      onClick={() => (drawerOpen.value = true)}
+      aria-haspopup="dialog"
+    >
       {session && <StatusDot session={session} />}
       <span class="current-name">{session?.name ?? "Sessions"}</span>
       <span class="count">{sessionList.value.byId.size}</span>
@@ -46,17 +52,52 @@ export function TopBar() {
   };
   return (
     <header class="topbar">
-      <IconButton icon="menu" class="phone-only" label="List of sessions" testid="open-drawer" onClick={() => (drawerOpen.value = true)} />
+      <IconButton
+        icon="menu"
+        class="phone-only"
+        label="List of sessions"
+        testid="open-drawer"
+        onClick={() => (drawerOpen.value = true)}
+      />
       <span class="brand-box desk-only">
         <Brand />
       </span>
       <Current />
       <Tabs />
-      <IconButton icon="plus" class="new" label="New session" keys="Alt+Shift+N" testid="new-session-button" onClick={openNew} />
+      <IconButton
+        icon="plus"
+        class="new"
+        label="New session"
+        keys="Alt+Shift+N"
+        testid="new-session-button"
+        onClick={openNew}
+      />
       <span class="spring" />
-      {session && <IconButton icon="search" class="desk-only" label="Search" keys="Ctrl+Shift+F" testid="open-search" onClick={() => (searchOpen.value = true)} />}
-      {session && <IconButton icon="more" class="phone-only" label={`Actions for ${session.name}`} testid="session-actions" onClick={actions} />}
-      <IconButton icon="settings" label="Pages and settings" testid="open-pages" onClick={(event) => menuUnder("Pages", pageItems(), event.currentTarget as Element)} />
+      {session && (
+        <IconButton
+          icon="search"
+          class="desk-only"
+          label="Search"
+          keys="Ctrl+Shift+F"
+          testid="open-search"
+          onClick={() => (searchOpen.value = true)}
+        />
+      )}
+      {session && (
+        <IconButton
+          icon="more"
+          class="phone-only"
+          label={`Actions for ${session.name}`}
+          testid="session-actions"
+          onClick={actions}
+        />
+      )}
+      <IconButton
+        icon="settings"
+        label="Pages and settings"
+        testid="open-pages"
+        onClick={(event) => menuUnder("Pages", pageItems(), event.currentTarget as Element)}
+      />
     </header>
   );
 }

@@ -40,7 +40,15 @@ export function Login() {
         <h1>Sign in</h1>
         <label class="labelled">
           <span>User name</span>
-          <input class="field" name="username" autocomplete="username" autocapitalize="off" spellcheck={false} required autofocus />
+          <input
+            class="field"
+            name="username"
+            autocomplete="username"
+            autocapitalize="off"
+            spellcheck={false}
+            required
+            autofocus
+          />
         </label>
         <label class="labelled">
           <span>Password</span>

@@ -2,6 +2,7 @@ import { signal } from "@preact/signals";
 import { signOut } from "../api/calls.ts";
 import { whenUnauthorized } from "../api/client.ts";
 import { readStored, writeStored } from "../settings/prefs.ts";
+import { stopStream } from "../stream/connection.ts";
 import { failed } from "../ui/toasts.ts";
 
 /** Nobody is signed in, and the service wants somebody to be. */
@@ -12,9 +13,14 @@ const KEY = "tservice.signedin";
 /** This browser signed in by the form: only then is there something to sign out of. */
 export const canSignOut = signal(false);
 
+function lockUp(): void {
+  signedOut.value = true;
+  stopStream();
+}
+
 export function startAuth(): void {
   canSignOut.value = readStored(KEY) === "yes";
-  whenUnauthorized(() => (signedOut.value = true));
+  whenUnauthorized(lockUp);
 }
 
 export function signedIn(): void {
@@ -28,7 +34,7 @@ export async function leave(): Promise<void> {
     await signOut();
     writeStored(KEY, "no");
     canSignOut.value = false;
-    signedOut.value = true;
+    lockUp();
   } catch (error) {
     failed("Not signed out", error);
   }

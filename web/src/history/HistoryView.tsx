@@ -70,7 +70,12 @@ function Matches({ sessionId, query, onGo }: MatchesProps) {
       </p>
       <ul>
         {result.matches.map((match) => (
-          <Match key={`${match.line}:${match.offset}`} match={match} length={query.length} onGo={() => onGo(match)} />
+          <Match
+            key={`${match.line}:${match.offset}`}
+            match={match}
+            length={query.length}
+            onGo={() => onGo(match)}
+          />
         ))}
       </ul>
     </div>
@@ -97,9 +102,24 @@ export function HistoryView({ sessionId, query: first }: HistoryProps) {
   const lines = capture ? plural(countLines(capture.terminalBuffer), "line") : "";
   const more = capture?.truncated ? ", older ones are gone" : "";
   return (
-    <Dialog title="Whole history" onClose={() => (historyOpen.value = undefined)} class="history" testid="history">
+    <Dialog
+      title="Whole history"
+      onClose={() => (historyOpen.value = undefined)}
+      class="history"
+      testid="history"
+    >
       <div class="history-tools">
-        <input class="field" type="search" placeholder="Search the whole history" aria-label="Search the whole history" maxLength={QUERY_MOST} value={query} autofocus onInput={(event) => setQuery(event.currentTarget.value)} data-testid="history-query" />
+        <input
+          class="field"
+          type="search"
+          placeholder="Search the whole history"
+          aria-label="Search the whole history"
+          maxLength={QUERY_MOST}
+          value={query}
+          autofocus
+          onInput={(event) => setQuery(event.currentTarget.value)}
+          data-testid="history-query"
+        />
         <span class="dim">{problem ?? (capture ? lines + more : "Reading…")}</span>
       </div>
       <div class="history-panes">

@@ -17,23 +17,9 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
-/** `3 min ago`; under ten seconds is `just now`. */
-export function ago(then: number, now: number): string {
-  const seconds = Math.max(0, Math.round((now - then) / 1000));
-  if (seconds < 10) return "just now";
-  if (seconds < 60) return `${seconds} s ago`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
-  if (seconds < 86400) return `${Math.floor(seconds / 3600)} h ago`;
-  return plural(Math.floor(seconds / 86400), "day") + " ago";
-}
-
-/** The last folders of a path, short enough for a line: `…/work/project`. */
+/** The last folders of a path, short enough for a line: `…/src/project`. */
 export function shortPath(path: string, keep = 2): string {
   const parts = path.split("/").filter((part) => part !== "");
   if (parts.length <= keep) return path;
   return `…/${parts.slice(-keep).join("/")}`;
-}
-
-export function baseName(path: string): string {
-  return path.split("/").filter((part) => part !== "").at(-1) ?? "/";
 }

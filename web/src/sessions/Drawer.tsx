@@ -26,12 +26,19 @@ function Row({ session }: { session: Session }) {
   const look = lookOf(session, sessionList.value.attention.has(session.id));
   return (
     <li class="row" data-color={session.color} data-active={activeId.value === session.id}>
-      <button type="button" class="row-main" aria-current={activeId.value === session.id ? "true" : undefined} onClick={choose} data-testid="drawer-session" data-session={session.id}>
+      <button
+        type="button"
+        class="row-main"
+        aria-current={activeId.value === session.id ? "true" : undefined}
+        onClick={choose}
+        data-testid="drawer-session"
+        data-session={session.id}
+      >
         <StatusDot session={session} />
         <span class="row-text">
           <span class="row-name">
             {session.pinned && <Icon name="pin" size={13} />}
-            {session.name}
+            <span>{session.name}</span>
           </span>
           <span class="row-sub">
             {wordOf(look)} · {shortPath(session.workingDir)}
@@ -56,7 +63,14 @@ function Panel() {
     newSessionOpen.value = true;
   };
   return (
-    <dialog ref={ref} class="drawer" aria-label="Sessions" data-testid="drawer" onCancel={close} onClick={backdrop}>
+    <dialog
+      ref={ref}
+      class="drawer"
+      aria-label="Sessions"
+      data-testid="drawer"
+      onCancel={close}
+      onClick={backdrop}
+    >
       <div class="drawer-body">
         <header class="drawer-head">
           <h2>Sessions</h2>

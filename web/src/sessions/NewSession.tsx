@@ -11,7 +11,17 @@ import { Dialog } from "../ui/Dialog.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { say } from "../ui/toasts.ts";
 import { create } from "./actions.ts";
-import { bodyOf, canLaunch, choices, type Draft, firstDraft, newSessionOpen, parseRemembered, recentFolders, remember } from "./newsession.ts";
+import {
+  bodyOf,
+  canLaunch,
+  choices,
+  type Draft,
+  firstDraft,
+  newSessionOpen,
+  parseRemembered,
+  recentFolders,
+  remember,
+} from "./newsession.ts";
 
 const KEY = "tservice.newsession";
 
@@ -24,7 +34,14 @@ function Choice({ entry, chosen, onChoose }: { entry: CliEntry; chosen: boolean;
   return (
     <div class="choice" data-chosen={chosen} data-ready={ready} data-testid={`mode-${entry.id}`}>
       <label>
-        <input type="radio" name="mode" value={entry.id} checked={chosen} disabled={!ready} onChange={onChoose} />
+        <input
+          type="radio"
+          name="mode"
+          value={entry.id}
+          checked={chosen}
+          disabled={!ready}
+          onChange={onChoose}
+        />
         <span class="badge">{entry.shortBadge}</span>
         <span class="choice-label">
           {entry.label}
@@ -32,7 +49,12 @@ function Choice({ entry, chosen, onChoose }: { entry: CliEntry; chosen: boolean;
         </span>
       </label>
       {!ready && entry.installCommand && (
-        <button type="button" class="install" title="Copy the command that installs it" onClick={() => void copyCommand(entry)}>
+        <button
+          type="button"
+          class="install"
+          title="Copy the command that installs it"
+          onClick={() => void copyCommand(entry)}
+        >
           <code>{entry.installCommand}</code>
           <Icon name="copy" size={15} />
         </button>
@@ -71,7 +93,18 @@ function TextField({ label, hint, value, placeholder, testid, list, onInput }: F
       <span>
         {label} <small>{hint}</small>
       </span>
-      <input class="field" type="text" value={value} placeholder={placeholder} list={list} autocomplete="off" autocapitalize="off" spellcheck={false} data-testid={testid} onInput={(event) => onInput(event.currentTarget.value)} />
+      <input
+        class="field"
+        type="text"
+        value={value}
+        placeholder={placeholder}
+        list={list}
+        autocomplete="off"
+        autocapitalize="off"
+        spellcheck={false}
+        data-testid={testid}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
     </label>
   );
 }
@@ -112,17 +145,40 @@ function Form() {
         <fieldset class="choices">
           <legend>What should run?</legend>
           {choices(clis.value).map((entry) => (
-            <Choice key={entry.id} entry={entry} chosen={draft.mode === entry.id} onChoose={() => set({ mode: entry.id })} />
+            <Choice
+              key={entry.id}
+              entry={entry}
+              chosen={draft.mode === entry.id}
+              onChoose={() => set({ mode: entry.id })}
+            />
           ))}
         </fieldset>
-        <TextField label="Folder" hint="on the service's machine" value={draft.workingDir} placeholder={settings.value.defaultWorkingDir || "the home folder"} testid="new-folder" list="recent-folders" onInput={(workingDir) => set({ workingDir })} />
+        <TextField
+          label="Folder"
+          hint="on the service's machine"
+          value={draft.workingDir}
+          placeholder={settings.value.defaultWorkingDir || "the home folder"}
+          testid="new-folder"
+          list="recent-folders"
+          onInput={(workingDir) => set({ workingDir })}
+        />
         <datalist id="recent-folders">
           {folders.map((folder) => (
             <option key={folder} value={folder} />
           ))}
         </datalist>
-        <Folders folders={folders.filter((folder) => folder !== draft.workingDir).slice(0, 4)} onChoose={(workingDir) => set({ workingDir })} />
-        <TextField label="Name" hint="optional" value={draft.name} placeholder="chosen for you" testid="new-name" onInput={(name) => set({ name })} />
+        <Folders
+          folders={folders.filter((folder) => folder !== draft.workingDir).slice(0, 4)}
+          onChoose={(workingDir) => set({ workingDir })}
+        />
+        <TextField
+          label="Name"
+          hint="optional"
+          value={draft.name}
+          placeholder="chosen for you"
+          testid="new-name"
+          onInput={(name) => set({ name })}
+        />
         {problem !== "" && (
           <p class="problem" role="alert" data-testid="new-problem">
             <Icon name="alert" /> {problem}
@@ -132,7 +188,12 @@ function Form() {
           <button type="button" class="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" class="button primary" disabled={busy || draft.mode === ""} data-testid="new-start">
+          <button
+            type="submit"
+            class="button primary"
+            disabled={busy || draft.mode === ""}
+            data-testid="new-start"
+          >
             {busy ? "Starting…" : "Start"}
           </button>
         </div>

@@ -35,7 +35,16 @@ function NameField({ session, onDone }: { session: Session; onDone: () => void }
     if (field && document.activeElement !== field) field.select();
   };
   return (
-    <input ref={ready} class="tab-edit" defaultValue={session.name} maxLength={128} aria-label="Session name" data-testid="rename" onKeyDown={key} onBlur={(event) => finish(event.currentTarget.value)} />
+    <input
+      ref={ready}
+      class="tab-edit"
+      defaultValue={session.name}
+      maxLength={128}
+      aria-label="Session name"
+      data-testid="rename"
+      onKeyDown={key}
+      onBlur={(event) => finish(event.currentTarget.value)}
+    />
   );
 }
 
@@ -73,21 +82,57 @@ export function Tab({ session, reachable, onMove, onWalk, onDrag, onDropAt }: Pr
     onDropAt(event.clientX < box.left + box.width / 2);
   };
   return (
-    <div class="tab" data-active={active} data-color={session.color} data-testid="tab" data-session={session.id} role="presentation" draggable={!editing} onDragStart={() => onDrag(session.id)} onDragEnd={() => onDrag(undefined)} onDragOver={(event) => event.preventDefault()} onDrop={drop} onContextMenu={menu} onAuxClick={(event) => event.button === 1 && void close(session.id)}>
+    <div
+      class="tab"
+      data-active={active}
+      data-color={session.color}
+      data-testid="tab"
+      data-session={session.id}
+      role="presentation"
+      draggable={!editing}
+      onDragStart={() => onDrag(session.id)}
+      onDragEnd={() => onDrag(undefined)}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={drop}
+      onContextMenu={menu}
+      onAuxClick={(event) => event.button === 1 && void close(session.id)}
+    >
       {editing ? (
         <span class="tab-main">
           <StatusDot session={session} />
           <NameField session={session} onDone={() => setEditing(false)} />
         </span>
       ) : (
-        <button type="button" role="tab" id={`tab-${session.id}`} class="tab-main" aria-selected={active} aria-controls="terminal-panel" tabIndex={reachable ? 0 : -1} title={session.workingDir} onClick={choose} onDblClick={() => setEditing(true)} onKeyDown={key}>
+        <button
+          type="button"
+          role="tab"
+          id={`tab-${session.id}`}
+          class="tab-main"
+          aria-selected={active}
+          aria-controls="terminal-panel"
+          tabIndex={reachable ? 0 : -1}
+          title={session.workingDir}
+          onClick={choose}
+          onDblClick={() => setEditing(true)}
+          onKeyDown={key}
+        >
           <StatusDot session={session} />
           {session.pinned && <Icon name="pin" size={13} />}
           <span class="tab-name">{session.name}</span>
-          <span class="badge">{cliOf(session.mode)?.shortBadge ?? session.mode.slice(0, 2).toUpperCase()}</span>
+          <span class="badge">
+            {cliOf(session.mode)?.shortBadge ?? session.mode.slice(0, 2).toUpperCase()}
+          </span>
         </button>
       )}
-      <button type="button" class="tab-close" tabIndex={-1} aria-label={`Close ${session.name}`} title="Close" data-testid="tab-close" onClick={() => void close(session.id)}>
+      <button
+        type="button"
+        class="tab-close"
+        tabIndex={-1}
+        aria-label={`Close ${session.name}`}
+        title="Close"
+        data-testid="tab-close"
+        onClick={() => void close(session.id)}
+      >
         <Icon name="close" size={14} />
       </button>
     </div>

@@ -25,7 +25,11 @@ export function Tabs() {
     if (active !== undefined) tabOf(active)?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [active]);
   const walk = (id: string, step: number) => {
-    const next = neighbour(list.map((session) => session.id), id, step);
+    const next = neighbour(
+      list.map((session) => session.id),
+      id,
+      step,
+    );
     if (next === undefined) return;
     select(next);
     tabOf(next)?.focus();
@@ -45,7 +49,15 @@ export function Tabs() {
   return (
     <div ref={ref} class="tabs" role="tablist" aria-label="Sessions" data-testid="tabs" onWheel={sideways}>
       {list.map((session, at) => (
-        <Tab key={session.id} session={session} reachable={known ? session.id === active : at === 0} onMove={(by) => step(session.id, at + by)} onWalk={(by) => walk(session.id, by)} onDrag={setDragged} onDropAt={(before) => drop(at, before)} />
+        <Tab
+          key={session.id}
+          session={session}
+          reachable={known ? session.id === active : at === 0}
+          onMove={(by) => step(session.id, at + by)}
+          onWalk={(by) => walk(session.id, by)}
+          onDrag={setDragged}
+          onDropAt={(before) => drop(at, before)}
+        />
       ))}
     </div>
   );

@@ -6,6 +6,7 @@ import { activeId, drop, keep, sessionList, sessions } from "../store/state.ts";
 import { ask } from "../ui/ask.ts";
 import { failed, say } from "../ui/toasts.ts";
 import { moved, neighbour } from "./order.ts";
+import { livePid } from "./status.ts";
 
 async function attempt<T>(title: string, action: () => Promise<T>): Promise<T | undefined> {
   try {
@@ -19,7 +20,12 @@ async function attempt<T>(title: string, action: () => Promise<T>): Promise<T | 
 const find = (id: string): Session | undefined => sessionList.peek().byId.get(id);
 
 /** Show the change at once; put the old record back where the service refuses. */
-async function change(id: string, title: string, part: Partial<Session>, call: () => Promise<Partial<Session>>): Promise<void> {
+async function change(
+  id: string,
+  title: string,
+  part: Partial<Session>,
+  call: () => Promise<Partial<Session>>,
+): Promise<void> {
   const before = find(id);
   if (!before) return;
   keep({ ...before, ...part });
@@ -33,7 +39,11 @@ export function select(id: string | undefined): void {
 }
 
 export function selectNext(step: number): void {
-  const id = neighbour(sessions.value.map((session) => session.id), activeId.value, step);
+  const id = neighbour(
+    sessions.value.map((session) => session.id),
+    activeId.value,
+    step,
+  );
   if (id !== undefined) select(id);
 }
 
@@ -48,7 +58,7 @@ export const pin = (id: string, pinned: boolean) =>
 
 export async function start(id: string): Promise<void> {
   const session = find(id);
-  if (!session || session.pid !== null) return;
+  if (!session || livePid(session) !== null) return;
   const clear = session.status === "error" || session.respawnBlocked === true;
   const answer = await attempt("Not started", () => calls.startSession(id, clear));
   if (answer) keep(answer.session);
@@ -68,12 +78,12 @@ async function take(id: string, killMux: boolean): Promise<void> {
 export async function close(id: string): Promise<void> {
   const session = find(id);
   if (!session) return;
-  if (session.pid === null) return take(id, true);
+  if (session.pid === null && !session.detached) return take(id, true);
   const answer = await ask({
     title: `Close ${session.name}?`,
     text: "Its program is ended and its screen is gone. Detaching leaves the program running without this service.",
     action: "End and close",
-    other: "Detach",
+    ...(!session.detached && { other: "Detach" }),
     danger: true,
   });
   if (answer !== undefined) await take(id, answer !== "Detach");

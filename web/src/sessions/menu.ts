@@ -6,7 +6,7 @@ import { copyText } from "../ui/clipboard.ts";
 import type { MenuItem } from "../ui/menu.ts";
 import { menuAt } from "../ui/menu.ts";
 import { close, detach, move, pin, recolor, rename, start } from "./actions.ts";
-import { COLORS } from "./status.ts";
+import { COLORS, livePid } from "./status.ts";
 
 export async function askName(session: Session): Promise<void> {
   const name = await ask({
@@ -31,16 +31,31 @@ function colourItems(session: Session): MenuItem[] {
 /** @param x @param y where the menu of colours opens, in the window's pixels. */
 export function sessionItems(session: Session, x: number, y: number): MenuItem[] {
   const at = sessions.value.findIndex((each) => each.id === session.id);
-  const running = session.pid !== null;
+  const running = livePid(session) !== null;
   return [
     { label: "Rename", icon: "lines", keys: "F2", act: () => void askName(session) },
-    { label: session.pinned ? "Unpin" : "Pin", icon: "pin", act: () => void pin(session.id, !session.pinned) },
+    {
+      label: session.pinned ? "Unpin" : "Pin",
+      icon: "pin",
+      act: () => void pin(session.id, !session.pinned),
+    },
     { label: "Colour", swatch: session.color, act: () => menuAt("Colour", colourItems(session), x, y) },
     { label: "Copy folder", icon: "folder", act: () => void copyText(session.workingDir) },
-    { label: "Move to the left", icon: "left", disabled: at <= 0, act: () => void move(session.id, at - 1), group: true },
-    { label: "Move to the right", icon: "right", disabled: at >= sessions.value.length - 1, act: () => void move(session.id, at + 1) },
+    {
+      label: "Move earlier",
+      icon: "left",
+      disabled: at <= 0,
+      act: () => void move(session.id, at - 1),
+      group: true,
+    },
+    {
+      label: "Move later",
+      icon: "right",
+      disabled: at >= sessions.value.length - 1,
+      act: () => void move(session.id, at + 1),
+    },
     { label: "Start", icon: "play", disabled: running, act: () => void start(session.id), group: true },
-    { label: "Detach", disabled: !running || session.detached === true, act: () => void detach(session.id) },
+    { label: "Detach", disabled: !running, act: () => void detach(session.id) },
     { label: "Close", icon: "close", danger: true, keys: "Del", act: () => void close(session.id) },
   ];
 }

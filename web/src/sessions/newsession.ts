@@ -20,7 +20,9 @@ export const FOLDERS_MAX = 8;
 export function parseRemembered(text: string | null): Remembered {
   try {
     const value = JSON.parse(text ?? "{}") as { mode?: unknown; folders?: unknown } | null;
-    const folders = Array.isArray(value?.folders) ? value.folders.filter((each) => typeof each === "string") : [];
+    const folders = Array.isArray(value?.folders)
+      ? value.folders.filter((each) => typeof each === "string")
+      : [];
     const kept: Remembered = { folders: folders.slice(0, FOLDERS_MAX) };
     if (typeof value?.mode === "string") kept.mode = value.mode;
     return kept;
@@ -51,7 +53,11 @@ export function firstMode(entries: readonly CliEntry[], wishes: readonly (string
 
 /** Folders to offer: used here before, then those of the open sessions, the default last. */
 export function recentFolders(kept: Remembered, sessions: readonly Session[], settings: Settings): string[] {
-  const all = [...kept.folders, ...sessions.map((session) => session.workingDir), settings.defaultWorkingDir ?? ""];
+  const all = [
+    ...kept.folders,
+    ...sessions.map((session) => session.workingDir),
+    settings.defaultWorkingDir ?? "",
+  ];
   return [...new Set(all)].filter((folder) => folder !== "").slice(0, FOLDERS_MAX);
 }
 

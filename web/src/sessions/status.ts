@@ -1,6 +1,10 @@
 /** A session's state in words and as one of a few looks. */
 import type { Session } from "../api/types.ts";
 
+/** The process this service talks to; a detached session's goes on without it. */
+export const livePid = (session: Session | undefined): number | null =>
+  session && !session.detached ? session.pid : null;
+
 export type Look = "busy" | "idle" | "attention" | "ended" | "detached" | "stopped" | "error" | "paused";
 
 export function lookOf(session: Session, attention: boolean): Look {
@@ -31,7 +35,10 @@ export function endingText(session: Session): string {
   if (session.detached) return "Detached: the program goes on without this service.";
   if (session.status === "error") return "It ended with an error five times in ten seconds and is held back.";
   const exit = session.paneExit;
-  if (!exit) return session.status === "stopped" ? "The service ended this session." : "No program runs in this session.";
+  if (!exit)
+    return session.status === "stopped"
+      ? "The service ended this session."
+      : "No program runs in this session.";
   if (exit.signal !== undefined) return `The program was ended by signal ${exit.signal}.`;
   if (exit.status === undefined) return "The program has ended.";
   return exit.status === 0 ? "The program has ended." : `The program ended with status ${exit.status}.`;

@@ -8,7 +8,15 @@ import { clis, serviceVersion, settings } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { say } from "../ui/toasts.ts";
 import { Field, NumberField, Switch } from "./fields.tsx";
-import { change, FONT_LEAST, FONT_MOST, prefs, SCROLLBACK_LEAST, SCROLLBACK_MOST, type ThemeChoice } from "./prefs.ts";
+import {
+  change,
+  FONT_LEAST,
+  FONT_MOST,
+  prefs,
+  SCROLLBACK_LEAST,
+  SCROLLBACK_MOST,
+  type ThemeChoice,
+} from "./prefs.ts";
 
 const THEMES: [ThemeChoice, string][] = [
   ["system", "System"],
@@ -25,14 +33,31 @@ function Look() {
         <div class="segments" role="radiogroup" aria-label="Theme">
           {THEMES.map(([theme, label]) => (
             <label key={theme}>
-              <input type="radio" name="theme" checked={prefs.value.theme === theme} onChange={() => change({ theme })} data-testid={`theme-${theme}`} />
+              <input
+                type="radio"
+                name="theme"
+                checked={prefs.value.theme === theme}
+                onChange={() => change({ theme })}
+                data-testid={`theme-${theme}`}
+              />
               <span>{label}</span>
             </label>
           ))}
         </div>
       </div>
-      <NumberField label="Text size" unit="px" value={prefs.value.fontSize} least={FONT_LEAST} most={FONT_MOST} onChange={(fontSize) => change({ fontSize })} />
-      <Switch label="Blinking caret" value={prefs.value.cursorBlink} onChange={(cursorBlink) => change({ cursorBlink })} />
+      <NumberField
+        label="Text size"
+        unit="px"
+        value={prefs.value.fontSize}
+        least={FONT_LEAST}
+        most={FONT_MOST}
+        onChange={(fontSize) => change({ fontSize })}
+      />
+      <Switch
+        label="Blinking caret"
+        value={prefs.value.cursorBlink}
+        onChange={(cursorBlink) => change({ cursorBlink })}
+      />
     </section>
   );
 }
@@ -41,11 +66,38 @@ function Terminal() {
   return (
     <section>
       <h3>Terminal</h3>
-      <NumberField label="Scrollback" hint="older lines stay in the whole history" unit="lines" value={prefs.value.scrollback} least={SCROLLBACK_LEAST} most={SCROLLBACK_MOST} onChange={(scrollback) => change({ scrollback })} />
-      <Switch label="Copy what is selected" value={prefs.value.copyOnSelect} onChange={(copyOnSelect) => change({ copyOnSelect })} />
-      <Switch label="Programs may copy" hint="any program on the screen could fill the clipboard (OSC 52)" value={prefs.value.programCopy} onChange={(programCopy) => change({ programCopy })} />
-      <Switch label="Option key is Meta" hint="on a Mac" value={prefs.value.optionIsMeta} onChange={(optionIsMeta) => change({ optionIsMeta })} />
-      <Switch label="Screen reader" hint="reads the terminal's lines aloud; slower" value={prefs.value.screenReader} onChange={(screenReader) => change({ screenReader })} />
+      <NumberField
+        label="Scrollback"
+        hint="older lines stay in the whole history"
+        unit="lines"
+        value={prefs.value.scrollback}
+        least={SCROLLBACK_LEAST}
+        most={SCROLLBACK_MOST}
+        onChange={(scrollback) => change({ scrollback })}
+      />
+      <Switch
+        label="Copy what is selected"
+        value={prefs.value.copyOnSelect}
+        onChange={(copyOnSelect) => change({ copyOnSelect })}
+      />
+      <Switch
+        label="Programs may copy"
+        hint="any program on the screen could fill the clipboard (OSC 52)"
+        value={prefs.value.programCopy}
+        onChange={(programCopy) => change({ programCopy })}
+      />
+      <Switch
+        label="Option key is Meta"
+        hint="on a Mac"
+        value={prefs.value.optionIsMeta}
+        onChange={(optionIsMeta) => change({ optionIsMeta })}
+      />
+      <Switch
+        label="Screen reader"
+        hint="reads the terminal's lines aloud; slower"
+        value={prefs.value.screenReader}
+        onChange={(screenReader) => change({ screenReader })}
+      />
     </section>
   );
 }
@@ -73,11 +125,23 @@ function Service() {
       <h3>Service</h3>
       <form onSubmit={(event) => void save(event)}>
         <Field label="Name of this service" hint="in the page's title">
-          <input class="field" value={now.displayName ?? ""} onInput={(event) => set({ displayName: event.currentTarget.value })} data-testid="setting-displayName" />
+          <input
+            class="field"
+            value={now.displayName ?? ""}
+            onInput={(event) => set({ displayName: event.currentTarget.value })}
+            data-testid="setting-displayName"
+          />
         </Field>
         <Field label="New sessions run">
-          <select class="field" value={now.defaultMode ?? ""} onChange={(event) => set({ defaultMode: event.currentTarget.value })} data-testid="setting-defaultMode">
-            {!modes.some((entry) => entry.id === now.defaultMode) && <option value={now.defaultMode ?? ""}>{now.defaultMode || "no choice"}</option>}
+          <select
+            class="field"
+            value={now.defaultMode ?? ""}
+            onChange={(event) => set({ defaultMode: event.currentTarget.value })}
+            data-testid="setting-defaultMode"
+          >
+            {!modes.some((entry) => entry.id === now.defaultMode) && (
+              <option value={now.defaultMode ?? ""}>{now.defaultMode || "no choice"}</option>
+            )}
             {modes.map((entry) => (
               <option key={entry.id} value={entry.id}>
                 {entry.label}
@@ -86,16 +150,34 @@ function Service() {
           </select>
         </Field>
         <Field label="Folder of new sessions">
-          <input class="field" value={now.defaultWorkingDir ?? ""} placeholder="the home folder" onInput={(event) => set({ defaultWorkingDir: event.currentTarget.value })} data-testid="setting-defaultWorkingDir" />
+          <input
+            class="field"
+            value={now.defaultWorkingDir ?? ""}
+            placeholder="the home folder"
+            onInput={(event) => set({ defaultWorkingDir: event.currentTarget.value })}
+            data-testid="setting-defaultWorkingDir"
+          />
         </Field>
-        <NumberField label="History kept" unit="lines" value={now.historyLimit ?? 100_000} least={1_000} most={1_000_000} onChange={(historyLimit) => set({ historyLimit })} />
+        <NumberField
+          label="History kept"
+          unit="lines"
+          value={now.historyLimit ?? 100_000}
+          least={1_000}
+          most={1_000_000}
+          onChange={(historyLimit) => set({ historyLimit })}
+        />
         {problem !== "" && (
           <p class="problem" role="alert">
             <Icon name="alert" /> {problem}
           </p>
         )}
         <div class="dialog-foot">
-          <button type="submit" class="button primary" disabled={Object.keys(draft).length === 0} data-testid="settings-save">
+          <button
+            type="submit"
+            class="button primary"
+            disabled={Object.keys(draft).length === 0}
+            data-testid="settings-save"
+          >
             Save
           </button>
         </div>

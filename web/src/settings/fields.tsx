@@ -28,7 +28,13 @@ interface SwitchProps {
 export function Switch({ label, hint, value, onChange }: SwitchProps) {
   return (
     <Field label={label} hint={hint}>
-      <input type="checkbox" role="switch" class="switch" checked={value} onChange={(event) => onChange(event.currentTarget.checked)} />
+      <input
+        type="checkbox"
+        role="switch"
+        class="switch"
+        checked={value}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
     </Field>
   );
 }
@@ -48,14 +54,23 @@ export function NumberField({ label, hint, unit, value, least, most, onChange }:
   const commit = (event: Event) => {
     const field = event.currentTarget as HTMLInputElement;
     const wanted = Math.round(Number(field.value));
-    const next = Number.isFinite(wanted) && field.value !== "" ? Math.max(least, Math.min(most, wanted)) : value;
+    const next =
+      Number.isFinite(wanted) && field.value !== "" ? Math.max(least, Math.min(most, wanted)) : value;
     field.value = String(next);
     if (next !== value) onChange(next);
   };
   return (
     <Field label={label} hint={hint}>
       <span class="number">
-        <input class="field" type="number" inputMode="numeric" value={value} min={least} max={most} onChange={commit} />
+        <input
+          class="field"
+          type="number"
+          inputMode="numeric"
+          value={value}
+          min={least}
+          max={most}
+          onChange={commit}
+        />
         <small>{unit}</small>
       </span>
     </Field>

@@ -27,7 +27,10 @@ export const DEFAULTS: Prefs = {
 };
 
 /** On a phone a line of a program should hold more than forty characters. */
-export const defaultsFor = (coarsePointer: boolean): Prefs => ({ ...DEFAULTS, fontSize: coarsePointer ? 12 : DEFAULTS.fontSize });
+export const defaultsFor = (coarsePointer: boolean): Prefs => ({
+  ...DEFAULTS,
+  fontSize: coarsePointer ? 12 : DEFAULTS.fontSize,
+});
 
 export const FONT_LEAST = 8;
 export const FONT_MOST = 32;
@@ -35,7 +38,9 @@ export const SCROLLBACK_LEAST = 500;
 export const SCROLLBACK_MOST = 100_000;
 
 const within = (value: unknown, least: number, most: number, otherwise: number): number =>
-  typeof value === "number" && Number.isFinite(value) ? Math.max(least, Math.min(most, Math.round(value))) : otherwise;
+  typeof value === "number" && Number.isFinite(value)
+    ? Math.max(least, Math.min(most, Math.round(value)))
+    : otherwise;
 
 function flag(value: unknown, otherwise: boolean): boolean {
   return typeof value === "boolean" ? value : otherwise;

@@ -19,8 +19,8 @@ export function HelpPage() {
         </section>
       ))}
       <p class="dim">
-        Links open with Ctrl+click. While a program uses the mouse, hold Shift to select and for the menu (Option on a Mac).
-        Everything else goes to the program.
+        Links open with Ctrl+click. While a program uses the mouse, hold Shift to select and for the menu
+        (Option on a Mac). Everything else goes to the program.
       </p>
     </div>
   );

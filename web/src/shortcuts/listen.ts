@@ -37,7 +37,11 @@ const DEEDS: Deeds = {
 };
 
 function isField(element: Element | null): boolean {
-  return element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement || element instanceof HTMLSelectElement;
+  return (
+    element instanceof HTMLInputElement ||
+    element instanceof HTMLTextAreaElement ||
+    element instanceof HTMLSelectElement
+  );
 }
 
 function pressed(event: KeyboardEvent): void {

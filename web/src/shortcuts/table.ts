@@ -39,23 +39,145 @@ export interface Shortcut {
 const DIGITS = ["Digit1", "Digit2", "Digit3", "Digit4", "Digit5", "Digit6", "Digit7", "Digit8", "Digit9"];
 
 export const SHORTCUTS: readonly Shortcut[] = [
-  { action: "new", codes: ["KeyN"], alt: true, shift: true, keys: "Alt+Shift+N", text: "New session", group: "Sessions" },
-  { action: "goto", codes: DIGITS, alt: true, keys: "Alt+1 … 9", text: "Go to a session by its place", group: "Sessions" },
-  { action: "previous", codes: ["ArrowLeft"], alt: true, shift: true, keys: "Alt+Shift+←", text: "Previous session", group: "Sessions" },
-  { action: "next", codes: ["ArrowRight"], alt: true, shift: true, keys: "Alt+Shift+→", text: "Next session", group: "Sessions" },
-  { action: "rename", codes: ["KeyR"], alt: true, shift: true, keys: "Alt+Shift+R", text: "Rename the session (F2 on its tab)", group: "Sessions" },
-  { action: "close", codes: ["KeyW"], alt: true, shift: true, keys: "Alt+Shift+W", text: "Close the session (Delete on its tab)", group: "Sessions" },
-  { action: "tabs", codes: ["KeyT"], alt: true, shift: true, keys: "Alt+Shift+T", text: "Leave the terminal for the tabs; Enter goes back", group: "Sessions" },
-  { action: "goto", codes: [], keys: "Ctrl+Shift+← →", text: "Move the focused tab", group: "Sessions", listed: true },
-  { action: "copy", codes: [], keys: "Ctrl+Shift+C", text: "Copy the selection", group: "Terminal", listed: true },
+  {
+    action: "new",
+    codes: ["KeyN"],
+    alt: true,
+    shift: true,
+    keys: "Alt+Shift+N",
+    text: "New session",
+    group: "Sessions",
+  },
+  {
+    action: "goto",
+    codes: DIGITS,
+    alt: true,
+    keys: "Alt+1 … 9",
+    text: "Go to a session by its place",
+    group: "Sessions",
+  },
+  {
+    action: "previous",
+    codes: ["ArrowLeft"],
+    alt: true,
+    shift: true,
+    keys: "Alt+Shift+←",
+    text: "Previous session",
+    group: "Sessions",
+  },
+  {
+    action: "next",
+    codes: ["ArrowRight"],
+    alt: true,
+    shift: true,
+    keys: "Alt+Shift+→",
+    text: "Next session",
+    group: "Sessions",
+  },
+  {
+    action: "rename",
+    codes: ["KeyR"],
+    alt: true,
+    shift: true,
+    keys: "Alt+Shift+R",
+    text: "Rename the session (F2 on its tab)",
+    group: "Sessions",
+  },
+  {
+    action: "close",
+    codes: ["KeyW"],
+    alt: true,
+    shift: true,
+    keys: "Alt+Shift+W",
+    text: "Close the session (Delete on its tab)",
+    group: "Sessions",
+  },
+  {
+    action: "tabs",
+    codes: ["KeyT"],
+    alt: true,
+    shift: true,
+    keys: "Alt+Shift+T",
+    text: "Leave the terminal for the tabs; Enter goes back",
+    group: "Sessions",
+  },
+  {
+    action: "goto",
+    codes: [],
+    keys: "Ctrl+Shift+← →",
+    text: "Move the focused tab",
+    group: "Sessions",
+    listed: true,
+  },
+  {
+    action: "copy",
+    codes: [],
+    keys: "Ctrl+Shift+C",
+    text: "Copy the selection",
+    group: "Terminal",
+    listed: true,
+  },
   { action: "paste", codes: [], keys: "Ctrl+Shift+V", text: "Paste", group: "Terminal", listed: true },
-  { action: "search", codes: ["KeyF"], ctrl: true, shift: true, keys: "Ctrl+Shift+F", text: "Search", group: "Terminal" },
-  { action: "history", codes: ["KeyH"], alt: true, shift: true, keys: "Alt+Shift+H", text: "Whole history", group: "Terminal" },
-  { action: "zoom-in", codes: ["Equal", "NumpadAdd"], ctrl: true, keys: "Ctrl++", text: "Larger text", group: "Terminal" },
-  { action: "zoom-out", codes: ["Minus", "NumpadSubtract"], ctrl: true, keys: "Ctrl+-", text: "Smaller text", group: "Terminal" },
-  { action: "zoom-reset", codes: ["Digit0", "Numpad0"], ctrl: true, keys: "Ctrl+0", text: "Normal text size", group: "Terminal" },
-  { action: "settings", codes: ["KeyS"], alt: true, shift: true, keys: "Alt+Shift+S", text: "Settings", group: "Page" },
-  { action: "help", codes: ["Slash"], ctrl: true, shift: true, keys: "Ctrl+Shift+/", text: "This list (also ? outside a terminal)", group: "Page" },
+  {
+    action: "search",
+    codes: ["KeyF"],
+    ctrl: true,
+    shift: true,
+    keys: "Ctrl+Shift+F",
+    text: "Search",
+    group: "Terminal",
+  },
+  {
+    action: "history",
+    codes: ["KeyH"],
+    alt: true,
+    shift: true,
+    keys: "Alt+Shift+H",
+    text: "Whole history",
+    group: "Terminal",
+  },
+  {
+    action: "zoom-in",
+    codes: ["Equal", "NumpadAdd"],
+    ctrl: true,
+    keys: "Ctrl++",
+    text: "Larger text",
+    group: "Terminal",
+  },
+  {
+    action: "zoom-out",
+    codes: ["Minus", "NumpadSubtract"],
+    ctrl: true,
+    keys: "Ctrl+-",
+    text: "Smaller text",
+    group: "Terminal",
+  },
+  {
+    action: "zoom-reset",
+    codes: ["Digit0", "Numpad0"],
+    ctrl: true,
+    keys: "Ctrl+0",
+    text: "Normal text size",
+    group: "Terminal",
+  },
+  {
+    action: "settings",
+    codes: ["KeyS"],
+    alt: true,
+    shift: true,
+    keys: "Alt+Shift+S",
+    text: "Settings",
+    group: "Page",
+  },
+  {
+    action: "help",
+    codes: ["Slash"],
+    ctrl: true,
+    shift: true,
+    keys: "Ctrl+Shift+/",
+    text: "This list (also ? outside a terminal)",
+    group: "Page",
+  },
 ];
 
 export interface Pressed {
@@ -73,11 +195,18 @@ function isPressed(shortcut: Shortcut, event: Pressed, mac: boolean): boolean {
   const stray = mac && zoom ? event.ctrlKey : event.metaKey;
   // A plus needs Shift on many keyboards.
   const shifted = zoom || event.shiftKey === (shortcut.shift ?? false);
-  return !stray && shifted && command === (shortcut.ctrl ?? false) && event.altKey === (shortcut.alt ?? false);
+  return (
+    !stray && shifted && command === (shortcut.ctrl ?? false) && event.altKey === (shortcut.alt ?? false)
+  );
 }
 
 /** @param typing a text field other than the terminal has the keyboard. */
-export function actionFor(event: Pressed, mac: boolean, inTerminal: boolean, typing: boolean): Shortcut | undefined {
+export function actionFor(
+  event: Pressed,
+  mac: boolean,
+  inTerminal: boolean,
+  typing: boolean,
+): Shortcut | undefined {
   if (event.key === "?" && !inTerminal && !typing && !event.ctrlKey && !event.altKey) {
     return SHORTCUTS.find((shortcut) => shortcut.action === "help");
   }

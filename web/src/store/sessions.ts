@@ -70,7 +70,9 @@ function payloadOf(data: unknown): Payload {
 }
 
 function isSession(payload: Payload): payload is Session {
-  return typeof payload.id === "string" && typeof payload.mode === "string" && typeof payload.name === "string";
+  return (
+    typeof payload.id === "string" && typeof payload.mode === "string" && typeof payload.name === "string"
+  );
 }
 
 const STATUS_OF: Record<string, SessionStatus> = {

@@ -15,12 +15,22 @@ export const seeded = signal(false);
 /** A page hidden for longer than this (ms) does not trust its sockets on waking. */
 const NAP_MS = 5_000;
 
-const wakers = new Set<() => void>();
+/**
+ * `doubt`: open connections may be dead without knowing it (the device slept, the network
+ * changed, the stream fell silent). `back`: the service answers again.
+ */
+export type Wake = "doubt" | "back";
 
-/** Call `listener` when connections should be made anew: the phone woke, the network is back. */
-export function onWake(listener: () => void): () => void {
+const wakers = new Set<(wake: Wake) => void>();
+
+/** Tell `listener` when its own connection deserves a new look. */
+export function onWake(listener: (wake: Wake) => void): () => void {
   wakers.add(listener);
   return () => wakers.delete(listener);
+}
+
+function tellWakers(wake: Wake): void {
+  for (const waker of wakers) waker(wake);
 }
 
 function receive(message: Message): void {
@@ -39,7 +49,10 @@ function receive(message: Message): void {
 
 function changed(state: StreamState): void {
   streamState.value = state;
-  if (state === "open") restarting.value = false;
+  if (state === "open") {
+    restarting.value = false;
+    tellWakers("back");
+  }
   if (state === "signed-out") reportUnauthorized();
 }
 
@@ -49,12 +62,13 @@ const stream = new EventStream({
   random: Math.random,
   onMessage: receive,
   onState: changed,
+  onSilence: () => tellWakers("doubt"),
 });
 
 function wake(): void {
   if (streamState.value === "signed-out" || streamState.value === "closed") return;
   stream.connect();
-  for (const waker of wakers) waker();
+  tellWakers("doubt");
 }
 
 let hiddenAt = 0;
@@ -75,7 +89,12 @@ export function startStream(): void {
 export function restartStream(): void {
   stream.forget();
   stream.connect();
-  for (const waker of wakers) waker();
+}
+
+/** After signing out: nothing of the last user's is heard or shown any more. */
+export function stopStream(): void {
+  if (streamState.value !== "signed-out") stream.suspend();
+  seeded.value = false;
 }
 
 /** "Try now" of the banner. */

@@ -25,6 +25,8 @@ export interface StreamEnvironment {
   random(): number;
   onMessage(message: Message): void;
   onState(state: StreamState): void;
+  /** The stream was silent for too long: other connections over this network are in doubt too. */
+  onSilence(): void;
 }
 
 export class EventStream {
@@ -56,6 +58,13 @@ export class EventStream {
     this.lastId = undefined;
   }
 
+  /** Nobody is signed in: silent until the next `connect`, which starts anew. */
+  suspend(): void {
+    this.drop();
+    this.lastId = undefined;
+    this.env.onState("signed-out");
+  }
+
   close(): void {
     this.ended = true;
     this.drop();
@@ -73,8 +82,9 @@ export class EventStream {
   private listen(): void {
     clearTimeout(this.watch);
     this.watch = setTimeout(() => {
-      if (this.env.online()) this.connect();
-      else this.listen();
+      if (!this.env.online()) return this.listen();
+      this.connect();
+      this.env.onSilence();
     }, SILENCE_MS);
   }
 
@@ -82,7 +92,7 @@ export class EventStream {
     try {
       const { status, text } = await this.env.open(this.lastId, controller.signal);
       if (controller !== this.current) return;
-      if (status === 401) return this.signedOut();
+      if (status === 401) return this.suspend();
       if (status === 200) await this.consume(text, controller);
     } catch {
       // A lost connection, whatever its name: the retry below is the answer to each.
@@ -104,11 +114,6 @@ export class EventStream {
   private deliver(message: Message): void {
     if (message.id !== undefined) this.lastId = message.id;
     this.env.onMessage(message);
-  }
-
-  private signedOut(): void {
-    this.drop();
-    this.env.onState("signed-out");
   }
 
   private again(): void {

@@ -1,6 +1,6 @@
 /** What lies over the terminal: never more than needed, never in the way of reading. */
 import { close, start } from "../sessions/actions.ts";
-import { endingText } from "../sessions/status.ts";
+import { endingText, livePid } from "../sessions/status.ts";
 import { activeSession } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { plural } from "../lib/format.ts";
@@ -42,7 +42,7 @@ function LinkNotice({ view, notice }: { view: TerminalView; notice: Notice }) {
 
 function Ended() {
   const session = activeSession.value;
-  if (!session || session.pid !== null) return null;
+  if (!session || livePid(session) !== null) return null;
   const held = session.status === "error" || session.respawnBlocked === true;
   return (
     <div class="notice ended" role="status" data-testid="ended">
@@ -54,7 +54,12 @@ function Ended() {
         <button type="button" class="button" onClick={() => void close(session.id)}>
           Close
         </button>
-        <button type="button" class="button primary" onClick={() => void start(session.id)} data-testid="start">
+        <button
+          type="button"
+          class="button primary"
+          onClick={() => void start(session.id)}
+          data-testid="start"
+        >
           <Icon name="play" size={16} /> {session.detached ? "Attach" : held ? "Start anyway" : "Start again"}
         </button>
       </div>
@@ -76,7 +81,11 @@ function Floating({ view }: { view: TerminalView }) {
         </button>
       )}
       {view.atTop.value && (
-        <button type="button" class="pill" onClick={() => (historyOpen.value = { sessionId: view.sessionId, query: "" })}>
+        <button
+          type="button"
+          class="pill"
+          onClick={() => (historyOpen.value = { sessionId: view.sessionId, query: "" })}
+        >
           <Icon name="history" size={15} /> Whole history
         </button>
       )}

@@ -29,13 +29,19 @@ function useSearch(view: TerminalView | undefined) {
   const [exact, setExact] = useState(false);
   const [found, setFound] = useState<Found>({ at: -1, count: 0 });
   useEffect(() => {
-    const seen = view?.screen.search.onDidChangeResults(({ resultIndex, resultCount }) => setFound({ at: resultIndex, count: resultCount }));
+    const seen = view?.screen.search.onDidChangeResults(({ resultIndex, resultCount }) =>
+      setFound({ at: resultIndex, count: resultCount }),
+    );
     return () => {
       seen?.dispose();
       view?.screen.search.clearDecorations();
     };
   }, [view]);
-  const options = (incremental: boolean): ISearchOptions => ({ caseSensitive: exact, incremental, decorations: DECORATIONS });
+  const options = (incremental: boolean): ISearchOptions => ({
+    caseSensitive: exact,
+    incremental,
+    decorations: DECORATIONS,
+  });
   const find = (back: boolean, text = query, incremental = false) => {
     if (text === "") view?.screen.search.clearDecorations();
     else if (back) view?.screen.search.findPrevious(text, options(false));
@@ -69,11 +75,26 @@ export function SearchBar() {
   };
   return (
     <div class="search" role="search" data-testid="search">
-      <input ref={field} class="field" type="search" placeholder="Search the terminal" value={query} aria-label="Search the terminal" onInput={(event) => write(event.currentTarget.value)} onKeyDown={key} />
+      <input
+        ref={field}
+        class="field"
+        type="search"
+        placeholder="Search the terminal"
+        value={query}
+        aria-label="Search the terminal"
+        onInput={(event) => write(event.currentTarget.value)}
+        onKeyDown={key}
+      />
       <output class="search-count" aria-live="polite">
         {wordsOf(found, query)}
       </output>
-      <button type="button" class="toggle" aria-pressed={exact} title="Tell upper from lower case" onClick={() => setExact(!exact)}>
+      <button
+        type="button"
+        class="toggle"
+        aria-pressed={exact}
+        title="Tell upper from lower case"
+        onClick={() => setExact(!exact)}
+      >
         Aa
       </button>
       <IconButton icon="up" label="Older match" keys="Enter" onClick={() => find(true)} />

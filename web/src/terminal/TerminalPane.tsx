@@ -61,7 +61,13 @@ export function TerminalPane() {
     if (mayFocus()) currentView.peek()?.focus();
   }, [id]);
   return (
-    <section class="pane" id="terminal-panel" role="tabpanel" aria-label={`Terminal of ${name}`} data-testid="pane">
+    <section
+      class="pane"
+      id="terminal-panel"
+      role="tabpanel"
+      aria-label={`Terminal of ${name}`}
+      data-testid="pane"
+    >
       {searchOpen.value && <SearchBar />}
       <div ref={holder} class="holder" onContextMenu={contextMenu} />
       <Overlay />

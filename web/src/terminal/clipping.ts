@@ -37,7 +37,12 @@ export class Clipping {
   async pasteFromClipboard(): Promise<void> {
     const text = await readClipboard();
     if (text === undefined) {
-      const typed = await ask({ title: "Paste", text: "Paste the text here:", action: "Paste", input: "multiline" });
+      const typed = await ask({
+        title: "Paste",
+        text: "Paste the text here:",
+        action: "Paste",
+        input: "multiline",
+      });
       if (typed) await this.paste(typed);
     } else await this.paste(text);
     this.terminal.focus();
@@ -48,7 +53,12 @@ export class Clipping {
     if (text === "") return;
     const question = pasteQuestion(text, this.terminal.modes.bracketedPasteMode);
     if (question !== undefined) {
-      const agreed = await ask({ title: "Paste", text: question, preview: text.slice(0, 600), action: "Paste" });
+      const agreed = await ask({
+        title: "Paste",
+        text: question,
+        preview: text.slice(0, 600),
+        action: "Paste",
+      });
       this.terminal.focus();
       if (agreed === undefined) return;
     }

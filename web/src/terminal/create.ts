@@ -1,7 +1,12 @@
 /** An xterm with the options and addons that every view of this page has. */
 import { SearchAddon } from "@xterm/addon-search";
 import { Unicode11Addon } from "@xterm/addon-unicode11";
-import { type ITerminalOptions, type IUnicodeHandling, type IUnicodeVersionProvider, Terminal } from "@xterm/xterm";
+import {
+  type ITerminalOptions,
+  type IUnicodeHandling,
+  type IUnicodeVersionProvider,
+  Terminal,
+} from "@xterm/xterm";
 import { isDark, type Prefs } from "../settings/prefs.ts";
 import { addLinks } from "./links.ts";
 import { silenceReports } from "./reports.ts";

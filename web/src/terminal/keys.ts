@@ -22,7 +22,11 @@ export interface Key {
  * Ctrl+C with a selection copies on Windows only, where its terminals do; elsewhere it always
  * interrupts. Ctrl+V alone is the program's (visual block, quoted insert) but on Windows.
  */
-export function clipboardKey(key: Key, selected: boolean, platform: Platform): "copy" | "browser" | "program" {
+export function clipboardKey(
+  key: Key,
+  selected: boolean,
+  platform: Platform,
+): "copy" | "browser" | "program" {
   if (key.altKey || (key.code !== "KeyC" && key.code !== "KeyV")) return "program";
   const copies = key.code === "KeyC";
   if (platform === "mac") return key.metaKey && !key.ctrlKey ? "browser" : "program";

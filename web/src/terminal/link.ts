@@ -5,7 +5,14 @@
 import { terminalPath } from "../api/paths.ts";
 import { backoff } from "../lib/backoff.ts";
 import { type Ending, endingOf } from "./closecodes.ts";
-import { type Ack, type ClientFrame, type Hello, parseFrame, type ServerFrame, type Snapshot } from "./frames.ts";
+import {
+  type Ack,
+  type ClientFrame,
+  type Hello,
+  parseFrame,
+  type ServerFrame,
+  type Snapshot,
+} from "./frames.ts";
 import { Outbox } from "./outbox.ts";
 
 const RETRY = { first: 300, most: 8_000 };
@@ -85,7 +92,8 @@ export class TerminalLink {
   connect(): void {
     this.drop();
     this.enter("connecting");
-    const resume = this.painted && this.epoch !== null ? { epoch: this.epoch, since: this.received } : undefined;
+    const resume =
+      this.painted && this.epoch !== null ? { epoch: this.epoch, since: this.received } : undefined;
     const path = terminalPath(this.sessionId, this.cid, resume);
     const alive = (): boolean => this.socket === socket;
     const socket: Socket = this.env.connect(path, {
@@ -98,7 +106,13 @@ export class TerminalLink {
 
   /** The network changed or the device slept: a new connection is cheaper than doubt. */
   refresh(): void {
-    if (this.current === "open" || this.current === "connecting" || this.current === "retrying") this.connect();
+    if (this.current === "open" || this.current === "connecting" || this.current === "retrying")
+      this.connect();
+  }
+
+  /** The service is back: do not wait for the next try. */
+  hurry(): void {
+    if (this.current === "retrying") this.connect();
   }
 
   close(): void {
@@ -185,12 +199,14 @@ export class TerminalLink {
   }
 
   private flush(): void {
-    for (const item of this.outbox.takeNew(this.env.now())) this.send({ t: "i", d: item.data, seq: item.seq });
+    for (const item of this.outbox.takeNew(this.env.now()))
+      this.send({ t: "i", d: item.data, seq: item.seq });
     this.expectAck();
   }
 
   private sendAll(): void {
-    for (const item of this.outbox.takeAll(this.env.now())) this.send({ t: "i", d: item.data, seq: item.seq });
+    for (const item of this.outbox.takeAll(this.env.now()))
+      this.send({ t: "i", d: item.data, seq: item.seq });
     this.expectAck();
   }
 

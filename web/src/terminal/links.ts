@@ -1,16 +1,7 @@
 /** Addresses in the output: opened by Ctrl+click (Cmd on a Mac) or a tap, never with an opener. */
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import type { Terminal } from "@xterm/xterm";
-
-/** Programs write what they like: nothing but web addresses is followed. */
-export function isWebAddress(text: string): boolean {
-  try {
-    const { protocol } = new URL(text);
-    return protocol === "http:" || protocol === "https:";
-  } catch {
-    return false;
-  }
-}
+import { isWebAddress } from "./address.ts";
 
 const touched = (event: MouseEvent): boolean =>
   event instanceof PointerEvent ? event.pointerType === "touch" : matchMedia("(pointer: coarse)").matches;

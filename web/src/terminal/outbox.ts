@@ -54,7 +54,10 @@ export class Outbox {
 
   /** What has never been sent, marked as sent at `now`. */
   takeNew(now: number): Pending[] {
-    return this.mark(this.queue.filter((item) => item.tries === 0), now);
+    return this.mark(
+      this.queue.filter((item) => item.tries === 0),
+      now,
+    );
   }
 
   /** Everything unacknowledged in its order, for a connection that just opened. */

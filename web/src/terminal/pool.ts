@@ -1,22 +1,19 @@
 /** The terminals that are alive: the one in front and the few looked at last. */
 import { effect } from "@preact/signals";
+import type { Session } from "../api/types.ts";
 import { start } from "../sessions/actions.ts";
+import { livePid } from "../sessions/status.ts";
 import { darkSystem, prefs } from "../settings/prefs.ts";
 import { sessionList } from "../store/state.ts";
 import { onWake } from "../stream/connection.ts";
 import { currentView } from "./current.ts";
+import { surplus } from "./surplus.ts";
 import { TerminalView } from "./view.ts";
 
 /** Each live terminal costs a socket, a GPU context and its scrollback. */
 export const ALIVE_MAX = 5;
 
-/** @returns ids to give up so that `wanted` fits; `recent` runs from the oldest to the newest. */
-export function surplus(recent: readonly string[], wanted: string, most: number): string[] {
-  const others = recent.filter((id) => id !== wanted);
-  return others.slice(0, Math.max(0, others.length - (most - 1)));
-}
-
-const pidOf = (id: string): number | null => sessionList.peek().byId.get(id)?.pid ?? null;
+const pidOf = (id: string): number | null => livePid(sessionList.peek().byId.get(id));
 
 export class TerminalPool {
   /** In the order of use, the newest last. */
@@ -27,7 +24,7 @@ export class TerminalPool {
   constructor(holder: HTMLElement) {
     this.holder = holder;
     this.ends = [
-      onWake(() => this.each((view) => view.link.refresh())),
+      onWake((wake) => this.each(({ link }) => (wake === "doubt" ? link.refresh() : link.hurry()))),
       effect(() => {
         const [next, dark] = [prefs.value, darkSystem.value];
         this.each((view) => view.applyPrefs(next, dark));
@@ -73,13 +70,14 @@ export class TerminalPool {
   }
 
   /** A new process is a new stream; a session that is gone needs no terminal. */
-  private follow(byId: ReadonlyMap<string, { pid: number | null }>): void {
+  private follow(byId: ReadonlyMap<string, Session>): void {
     for (const [id, entry] of [...this.views]) {
       const session = byId.get(id);
+      const pid = livePid(session);
       if (!session) this.discard(id);
-      else if (session.pid !== entry.pid) {
-        entry.pid = session.pid;
-        if (session.pid !== null) entry.view.link.connect();
+      else if (pid !== entry.pid) {
+        entry.pid = pid;
+        if (pid !== null) entry.view.link.connect();
       }
     }
   }

@@ -8,19 +8,51 @@ import type { TerminalView } from "./view.ts";
 /** The screen as plain text, for devices on which a grid cannot be selected by finger. */
 async function showText(view: TerminalView): Promise<void> {
   const text = view.text();
-  const answer = await ask({ title: "Text of the terminal", text: "Select a part, or copy all of it.", preview: text, action: "Copy all" });
+  const answer = await ask({
+    title: "Text of the terminal",
+    text: "Select a part, or copy all of it.",
+    preview: text,
+    action: "Copy all",
+  });
   if (answer !== undefined) await copyText(text);
 }
 
 export function terminalItems(view: TerminalView): MenuItem[] {
   const selected = view.clipping.selection !== "";
   return [
-    { label: "Copy", icon: "copy", keys: "Ctrl+Shift+C", disabled: !selected, act: () => void view.clipping.copy() },
-    { label: "Paste", icon: "paste", keys: "Ctrl+Shift+V", act: () => void view.clipping.pasteFromClipboard() },
+    {
+      label: "Copy",
+      icon: "copy",
+      keys: "Ctrl+Shift+C",
+      disabled: !selected,
+      act: () => void view.clipping.copy(),
+    },
+    {
+      label: "Paste",
+      icon: "paste",
+      keys: "Ctrl+Shift+V",
+      act: () => void view.clipping.pasteFromClipboard(),
+    },
     { label: "Select all", act: () => view.screen.terminal.selectAll() },
     { label: "Show as text", icon: "lines", act: () => void showText(view) },
-    { label: "Search", icon: "search", keys: "Ctrl+Shift+F", act: () => (searchOpen.value = true), group: true },
-    { label: "Whole history", icon: "history", keys: "Alt+Shift+H", act: () => (historyOpen.value = { sessionId: view.sessionId, query: "" }) },
-    { label: "Use this window's size", act: () => view.forceSize(), disabled: view.foreignSize.value === undefined, group: true },
+    {
+      label: "Search",
+      icon: "search",
+      keys: "Ctrl+Shift+F",
+      act: () => (searchOpen.value = true),
+      group: true,
+    },
+    {
+      label: "Whole history",
+      icon: "history",
+      keys: "Alt+Shift+H",
+      act: () => (historyOpen.value = { sessionId: view.sessionId, query: "" }),
+    },
+    {
+      label: "Use this window's size",
+      act: () => view.forceSize(),
+      disabled: view.foreignSize.value === undefined,
+      group: true,
+    },
   ];
 }

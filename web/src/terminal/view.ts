@@ -168,7 +168,14 @@ export class TerminalView implements LinkListener {
     if (plain) return terminal.scrollLines(lines);
     // xterm turns wheel steps into mouse reports or cursor keys, whichever the program wants.
     const target = terminal.element?.querySelector(".xterm-screen");
-    const event = { deltaY: Math.sign(lines), deltaMode: 1, clientX: at.x, clientY: at.y, bubbles: true, cancelable: true };
+    const event = {
+      deltaY: Math.sign(lines),
+      deltaMode: 1,
+      clientX: at.x,
+      clientY: at.y,
+      bubbles: true,
+      cancelable: true,
+    };
     for (let n = 0; n < Math.abs(lines); n++) target?.dispatchEvent(new WheelEvent("wheel", event));
   }
 
@@ -183,7 +190,7 @@ export class TerminalView implements LinkListener {
   state(state: LinkState): void {
     this.linkState.value = state;
     this.element.dataset["link"] = state;
-    if (state === "open") this.waiting.value = 0;
+    this.waiting.value = state === "open" ? 0 : this.link.outbox.chars;
   }
 
   hello(hello: Hello): void {

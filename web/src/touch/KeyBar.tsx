@@ -47,7 +47,14 @@ const byPointer = (event: MouseEvent): boolean => event.detail !== 0;
 function Key({ send, label, face, icon }: KeyProps) {
   const repeat = useRepeat(() => sendKey(send));
   return (
-    <button type="button" class="key" aria-label={label} data-testid={`key-${send}`} {...repeat} onClick={(event) => byPointer(event) || sendKey(send)}>
+    <button
+      type="button"
+      class="key"
+      aria-label={label}
+      data-testid={`key-${send}`}
+      {...repeat}
+      onClick={(event) => byPointer(event) || sendKey(send)}
+    >
       {icon ? <Icon name={icon} /> : face}
     </button>
   );
@@ -60,14 +67,24 @@ function Modifier({ name, face }: { name: keyof Sticky; face: string }) {
     pressModifier(name);
   };
   return (
-    <button type="button" class="key modifier" data-stick={state} aria-pressed={state !== "off"} aria-label={state === "locked" ? `${face} locked` : face} data-testid={`key-${face}`} onPointerDown={down} onClick={(event) => byPointer(event) || pressModifier(name)}>
+    <button
+      type="button"
+      class="key modifier"
+      data-stick={state}
+      aria-pressed={state !== "off"}
+      aria-label={state === "locked" ? `${face} locked` : face}
+      data-testid={`key-${face}`}
+      onPointerDown={down}
+      onClick={(event) => byPointer(event) || pressModifier(name)}
+    >
       {face}
     </button>
   );
 }
 
 function hideKeyboard(): void {
-  if (document.activeElement instanceof HTMLElement && document.activeElement.closest(".terminal-host")) document.activeElement.blur();
+  if (document.activeElement instanceof HTMLElement && document.activeElement.closest(".terminal-host"))
+    document.activeElement.blur();
   else currentView.peek()?.focus();
 }
 
@@ -86,7 +103,14 @@ interface ToolProps {
 function Tool({ label, icon, testid, act }: ToolProps) {
   const keepFocus = (event: PointerEvent) => event.preventDefault();
   return (
-    <button type="button" class="key tool" aria-label={label} data-testid={testid} onPointerDown={keepFocus} onClick={act}>
+    <button
+      type="button"
+      class="key tool"
+      aria-label={label}
+      data-testid={testid}
+      onPointerDown={keepFocus}
+      onClick={act}
+    >
       <Icon name={icon} />
     </button>
   );
@@ -101,7 +125,12 @@ export function KeyBar() {
       <Key send="BackTab" label="Shift Tab" face="⇤" />
       <Modifier name="ctrl" face="Ctrl" />
       <Key send="Up" label="Up" icon="up" />
-      <Tool label="Paste" icon="paste" testid="key-paste" act={() => void currentView.peek()?.clipping.pasteFromClipboard()} />
+      <Tool
+        label="Paste"
+        icon="paste"
+        testid="key-paste"
+        act={() => void currentView.peek()?.clipping.pasteFromClipboard()}
+      />
       <Tool label="Show or hide the keyboard" icon="keyboard" testid="key-keyboard" act={hideKeyboard} />
       <Modifier name="alt" face="Alt" />
       <Key send="Interrupt" label="Control C" face="^C" />

@@ -42,7 +42,8 @@ const CONTROL_OF: Record<string, string> = {
 
 export function controlOf(char: string): string {
   const lower = char.toLowerCase();
-  if (lower >= "a" && lower <= "z" && lower.length === 1) return String.fromCharCode(lower.charCodeAt(0) - 96);
+  if (lower >= "a" && lower <= "z" && lower.length === 1)
+    return String.fromCharCode(lower.charCodeAt(0) - 96);
   return CONTROL_OF[char] ?? char;
 }
 
@@ -55,7 +56,20 @@ export function modified(data: string, sticky: Sticky): string {
   return (sticky.alt === "off" ? "" : "\x1b") + controlled + rest;
 }
 
-export type BarKey = "Interrupt" | "Escape" | "Tab" | "BackTab" | "Enter" | "Up" | "Down" | "Left" | "Right" | "Home" | "End" | "PageUp" | "PageDown";
+export type BarKey =
+  | "Interrupt"
+  | "Escape"
+  | "Tab"
+  | "BackTab"
+  | "Enter"
+  | "Up"
+  | "Down"
+  | "Left"
+  | "Right"
+  | "Home"
+  | "End"
+  | "PageUp"
+  | "PageDown";
 
 const PLAIN: Partial<Record<BarKey, string>> = {
   Interrupt: "\x03",
@@ -65,7 +79,14 @@ const PLAIN: Partial<Record<BarKey, string>> = {
   Enter: "\r",
 };
 
-const CURSOR: Partial<Record<BarKey, string>> = { Up: "A", Down: "B", Right: "C", Left: "D", Home: "H", End: "F" };
+const CURSOR: Partial<Record<BarKey, string>> = {
+  Up: "A",
+  Down: "B",
+  Right: "C",
+  Left: "D",
+  Home: "H",
+  End: "F",
+};
 const PAGE: Partial<Record<BarKey, string>> = { PageUp: "5", PageDown: "6" };
 
 /** @param applicationCursor the program asked for `ESC O` cursor keys (DECCKM). */

@@ -82,7 +82,8 @@ export class TouchScroll {
     // Without this the browser makes a click of it, which would open the keyboard.
     event.preventDefault();
     const held = last ? event.timeStamp - last.time > 80 : true;
-    if (!held && !matchMedia("(prefers-reduced-motion: reduce)").matches) this.throwOn(event.changedTouches[0]);
+    if (!held && !matchMedia("(prefers-reduced-motion: reduce)").matches)
+      this.throwOn(event.changedTouches[0]);
   }
 
   private throwOn(touch: Touch | undefined): void {

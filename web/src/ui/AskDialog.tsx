@@ -10,26 +10,46 @@ function Ask({ question }: { question: Asked }) {
     event.preventDefault();
     question.answer(question.input ? text : question.action);
   };
-  const write = (event: Event) => setText((event.currentTarget as HTMLInputElement | HTMLTextAreaElement).value);
+  const write = (event: Event) =>
+    setText((event.currentTarget as HTMLInputElement | HTMLTextAreaElement).value);
   return (
     <Dialog title={question.title} onClose={decline} class="ask" testid="ask">
       <form onSubmit={agree}>
         <p class="ask-text">{question.text}</p>
         {question.preview !== undefined && <pre class="ask-preview">{question.preview}</pre>}
-        {question.input === "line" && <input class="field" value={text} onInput={write} autofocus aria-label={question.title} />}
+        {question.input === "line" && (
+          <input class="field" value={text} onInput={write} autofocus aria-label={question.title} />
+        )}
         {question.input === "multiline" && (
-          <textarea class="field" rows={5} value={text} onInput={write} autofocus aria-label={question.title} />
+          <textarea
+            class="field"
+            rows={5}
+            value={text}
+            onInput={write}
+            autofocus
+            aria-label={question.title}
+          />
         )}
         <div class="dialog-foot">
-          <button type="button" class="button" onClick={decline}>
+          <button type="button" class="button" onClick={decline} autofocus={question.danger === true}>
             Cancel
           </button>
           {question.other !== undefined && (
-            <button type="button" class="button" onClick={() => question.answer(question.other)} data-testid="ask-other">
+            <button
+              type="button"
+              class="button"
+              onClick={() => question.answer(question.other)}
+              data-testid="ask-other"
+            >
               {question.other}
             </button>
           )}
-          <button type="submit" class={`button ${question.danger ? "danger" : "primary"}`} data-testid="ask-agree" autofocus={!question.input}>
+          <button
+            type="submit"
+            class={`button ${question.danger ? "danger" : "primary"}`}
+            data-testid="ask-agree"
+            autofocus={!question.input && !question.danger}
+          >
             {question.action}
           </button>
         </div>

@@ -41,10 +41,19 @@ export function Dialog({ title, onClose, children, footer, testid, ...rest }: Pr
     onClose();
   };
   return (
-    <dialog ref={ref} class={`dialog ${rest.class ?? ""}`} aria-labelledby={titleId} data-testid={testid} onCancel={cancel} onMouseDown={backdrop}>
+    <dialog
+      ref={ref}
+      class={`dialog ${rest.class ?? ""}`}
+      aria-labelledby={titleId}
+      data-testid={testid}
+      onCancel={cancel}
+      onMouseDown={backdrop}
+    >
       <div class="dialog-body">
         <header class="dialog-head">
-          <h2 id={titleId} tabIndex={-1}>{title}</h2>
+          <h2 id={titleId} tabIndex={-1}>
+            {title}
+          </h2>
           <IconButton icon="close" label="Close this dialog" onClick={onClose} />
         </header>
         <div class="dialog-content">{children}</div>

@@ -21,7 +21,17 @@ function Item({ item, current, onHover }: { item: MenuItem; current: boolean; on
   return (
     <>
       {item.group && <div class="menu-line" role="separator" />}
-      <button ref={ref} type="button" role={role} aria-checked={item.checked} class={`menu-item ${item.danger ? "danger" : ""}`} disabled={item.disabled} tabIndex={-1} onClick={act} onPointerMove={onHover}>
+      <button
+        ref={ref}
+        type="button"
+        role={role}
+        aria-checked={item.checked}
+        class={`menu-item ${item.danger ? "danger" : ""}`}
+        disabled={item.disabled}
+        tabIndex={-1}
+        onClick={act}
+        onPointerMove={onHover}
+      >
         <span class="menu-mark">
           {item.swatch && <i class="swatch" data-color={item.swatch} />}
           {item.icon && <Icon name={item.icon} size={16} />}
@@ -63,7 +73,14 @@ function MenuBox({ menu }: { menu: OpenMenu }) {
     event.stopPropagation();
   };
   return (
-    <dialog ref={back} class="menu-back" aria-label={menu.label} onCancel={close} onPointerDown={(event) => event.target === event.currentTarget && close()} onContextMenu={(event) => event.preventDefault()}>
+    <dialog
+      ref={back}
+      class="menu-back"
+      aria-label={menu.label}
+      onCancel={close}
+      onPointerDown={(event) => event.target === event.currentTarget && close()}
+      onContextMenu={(event) => event.preventDefault()}
+    >
       <div ref={ref} class="menu" role="menu" aria-label={menu.label} data-testid="menu" onKeyDown={key}>
         {menu.items.map((item, at) => (
           <Item key={item.label} item={item} current={at === current} onHover={() => setCurrent(at)} />

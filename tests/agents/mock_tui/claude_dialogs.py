@@ -1,0 +1,193 @@
+"""The dialogs of Claude Code 2.1.197, as its screens show them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.agents.mock_tui.choice import Choice
+
+CONFIRM = "Enter to confirm · Esc to cancel"
+AMEND = " Esc to cancel · Tab to amend"
+_TRUST = (
+    "─",
+    " Accessing workspace:",
+    "",
+    " {folder}",
+    "",
+    " Quick safety check: Is this a project you created or one you trust? (Like your own code,"
+    " a well-known open source project, or work from your team). If not, take a moment to review"
+    " what's in this folder first.",
+    "",
+    " Claude Code'll be able to read, edit, and execute files here.",
+    "",
+    " Security guide",
+    "",
+)
+
+
+def trust(folder: Path, layout: str) -> tuple[Choice, int]:
+    """The trust dialog, and which of its options trusts."""
+    above = [row.format(folder=folder) for row in _TRUST]
+    yes, no = "Yes, I trust this folder", "No, exit"
+    below = ("", f" {CONFIRM}")
+    if layout == "reversed":
+        return Choice(above, (no, yes), below, numbered=False), 1
+    return Choice(above, (yes, no), below), 0
+
+
+def bypass() -> Choice:
+    """The warning before running without permissions; "No" is marked."""
+    above = (
+        "─",
+        "  WARNING: Claude Code running in Bypass Permissions mode",
+        "",
+        "  In Bypass Permissions mode, Claude Code will not ask for your approval before running"
+        " potentially dangerous commands.",
+        "  This mode should only be used in a sandboxed container/VM that has restricted internet"
+        " access and can easily be restored if damaged.",
+        "",
+        "  By proceeding, you accept all responsibility for actions taken while running in Bypass"
+        " Permissions mode.",
+        "",
+        "  https://code.claude.com/docs/en/security",
+        "",
+    )
+    return Choice(above, ("No, exit", "Yes, I accept"), ("", f"  {CONFIRM}"), indent=2)
+
+
+def key(tail: str) -> Choice:
+    """Whether to use a key from the environment; "No" is marked."""
+    above = (
+        "─",
+        "  Detected a custom API key in your environment",
+        "",
+        f"  ANTHROPIC_API_KEY: sk-ant-...{tail}",
+        "",
+        "  Do you want to use this API key?",
+        "",
+    )
+    options = ("Yes", "No (recommended)")
+    return Choice(above, options, ("", f"  {CONFIRM}"), indent=2, selected=1)
+
+
+def server(name: str) -> Choice:
+    """Whether to start a server of the project's C{.mcp.json}."""
+    above = (
+        "─",
+        f"  New MCP server found in this project: {name}",
+        "",
+        "  MCP servers may execute code or access system resources. All tool calls require"
+        " approval. Learn more in the MCP documentation.",
+        "",
+    )
+    options = (
+        "Use this MCP server",
+        "Use this and all future MCP servers in this project",
+        "Continue without using this MCP server",
+    )
+    return Choice(above, options, ("", f"  {CONFIRM}"), indent=2)
+
+
+def bash(given: Mapping[str, Any], cwd: Path) -> Choice:
+    """A shell command."""
+    above = (
+        "─",
+        " Bash command",
+        "",
+        f"   {given['command']}",
+        f"   {given['description']}",
+        "",
+        " Do you want to proceed?",
+    )
+    always = f"Yes, and always allow access to {cwd.name}/ from this project"
+    return Choice(above, ("Yes", always, "No"), ("", f"{AMEND} · ctrl+e to explain"))
+
+
+def write(given: Mapping[str, Any]) -> Choice:
+    """A new file."""
+    name = Path(given["file_path"]).name
+    lines = str(given["content"]).splitlines()
+    shown = [f"  {number} {line}" for number, line in enumerate(lines, 1)]
+    question = f" Do you want to create {name}?"
+    above = ("─", " Create file", f" {name}", "╌", *shown, "╌", question)
+    session = "Yes, allow all edits during this session (shift+tab)"
+    return Choice(above, ("Yes", session, "No"), ("", AMEND))
+
+
+def mcp(server_name: str, tool: str, cwd: Path) -> Choice:
+    """A tool of an MCP server."""
+    above = (
+        "─",
+        " Tool use",
+        "",
+        f"   {server_name} - {tool} (MCP)",
+        "   Asks the person for a name",
+        "",
+        " Do you want to proceed?",
+    )
+    always = f"Yes, and don't ask again for {server_name} - {tool} commands in {cwd}"
+    return Choice(above, ("Yes", always, "No"), ("", AMEND))
+
+
+def plan(text: str) -> Choice:
+    """Whether to leave plan mode and begin."""
+    shown = [f" {line.lstrip('# ')}".rstrip() for line in text.splitlines()]
+    above = (
+        "─",
+        " Ready to code?",
+        "",
+        " Here is Claude's plan:",
+        "╌",
+        *shown,
+        "╌",
+        "",
+        "─",
+        " Claude has written up a plan and is ready to execute. Would you like to proceed?",
+        "",
+    )
+    options = (
+        "Yes, and use auto mode",
+        "Yes, manually approve edits",
+        "Tell Claude what to change",
+    )
+    below = (
+        "      shift+tab to approve with this feedback",
+        "",
+        " ctrl+g to edit in Vim  · ~/.claude/plans/plan-zazzy-fiddle.md",
+    )
+    return Choice(above, options, below)
+
+
+def limit() -> Choice:
+    """What to do about a usage limit; opens by itself."""
+    options = ("Stop and wait for limit to reset", "Upgrade your plan")
+    above = ("─", "  What do you want to do?", "")
+    return Choice(above, options, ("", f"  {CONFIRM}"), indent=2)
+
+
+def rewind(prompts: list[str]) -> Choice:
+    """Which prompt to go back to; the last entry is where one is."""
+    above = (
+        "─",
+        "  Rewind",
+        "",
+        "  Restore the code and/or conversation to the point before…",
+        "",
+    )
+    options = [*prompts, "(current)"]
+    below = ("", "  Enter to continue · Esc to cancel")
+    return Choice(
+        above, options, below, indent=2, numbered=False, selected=len(options) - 1, wraps=False
+    )
+
+
+def permission(name: str, given: Mapping[str, Any], cwd: Path) -> Choice:
+    """The dialog for one tool call."""
+    if name == "Bash":
+        return bash(given, cwd)
+    if name == "Write":
+        return write(given)
+    _, server_name, tool = name.split("__", 2)
+    return mcp(server_name, tool, cwd)

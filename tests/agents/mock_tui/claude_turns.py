@@ -1,0 +1,317 @@
+"""The turns of a played Claude Code."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Generator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, cast
+
+from attrs import define, field
+
+from tests.agents.mock_tui import claude_dialogs as dialogs
+from tests.agents.mock_tui.choice import ESCAPED
+from tests.agents.mock_tui.claude_session import Session
+from tests.agents.mock_tui.claude_view import ASKED, RESULT, Entry
+from tests.agents.mock_tui.engine import Ask, Await, Child, Engine, Gate, Interrupted, Sleep, Turn
+from tests.agents.mock_tui.form import Form
+from tests.agents.mock_tui.log import TurnLog
+from tests.agents.mock_tui.questions import Page, Questions
+from tests.agents.mock_tui.scenario import Scenario
+from tests.agents.stub.record import Outcome
+from tests.agents.stub.script import CLOSING, PLAN_TEXT, Call, Fail, Plan, Say, Shell, plan
+
+INTERRUPTED = Entry(RESULT, "Interrupted · What should Claude do instead?")
+PERMISSION = ("permission_prompt", "Claude needs your permission")
+ELICITATION = ("elicitation_dialog", "Claude Code needs your input")
+SAFE = re.compile(r"(?:(?:echo|ls|pwd|sleep|cat|true)\b[^<>|&$`]*(?:;\s*|$))+")
+"""Shell commands that it runs without asking."""
+
+Steps = Generator[Await, object, str]
+"""Part of a turn; its value is the model's last text."""
+
+
+class Ended(Exception):
+    """The turn is over without a closing hook."""
+
+
+@define
+class Turns:
+    """Plays turns and keeps what they leave on the screen.
+
+    @ivar entries: the transcript as shown; it only grows.
+    @ivar pending: the tool call at work, or the first sign of an answer.
+    @ivar retry: row of a retry countdown: when, attempt, attempts.
+    @ivar taken_back: the prompt of a turn that was interrupted before any answer.
+    @ivar limited: a usage limit was hit, so its dialog opens next.
+    """
+
+    session: Session
+    scenario: Scenario
+    engine: Engine
+    log: TurnLog
+    entries: list[Entry] = field(factory=list)
+    pending: list[Entry] = field(factory=list)
+    retry: tuple[float, int, int] | None = None
+    began: float = 0.0
+    verb: str = "Baking"
+    taken_back: str | None = None
+    limited: bool = False
+    limits_hit: int = 0
+    allowed: set[str] = field(factory=set)
+    _number: int = 0
+    _spoke: bool = False
+
+    def turn(self, prompts: Sequence[str]) -> Turn:
+        """Everything about a prompt, or about all those that were queued."""
+        prompt = prompts[-1]
+        planned = plan(self.scenario.answers.get(prompt, prompt), last_tool=None, has_tools=True)
+        self._number, self._spoke = self.log.begin(prompts, planned), False
+        self.began = self.engine.now
+        for each in prompts:
+            self.entries.append(Entry("❯ ", each))
+            self.session.prompted(each)
+        outcome: Outcome = "said"
+        try:
+            yield Sleep(0.05)
+            said = yield from self._answer(planned)
+            self._finished(said)
+        except Interrupted:
+            outcome = "aborted"
+            self._interrupted(prompt)
+        except Ended as end:
+            outcome = end.args[0]
+        self.pending, self.retry = [], None
+        self.log.end(self._number, outcome)
+
+    def _finished(self, said: str) -> None:
+        self._row()
+        self.session.transcript.said({"type": "text", "text": said}, self._model, "end_turn")
+        self.session.transcript.finished(self.engine.now - self.began)
+        self.session.stopped(said)
+
+    def _row(self) -> None:
+        seconds = int((self.engine.now - self.began) * self.scenario.speed)
+        self.entries.append(Entry("✻ ", f"Baked for {seconds}s"))
+
+    @property
+    def _model(self) -> str:
+        return self.session.options.model
+
+    def _interrupted(self, prompt: str) -> None:
+        if not self._spoke:
+            self.taken_back = prompt
+            return
+        self.entries += [*self.pending, INTERRUPTED]
+        self.session.transcript.interrupted(self.session.prompt_id, tool=False)
+
+    def _answer(self, planned: Plan) -> Steps:
+        if isinstance(planned, Say):
+            return (yield from self._say(planned))
+        if isinstance(planned, Fail):
+            return (yield from self._fail(planned))
+        if isinstance(planned, Shell):
+            given = {"command": planned.command, "description": "Do what the test says"}
+            planned = Call(name="Bash", arguments=given)
+        yield from self._use(planned)
+        return (yield from self._say(Say(text=CLOSING)))
+
+    def _say(self, say: Say) -> Steps:
+        if say.think:
+            yield Sleep(say.think)
+        self._spoke, self.pending = True, [Entry("● ", "")]
+        words = say.text.split(" ") if say.pause else []
+        for number in range(len(words)):
+            yield Sleep(say.pause)
+            self.pending = [Entry("● ", "")] if number < len(words) - 1 else []
+        if say.hold is not None:
+            yield Gate(say.hold)
+        self.pending = []
+        self.entries.append(Entry("● ", say.text))
+        return say.text
+
+    def _fail(self, fail: Fail) -> Steps:
+        if fail.reset is not None and self.session.options.subscription:
+            self._limit(fail.reset)
+        if fail.status in (401, 429, 529):
+            for attempt in range(1, self.scenario.attempts + 1):
+                wait = self.scenario.retry
+                self.retry = self.engine.now + wait, attempt, self.scenario.attempts
+                self._spoke = False
+                yield Sleep(wait)
+        self.retry = None
+        text = f"API Error: {fail.status} stub says {fail.status}"
+        self.entries.append(Entry("● ", text))
+        self._row()
+        self.session.fire("StopFailure", error="unknown", last_assistant_message=text)
+        raise Ended("failed")
+
+    def _limit(self, reset: int) -> None:
+        moment = datetime.now(UTC) + timedelta(seconds=reset)
+        clock = moment.strftime("%I:%M%p").lstrip("0").lower()
+        text = f"You've hit your session limit · resets {clock} (UTC)"
+        self.limits_hit += 1
+        more = "\n/upgrade to increase your usage limit." if self.limits_hit > 1 else ""
+        self.entries.append(Entry(RESULT, text + more))
+        self._row()
+        self.session.fire("StopFailure", error="rate_limit", last_assistant_message=text)
+        self.limited = self.limits_hit == 1
+        raise Ended("failed")
+
+    def _use(self, call: Call) -> Generator[Await, object, None]:
+        use, given = f"toolu_{self._number:020d}", dict(call.arguments)
+        self._spoke = True
+        self.entries.append(Entry("● ", f"I will use {call.name}."))
+        block = {"type": "tool_use", "id": use, "name": call.name, "input": given}
+        self.session.transcript.said(block, self._model, "tool_use")
+        self.session.fire("PreToolUse", tool_name=call.name, tool_input=given, tool_use_id=use)
+        result: object
+        if call.name == "AskUserQuestion":
+            result = yield from self._questions(given, use)
+        elif call.name == "ExitPlanMode":
+            result = yield from self._plan()
+        else:
+            result = yield from self._permitted(call.name, given, use)
+        self.pending = []
+        self.session.transcript.result(use, str(result), self.session.prompt_id)
+        self.session.fire(
+            "PostToolUse",
+            tool_name=call.name,
+            tool_input=given,
+            tool_response=result,
+            tool_use_id=use,
+            duration_ms=10,
+        )
+
+    def _permitted(
+        self, name: str, given: Mapping[str, Any], use: str
+    ) -> Generator[Await, object, object]:
+        label = Entry("● ", _label(name, given))
+        self.pending = [label, Entry(RESULT, "Waiting…")]
+        if self._asks(name, given):
+            modal = dialogs.permission(name, given, self.session.options.cwd)
+            answer = yield from self._ask(name, given, Ask(modal))
+            if answer in (2, ESCAPED):
+                self._refused(name, given, label, use)
+            if answer == 1:
+                self.allowed.add(name)
+        self.pending = [label, Entry(RESULT, "Running…")]
+        shown, result = yield from self._run(name, given)
+        self.entries += [label, Entry(RESULT, shown)]
+        return result
+
+    def _asks(self, name: str, given: Mapping[str, Any]) -> bool:
+        mode = self.session.mode
+        if mode == "bypassPermissions" or name in self.allowed:
+            return False
+        if name == "Write" and mode == "acceptEdits":
+            return False
+        return not (name == "Bash" and SAFE.fullmatch(given["command"]))
+
+    def _ask(
+        self, name: str, given: Mapping[str, Any], ask: Ask
+    ) -> Generator[Await, object, object]:
+        self.session.fire(
+            "PermissionRequest", tool_name=name, tool_input=given, permission_suggestions=[]
+        )
+        self.session.dialog(*PERMISSION)
+        answer = yield ask
+        self.session.answered()
+        return answer
+
+    def _refused(self, name: str, given: Mapping[str, Any], label: Entry, use: str) -> None:
+        text = INTERRUPTED.text
+        if name == "Write":
+            text = f"User rejected write to {Path(given['file_path']).name}"
+        self.entries += [label, Entry(RESULT, text)]
+        why = "The user doesn't want to proceed with this tool use."
+        self.session.transcript.result(use, why, self.session.prompt_id, refused=True)
+        self.session.transcript.interrupted(self.session.prompt_id, tool=True)
+        raise Ended("aborted")
+
+    def _run(
+        self, name: str, given: Mapping[str, Any]
+    ) -> Generator[Await, object, tuple[str, object]]:
+        if name == "Bash":
+            return (yield from self._bash(given["command"]))
+        if name == "Write":
+            Path(given["file_path"]).write_text(given["content"], "utf-8")
+            lines = str(given["content"]).count("\n")
+            shown = f"Wrote {lines} lines to {Path(given['file_path']).name}"
+            return shown, {"type": "create", "filePath": given["file_path"]}
+        answer = yield from self._form(name.split("__")[1])
+        return str(answer), [{"type": "text", "text": str(answer)}]
+
+    def _bash(self, command: str) -> Generator[Await, object, tuple[str, object]]:
+        child = subprocess.Popen(
+            ["sh", "-c", command],
+            cwd=self.session.options.cwd,
+            env=dict(self.session.options.env),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        yield Child(child)
+        assert child.stdout is not None
+        out = child.stdout.read()
+        child.stdout.close()
+        response = {"stdout": out, "stderr": "", "interrupted": False, "isImage": False}
+        return out.strip() or "(No output)", response
+
+    def _form(self, server: str) -> Generator[Await, object, tuple[str, object]]:
+        self.session.fire(
+            "Elicitation", mcp_server_name=server, message="Who are you?", mode="form"
+        )
+        self.session.dialog(*ELICITATION)
+        answer = cast("tuple[str, object]", (yield Ask(Form(server, "Who are you?"))))
+        self.session.answered()
+        action, content = answer
+        self.session.fire(
+            "ElicitationResult",
+            mcp_server_name=server,
+            mode="form",
+            action=action,
+            content=content,
+        )
+        message = f'Elicitation response for server "{server}": {action}'
+        self.session.fire("Notification", message=message, notification_type="elicitation_response")
+        return answer
+
+    def _questions(
+        self, given: Mapping[str, Any], use: str
+    ) -> Generator[Await, object, dict[str, Any]]:
+        pages = [Page.of(question) for question in given["questions"]]
+        answer = yield from self._ask("AskUserQuestion", given, Ask(Questions(pages)))
+        if not isinstance(answer, dict):
+            asked = [
+                f"· {page.text} ({' / '.join(label for label, _ in page.options)})"
+                for page in pages
+            ]
+            self.entries.append(Entry(ASKED, "User declined to answer questions"))
+            self.entries.append(Entry(RESULT, "\n".join(asked)))
+            raise Ended("aborted")
+        self.entries.append(Entry(ASKED, "User answered Claude's questions:"))
+        shown = [f"· {question} → {said}" for question, said in answer.items()]
+        self.entries.append(Entry(RESULT, "\n".join(shown)))
+        return {**given, "answers": answer, "annotations": {}}
+
+    def _plan(self) -> Generator[Await, object, str]:
+        self.entries.append(Entry("● ", "Updated plan"))
+        given = {"plan": PLAN_TEXT}
+        answer = yield from self._ask("ExitPlanMode", given, Ask(dialogs.plan(PLAN_TEXT)))
+        if answer in (2, ESCAPED):
+            self.entries.append(Entry("● ", "User rejected Claude's plan"))
+            raise Ended("aborted")
+        self.session.mode = "auto" if answer == 0 else "default"
+        return "User has approved your plan."
+
+
+def _label(name: str, given: Mapping[str, Any]) -> str:
+    if name == "Bash":
+        return f"Bash({given['command']})"
+    if name == "Write":
+        return f"Write({Path(given['file_path']).name})"
+    return f"Calling {name.split('__')[1]}… (ctrl+o to expand)"

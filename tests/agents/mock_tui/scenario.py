@@ -1,0 +1,53 @@
+"""What a test may set about a played agent: one JSON file, named by C{MOCK_TUI_SCENARIO}."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from attrs import field, frozen
+
+VARIABLE = "MOCK_TUI_SCENARIO"
+
+
+@frozen(kw_only=True)
+class Scenario:
+    """Every field has a default, so an empty object plays the usual agent.
+
+    @ivar speed: all of the agent's own delays are divided by this.
+    @ivar start_delay: seconds from start to the first screen.
+    @ivar lost_enter: seconds after the composer's first appearance in which
+        Enter is lost and the text stays.
+    @ivar trust_layout: C{numbered} or C{reversed} (unnumbered, "No" first).
+    @ivar trust: whether an unknown folder is asked about at all.
+    @ivar servers: names of MCP servers to be approved at start.
+    @ivar answers: prompt to directive (see L{stub.script}), for prompts that
+        are no directives themselves.
+    @ivar gates: folder in which a test makes a file to release C{HOLD: name}.
+    @ivar record: file for the record of turns, as JSON.
+    @ivar limits: plan usage for the status line; L{None} for a key's client.
+    @ivar retry: seconds between two attempts after a 429 or 529, and how many.
+    """
+
+    speed: float = 1.0
+    start_delay: float = 0.3
+    lost_enter: float = 0.1
+    trust_layout: str = "numbered"
+    trust: bool = True
+    servers: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    answers: Mapping[str, str] = field(factory=dict)
+    gates: str = "gates"
+    record: str = "turns.json"
+    limits: Mapping[str, float] | None = None
+    retry: float = 2.0
+    attempts: int = 10
+
+
+def load(env: Mapping[str, str]) -> Scenario:
+    """The scenario of this environment.
+
+    @raise TypeError: the file has a field that is not one of the above.
+    """
+    path = env.get(VARIABLE)
+    return Scenario(**json.loads(Path(path).read_text("utf-8"))) if path else Scenario()

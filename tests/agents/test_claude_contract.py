@@ -1,0 +1,435 @@
+"""One suite on the real Claude Code and on its mock: screens, keys, delivery, hooks, files."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from twisted.trial.unittest import SkipTest, SynchronousTestCase
+
+from tests.agents.cli_cache import CliUnavailable
+from tests.agents.panes import Pane, Screen
+from tests.agents.recipes import CLAUDE_READY
+from tests.agents.stub.record import deliveries
+from tests.agents.subject import Played, Real, Subject, unavailable
+
+if TYPE_CHECKING:
+    Case = SynchronousTestCase
+else:
+    Case = object  # the suite itself must not be collected
+
+IDLE, BUSY = "^✳ Claude Code", "^[⠂⠐] Claude Code"
+SETTLE = 0.3
+"""Seconds after the composer's first row until Enter is safe."""
+
+HOOK = "import sys, os; open(os.environ['HOOK_LOG'], 'a').write(sys.stdin.read().strip() + '\\n')"
+EVENTS = (
+    "SessionStart",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PermissionRequest",
+    "PostToolUse",
+    "Notification",
+    "Stop",
+    "StopFailure",
+    "SessionEnd",
+)
+
+
+def hook_settings() -> dict[str, Any]:
+    """Settings whose hooks append their payload to a file."""
+    hook = {"type": "command", "command": f'{sys.executable} -c "{HOOK}"'}
+    return {"hooks": {event: [{"hooks": [hook]}] for event in EVENTS}}
+
+
+class ClaudeContract(Case):
+    """What both must do; a subclass makes the subject."""
+
+    subject: Subject
+
+    def ready(self, *arguments: str, **options: Any) -> Pane:
+        """A pane whose composer takes input."""
+        pane = self.subject.start(*arguments, **options)
+        pane.wait(CLAUDE_READY)
+        time.sleep(SETTLE)
+        return pane
+
+    def answered(self, pane: Pane, prompt: str) -> Screen:
+        """Submit and wait until the turn is over."""
+        pane.submit(prompt)
+        pane.wait(r"^✻ \S+ for \d+s")
+        return pane.wait_title(IDLE)
+
+    def until(self, holds: Callable[[], object], what: str, timeout: float = 10.0) -> None:
+        """Poll for something outside the screen."""
+        end = time.monotonic() + timeout
+        while not holds():
+            if time.monotonic() > end:
+                raise AssertionError(f"no {what} in {timeout} s")
+            time.sleep(0.05)
+
+    # --- trust
+
+    def test_trust_marker_moves_and_wraps(self) -> None:
+        pane = self.subject.start(trusted=False)
+        pane.wait("^ ❯ 1. Yes, I trust this folder")
+        pane.keys("Down")
+        pane.wait("^ ❯ 2. No, exit")
+        pane.keys("Down")
+        pane.wait("^ ❯ 1. Yes")
+        pane.keys("Enter")
+        screen = pane.wait(CLAUDE_READY)
+        self.assertFalse(screen.alternate)
+
+    def test_cursor_and_enter_in_one_write_take_the_old_option(self) -> None:
+        pane = self.subject.start(trusted=False)
+        pane.wait("^ ❯ 1. Yes")
+        pane.keys("Down", "Enter")
+        pane.wait(CLAUDE_READY)
+
+    def test_no_ends_it_with_status_1(self) -> None:
+        pane = self.subject.start(trusted=False)
+        pane.wait("^ ❯ 1. Yes")
+        pane.keys("2")
+        self.assertEqual(1, pane.wait_dead().status)
+
+    # --- prompts
+
+    def test_prompt_arrives_once_and_whole(self) -> None:
+        pane = self.ready()
+        text = "SAY: first line\nsecond line with ünïcode"
+        self.answered(pane, text)
+        self.assertEqual([text], [turn.prompt for turn in self.subject.turns()])
+
+    def test_long_pastes_are_shown_as_placeholders_and_sent_whole(self) -> None:
+        pane = self.ready()
+        text = "\n".join(f"row {number}" for number in range(5))
+        pane.paste(text)
+        pane.wait(r"^❯\xa0\[Pasted text #1 \+4 lines\]")
+        pane.keys("Enter")
+        pane.wait("You said: row 0")
+        self.assertEqual(text, self.subject.turns()[0].prompt)
+
+    def test_three_lines_are_pasted_inline(self) -> None:
+        pane = self.ready()
+        pane.paste("one\ntwo\nthree")
+        pane.wait("^❯\xa0one$")
+        pane.wait("^  three$")
+
+    def test_prompt_while_busy_waits_for_the_end_of_the_turn(self) -> None:
+        pane = self.ready()
+        pane.submit("HOLD: door")
+        pane.wait_title(BUSY)
+        pane.wait("^●")
+        pane.submit("SAY: second")
+        pane.wait("Press up to edit queued messages")
+        self.assertEqual(1, len(self.subject.turns()))
+        self.subject.release("door")
+        pane.wait("^● second")
+        prompts = [turn.prompt for turn in self.subject.turns()]
+        self.assertEqual(["HOLD: door", "SAY: second"], prompts)
+
+    def test_queued_prompts_are_answered_together(self) -> None:
+        pane = self.ready()
+        pane.submit("HOLD: door")
+        pane.wait("^●")
+        for prompt in ("SAY: second", "SAY: third"):
+            pane.submit(prompt)
+            pane.wait(f"^  ❯ {prompt}")
+        self.subject.release("door")
+        pane.wait("^● third")
+        prompts = [turn.prompt for turn in self.subject.turns()]
+        self.assertEqual(["HOLD: door", "SAY: third"], prompts)
+        for prompt in ("HOLD: door", "SAY: second", "SAY: third"):
+            self.assertEqual(1, deliveries(self.subject.requests(), prompt))
+
+    def test_end_marker_inside_a_paste_loses_what_was_before(self) -> None:
+        pane = self.ready()
+        raw = b"\x1b[200~SAY: before\x1b[201~after\x1b[201~"
+        pane.keys("-H", *(f"{byte:02x}" for byte in raw))
+        pane.wait("^❯\xa0after")
+
+    def test_two_interrupts_end_it(self) -> None:
+        pane = self.ready()
+        self.answered(pane, "SAY: hello")
+        pane.type("half a thought")
+        pane.wait("half a thought")
+        pane.keys("C-c")
+        pane.wait_gone("half a thought")
+        pane.keys("C-c")
+        # The real process may linger behind its last words for more than 20 s.
+        self.assertIn("claude --resume", pane.wait("Resume this session").text)
+
+    def test_escape_before_any_answer_gives_the_prompt_back(self) -> None:
+        pane = self.ready()
+        pane.submit("THINK: 5")
+        pane.wait_title(BUSY)
+        time.sleep(1.0)
+        pane.keys("Escape")
+        pane.wait_title(IDLE)
+        pane.wait("^❯\xa0THINK: 5")
+
+    def test_escape_in_an_answer_interrupts(self) -> None:
+        pane = self.ready()
+        pane.submit("SLOW: 8")
+        pane.wait("^●")
+        time.sleep(1.0)
+        pane.keys("Escape")
+        pane.wait("⎿ \xa0Interrupted")
+        pane.wait_title(IDLE)
+        self.until(lambda: self.subject.turns()[0].outcome == "aborted", "aborted turn")
+
+    def test_double_escape_clears_the_composer(self) -> None:
+        pane = self.ready()
+        pane.type("never mind")
+        pane.wait("never mind")
+        pane.keys("Escape")
+        time.sleep(0.2)
+        pane.keys("Escape")
+        pane.wait_gone("never mind")
+
+    # --- dialogs
+
+    def test_permission_by_digit(self) -> None:
+        pane = self.ready()
+        made = self.subject.world.place.work / "made"
+        pane.submit("RUN: touch made")
+        screen = pane.wait("^ ❯ 1. Yes")
+        self.assertIn(" Do you want to proceed?", screen.rows)
+        self.assertRegex(screen.title, IDLE)
+        time.sleep(SETTLE)
+        pane.keys("1")
+        pane.wait("Done with the tool")
+        self.assertTrue(made.exists())
+
+    def test_permission_refused_by_escape(self) -> None:
+        pane = self.ready()
+        pane.submit("RUN: touch made")
+        pane.wait("^ ❯ 1. Yes")
+        time.sleep(SETTLE)
+        pane.keys("Escape")
+        pane.wait("⎿ \xa0Interrupted")
+        self.assertFalse((self.subject.world.place.work / "made").exists())
+
+    def test_file_permission(self) -> None:
+        pane = self.ready()
+        target = self.subject.world.place.work / "new.txt"
+        pane.submit(f"WRITE: {target}")
+        pane.wait("Do you want to create new.txt")
+        time.sleep(SETTLE)
+        pane.keys("1")
+        pane.wait("Done with the tool")
+        self.assertEqual("hello\n", target.read_text())
+
+    def test_question_by_digit(self) -> None:
+        pane = self.ready()
+        pane.submit("ASK:")
+        pane.wait("Enter to select")
+        time.sleep(SETTLE)
+        pane.keys("2")
+        pane.wait("→ Move to 9090")
+
+    def test_question_in_free_words(self) -> None:
+        pane = self.ready()
+        pane.submit("ASK:")
+        pane.wait("Enter to select")
+        time.sleep(SETTLE)
+        pane.keys("4")
+        time.sleep(SETTLE)
+        pane.type("port 7")
+        pane.wait("❯ 4. port 7")
+        pane.keys("Enter")
+        pane.wait("→ port 7")
+
+    def test_several_questions_end_on_the_review_page(self) -> None:
+        pane = self.ready()
+        pane.submit("ASK3:")
+        pane.wait("to navigate")
+        for key, seen in (("2", "Which checks"), ("1", r"\[✔\] Types"), ("Right", "the records")):
+            time.sleep(SETTLE)
+            pane.keys(key)
+            pane.wait(seen)
+        time.sleep(SETTLE)
+        pane.keys("1")
+        pane.wait("Review your answers")
+        time.sleep(SETTLE)
+        pane.keys("Enter")
+        screen = pane.wait("Done with the tool")
+        self.assertIn("→ Types", screen.text)
+
+    def test_questions_declined(self) -> None:
+        pane = self.ready()
+        pane.submit("ASK:")
+        pane.wait("Enter to select")
+        time.sleep(SETTLE)
+        pane.keys("Escape")
+        pane.wait("User declined to answer questions")
+        pane.wait_title(IDLE)
+
+    # --- errors, limits, commands
+
+    def test_api_error_ends_the_turn(self) -> None:
+        pane = self.ready()
+        pane.submit("FAIL: 400")
+        pane.wait("● API Error: 400")
+        pane.wait_title(IDLE)
+
+    def test_overload_is_tried_again_until_escape(self) -> None:
+        pane = self.ready()
+        pane.submit("FAIL: 529")
+        screen = pane.wait(r"Retrying in \d+s · attempt \d+/10")
+        self.assertRegex(screen.title, BUSY)
+        self.assertRegex(screen.text, CLAUDE_READY.replace("^", "(?m)^"))
+
+    def test_usage_limit_opens_a_dialog(self) -> None:
+        pane = self.ready(subscription=True)
+        pane.submit("LIMIT: 3600")
+        screen = pane.wait("What do you want to do")
+        self.assertRegex(
+            screen.text, r"⎿ \xa0You've hit your session limit · resets \d+(:\d\d)?[ap]m \(UTC\)"
+        )
+        time.sleep(SETTLE)
+        pane.keys("Escape")
+        pane.wait(CLAUDE_READY)
+
+    def test_unknown_command_is_no_prompt(self) -> None:
+        pane = self.ready()
+        pane.submit("/nonexistent")
+        pane.wait("Unknown command: /nonexistent")
+        self.assertEqual([], self.subject.turns())
+
+    def test_bang_runs_without_asking(self) -> None:
+        pane = self.ready()
+        pane.submit("!touch banged")
+        made = self.subject.world.place.work / "banged"
+        self.until(made.exists, "file")
+        self.assertEqual([], self.subject.turns())
+
+    def test_root_may_not_bypass_outside_a_sandbox(self) -> None:
+        if os.geteuid() != 0:
+            raise SkipTest("only root is refused")
+        pane = self.subject.start("--dangerously-skip-permissions")
+        self.assertEqual(1, pane.wait_dead().status)
+        self.assertIn("cannot be used with root", pane.everything())
+
+    def test_bypass_warning_marks_no(self) -> None:
+        pane = self.subject.start("--dangerously-skip-permissions", env={"IS_SANDBOX": "1"})
+        pane.wait("^  ❯ 1. No, exit")
+        pane.keys("2")
+        pane.wait("bypass permissions on")
+
+    # --- hooks and transcript
+
+    def hooked(self) -> tuple[Pane, Callable[[], list[dict[str, Any]]]]:
+        """A ready pane with hooks, and what they got."""
+        place = self.subject.world.place
+        log = place.home / "hooks.jsonl"
+        folder = place.work / ".claude"
+        folder.mkdir()
+        (folder / "settings.local.json").write_text(json.dumps(hook_settings()), "utf-8")
+
+        def seen() -> list[dict[str, Any]]:
+            return [json.loads(row) for row in log.read_text().splitlines()] if log.exists() else []
+
+        pane = self.ready(env={"HOOK_LOG": str(log)})
+        self.until(seen, "SessionStart hook")
+        return pane, seen
+
+    def test_hooks_of_a_turn_and_of_the_end(self) -> None:
+        pane, seen = self.hooked()
+        self.answered(pane, "SAY: hello")
+        self.until(lambda: seen()[-1]["hook_event_name"] == "Stop", "Stop hook")
+        pane.submit("/exit")
+        self.assertEqual(0, pane.wait_dead().status)
+        start, prompt, stop, end = seen()
+        self.assertEqual(("SessionStart", "startup"), (start["hook_event_name"], start["source"]))
+        self.assertEqual(
+            {"session_id", "transcript_path", "cwd", "hook_event_name", "source", "model"},
+            set(start),
+        )
+        self.assertEqual("SAY: hello", prompt["prompt"])
+        self.assertEqual("default", prompt["permission_mode"])
+        self.assertEqual("hello", stop["last_assistant_message"])
+        self.assertEqual("prompt_input_exit", end["reason"])
+
+    def test_permission_hooks_and_their_notice_after_six_seconds(self) -> None:
+        pane, seen = self.hooked()
+        pane.submit("RUN: touch made")
+        pane.wait("^ ❯ 1. Yes")
+        opened = time.monotonic()
+        self.until(lambda: seen()[-1]["hook_event_name"] == "Notification", "notice")
+        waited = time.monotonic() - opened
+        self.assertGreater(waited, 5.0)
+        names = [each["hook_event_name"] for each in seen()[2:]]
+        self.assertEqual(["PreToolUse", "PermissionRequest", "Notification"], names)
+        notice = seen()[-1]
+        self.assertEqual("permission_prompt", notice["notification_type"])
+        self.assertEqual("Claude needs your permission", notice["message"])
+        pane.keys("Escape")
+        pane.wait("⎿ \xa0Interrupted")
+        time.sleep(1.0)
+        self.assertEqual("Notification", seen()[-1]["hook_event_name"])
+
+    def test_clear_begins_another_session(self) -> None:
+        pane, seen = self.hooked()
+        self.answered(pane, "SAY: hello")
+        pane.submit("/clear")
+        self.until(lambda: seen()[-1].get("source") == "clear", "SessionStart of the new one")
+        ended, began = seen()[-2:]
+        self.assertEqual("clear", ended["reason"])
+        self.assertNotEqual(ended["session_id"], began["session_id"])
+
+    def test_transcript_is_where_the_hooks_say(self) -> None:
+        pane, seen = self.hooked()
+        self.answered(pane, "SAY: hello")
+        path = Path(seen()[0]["transcript_path"])
+        folder = re.sub(r"[^A-Za-z0-9]", "-", str(self.subject.world.place.work))
+        self.assertEqual(folder, path.parent.name)
+        rows = [json.loads(row) for row in path.read_text("utf-8").splitlines()]
+        said = [row for row in rows if row["type"] in ("user", "assistant")]
+        self.assertEqual("SAY: hello", said[0]["message"]["content"])
+        self.assertEqual("hello", said[1]["message"]["content"][0]["text"])
+        self.assertEqual(path.stem, said[1]["sessionId"])
+
+    def test_resume_goes_on_under_the_same_id(self) -> None:
+        pane, seen = self.hooked()
+        self.answered(pane, "SAY: hello")
+        pane.submit("/exit")
+        screen = pane.wait_dead()
+        found = re.search(r"claude --resume (\S+)", screen.text)
+        assert found is not None
+        log = str(self.subject.world.place.home / "hooks.jsonl")
+        self.ready("--resume", found[1], env={"HOOK_LOG": log})
+        self.until(lambda: seen()[-1].get("source") == "resume", "SessionStart of the resumed one")
+        self.assertEqual(found[1], seen()[-1]["session_id"])
+
+
+class PlayedClaudeTests(ClaudeContract, SynchronousTestCase):
+    """The mock."""
+
+    def setUp(self) -> None:
+        stack = ExitStack()
+        self.addCleanup(stack.close)
+        self.subject = Played("claude", stack)
+
+
+class RealClaudeTests(ClaudeContract, SynchronousTestCase):
+    """The CLI itself."""
+
+    def setUp(self) -> None:
+        stack = ExitStack()
+        self.addCleanup(stack.close)
+        try:
+            self.subject = Real("claude", stack)
+        except CliUnavailable as why:
+            reason = unavailable(why, "claude")
+            if reason is None:
+                raise
+            raise SkipTest(reason) from why

@@ -1,0 +1,204 @@
+"""One suite on Codex, Gemini CLI, opencode and pi, real and played: the first steps."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+from twisted.trial.unittest import SkipTest, SynchronousTestCase
+
+from tests.agents.cli_cache import CliUnavailable
+from tests.agents.panes import Pane
+from tests.agents.stub.record import deliveries
+from tests.agents.subject import Played, Real, Subject, unavailable
+
+if TYPE_CHECKING:
+    Case = SynchronousTestCase
+else:
+    Case = object  # the suite itself must not be collected
+
+
+@frozen(kw_only=True)
+class Marks:
+    """What tells the states of one client apart.
+
+    @ivar ready, busy, refused: patterns for a row.
+    @ivar first: a row of the first dialog; C{approval}: of the one before a command.
+    @ivar idle_title, busy_title: patterns; "" where the title says nothing.
+    @ivar settle: seconds after the composer's first row until it takes input.
+    """
+
+    ready: str
+    busy: str
+    idle_title: str = ""
+    busy_title: str = ""
+    first: str | None = None
+    approval: str | None = None
+    refused: str = ""
+    settle: float = 1.0
+
+
+MARKS = {
+    "codex": Marks(
+        ready="stub-model default",
+        busy="^• holding|Working",
+        idle_title="^work$",
+        busy_title="^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] work",
+        first="^› 1. Trust and continue",
+        approval="^› 1. Yes, proceed",
+        refused="Conversation interrupted",
+    ),
+    "gemini": Marks(
+        ready="Type your message",
+        busy="esc to cancel",
+        idle_title="Ready",
+        busy_title="Working",
+        first="● 1. Trust folder",
+        approval="● 1. Allow once",
+        refused="Request cancelled",
+    ),
+    "opencode": Marks(
+        ready="Ask anything",
+        busy="esc interrupt",
+        approval="Allow once +Allow always",
+        settle=1.5,
+    ),
+    "pi": Marks(ready="0.0%/128k", busy="Working\\.\\.\\."),
+}
+
+
+class FamilyContract(Case):
+    """What all must do; a subclass names the client and makes the subject."""
+
+    cli: str
+    subject: Subject
+
+    @property
+    def marks(self) -> Marks:
+        return MARKS[self.cli]
+
+    def ready(self) -> Pane:
+        """A pane whose composer takes input."""
+        if self.cli == "codex":
+            self.subject.world.make_git()
+        pane = self.subject.start()
+        pane.wait(self.marks.ready, 40)
+        time.sleep(self.marks.settle)
+        return pane
+
+    def test_prompt_arrives_once_and_whole(self) -> None:
+        pane = self.ready()
+        pane.submit("SAY: hello there")
+        pane.wait("^ *[^ ]? *hello there *$")
+        pane.wait_title(self.marks.idle_title)
+        (turn,) = self.subject.turns()
+        self.assertEqual("SAY: hello there", turn.prompt)
+        self.assertEqual(1, deliveries(self.subject.requests(), "SAY: hello there"))
+
+    def test_busy_shows_until_the_answer_ends(self) -> None:
+        pane = self.ready()
+        pane.submit("HOLD: door")
+        pane.wait(self.marks.busy)
+        pane.wait_title(self.marks.busy_title)
+        self.subject.release("door")
+        pane.wait("holding until released")
+        pane.wait_title(self.marks.idle_title)
+
+    def test_first_dialog_lets_the_folder_be_trusted(self) -> None:
+        if self.marks.first is None:
+            raise SkipTest(f"{self.cli} asks nothing at start")
+        if self.cli == "codex":
+            self.subject.world.make_git()
+        pane = self.subject.start(trusted=False)
+        pane.wait(self.marks.first)
+        time.sleep(self.marks.settle)
+        pane.keys("Down")
+        pane.wait_gone(self.marks.first)
+        pane.keys("Up")
+        pane.wait(self.marks.first)
+        pane.keys("Enter")
+        pane.wait(self.marks.ready)
+
+    def test_command_is_asked_about_and_runs(self) -> None:
+        pane = self.ready()
+        pane.submit("RUN: touch made")
+        if self.marks.approval is not None:
+            pane.wait(self.marks.approval, 30)
+            time.sleep(self.marks.settle)
+            pane.keys("Enter")
+        pane.wait("Done with the tool", 30)
+        self.assertTrue((self.subject.world.place.work / "made").exists())
+
+    def test_escape_refuses_the_command(self) -> None:
+        if self.marks.approval is None:
+            raise SkipTest(f"{self.cli} runs commands without asking")
+        pane = self.ready()
+        pane.submit("RUN: touch made")
+        pane.wait(self.marks.approval, 30)
+        time.sleep(self.marks.settle)
+        pane.keys("Escape")
+        pane.wait_gone(self.marks.approval)
+        pane.wait(self.marks.refused)
+        self.assertFalse((self.subject.world.place.work / "made").exists())
+
+
+class PlayedSetUp(SynchronousTestCase):
+    """Makes the mock."""
+
+    cli: str
+
+    def setUp(self) -> None:
+        stack = ExitStack()
+        self.addCleanup(stack.close)
+        self.subject: Subject = Played(self.cli, stack)
+
+
+class RealSetUp(SynchronousTestCase):
+    """Makes the real client, or skips with the reason."""
+
+    cli: str
+
+    def setUp(self) -> None:
+        stack = ExitStack()
+        self.addCleanup(stack.close)
+        try:
+            self.subject: Subject = Real(self.cli, stack)
+        except CliUnavailable as why:
+            reason = unavailable(why, self.cli)
+            if reason is None:
+                raise
+            raise SkipTest(reason) from why
+
+
+class PlayedCodexTests(FamilyContract, PlayedSetUp):
+    cli = "codex"
+
+
+class RealCodexTests(FamilyContract, RealSetUp):
+    cli = "codex"
+
+
+class PlayedGeminiTests(FamilyContract, PlayedSetUp):
+    cli = "gemini"
+
+
+class RealGeminiTests(FamilyContract, RealSetUp):
+    cli = "gemini"
+
+
+class PlayedOpencodeTests(FamilyContract, PlayedSetUp):
+    cli = "opencode"
+
+
+class RealOpencodeTests(FamilyContract, RealSetUp):
+    cli = "opencode"
+
+
+class PlayedPiTests(FamilyContract, PlayedSetUp):
+    cli = "pi"
+
+
+class RealPiTests(FamilyContract, RealSetUp):
+    cli = "pi"

@@ -1,0 +1,148 @@
+"""The played agents' dialogs against the recorded ones, row by row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.agents.mock_tui import claude_dialogs as dialogs
+from tests.agents.mock_tui.engine import Modal
+from tests.agents.mock_tui.families import CODEX, GEMINI, Family
+from tests.agents.mock_tui.form import Form
+from tests.agents.mock_tui.keys import Press, Typed
+from tests.agents.mock_tui.questions import Page, Questions
+from tests.agents.stub.script import MULTIPLE, PLAN_TEXT, SECOND, SINGLE
+
+FRAMES = Path(__file__).resolve().parents[1] / "frames"
+WORK = Path("/tmp/demo/work")
+COMMAND = {"command": "touch made", "description": "Do what the test says"}
+FILE = {"file_path": "/tmp/demo/work/notes.txt", "content": "hello\n"}
+
+
+def recorded(cli: str, name: str) -> list[str]:
+    """The rows of a recording, without blanks at their ends and blank rows at the bottom."""
+    text = (FRAMES / cli / f"{name}.txt").read_text("utf-8")
+    return [row.rstrip(" ") for row in text.rstrip("\n").split("\n")]
+
+
+def trimmed(rows: list[str]) -> list[str]:
+    """Rows without blanks at their ends."""
+    return [row.rstrip(" ") for row in rows]
+
+
+class ClaudeDialogTests(SynchronousTestCase):
+    def check(self, name: str, modal: Modal, columns: int) -> None:
+        """The recording ends with the dialog as played."""
+        played = trimmed(modal.rows(columns))
+        self.assertEqual(
+            played, recorded("claude", f"{columns}x{_ROWS[columns]}_{name}")[-len(played) :]
+        )
+
+    def test_trust(self) -> None:
+        for columns in _ROWS:
+            self.check("trust", dialogs.trust(WORK, "numbered")[0], columns)
+
+    def test_trust_after_down(self) -> None:
+        modal, _ = dialogs.trust(WORK, "numbered")
+        modal.press([Press("down")])
+        self.check("trust_down", modal, 120)
+
+    def test_bypass(self) -> None:
+        for columns in _ROWS:
+            self.check("bypass_warning", dialogs.bypass(), columns)
+
+    def test_server(self) -> None:
+        self.check("mcp_server_dialog", dialogs.server("forms"), 120)
+        self.check("mcp_server_dialog", dialogs.server("forms"), 80)
+
+    def test_bash(self) -> None:
+        self.check("bash_dialog", dialogs.bash(COMMAND, WORK), 120)
+        self.check("bash_dialog", dialogs.bash(COMMAND, WORK), 80)
+
+    def test_write(self) -> None:
+        for columns in _ROWS:
+            self.check("write_dialog", dialogs.write(FILE), columns)
+
+    def test_mcp_tool(self) -> None:
+        self.check("mcp_tool_dialog", dialogs.mcp("forms", "ask_user", WORK), 120)
+
+    def test_usage_limit(self) -> None:
+        for columns in _ROWS:
+            self.check("usage_limit", dialogs.limit(), columns)
+
+    def test_plan_but_for_its_file(self) -> None:
+        played = trimmed(dialogs.plan(PLAN_TEXT).rows(120))[:-1]
+        self.assertEqual(played, recorded("claude", "120x40_plan_dialog")[-len(played) - 1 : -1])
+
+    def test_form(self) -> None:
+        form = Form("forms", "Who are you?")
+        self.check("form", form, 120)
+        form.press([Typed("Ada")])
+        self.check("form_typed", form, 120)
+
+
+class ClaudeQuestionTests(SynchronousTestCase):
+    """The question dialogs, step by step as they were recorded."""
+
+    def check(self, name: str, modal: Questions) -> None:
+        played = trimmed(modal.rows(120))
+        self.assertEqual(played, recorded("claude", f"120x40_{name}")[-len(played) :])
+
+    def test_single(self) -> None:
+        modal = Questions([Page.of(SINGLE)])
+        self.check("question", modal)
+        modal.press([Press("down")])
+        self.check("question_down", modal)
+        modal.press([Typed("4")])
+        modal.press([Typed("port 7")])
+        rows = trimmed(modal.rows(120))
+        self.assertEqual(
+            rows[:-1], recorded("claude", "120x40_question_free_text")[-len(rows) : -1]
+        )
+        self.assertEqual({SINGLE["question"]: "port 7"}, modal.press([Press("enter")]))
+
+    def test_multiple(self) -> None:
+        modal = Questions([Page.of(MULTIPLE)])
+        self.check("multiple", modal)
+        modal.press([Typed("1")])
+        modal.press([Typed("3")])
+        self.check("multiple_two_ticked", modal)
+        modal.press([Press("right")])
+        self.check("multiple_review", modal)
+        self.assertEqual({MULTIPLE["question"]: "Types, Unit tests"}, modal.press([Typed("1")]))
+
+    def test_several(self) -> None:
+        modal = Questions([Page.of(SINGLE), Page.of(MULTIPLE), Page.of(SECOND)])
+        self.check("several_first", modal)
+        modal.press([Typed("2")])
+        modal.press([Typed("2")])
+        self.check("several_second", modal)
+        modal.press([Press("right")])
+        self.check("several_third", modal)
+        modal.press([Typed("1")])
+        self.check("several_review", modal)
+
+
+class FamilyDialogTests(SynchronousTestCase):
+    def check(self, family: Family, name: str, modal: Modal, columns: int) -> None:
+        played = [row for row in trimmed(modal.rows(columns)) if row]
+        shown = [row for row in recorded(family.name, name) if row]
+        self.assertEqual(played, shown[-len(played) :])
+
+    def test_codex(self) -> None:
+        assert CODEX.trust is not None
+        assert CODEX.approval is not None
+        self.check(CODEX, "120x40_trust", CODEX.trust(WORK, 120)[0], 120)
+        self.check(CODEX, "80x24_trust", CODEX.trust(WORK, 80)[0], 80)
+        self.check(CODEX, "120x40_approval", CODEX.approval("touch made", 120), 120)
+
+    def test_gemini_options(self) -> None:
+        """The box's rows differ in their padding; options and question are the same."""
+        assert GEMINI.approval is not None
+        played = [row.strip("│ ") for row in GEMINI.approval("touch made", 120).rows(120)]
+        shown = [row.strip("│ ") for row in recorded("gemini", "120x40_approval")]
+        self.assertEqual(played[-6:-1], shown[-6:-1])
+
+
+_ROWS = {120: 40, 80: 24, 60: 30}

@@ -1,0 +1,164 @@
+"""Every byte arrives: typed, pasted, printed, in arguments and in the environment."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+from pathlib import Path
+
+from tests.integration.mux.harness import Heard, TmuxTestCase, printed
+from tservice.mux.interface import MuxError
+from tservice.mux.tmux.pane import TmuxPane
+
+RAW = "stty raw -echo; printf ready; "
+
+
+def read(path: str) -> bytes:
+    """A file's content."""
+    return Path(path).read_bytes()
+
+
+class ByteTests(TmuxTestCase):
+    async def ready(self, script: str, **more: object) -> TmuxPane:
+        """Run C{script} on a raw terminal and wait for its C{ready}."""
+        pane = await self.mux.create(self.spec("sh", "-c", RAW + script, **more))
+        await self.until(lambda: b"ready" in printed(pane), "the program")
+        return pane
+
+    async def typed_into(self, size: int) -> tuple[TmuxPane, str]:
+        path = str(self.folder / "typed")
+        return await self.ready(f"head -c {size} >{path}; printf done; cat"), path
+
+    async def content(self, pane: TmuxPane, path: str) -> bytes:
+        await self.until(lambda: b"done" in printed(pane), "the end of the input")
+        return read(path)
+
+    async def test_typed_bytes(self) -> None:
+        data = bytes(range(256)) * 20
+        pane, path = await self.typed_into(len(data))
+        await pane.write(data)
+        self.assertEqual(data, await self.content(pane, path))
+
+    async def test_pasted_text(self) -> None:
+        text = (
+            "".join(chr(code) for code in range(32, 127)) + "\t\n$HOME #{pid} é \u20ac \U0001f600;"
+        )
+        data = (text * 500).encode()
+        pane, path = await self.typed_into(len(data))
+        await pane.paste(text * 500)
+        self.assertEqual(data, await self.content(pane, path))
+
+    async def test_pastes_are_bracketed_on_request(self) -> None:
+        path = f"{self.folder}/pasted"
+        script = f"printf '\\033[?2004h'; head -c 15 >{path}; printf done"
+        pane = await self.ready(script)
+        await self.until(lambda: b"2004h" in printed(pane))
+        await pane.paste("a\nb")
+        self.assertEqual(b"\x1b[200~a\nb\x1b[201~", await self.content(pane, path))
+
+    async def test_keys_follow_the_programs_modes(self) -> None:
+        path = f"{self.folder}/k"
+        pane = await self.ready(
+            f"head -c 3 >{path}; printf '\\033[?1h'; head -c 3 >>{path}; printf done"
+        )
+        await pane.send_key("Up")
+        await self.until(lambda: b"?1h" in printed(pane), "application mode")
+        await pane.send_key("Down")
+        self.assertEqual(b"\x1b[A\x1bOB", await self.content(pane, path))
+
+    async def test_printed_bytes(self) -> None:
+        """8 MB of anything, invalid UTF-8 and all control characters among it."""
+        data = random.Random(7).randbytes(8 * 1024 * 1024)
+        (self.folder / "flood").write_bytes(data)
+        pane = await self.ready(f"read x; cat {self.folder}/flood; sleep 30")
+        start = pane.log.end
+        await pane.write(b"\n")
+        await self.until(lambda: pane.log.end - start >= len(data), "the flood")
+        got = hashlib.sha256(printed(pane, start)).hexdigest()
+        self.assertEqual(hashlib.sha256(data).hexdigest(), got)
+
+    async def test_the_first_bytes(self) -> None:
+        pane = await self.mux.create(self.spec("printf", "first"))
+        await self.until(lambda: pane.ending, "the end")
+        self.assertEqual((0, b"first"), (pane.log.start, printed(pane)))
+
+    async def test_the_last_bytes(self) -> None:
+        """A program that prints and exits loses none of them, and its status is right."""
+        for status in range(30):
+            script = f"printf 'line %s\\n' a b c; exit {status}"
+            pane = await self.ended("sh", "-c", script)
+            self.assertEqual(
+                (0, b"line a\r\nline b\r\nline c\r\n"), (pane.log.start, printed(pane))
+            )
+            self.assertEqual(status, pane.ending.status if pane.ending else None)
+            await pane.kill()
+
+    async def ended(self, *argv: str) -> TmuxPane:
+        """A pane whose program is over."""
+        pane = await self.mux.create(self.spec(*argv))
+        await self.until(lambda: pane.ending, "the end")
+        return pane
+
+    async def test_the_last_bytes_of_a_flood(self) -> None:
+        heard = Heard()
+        pane = await self.mux.create(self.spec("sh", "-c", "read x; seq 1 300000"))
+        pane.listen(heard)
+        await pane.write(b"\r")
+        await self.until(lambda: heard.exits, "the end")
+        self.assertEqual(0, pane.log.start)
+        self.assertTrue(printed(pane).endswith(b"299999\r\n300000\r\n"))
+
+    async def test_arguments(self) -> None:
+        """As they are: tmux's separators, formats and quotes mean nothing in them."""
+        words = [
+            "",
+            ";",
+            "a;",
+            "\\;",
+            "#{pid}",
+            "$HOME",
+            "'",
+            '"',
+            "\n",
+            "é",
+            "-x",
+            "%0",
+            "x" * 40_000,
+        ]
+        path = f"{self.folder}/args"
+        pane = await self.mux.create(
+            self.spec("sh", "-c", f'printf "%s\\0" "$@" >{path}', "sh", *words)
+        )
+        await self.until(lambda: pane.ending, "the end")
+        self.assertEqual(words, read(path).decode().split("\0")[:-1])
+
+    async def environment(self, env: dict[str, str]) -> dict[str, str]:
+        pane = await self.mux.create(self.spec("/usr/bin/env", "-0", env=env))
+        await self.until(lambda: pane.ending, "the end")
+        entries = printed(pane).decode().split("\0")[:-1]
+        await pane.kill()
+        return dict(entry.split("=", 1) for entry in entries)
+
+    async def test_environment(self) -> None:
+        """What the pane was given and nothing else: no TMUX, nothing of the service."""
+        env = {"A": "1", "B": "$A 'x' \"y\" é", "TERM": "xterm", "PWD": "/x", "SHELL": "/y"}
+        self.assertEqual(env, await self.environment(env))
+        self.assertEqual({"TERM": "screen-256color"}, await self.environment({}))
+
+    async def test_folder(self) -> None:
+        pane = await self.mux.create(self.spec("pwd", cwd=str(self.folder)))
+        await self.until(lambda: pane.ending, "the end")
+        self.assertEqual(os.fsencode(self.folder) + b"\r\n", printed(pane))
+
+    async def test_what_cannot_be_started(self) -> None:
+        """It is told at once and leaves nothing behind."""
+        for spec in (
+            self.spec("no-such-program"),
+            self.spec("/etc/passwd"),
+            self.spec("sh", cwd="/no/such/folder"),
+            self.spec("sh", env={"A=B": "x"}),
+        ):
+            with self.assertRaises(MuxError):
+                await self.mux.create(spec)
+        self.assertEqual(frozenset(), self.mux.found())

@@ -1,0 +1,221 @@
+"""Clients, servers and programs that die, stop or lie."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from pathlib import Path
+
+from twisted.internet import reactor
+from twisted.internet.defer import Deferred
+from twisted.internet.protocol import ProcessProtocol
+from twisted.python.failure import Failure
+
+from tests.integration.mux.harness import TMUX, Heard, TmuxTestCase, printed
+from tservice.mux.interface import COMMAND_TIMEOUT, Liveness, Mark, MuxTimeout
+from tservice.mux.tmux.pane import TmuxPane
+
+FLOOD = ("sh", "-c", "while :; do seq 1 20000; done")
+
+
+def client_pid(pane: TmuxPane) -> int:
+    client = pane.link._current
+    assert client is not None
+    return int(client._process.pid)
+
+
+def parent(pid: int | None) -> int:
+    """The process that started C{pid}."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def command_line(pid: int | None) -> bytes:
+    """Empty for a process that is over."""
+    path = Path(f"/proc/{pid}/cmdline")
+    return path.read_bytes() if path.exists() else b""
+
+
+class RawClient(ProcessProtocol):
+    """A control client that a test breaks on purpose."""
+
+    def __init__(self) -> None:
+        self.attached: Deferred[None] = Deferred()
+        self.ended: Deferred[None] = Deferred()
+
+    def outReceived(self, data: bytes) -> None:
+        if not self.attached.called:
+            self.attached.callback(None)
+
+    def processEnded(self, reason: Failure) -> None:
+        self.ended.callback(None)
+
+
+class FaultTests(TmuxTestCase):
+    async def heard(self, *argv: str) -> tuple[TmuxPane, Heard]:
+        pane, heard = await self.mux.create(self.spec(*argv)), Heard()
+        pane.listen(heard)
+        await self.until(lambda: pane.log.end, "the first byte")
+        return pane, heard
+
+    async def lose_client(self, pane: TmuxPane, pid: int) -> None:
+        """Kill a client and wait for the hole that it leaves."""
+        start = pane.log.end
+        os.kill(pid, signal.SIGKILL)
+        await self.until(lambda: pane.log.end > start and not pane.log.holds(start), "a gap")
+
+    async def test_a_killed_client_is_replaced(self) -> None:
+        """Under a flood: readers are told of the hole, and it goes on."""
+        pane, heard = await self.heard(*FLOOD)
+        for _ in range(5):
+            before = client_pid(pane)
+            await self.lose_client(pane, before)
+            await pane.write(b"x", Mark(id="a"))
+            self.assertNotEqual(before, client_pid(pane))
+        self.assertEqual((0, []), (heard.lost, heard.exits))
+        self.assertIs(Liveness.ALIVE, await pane.probe())
+
+    async def test_a_stopped_client_does_not_matter(self) -> None:
+        """tmux hands the client's pipes to the server, which goes on without it."""
+        pane, _ = await self.heard()
+        self.stop(client_pid(pane))
+        await pane.write(b"echo one\r")
+        await self.until(lambda: b"\r\none\r\n" in printed(pane), "the answer")
+
+    async def test_letting_go_of_a_stopped_server(self) -> None:
+        pane, _ = await self.heard(*FLOOD)
+        self.stop(await self.server_pid(pane))
+        work = Deferred.fromCoroutine(self.mux.close())
+        for _ in range(5):
+            await self.pause(0.05)
+            self.clock.advance(1)
+        await work
+
+    async def test_a_killed_server(self) -> None:
+        pane, heard = await self.heard(*FLOOD)
+        other, _ = await self.heard()
+        os.kill(await self.server_pid(pane), signal.SIGKILL)
+        await self.until(lambda: heard.lost, "the loss")
+        self.assertEqual([], heard.exits)
+        self.assertIs(Liveness.ALIVE, await other.probe())
+
+    async def test_a_session_that_somebody_ends_by_hand(self) -> None:
+        pane, heard = await self.heard()
+        await pane.link.command(b"kill-session")
+        await self.until(lambda: heard.lost, "the loss")
+
+    async def test_a_stopped_server_costs_only_its_session(self) -> None:
+        pane, heard = await self.heard(*FLOOD)
+        other, _ = await self.heard()
+        pid = await self.server_pid(pane)
+        self.stop(pid)
+        work = Deferred.fromCoroutine(pane.capture())
+        for _ in range(5):
+            await self.pause(0.02)
+            self.clock.advance(COMMAND_TIMEOUT)
+        with self.assertRaises(MuxTimeout):
+            await work
+        self.assertIs(Liveness.ALIVE, await other.probe())
+        self.assertEqual((0, []), (heard.lost, heard.exits))
+        os.kill(pid, signal.SIGCONT)
+        end = pane.log.end
+        await self.until(lambda: pane.log.end > end + 100_000, "the flood again")
+        self.assertEqual(24, len((await pane.capture()).lines))
+
+    async def test_a_stopped_server_is_left_alone(self) -> None:
+        """Neither adopted nor removed nor killed; taken up once it goes on."""
+        pane, _ = await self.heard()
+        pid = await self.server_pid(pane)
+        await self.mux.close()
+        self.stop(pid)
+        mux = self.multiplexer()
+        work = Deferred.fromCoroutine(mux.adopt(pane.session_id))
+        await self.pause(0.05)
+        self.clock.advance(COMMAND_TIMEOUT)
+        with self.assertRaises(MuxTimeout):
+            await work
+        self.assertEqual({pane.session_id}, mux.found())
+        os.kill(pid, signal.SIGCONT)
+        again = await mux.adopt(pane.session_id)
+        assert again is not None
+        self.assertEqual(pane.session_id, again.session_id)
+        self.assertIs(Liveness.ALIVE, await again.probe())
+
+    async def test_a_stale_socket_is_removed(self) -> None:
+        spec = self.spec()
+        (self.folder / "mux").mkdir()
+        path = self.folder / "mux" / f"{spec.session_id}.sock"
+        with socket.socket(socket.AF_UNIX) as stale:
+            stale.bind(str(path))
+        self.assertEqual({spec.session_id}, self.mux.found())
+        self.assertIsNone(await self.mux.adopt(spec.session_id))
+        self.assertFalse(path.exists())
+
+    async def test_a_killed_keeper(self) -> None:
+        """Nobody says the last word; the end is noticed all the same, with a gap."""
+        pane, heard = await self.heard()
+        keeper = parent(pane.pid)
+        start = pane.log.end
+        os.kill(keeper, signal.SIGKILL)
+        await self.until(lambda: heard.exits, "the end")
+        self.assertEqual("SIGKILL", heard.exits[0].signal)
+        self.assertFalse(pane.log.holds(start))
+
+    async def test_an_end_while_paused(self) -> None:
+        pane, heard = await self.heard("sh", "-c", "printf a; read x; echo end; exit 9")
+        await pane.pause()
+        await pane.write(b"\r")
+        await self.until(lambda: heard.exits, "the end")
+        self.assertEqual(9, heard.exits[0].status)
+        self.assertIn(b"end", b"".join((await pane.capture()).lines))
+
+    async def test_a_program_that_ignores_the_hangup_is_killed(self) -> None:
+        script = "trap '' HUP TERM; printf on; while :; do sleep 0.05; done"
+        pane, _ = await self.heard("sh", "-c", script)
+        pid = pane.pid
+        work = Deferred.fromCoroutine(pane.kill())
+        await work
+        self.assertEqual(b"", command_line(pid))
+
+    async def test_typing_leaves_copy_mode(self) -> None:
+        pane, _ = await self.heard()
+        await pane.link.command(b"copy-mode -t %0")
+        await pane.write(b"echo typed\r")
+        await self.until(lambda: b"\r\ntyped\r\n" in printed(pane), "the answer")
+
+    async def raw_client(self, pane: TmuxPane) -> tuple[RawClient, object]:
+        protocol = RawClient()
+        path = str(self.folder / "mux" / f"{pane.session_id}.sock")
+        argv = [TMUX, "-N", "-S", path, "-C", "attach"]
+        transport = reactor.spawnProcess(protocol, TMUX, argv, {}, "/")
+        await protocol.attached
+        return protocol, transport
+
+    async def test_an_incomplete_line_is_not_run(self) -> None:
+        """A service that dies while it writes types nothing and sets no mark."""
+        pane, _ = await self.heard()
+        end = pane.log.end
+        protocol, transport = await self.raw_client(pane)
+        transport.write(b"send-keys -H 78 ; set-option -p @tservice_mark a:b:1")  # type: ignore[attr-defined]
+        await self.pause(0.05)
+        transport.closeStdin()  # type: ignore[attr-defined]
+        await protocol.ended
+        self.assertIsNone(await pane.last_mark())
+        self.assertEqual(end, pane.log.end)
+
+    async def test_keys_and_mark_come_together(self) -> None:
+        """Kill the client at any moment: the keys are there if and only if the mark is."""
+        pane, _ = await self.heard()
+        for turn in range(20):
+            end = pane.log.end
+            protocol, transport = await self.raw_client(pane)
+            mark = f"m-{turn}"
+            line = f"send-keys -H 78 ; set-option -p @tservice_mark {mark}:b:1\n"
+            transport.write(line.encode())  # type: ignore[attr-defined]
+            await self.pause(turn * 0.0002)
+            transport.signalProcess("KILL")  # type: ignore[attr-defined]
+            await protocol.ended
+            await self.pause(0.02)
+            found = await pane.last_mark()
+            done = found is not None and found.id == mark
+            self.assertEqual(b"x" if done else b"", printed(pane, end))

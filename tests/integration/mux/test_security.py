@@ -1,0 +1,83 @@
+"""Who may reach a pane's server, and what others may see of it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from attrs import evolve
+
+from tests.integration.mux.harness import TmuxTestCase, printed
+from tservice.mux.interface import Mark
+from tservice.mux.tmux.sockets import SocketFolder
+
+SECRET = "c0rrect-h0rse"
+
+
+def open_files(pid: int | None) -> list[str]:
+    """What a process has open."""
+    return [os.readlink(entry) for entry in Path(f"/proc/{pid}/fd").iterdir()]
+
+
+def command_lines(pid: str = "[0-9]*") -> list[bytes]:
+    """The command line of every process, or of one."""
+    found = []
+    for folder in Path("/proc").glob(pid):
+        try:
+            found.append((folder / "cmdline").read_bytes())
+        except OSError:
+            continue
+    return found
+
+
+class SecurityTests(TmuxTestCase):
+    async def test_sockets_are_private(self) -> None:
+        pane = await self.mux.create(self.spec())
+        folder = self.folder / "mux"
+        self.assertEqual(0o700, stat.S_IMODE(folder.stat().st_mode))
+        path = folder / f"{pane.session_id}.sock"
+        self.assertEqual(0, stat.S_IMODE(path.stat().st_mode) & 0o077)
+
+    async def test_an_open_folder_is_closed(self) -> None:
+        (self.folder / "mux").mkdir(mode=0o755)
+        await self.mux.create(self.spec())
+        self.assertEqual(0o700, stat.S_IMODE((self.folder / "mux").stat().st_mode))
+
+    async def test_no_secret_on_a_command_line(self) -> None:
+        spec = self.spec()
+        pane = await self.mux.create(evolve(spec, env={**spec.env, "TOKEN": SECRET}))
+        await pane.paste(SECRET, Mark(id="a"))
+        await pane.write(SECRET.encode())
+        await self.until(lambda: printed(pane).count(SECRET.encode()) == 2, "the echo")
+        self.assertEqual([], [line for line in command_lines() if SECRET.encode() in line])
+
+    async def test_the_server_is_on_its_own(self) -> None:
+        """Another session and process group, and nothing of this process open."""
+        marker = self.folder / "open"
+        with marker.open("w") as file:
+            os.set_inheritable(file.fileno(), True)
+            pane = await self.mux.create(self.spec())
+        pid = await self.server_pid(pane)
+        self.assertNotEqual(os.getsid(0), os.getsid(pid))
+        self.assertNotEqual(os.getpgid(0), os.getpgid(pid))
+        for process in (pid, pane.pid):
+            self.assertNotIn(str(marker), open_files(process))
+
+    async def test_pid_is_the_program(self) -> None:
+        pane = await self.mux.create(self.spec("sleep", "60"))
+        self.assertIn(b"sleep\x0060\x00", command_lines(str(pane.pid)))
+
+    async def test_no_key_means_anything_to_tmux(self) -> None:
+        pane = await self.mux.create(self.spec())
+        blocks = await pane.link.command(b"list-keys")
+        self.assertEqual((), blocks[0].lines)
+
+    async def test_a_long_path_moves_to_a_short_folder(self) -> None:
+        runtime = self.folder / "run"
+        runtime.mkdir()
+        folder = SocketFolder(self.folder / ("x" * 100), runtime)
+        folder.prepare()
+        self.assertEqual(runtime, folder.path.parent)
+        self.assertEqual(0o700, stat.S_IMODE(folder.path.stat().st_mode))
+        self.assertLessEqual(len(os.fsencode(folder.socket("a" * 36))), 107)

@@ -1,0 +1,17 @@
+"""A short form of the soak; the long one is C{python -m tests.stress.mux_soak}."""
+
+from __future__ import annotations
+
+from twisted.internet import reactor
+from twisted.trial.unittest import TestCase
+
+from tests.stress.mux_soak import soak
+
+
+class SoakTests(TestCase):
+    timeout = 120
+
+    async def test_soak(self) -> None:
+        run = await soak(reactor, seed=20, operations=250, servers=4)
+        self.assertEqual([], run.faults)
+        self.assertGreater(run.bytes, 100_000)

@@ -1,0 +1,131 @@
+"""Kill -9 at random moments while a client sends numbered inputs and retries: each ran once.
+
+C{python -m tests.stress.input_kill --kills 300 --seed 1}
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import random
+import sys
+import threading
+import time
+from pathlib import Path
+
+from attrs import define, field
+
+from bench.client import new_session, run_line, wait_output
+from tests.integration.harness import Daemon
+
+PAUSE = 0.005
+SLOWEST_KILL = 0.6
+"""Seconds after the start within which the next kill comes."""
+
+
+@define
+class Client:
+    """Sends C{n1}, C{n2}, ... each under its number, until each is accepted."""
+
+    daemon: Daemon
+    session: str
+    random: random.Random
+    accepted: int = 0
+    retries: int = 0
+    duplicates: int = 0
+    surprises: list[str] = field(factory=list)
+    over: threading.Event = field(factory=threading.Event)
+
+    def run(self) -> None:
+        """Go on until told that it is over; the last number is finished first."""
+        while not self.over.is_set():
+            self._deliver(self.accepted + 1, prompt=self.random.random() < 0.3)
+            self.accepted += 1
+
+    def _deliver(self, number: int, *, prompt: bool) -> None:
+        body = {
+            "input": f"n{number}\r",
+            "clientId": "stress",
+            "seq": number,
+            "useMux": prompt,
+        }
+        path = f"/api/sessions/{self.session}/input"
+        while True:
+            try:
+                answer = self.daemon.request("POST", path, body)
+            except (OSError, http.client.HTTPException):
+                self.retries += 1
+                time.sleep(PAUSE)
+                continue
+            if answer.status == 200:
+                self.duplicates += bool(answer.data().get("duplicate"))
+                return
+            self.surprises.append(f"{number}: {answer.status} {answer.body!r}")
+            if len(self.surprises) > 100:
+                raise AssertionError(self.surprises[0])
+            time.sleep(PAUSE)
+
+
+def run(kills: int, seed: int) -> dict[str, object]:
+    """Kill so often; the figures.
+
+    @raise AssertionError: an input was lost, doubled or out of order.
+    """
+    dice = random.Random(seed)
+    daemon = Daemon()
+    try:
+        daemon.start()
+        session = new_session(daemon)
+        heard = Path(daemon.folder) / "heard"
+        run_line(daemon, session, f"printf 'rea%s' dy; cat > {heard}")
+        wait_output(daemon, session, "ready", "buffer")
+        client = Client(daemon, session, random.Random(seed + 1))
+        thread = threading.Thread(target=client.run)
+        thread.start()
+        for _ in range(kills):
+            time.sleep(dice.uniform(0, SLOWEST_KILL))
+            daemon.kill()
+            daemon.start()
+        client.over.set()
+        thread.join(60)
+        _settle(heard, client.accepted)
+        want = [f"n{number}" for number in range(1, client.accepted + 1)]
+        got = heard.read_text().split()
+        if got != want:
+            raise AssertionError(f"lost, doubled or disordered: {_difference(want, got)}")
+        return {
+            "kills": kills,
+            "inputs": client.accepted,
+            "retries": client.retries,
+            "answered as duplicate": client.duplicates,
+            "other answers": client.surprises[:5],
+        }
+    finally:
+        daemon.close()
+
+
+def _settle(heard: Path, count: int) -> None:
+    deadline = time.monotonic() + 10
+    while heard.read_text().count("\n") < count and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+def _difference(want: list[str], got: list[str]) -> str:
+    for at, (one, two) in enumerate(zip(want, got, strict=False)):
+        if one != two:
+            return f"at {at}: {want[at - 2 : at + 3]} was heard as {got[at - 2 : at + 3]}"
+    return f"{len(want)} accepted, {len(got)} heard"
+
+
+def main() -> int:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    print(f"seed {given.seed}: {run(given.kills, given.seed)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,144 @@
+"""A site behind a real gate and the real authenticators, for tests."""
+
+from __future__ import annotations
+
+import base64
+
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+from zope.interface import implementer
+
+from tests.unit.http.driver import Answer, Api
+from tests.unit.http.test_site import operation
+from tservice.access.authenticators import (
+    BasicAuthenticator,
+    CookieAuthenticator,
+    Everybody,
+    HookAuthenticator,
+)
+from tservice.access.cookies import CookieSessions
+from tservice.access.cookiestore import MemoryCookieStore
+from tservice.access.failures import Failures
+from tservice.access.interfaces import IAccounts
+from tservice.access.passwords import SingleAccount
+from tservice.access.routes import AccessRoutes
+from tservice.core.authentication import IAuthenticator, Pass, Verdict, Visit
+from tservice.core.config import Config
+from tservice.core.identity import Identity
+from tservice.http.envelope import Response
+from tservice.http.gate import Gate, rules_of
+from tservice.http.kernel import IPages
+from tservice.http.operations import Access, Call, Operation, Style
+from tservice.http.websocket import WebSockets
+
+SECRET = "5" * 64
+PAGE = Response(status=200, content=b"<form>", content_type="text/html; charset=utf-8")
+TOO_MANY = "Too Many Requests — try again later".encode()
+
+
+def basic(username: str = "admin", password: str = "right") -> dict[str, str]:
+    word = base64.b64encode(f"{username}:{password}".encode()).decode()
+    return {"Authorization": f"Basic {word}"}
+
+
+@implementer(IPages)
+class Pages:
+    """One public asset, one page."""
+
+    def find(self, path: str, visit: Visit) -> Response | None:
+        if path == "/assets/x-1234.js":
+            return Response(status=200, content=b"js", content_type="text/javascript", public=True)
+        return PAGE if path in ("/", "/login") else None
+
+
+@implementer(IAuthenticator)
+class Named:
+    """Believes the X-User header: stands for accounts, tokens and what else may come."""
+
+    flagged = False
+
+    async def authenticate(self, visit: Visit) -> Verdict:
+        name = visit.header("x-user")
+        if name is None:
+            return None
+        return Pass(
+            identity=Identity(
+                username=name, admin=name == "root", must_change_password=self.flagged
+            )
+        )
+
+
+class GateCase(SynchronousTestCase):
+    """A site behind a real gate."""
+
+    config = Config(password="right", allowed_hosts=("box.example",))
+    address = "127.0.0.1"
+
+    def setUp(self) -> None:
+        self.clock = Clock()
+        self.numbers = 0
+        self.named = Named()
+        self.failures = Failures(self.clock)
+        self.store = MemoryCookieStore()
+        self.revoked: list[frozenset[str]] = []
+        self.cookies = CookieSessions(self.store, self.clock, self.random, self.revoked.append)
+        account = None
+        if self.config.password is not None:
+            account = SingleAccount(self.config.username, self.config.password)
+        routes = AccessRoutes(self.cookies, account, self.failures, self.config.username, False)
+        gate = Gate(
+            rules_of(self.config, ["bound.example"], lambda: ["tunnel.example"]),
+            self.authenticators(account),
+            HookAuthenticator(SECRET),
+            self.failures,
+            {"mine": "ann", "theirs": "bob"}.get,
+            lambda: PAGE,
+        )
+        table = routes.operations() + self.table()
+        self.api = Api(table, gate, Pages(), WebSockets(self.clock), clock=self.clock)
+        self.addCleanup(self.api.close)
+
+    def authenticators(self, account: IAccounts | None) -> list[IAuthenticator]:
+        if account is None:
+            return [Everybody(self.config.username)]
+        return [
+            CookieAuthenticator(self.cookies, account),
+            BasicAuthenticator(self.cookies, account),
+            self.named,
+        ]
+
+    def random(self, size: int) -> bytes:
+        self.numbers += 1
+        return self.numbers.to_bytes(size, "big")
+
+    async def who(self, call: Call) -> object:
+        return {"user": call.identity.username, "by": call.identity.method}
+
+    def table(self) -> list[Operation]:
+        return [
+            operation("GET", "/api/who", self.who),
+            operation("POST", "/api/who", self.who),
+            operation("GET", "/healthz", self.who, access=Access.PUBLIC, style=Style.RAW),
+            operation("POST", "/api/hook-event", self.who, access=Access.HOOK),
+            operation("GET", "/api/admin", self.who, access=Access.ADMIN),
+            operation("GET", "/api/sessions/{id}", self.who, access=Access.OWNER),
+            operation("GET", "/q/{code}", self.who, access=Access.CAPABILITY),
+            operation("GET", "/ws/{id}", self.who, access=Access.OWNER, style=Style.WEBSOCKET),
+        ]
+
+    def ask(
+        self,
+        headers: dict[str, str] | None = None,
+        path: str = "/api/who",
+        method: str = "GET",
+        body: object = None,
+    ) -> Answer:
+        return self.api.request(method, path, body, headers, host=self.address)
+
+    def assertBare(self, status: int, text: str, answer: Answer) -> None:
+        self.assertEqual((status, text), (answer.status, answer.content.decode()))
+        self.assertTrue(answer.headers["content-type"].startswith("text/plain"))
+
+    def login(self, password: str = "right", **headers: str) -> Answer:
+        body = {"username": "admin", "password": password}
+        return self.ask(headers, "/api/login", "POST", body)

@@ -1,0 +1,177 @@
+"""Tests for L{tservice.http.gate} and L{tservice.access.routes}: roles, signing out, proxies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.unit.http.driver import Answer, head
+from tests.unit.http.gatecase import SECRET, GateCase, basic
+from tests.unit.http.wsframes import UPGRADE
+from tservice.core.config import Config
+from tservice.core.errors import StartError
+from tservice.http.gate import rules_of
+
+
+class RoleTests(GateCase):
+    """Admins, owners, and accounts that must change their password."""
+
+    def as_user(self, name: str, path: str) -> Answer:
+        return self.ask({"X-User": name}, path)
+
+    def test_admin(self) -> None:
+        self.assertEqual(200, self.as_user("root", "/api/admin").status)
+        self.assertEqual((403, "FORBIDDEN"), self.as_user("ann", "/api/admin").error[:2])
+
+    def test_a_foreign_session_is_an_unknown_one(self) -> None:
+        self.assertEqual(200, self.as_user("ann", "/api/sessions/mine").status)
+        self.assertEqual(200, self.as_user("root", "/api/sessions/theirs").status)
+        self.assertEqual(
+            [(404, "NOT_FOUND", f"Session {name} not found") for name in ("theirs", "none")],
+            [self.as_user("ann", f"/api/sessions/{name}").error for name in ("theirs", "none")],
+        )
+
+    def test_sockets(self) -> None:
+        """Credentials are judged in HTTP, ownership after the upgrade (wire 26, Access)."""
+        self.assertEqual(401, self.ask(UPGRADE, "/ws/mine").status)
+        connection = self.api.connect()
+        connection.send(head("GET", "/ws/theirs", {**UPGRADE, "X-User": "ann"}))
+        answer, _, frame = connection.value().partition(b"\r\n\r\n")
+        self.assertTrue(answer.startswith(b"HTTP/1.1 101 "), answer)
+        self.assertEqual(4003, int.from_bytes(frame[2:4], "big"))
+        connection.lose()
+
+    def test_must_change_password(self) -> None:
+        self.named.flagged = True
+        refused = (403, "PASSWORD_CHANGE_REQUIRED")
+        self.assertEqual(refused, self.as_user("ann", "/api/who").error[:2])
+        self.assertEqual(refused, self.as_user("root", "/api/admin").error[:2])
+        self.assertTrue(self.as_user("ann", "/api/me").data["mustChangePassword"])
+        self.assertEqual(200, self.as_user("ann", "/").status)
+
+
+class SignOutTests(GateCase):
+    """The routes of access."""
+
+    def cookie(self, answer: Answer) -> dict[str, str]:
+        return {"Cookie": answer.headers["set-cookie"].partition(";")[0]}
+
+    def test_me(self) -> None:
+        self.assertEqual(
+            {"username": "admin", "role": "admin", "mustChangePassword": False, "multiUser": False},
+            self.ask(basic(), "/api/me").data,
+        )
+
+    def test_wrong_login(self) -> None:
+        answer = self.login("wrong")
+        self.assertBare(401, "Unauthorized", answer)
+        self.assertNotIn("www-authenticate", answer.headers)
+        self.assertNotIn("set-cookie", answer.headers)
+        self.assertEqual(400, self.ask({}, "/api/login", "POST", {"username": "a"}).status)
+
+    def test_every_login_is_a_session(self) -> None:
+        self.assertNotEqual(self.cookie(self.login()), self.cookie(self.login()))
+
+    def test_logout(self) -> None:
+        cookie, other = self.cookie(self.login()), self.cookie(self.login())
+        answer = self.ask(cookie, "/api/logout", "POST")
+        want = "service_session=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0"
+        self.assertEqual((200, want), (answer.status, answer.headers["set-cookie"]))
+        self.assertEqual(401, self.ask(cookie).status)
+        self.assertEqual(200, self.ask(other).status)
+        self.assertEqual([1], [len(ids) for ids in self.revoked])
+
+    def test_revoke_all(self) -> None:
+        cookie = self.cookie(self.login())
+        self.login()
+        answer = self.ask(cookie, "/api/auth/revoke", "POST")
+        self.assertEqual({"revoked": 2}, answer.data)
+        self.assertIn("Max-Age=0", answer.headers["set-cookie"])
+        self.assertEqual(401, self.ask(cookie).status)
+
+    def test_revoke_one(self) -> None:
+        mine, other = self.cookie(self.login()), self.cookie(self.login())
+        known: Any = self.cookies.sessions()[1].id
+        answer = self.ask(mine, "/api/auth/revoke", "POST", {"sessionId": known})
+        self.assertEqual({"revoked": 1}, answer.data)
+        self.assertNotIn("Max-Age=0", answer.headers["set-cookie"])
+        self.assertEqual((200, 401), (self.ask(mine).status, self.ask(other).status))
+        again = self.ask(mine, "/api/auth/revoke", "POST", {"sessionId": known})
+        self.assertEqual(f"Auth session {known} not found", again.error[2])
+
+
+class HeaderTests(GateCase):
+    """What every answer carries."""
+
+    def test_security_headers_everywhere(self) -> None:
+        for headers, path, status in (
+            (basic(), "/api/who", 200),
+            ({}, "/api/who", 401),
+            ({"Host": "evil"}, "/", 403),
+            (basic(), "/api/nope", 404),
+        ):
+            answer = self.ask(headers, path)
+            self.assertEqual(status, answer.status)
+            csp = answer.headers["content-security-policy"]
+            self.assertIn("script-src 'self';", csp)
+            self.assertNotIn("unsafe-eval", csp)
+            self.assertEqual("nosniff", answer.headers["x-content-type-options"])
+            self.assertEqual("SAMEORIGIN", answer.headers["x-frame-options"])
+            self.assertEqual("same-origin", answer.headers["referrer-policy"])
+            self.assertEqual("no-store", answer.headers["cache-control"])
+
+    def test_sockets_of_the_own_host_only(self) -> None:
+        csp = self.ask({"Host": "localhost:8770"}).headers["content-security-policy"]
+        self.assertIn("connect-src 'self' ws://localhost:8770 wss://localhost:8770;", csp)
+
+
+class ProxyTests(GateCase):
+    """Behind a trusted reverse proxy, with an allowed origin."""
+
+    config = Config(
+        password="right",
+        trusted_proxies=("127.0.0.1",),
+        allowed_origins=("http://localhost:5173",),
+    )
+    FORWARDED = {
+        "X-Forwarded-For": "1.2.3.4",
+        "X-Forwarded-Proto": "https",
+        "X-Forwarded-Host": "a.ts.net",
+        "Host": "inner",
+    }
+
+    def test_its_word_counts(self) -> None:
+        answer = self.ask({**self.FORWARDED, **basic()})
+        self.assertTrue(answer.headers["set-cookie"].endswith("; Secure"))
+        self.assertIn("max-age=", answer.headers["strict-transport-security"])
+        self.assertEqual("1.2.3.4", self.cookies.sessions()[0].address)
+
+    def test_the_scheme_of_the_origin_counts(self) -> None:
+        for scheme, status in (("https", 200), ("http", 403)):
+            headers = {**self.FORWARDED, "Origin": f"{scheme}://a.ts.net", **basic()}
+            self.assertEqual(status, self.ask(headers, method="POST").status)
+
+    def test_hooks_through_a_proxy_are_no_local_ones(self) -> None:
+        headers = {**self.FORWARDED, "X-Service-Hook-Secret": SECRET}
+        self.assertBare(401, "Unauthorized", self.ask(headers, "/api/hook-event", "POST"))
+
+    def test_its_own_name_is_judged_when_it_gives_none(self) -> None:
+        self.assertEqual(403, self.ask({"Host": "inner", **basic()}).status)
+
+    def test_cors(self) -> None:
+        origin = {"Origin": "http://localhost:5173"}
+        answer = self.ask({**origin, **basic()}, method="POST")
+        self.assertEqual(200, answer.status)
+        self.assertEqual("http://localhost:5173", answer.headers["access-control-allow-origin"])
+        self.assertEqual("Origin", answer.headers["vary"])
+        asked = {**origin, "Access-Control-Request-Method": "POST"}
+        answer = self.ask(asked, method="OPTIONS")
+        self.assertEqual(204, answer.status)
+        self.assertIn("POST", answer.headers["access-control-allow-methods"])
+        self.assertEqual(401, self.ask(origin, method="OPTIONS").status)
+
+    def test_bad_rules_stop_the_start(self) -> None:
+        for config in (
+            Config(allowed_origins=("https://evil.example",)),
+            Config(trusted_proxies=("somebody",)),
+        ):
+            self.assertRaises(StartError, rules_of, config, [])

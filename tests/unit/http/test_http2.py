@@ -1,0 +1,156 @@
+"""Tests for L{tservice.http.negotiate}: the same site over HTTP/2."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import h2.connection
+import h2.events
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.http.driver import Api, MemoryTransport
+from tests.unit.http.test_site import Handlers, operation
+from tests.unit.http.test_websocket import UpgradeGate
+from tests.unit.http.wsframes import UPGRADE
+from tservice.http.channel import LINGER_BYTES
+from tservice.http.operations import JSON_BODY_LIMIT, Style
+from tservice.http.site import IDLE_SECONDS
+from tservice.http.websocket import WebSockets
+
+
+class TLSTransport(MemoryTransport):
+    """As after a TLS handshake that chose HTTP/2."""
+
+    negotiatedProtocol = b"h2"
+
+
+class HTTP2Tests(SynchronousTestCase):
+    """Requests, refusals and time-outs over one connection."""
+
+    def setUp(self) -> None:
+        self.clock = Clock()
+        self.handlers = Handlers()
+        table = [
+            *self.handlers.table(),
+            operation("GET", "/ws/x", self.handlers.echo, style=Style.WEBSOCKET),
+        ]
+        sockets = WebSockets(self.clock)
+        self.api = Api(table, UpgradeGate(), None, sockets, clock=self.clock)
+        self.transport = TLSTransport()
+        self.connection = self.api.connect(transport=self.transport)
+        self.channel = self.connection.channel
+        self.addCleanup(self.api.close)
+        self.client = h2.connection.H2Connection()
+        self.client.initiate_connection()
+        self.events: dict[int, list[Any]] = {}
+        self.pump()
+
+    def pump(self) -> None:
+        """Carry bytes both ways until there are none."""
+        for _ in range(50):
+            data = self.client.data_to_send()
+            if data:
+                self.channel.dataReceived(data)
+            self.clock.advance(0)
+            for event in self.client.receive_data(self.transport.value()):
+                self.events.setdefault(getattr(event, "stream_id", 0), []).append(event)
+                if isinstance(event, h2.events.DataReceived):
+                    length = event.flow_controlled_length
+                    self.client.acknowledge_received_data(length, event.stream_id)
+            self.transport.clear()
+
+    def ask(self, method: str, path: str, end: bool = True, **headers: str) -> int:
+        stream: int = self.client.get_next_available_stream_id()
+        pseudo = [
+            (":method", method),
+            (":path", path),
+            (":scheme", "https"),
+            (":authority", "localhost"),
+        ]
+        named = [(name.replace("_", "-"), value) for name, value in headers.items()]
+        self.client.send_headers(stream, [*pseudo, *named], end_stream=end)
+        self.pump()
+        return stream
+
+    def status(self, stream: int) -> str:
+        for event in self.events.get(stream, ()):
+            if isinstance(event, h2.events.ResponseReceived):
+                return {bytes(k): bytes(v) for k, v in event.headers}[b":status"].decode()
+        return ""
+
+    def content(self, stream: int) -> bytes:
+        found = self.events.get(stream, ())
+        return b"".join(e.data for e in found if isinstance(e, h2.events.DataReceived))
+
+    def send(self, stream: int, data: bytes) -> None:
+        while data:
+            window = self.client.local_flow_control_window(stream)
+            size = min(len(data), window, self.client.max_outbound_frame_size)
+            self.client.send_data(stream, data[:size])
+            data = data[size:]
+            self.pump()
+
+    def test_get(self) -> None:
+        stream = self.ask("GET", "/api/v1/things/7")
+        self.assertEqual("200", self.status(stream))
+        self.assertEqual({"id": "7"}, json.loads(self.content(stream))["data"]["path"])
+
+    def test_post(self) -> None:
+        stream = self.ask("POST", "/api/size", end=False, content_type="application/json")
+        self.send(stream, b'{"cols": 5}')
+        self.client.end_stream(stream)
+        self.pump()
+        self.assertEqual({"seenCols": 5}, json.loads(self.content(stream))["data"])
+
+    def test_a_body_over_its_bound(self) -> None:
+        stream = self.ask("POST", "/api/size", end=False, content_type="application/json")
+        self.send(stream, b" " * (JSON_BODY_LIMIT + 1))
+        self.assertEqual(0, self.api.site._held)
+        self.client.end_stream(stream)
+        self.pump()
+        self.assertEqual("413", self.status(stream))
+
+    def test_a_body_that_does_not_end(self) -> None:
+        stream = self.ask("POST", "/api/size", end=False, content_length=str(10**9))
+        self.send(stream, b" " * 100_000)
+        request = self.channel._channel.streams[stream]._request
+        self.assertEqual(b"", request.content.getvalue())
+        request.handleContentChunk(b" " * LINGER_BYTES)
+        self.pump()
+        reset = [e for e in self.events[stream] if isinstance(e, h2.events.StreamReset)]
+        self.assertEqual(1, len(reset))
+
+    def test_a_long_poll_is_no_idleness(self) -> None:
+        stream = self.ask("GET", "/api/park")
+        for _ in range(8):
+            self.clock.advance(IDLE_SECONDS)
+        self.assertFalse(self.transport.disconnecting)
+        self.handlers.parked[0].callback({})
+        self.pump()
+        self.assertEqual("200", self.status(stream))
+        self.clock.advance(IDLE_SECONDS)
+        self.assertTrue(self.transport.disconnecting)
+
+    def test_half_a_request_is(self) -> None:
+        self.ask("POST", "/api/size", end=False)
+        self.clock.advance(IDLE_SECONDS)
+        self.assertTrue(self.transport.disconnecting)
+
+    def test_hang_up(self) -> None:
+        self.ask("GET", "/api/park")
+        self.connection.lose()
+        self.assertEqual(self.handlers.parked, self.handlers.cancelled)
+        self.assertEqual(0, self.api.site.connections)
+
+    def test_no_sockets_here(self) -> None:
+        headers = {name.lower(): value for name, value in UPGRADE.items() if name[0] == "S"}
+        self.assertEqual("426", self.status(self.ask("GET", "/ws/x", True, **headers)))
+
+    def test_a_method_that_is_none(self) -> None:
+        self.assertEqual("400", self.status(self.ask("G\u00cbT", "/api/list")))
+        self.assertEqual("400", self.status(self.ask("GET /", "/api/list")))
+
+    def test_offered(self) -> None:
+        self.assertEqual([b"h2", b"http/1.1"], self.api.site.acceptableProtocols())

@@ -1,0 +1,125 @@
+"""tmux clients that a test plays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twisted.internet.error import ProcessDone, ProcessTerminated
+from twisted.python.failure import Failure
+
+from tservice.mux.tmux.client import ControlClient
+from tservice.mux.tmux.control import Notice, Output
+from tservice.mux.transport import Reach
+
+
+class Process:
+    """The process of one client, as its transport."""
+
+    def __init__(self, client: ControlClient) -> None:
+        self.client = client
+        self.lines: list[bytes] = []
+        self.signals: list[str] = []
+        self.open = True
+        self.number = 0
+        client.makeConnection(self)
+
+    # -- what the client calls
+
+    def write(self, data: bytes) -> None:
+        self.lines += data.splitlines()
+
+    def closeStdin(self) -> None:
+        self.end()
+
+    def signalProcess(self, name: str) -> None:
+        self.signals.append(name)
+        self.end(9)
+
+    def loseConnection(self) -> None:
+        self.open = False
+
+    # -- what the test plays
+
+    def say(self, data: bytes) -> None:
+        """tmux writes C{data}."""
+        self.client.outReceived(data)
+
+    def attached(self) -> None:
+        """tmux answers the attach."""
+        self.say(b"%begin 1 1 0\n%end 1 1 0\n")
+
+    def answer(self, *lines: bytes, ok: bool = True) -> None:
+        """tmux answers one command."""
+        self.number += 1
+        text = b"".join(line + b"\n" for line in lines)
+        guard = b"2 %d 1\n" % self.number
+        self.say(b"%begin " + guard + text + (b"%end " if ok else b"%error ") + guard)
+
+    def end(self, signal: int | None = None) -> None:
+        """The process is over: first exited, then ended, as Twisted tells it."""
+        if not self.open:
+            return
+        self.open = False
+        why = ProcessDone(0) if signal is None else ProcessTerminated(signal=signal)
+        self.client.processExited(Failure(why))
+        self.client.processEnded(Failure(why))
+
+
+class Server:
+    """A server without a process, for a link."""
+
+    def __init__(self) -> None:
+        self.started: list[Process] = []
+        self.reached = Reach.HERE
+        self.answering = True
+        self.asked = 0
+
+    def attach(self, client: ControlClient) -> None:
+        self.started.append(Process(client))
+
+    def reach(self) -> Reach:
+        return self.reached
+
+    async def answers(self) -> bool:
+        self.asked += 1
+        return self.answering
+
+
+class Told:
+    """Remembers what a client or a link tells."""
+
+    def __init__(self) -> None:
+        self.events: list[Any] = []
+
+    def clientOutput(self, client: ControlClient, output: Output) -> None:
+        self.events.append(output.data)
+
+    def clientNotice(self, client: ControlClient, notice: Notice) -> None:
+        self.events.append(notice)
+
+    def clientOverrun(self, client: ControlClient) -> None:
+        self.events.append("overrun")
+
+    def clientStalled(self, client: ControlClient) -> None:
+        self.events.append("stalled")
+
+    def clientEnded(self, client: ControlClient, why: str) -> None:
+        self.events.append(("ended", why))
+
+    def linkAttached(self) -> None:
+        self.events.append("attached")
+
+    def linkOutput(self, output: Output) -> None:
+        self.events.append(output.data)
+
+    def linkNotice(self, notice: Notice) -> None:
+        self.events.append(notice)
+
+    def linkGap(self) -> None:
+        self.events.append("gap")
+
+    def linkHeartbeat(self) -> None:
+        self.events.append("heartbeat")
+
+    def linkLost(self) -> None:
+        self.events.append("lost")

@@ -1,0 +1,130 @@
+"""A control client: answers find their commands, whatever comes in between."""
+
+from __future__ import annotations
+
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.mux.processes import Process, Told
+from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxError, MuxTimeout
+from tservice.mux.tmux import control
+from tservice.mux.tmux.client import MAX_ERROR_TEXT, MAX_WAITING, ClientGone, ControlClient, Refused
+from tservice.mux.tmux.control import Notice
+
+
+class ClientTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.clock, self.told = Clock(), Told()
+        self.client = ControlClient(self.clock, self.told)
+        self.process = Process(self.client)
+        self.process.attached()
+        self.successResultOf(self.client.ready)
+
+    def test_answers_come_in_order(self) -> None:
+        first, second = self.client.command(b"a"), self.client.command(b"b ; c", 2)
+        self.assertEqual([b"a", b"b ; c"], self.process.lines)
+        self.process.answer(b"1")
+        self.assertEqual((b"1",), self.successResultOf(first)[0].lines)
+        self.process.answer(b"2")
+        self.assertNoResult(second)
+        self.process.answer(b"3")
+        self.assertEqual([(b"2",), (b"3",)], [b.lines for b in self.successResultOf(second)])
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_an_error_ends_its_line(self) -> None:
+        """tmux does not run, and does not answer, what follows it."""
+        first, second = self.client.command(b"a ; b ; c", 3), self.client.command(b"d")
+        self.process.answer(b"1")
+        self.process.answer(b"no such thing", ok=False)
+        self.assertEqual("no such thing", str(self.failureResultOf(first, Refused).value))
+        self.process.answer(b"4")
+        self.assertEqual((b"4",), self.successResultOf(second)[0].lines)
+
+    def test_an_answer_has_its_place_in_the_stream(self) -> None:
+        """When a caller goes on, it has seen what came before and nothing after."""
+        seen: list[list[object]] = []
+        self.client.command(b"a").addCallback(lambda _: seen.append(list(self.told.events)))
+        self.process.say(b"%output %0 x\n%begin 2 1 1\n%end 2 1 1\n%output %0 y\n")
+        self.assertEqual([[b"x"]], seen)
+        self.assertEqual([b"x", b"y"], self.told.events)
+
+    def test_a_late_answer_is_not_the_next_ones(self) -> None:
+        first = self.client.command(b"a")
+        self.clock.advance(COMMAND_TIMEOUT)
+        self.failureResultOf(first, MuxTimeout)
+        self.assertEqual(["stalled"], self.told.events)
+        self.assertTrue(self.client.overdue)
+        second = self.client.command(b"b")
+        self.process.answer(b"late")
+        self.assertNoResult(second)
+        self.assertFalse(self.client.overdue)
+        self.process.answer(b"2")
+        self.assertEqual((b"2",), self.successResultOf(second)[0].lines)
+
+    def test_a_cancelled_command_keeps_its_place(self) -> None:
+        first, second = self.client.command(b"a"), self.client.command(b"b")
+        first.addErrback(lambda _: None).cancel()
+        self.process.answer(b"1")
+        self.process.answer(b"2")
+        self.assertEqual((b"2",), self.successResultOf(second)[0].lines)
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_the_queue_is_bounded(self) -> None:
+        waiting = [self.client.command(b"a") for _ in range(MAX_WAITING)]
+        self.failureResultOf(self.client.command(b"b"), MuxBusy)
+        self.assertEqual(MAX_WAITING, len(self.process.lines))
+        for _ in waiting:
+            self.process.answer()
+        self.assertEqual(MAX_WAITING, len([self.successResultOf(each) for each in waiting]))
+
+    def test_the_end_of_the_process(self) -> None:
+        command = self.client.command(b"a")
+        self.process.say(b"%output %0 ab\\0")
+        self.process.say(b"")
+        self.process.end()
+        self.failureResultOf(command, MuxTimeout)
+        self.failureResultOf(self.client.command(b"b"), ClientGone)
+        self.assertEqual(b"ab", self.told.events[0])
+        self.assertEqual("ended", self.told.events[-1][0])
+        self.successResultOf(self.client.gone)
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_pipes_that_stay_open_after_the_process(self) -> None:
+        self.client.processExited(None)  # type: ignore[arg-type]
+        self.clock.advance(1)
+        self.assertFalse(self.process.open)
+
+    def test_an_answer_beyond_the_bound(self) -> None:
+        self.patch(control, "MAX_BLOCK", 5)
+        command = self.client.command(b"a")
+        self.process.answer(b"0123456789")
+        self.failureResultOf(command, MuxError)
+
+    def test_notices(self) -> None:
+        self.process.say(b"%window-renamed @0 dead\n%begin 9 9 0\n%end 9 9 0\n")
+        self.assertEqual([Notice(b"window-renamed", b"@0 dead")], self.told.events)
+
+    def test_an_answer_that_nobody_asked_for_is_dropped(self) -> None:
+        self.process.answer(b"x")
+        command = self.client.command(b"a")
+        self.process.answer(b"1")
+        self.assertEqual((b"1",), self.successResultOf(command)[0].lines)
+
+
+class AttachTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.told = Told()
+        self.client = ControlClient(Clock(), self.told)
+        self.process = Process(self.client)
+
+    def test_refused(self) -> None:
+        self.process.say(b"%begin 1 1 0\nno sessions\n%error 1 1 0\n")
+        self.assertEqual("no sessions", str(self.failureResultOf(self.client.ready).value))
+
+    def test_it_ends_without_a_word(self) -> None:
+        self.client.errReceived(b"x" * MAX_ERROR_TEXT)
+        self.client.errReceived(b"no server running\n")
+        self.process.end()
+        text = str(self.failureResultOf(self.client.ready, Refused).value)
+        self.assertTrue(text.endswith("no server running"))
+        self.assertLessEqual(len(text), MAX_ERROR_TEXT)

@@ -1,0 +1,146 @@
+"""A link keeps one client attached; clients die and stall, servers die and stand still."""
+
+from __future__ import annotations
+
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.mux.processes import Process, Server, Told
+from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxTimeout, PaneGone
+from tservice.mux.tmux.client import MAX_WAITING
+from tservice.mux.tmux.control import Block
+from tservice.mux.tmux.link import FIRST_DELAY, HEARTBEAT, LAST_DELAY, SETTLED, Link
+from tservice.mux.transport import Reach
+
+
+class LinkTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.clock, self.told, self.server = Clock(), Told(), Server()
+        self.link = Link(self.clock, self.told, self.server)
+        client = self.link.new_client()
+        self.server.attach(client)
+        self.last.attached()
+        self.link.take(client)
+
+    @property
+    def last(self) -> Process:
+        return self.server.started[-1]
+
+    def command(self, line: bytes = b"a") -> Deferred[list[Block]]:
+        return Deferred.fromCoroutine(self.link.command(line))
+
+    def test_output_passes(self) -> None:
+        self.last.say(b"%output %0 x\n")
+        self.assertEqual([b"x"], self.told.events)
+
+    def test_a_client_that_dies_is_replaced(self) -> None:
+        self.last.end(9)
+        waiting = self.command()
+        self.clock.advance(FIRST_DELAY)
+        self.assertEqual(2, len(self.server.started))
+        self.assertNoResult(waiting)
+        self.last.attached()
+        self.assertEqual(["gap", "attached"], self.told.events)
+        self.assertEqual([b"a"], self.last.lines)
+        self.last.answer(b"1")
+        self.assertEqual((b"1",), self.successResultOf(waiting)[0].lines)
+
+    def test_delays_grow_and_begin_anew(self) -> None:
+        for delay in (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, LAST_DELAY, LAST_DELAY):
+            count = len(self.server.started)
+            self.last.end(9)
+            self.clock.advance(delay - 0.01)
+            self.assertEqual(count, len(self.server.started), delay)
+            self.clock.advance(0.02)
+            self.assertEqual(count + 1, len(self.server.started), delay)
+        self.last.attached()
+        self.clock.advance(SETTLED + 1)
+        self.last.end(9)
+        self.clock.advance(FIRST_DELAY)
+        self.assertEqual(11, len(self.server.started))
+
+    def test_a_server_that_is_gone(self) -> None:
+        waiting = self.command()
+        self.server.reached = Reach.GONE
+        self.last.end()
+        self.assertEqual(["lost"], self.told.events)
+        self.failureResultOf(waiting, MuxTimeout)
+        self.failureResultOf(self.command(), PaneGone)
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_unknown_is_not_gone(self) -> None:
+        self.server.reached = Reach.UNKNOWN
+        self.last.end(9)
+        self.clock.advance(FIRST_DELAY)
+        self.assertEqual(2, len(self.server.started))
+        self.assertEqual([], self.told.events)
+
+    def test_a_server_that_stands_still_is_waited_for(self) -> None:
+        """No client is killed and none is added; the old one is understood again."""
+        self.server.answering = False
+        late = self.command()
+        self.clock.pump([COMMAND_TIMEOUT, 0, LAST_DELAY])
+        self.failureResultOf(late, MuxTimeout)
+        self.assertEqual((1, []), (len(self.server.started), self.last.signals))
+        self.assertEqual(2, self.server.asked)
+        self.last.answer(b"late")
+        self.clock.advance(LAST_DELAY)
+        self.assertEqual(2, self.server.asked)
+        again = self.command(b"b")
+        self.last.answer(b"2")
+        self.assertEqual((b"2",), self.successResultOf(again)[0].lines)
+        self.assertEqual([], self.told.events)
+
+    def test_a_client_that_stalls_is_replaced(self) -> None:
+        """The server answers somebody else, so it is the client."""
+        late = self.command()
+        stalled = self.last
+        self.clock.pump([COMMAND_TIMEOUT, 0])
+        self.failureResultOf(late, MuxTimeout)
+        self.assertEqual(["KILL"], stalled.signals)
+        self.clock.advance(FIRST_DELAY)
+        self.last.attached()
+        self.assertEqual(["gap", "attached"], self.told.events)
+
+    def test_a_stalled_client_is_found_by_the_heartbeat(self) -> None:
+        self.clock.advance(HEARTBEAT)
+        self.assertEqual(["heartbeat"], self.told.events)
+        self.command().addErrback(lambda why: why.trap(MuxTimeout))
+        stalled = self.last
+        self.clock.pump([COMMAND_TIMEOUT, 0])
+        self.assertEqual(["KILL"], stalled.signals)
+
+    def test_a_client_that_attaches_slowly_is_not_given_up(self) -> None:
+        self.last.end(9)
+        self.clock.advance(FIRST_DELAY)
+        waiting = self.command()
+        self.clock.advance(100)
+        self.failureResultOf(waiting, MuxTimeout)
+        self.assertEqual((2, []), (len(self.server.started), self.last.signals))
+        self.last.attached()
+        self.assertEqual(["gap", "attached"], self.told.events)
+
+    def test_what_waits_is_bounded(self) -> None:
+        self.last.end(9)
+        waiting = [self.command() for _ in range(MAX_WAITING)]
+        self.failureResultOf(self.command(), MuxBusy)
+        self.clock.advance(COMMAND_TIMEOUT)
+        for each in waiting:
+            self.failureResultOf(each, MuxTimeout)
+
+    def test_close(self) -> None:
+        closed = Deferred.fromCoroutine(self.link.close("let go"))
+        self.successResultOf(closed)
+        self.assertEqual([], self.told.events)
+        self.failureResultOf(self.command(), PaneGone)
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_an_end_that_is_expected(self) -> None:
+        self.link.expect_end(True)
+        self.last.end()
+        self.clock.advance(10)
+        self.assertEqual(1, len(self.server.started))
+        self.link.expect_end(False)
+        self.clock.advance(FIRST_DELAY)
+        self.assertEqual(2, len(self.server.started))

@@ -1,0 +1,80 @@
+"""What a client starts from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import frozen
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.core.identity import Identity
+from tservice.http.status import StatusAnswer
+from tservice.status.service import Sources, StatusService
+
+ADMIN = Identity(username="root", admin=True)
+USER = Identity(username="ann", admin=False, must_change_password=True)
+
+
+@frozen
+class Known:
+    """A session as far as the list knows it."""
+
+    id: str
+    owner: str
+
+
+class FewSessions:
+    """Two sessions of two owners."""
+
+    def list(self, caller: Identity) -> list[Known]:
+        every = [Known("1", "ann"), Known("2", "bob")]
+        return [one for one in every if caller.may_reach(one.owner)]
+
+    def describe(self, session_id: str) -> dict[str, Any]:
+        return {"id": session_id}
+
+
+class StatusTests(SynchronousTestCase):
+    def status(self, **sources: Any) -> StatusService:
+        clock, sessions = Clock(), FewSessions()
+        clock.advance(12.5)
+        found: Any = sessions
+        return StatusService(clock, "1.2.3", found, True, Sources(**sources))
+
+    def test_every_field_is_there_while_features_are_off(self) -> None:
+        self.assertEqual(
+            {
+                "version": "1.2.3",
+                "sessions": [{"id": "1"}],
+                "cronJobs": 0,
+                "approvals": [],
+                "planUsage": None,
+                "tunnel": {"running": False, "url": None},
+                "user": {
+                    "username": "ann",
+                    "role": "user",
+                    "multiUser": True,
+                },
+                "serverTime": 12500,
+            },
+            self.status().describe(USER),
+        )
+
+    def test_an_admin_sees_all_of_it(self) -> None:
+        found = self.status().describe(ADMIN)
+        self.assertEqual([{"id": "1"}, {"id": "2"}], found["sessions"])
+        self.assertEqual("admin", found["user"]["role"])
+
+    def test_features_speak_for_the_caller(self) -> None:
+        status = self.status(
+            cron_jobs=lambda identity: 3,
+            approvals=lambda identity: [{"id": identity.username}],
+            tunnel=lambda identity: {"running": True, "url": "https://x"},
+        )
+        found = status.describe(USER)
+        self.assertEqual((3, [{"id": "ann"}]), (found["cronJobs"], found["approvals"]))
+        self.assertEqual("https://x", found["tunnel"]["url"])
+
+    def test_it_is_what_the_document_promises(self) -> None:
+        StatusAnswer.model_validate(self.status().describe(USER))

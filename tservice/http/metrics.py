@@ -1,0 +1,104 @@
+"""C{GET /metrics}: what is counted here, and what others are asked for when it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.registry import Collector
+
+from tservice.http.operations import Access, Call, Operation, Reply, Style
+
+BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600)
+"""Seconds; long polls end at 600."""
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+"""Others are counted as C{other}: a caller must not be able to make new series."""
+
+Values = Mapping[tuple[str, ...], float]
+"""Values of a gauge by its labels; C{()} for one without."""
+
+
+class _Gauge(Collector):
+    """Asks for its values when the metrics are read."""
+
+    def __init__(
+        self, name: str, text: str, labels: Sequence[str], values: Callable[[], Values]
+    ) -> None:
+        self._name, self._text, self._labels, self._values = name, text, labels, values
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        family = GaugeMetricFamily(self._name, self._text, labels=self._labels)
+        for labels, value in self._values().items():
+            family.add_metric(labels, value)
+        yield family
+
+    def describe(self) -> Iterator[GaugeMetricFamily]:
+        """What it will be called; asked for at registration, when there is nothing to ask yet."""
+        yield GaugeMetricFamily(self._name, self._text, labels=self._labels)
+
+
+class Metrics:
+    """The counters of this service, in a registry of their own."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        self._requests = Counter(
+            "tservice_http_requests",
+            "Requests answered; status 499: the client left before.",
+            ["route", "method", "status"],
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "tservice_http_request_seconds",
+            "From the request's last byte to the answer's.",
+            ["route"],
+            buckets=BUCKETS,
+            registry=self._registry,
+        )
+        self._bytes = Counter(
+            "tservice_http_answer_bytes", "Bytes of answers' content.", registry=self._registry
+        )
+
+    def answered(self, route: str, method: str, status: int, seconds: float, size: int) -> None:
+        """Count one answer; the hook of L{tservice.http.site.Site}."""
+        known = method if method in METHODS else "other"
+        self._requests.labels(route, known, str(status)).inc()
+        self._seconds.labels(route).observe(seconds)
+        self._bytes.inc(size)
+
+    def gauge(
+        self, name: str, text: str, values: Callable[[], Values], labels: Sequence[str] = ()
+    ) -> None:
+        """Add a gauge that is asked for when the metrics are read.
+
+        @param name: without the C{tservice_} in front.
+        @param values: by label values in the order of C{labels}; their number must be bounded.
+        """
+        self._registry.register(_Gauge(f"tservice_{name}", text, labels, values))
+
+    def text(self) -> bytes:
+        """Everything, in Prometheus' text format."""
+        return generate_latest(self._registry)
+
+    async def read(self, call: Call) -> object:
+        """Answer C{GET /metrics}."""
+        return Reply(content=self.text(), content_type=CONTENT_TYPE_LATEST)
+
+    def operations(self) -> list[Operation]:
+        """The route, for the table."""
+        return [
+            Operation(
+                method="GET",
+                path="/metrics",
+                access=Access.USER,
+                handler=self.read,
+                summary="Metrics for Prometheus",
+                tag="Diagnostics",
+                style=Style.RAW,
+                media_type="text/plain",
+            )
+        ]

@@ -1,0 +1,235 @@
+"""The OpenAPI 3.1 document of the operations table (interface.md Endpoints)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter
+
+from tservice.core.errors import HTTP_STATUS, ErrorCode
+from tservice.http.operations import Access, Operation, Style
+from tservice.http.routing import ANY
+
+_REF = "#/components/schemas/{model}"
+_PARAMETER = re.compile(r"\{(\w+)(?::path)?\}")
+_ANY_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+
+Schema = dict[str, Any]
+
+ERROR: Schema = {
+    "type": "object",
+    "required": ["success", "error", "errorCode"],
+    "properties": {
+        "success": {"const": False},
+        "error": {"type": "string"},
+        "errorCode": {"enum": [code.value for code in ErrorCode]},
+    },
+}
+
+SECURITY: Schema = {
+    "basic": {"type": "http", "scheme": "basic"},
+    "cookie": {"type": "apiKey", "in": "cookie", "name": "service_session"},
+    "hookSecret": {"type": "apiKey", "in": "header", "name": "X-Service-Hook-Secret"},
+}
+
+_BARE: Mapping[int, str] = {
+    401: "Not signed in: bare text",
+    403: "Host or origin not allowed: bare text",
+    429: "Over the failure cap: bare text, with Retry-After",
+    503: "Too many streams: bare text, with Retry-After",
+}
+"""Answers of the gate, which are never envelopes (interface.md Errors 3)."""
+
+
+def document(operations: Sequence[Operation], version: str) -> Schema:
+    """The whole document.
+
+    @param version: of the program.
+    """
+    schemas = _Schemas(operations)
+    found: dict[str, dict[str, Schema]] = {}
+    for operation in operations:
+        entry = found.setdefault(_PARAMETER.sub(r"{\1}", operation.path), {})
+        for method in _ANY_METHODS if operation.method == ANY else (operation.method,):
+            entry[method.lower()] = _operation(operation, method, schemas)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "tservice",
+            "version": version,
+            "description": "Every /api path is served as /api/v1 as well.",
+        },
+        "tags": [{"name": tag} for tag in sorted({op.tag for op in operations})],
+        "paths": found,
+        "components": {
+            "schemas": {**schemas.shared, "Error": ERROR},
+            "securitySchemes": SECURITY,
+        },
+    }
+
+
+class _Schemas:
+    """The JSON schema of every model in the table, each shared one once."""
+
+    def __init__(self, operations: Iterable[Operation]) -> None:
+        self._adapters: dict[tuple[str, Any], TypeAdapter[Any]] = {}
+        for operation in operations:
+            for kind, model in (
+                ("body", operation.body),
+                ("query", operation.query),
+                ("answer", operation.answer),
+            ):
+                if model is not None:
+                    self._adapters[kind, model] = TypeAdapter(model)
+        found, shared = TypeAdapter.json_schemas(
+            [(key, _mode(key[0]), adapter) for key, adapter in self._adapters.items()],
+            ref_template=_REF,
+        )
+        self._found: Mapping[Any, Schema] = {key: schema for (key, _), schema in found.items()}
+        self.shared: Schema = shared.get("$defs", {})
+
+    def of(self, kind: str, model: Any) -> Schema:
+        """The schema of a body, query or answer."""
+        return self._found[kind, model]
+
+    def properties(self, model: type[BaseModel]) -> tuple[Mapping[str, Schema], Sequence[str]]:
+        """A query model's parameters, and which of them are required."""
+        schema = self._resolve(self.of("query", model))
+        return schema.get("properties", {}), schema.get("required", ())
+
+    def _resolve(self, schema: Schema) -> Schema:
+        name = schema.get("$ref", "").rpartition("/")[2]
+        return self.shared[name] if name else schema
+
+
+def _mode(kind: str) -> Any:
+    return "serialization" if kind == "answer" else "validation"
+
+
+def _operation(operation: Operation, method: str, schemas: _Schemas) -> Schema:
+    found: Schema = {
+        "operationId": operation_id(method, operation.path),
+        "summary": operation.summary,
+        "tags": [operation.tag],
+        "responses": {**_success(operation, schemas), **_failures(operation)},
+        "security": _security(operation.access),
+        "x-access": operation.access.value,
+    }
+    parameters = _path_parameters(operation) + _query_parameters(operation, schemas)
+    if parameters:
+        found["parameters"] = parameters
+    if operation.body is not None:
+        schema = schemas.of("body", operation.body)
+        found["requestBody"] = {
+            "required": not operation.optional_body,
+            "content": {"application/json": {"schema": schema}},
+        }
+    return found
+
+
+def operation_id(method: str, path: str) -> str:
+    """A name for client generators.
+
+    >>> operation_id("GET", "/api/sessions/{id}/git-status")
+    'getSessionsIdGitStatus'
+    """
+    words = re.findall(r"[A-Za-z0-9]+", path.removeprefix("/api"))
+    return method.lower() + "".join(word[:1].upper() + word[1:] for word in words)
+
+
+def _security(access: Access) -> list[Schema]:
+    if access in (Access.PUBLIC, Access.CAPABILITY):
+        return []
+    user: list[Schema] = [{"basic": []}, {"cookie": []}]
+    return [{"hookSecret": []}, *user] if access is Access.HOOK else user
+
+
+def _path_parameters(operation: Operation) -> list[Schema]:
+    return [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in _PARAMETER.findall(operation.path)
+    ]
+
+
+def _query_parameters(operation: Operation, schemas: _Schemas) -> list[Schema]:
+    if operation.query is None:
+        return []
+    properties, required = schemas.properties(operation.query)
+    return [
+        {"name": name, "in": "query", "required": name in required, "schema": schema}
+        for name, schema in properties.items()
+    ]
+
+
+def _success(operation: Operation, schemas: _Schemas) -> Schema:
+    if operation.style is Style.WEBSOCKET:
+        return {"101": {"description": "A WebSocket"}}
+    if operation.style is Style.STREAM:
+        media, schema = "text/event-stream", {"type": "string"}
+    elif operation.style is Style.RAW:
+        media, schema = operation.media_type, {}
+        if operation.answer is not None:
+            schema = schemas.of("answer", operation.answer)
+    else:
+        media, schema = "application/json", _envelope(operation, schemas)
+    return {"200": {"description": "Success", "content": {media: {"schema": schema}}}}
+
+
+def _envelope(operation: Operation, schemas: _Schemas) -> Schema:
+    data: Schema = {"type": "object"}
+    if operation.answer is not None:
+        data = schemas.of("answer", operation.answer)
+    return {
+        "type": "object",
+        "required": ["success", "data"],
+        "properties": {"success": {"const": True}, "data": data},
+    }
+
+
+def implied(operation: Operation) -> frozenset[ErrorCode]:
+    """The codes that an operation may answer by what it is, and those it names itself."""
+    codes = {ErrorCode.INTERNAL_ERROR, *operation.errors}
+    if operation.body is not None or operation.query is not None:
+        codes.add(ErrorCode.INVALID_INPUT)
+    if operation.body is not None or operation.method in ("POST", "PUT", "PATCH", ANY):
+        codes.add(ErrorCode.PAYLOAD_TOO_LARGE)
+    if operation.access is Access.ADMIN:
+        codes.add(ErrorCode.FORBIDDEN)
+    if operation.access not in (Access.PUBLIC, Access.CAPABILITY):
+        codes.add(ErrorCode.PASSWORD_CHANGE_REQUIRED)
+    if "{" in operation.path:
+        codes.add(ErrorCode.NOT_FOUND)
+    return frozenset(codes)
+
+
+def _failures(operation: Operation) -> Schema:
+    codes: dict[int, list[str]] = {}
+    for code in sorted(implied(operation)):
+        codes.setdefault(HTTP_STATUS[code], []).append(code.value)
+    bare = {403}
+    if operation.access not in (Access.PUBLIC, Access.CAPABILITY):
+        bare |= {401, 429}
+    if ErrorCode.UNAUTHORIZED in operation.errors:
+        bare |= {401, 429}
+        codes.pop(401, None)
+    if operation.style is Style.STREAM:
+        bare.add(503)
+    if operation.style is Style.WEBSOCKET:
+        codes.setdefault(426, []).append(ErrorCode.INVALID_INPUT.value)
+    return {
+        str(status): _failure(codes.get(status, []), status in bare, status)
+        for status in sorted({*codes, *bare})
+    }
+
+
+def _failure(codes: Sequence[str], bare: bool, status: int) -> Schema:
+    content: Schema = {}
+    words = list(codes)
+    if codes:
+        content["application/json"] = {"schema": {"$ref": "#/components/schemas/Error"}}
+    if bare:
+        content["text/plain"] = {"schema": {"type": "string"}}
+        words.append(_BARE[status])
+    return {"description": "; ".join(words), "content": content}

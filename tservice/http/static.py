@@ -1,0 +1,182 @@
+"""The browser UI's files, as they were built (interface.md What the service does)."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+from attrs import frozen
+from zope.interface import implementer
+
+from tservice.core.authentication import Visit
+from tservice.http.envelope import NO_STORE, Response
+from tservice.http.kernel import IPages
+
+INDEX = "index.html"
+UI_ROUTES = frozenset({"/", "/login"})
+"""Paths that the UI itself makes sense of: all of them are its one page."""
+
+CACHE_BYTES = 32 * 1024 * 1024
+"""File content kept in memory; the UI is a tenth of it."""
+
+COMPRESS_FROM = 1024
+FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
+ASK_AGAIN = {"Cache-Control": "no-cache"}
+
+_HASHED = re.compile(r"assets/[^/]+-[A-Za-z0-9_-]{8,}\.[a-z0-9.]+")
+_SIBLINGS = {"br": ".br", "gzip": ".gz"}
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".ico": "image/x-icon",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".map": "application/json",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+    ".wasm": "application/wasm",
+    ".webmanifest": "application/manifest+json",
+    ".webp": "image/webp",
+    ".woff2": "font/woff2",
+}
+_PACKED = frozenset({".ico", ".png", ".webp", ".woff2"})
+
+NOT_BUILT = b"""<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>tservice</title>
+<h1>The browser UI is not built</h1>
+<p>This is a checkout. Run <code>make web</code> in it, then restart the service.</p>
+<p>The API works without it: see <a href="api/docs">api/docs</a>.</p>
+</html>
+"""
+
+
+@frozen(kw_only=True)
+class Stored:
+    """One representation of a file.
+
+    @ivar encoding: its Content-Encoding, if any.
+    """
+
+    content: bytes
+    tag: str
+    encoding: str | None = None
+
+
+def accepted(header: str) -> frozenset[str]:
+    """The encodings of an Accept-Encoding header that we may use."""
+    found = set()
+    for part in header.lower().split(","):
+        name, *parameters = (piece.strip() for piece in part.split(";"))
+        if not any(re.fullmatch(r"q=0(\.0*)?", parameter) for parameter in parameters):
+            found.add(name)
+    return frozenset(found)
+
+
+def matches(header: str, tag: str) -> bool:
+    """Whether an If-None-Match header names C{tag}."""
+    named = {part.strip().removeprefix("W/") for part in header.split(",")}
+    return tag in named or "*" in named
+
+
+@implementer(IPages)
+class Pages:
+    """Serves a folder.  Only what was in it at the start exists, so no path can leave it."""
+
+    def __init__(self, folder: Path) -> None:
+        """
+        @param folder: may be missing: then there is one page, which says so.
+        """
+        self._folder = folder
+        self._names = frozenset(
+            str(path.relative_to(folder))
+            for path in folder.rglob("*")
+            if path.is_file() and not path.is_symlink()
+        )
+        self._cache: dict[tuple[str, str | None], Stored] = {}
+        self._cached = 0
+
+    @property
+    def built(self) -> bool:
+        """Whether there is a UI."""
+        return INDEX in self._names
+
+    def find(self, path: str, visit: Visit) -> Response | None:
+        """The file at C{path}, compressed where the client takes it, or a 304.
+
+        @return: C{None} when there is none; C{public} for what the login page is made of.
+        """
+        name = INDEX if path in UI_ROUTES else unquote(path[1:])
+        if name == INDEX and not self.built:
+            return self._missing()
+        if name not in self._names or "%2F" in path:
+            return None
+        stored = self._choose(name, accepted(visit.header("accept-encoding") or ""))
+        hashed = _HASHED.fullmatch(name) is not None
+        headers = {
+            **(FOREVER if hashed else ASK_AGAIN),
+            "ETag": stored.tag,
+            "Vary": "Accept-Encoding",
+        }
+        public = hashed or path == "/login"
+        if matches(visit.header("if-none-match") or "", stored.tag):
+            return Response(status=304, content_type="", headers=headers, public=public)
+        if stored.encoding is not None:
+            headers["Content-Encoding"] = stored.encoding
+        return Response(
+            status=200,
+            content=stored.content,
+            content_type=_type(name),
+            headers=headers,
+            public=public,
+        )
+
+    def login_page(self) -> Response:
+        """The page in which a person signs in; the gate gives it its status."""
+        if not self.built:
+            return self._missing()
+        content = self._choose(INDEX, frozenset()).content
+        return Response(status=200, content=content, content_type=_TYPES[".html"], headers=NO_STORE)
+
+    def _missing(self) -> Response:
+        return Response(
+            status=200,
+            content=NOT_BUILT,
+            content_type=_TYPES[".html"],
+            headers=NO_STORE,
+            public=True,
+        )
+
+    def _choose(self, name: str, encodings: frozenset[str]) -> Stored:
+        for encoding, suffix in _SIBLINGS.items():
+            if encoding in encodings and name + suffix in self._names:
+                return self._keep(name, encoding, name + suffix)
+        plain = self._keep(name, None, name)
+        worth = Path(name).suffix not in _PACKED and len(plain.content) >= COMPRESS_FROM
+        return self._keep(name, "gzip", None) if worth and "gzip" in encodings else plain
+
+    def _keep(self, name: str, encoding: str | None, source: str | None) -> Stored:
+        """One representation, from memory or read now.
+
+        @param source: the file that holds it; C{None}: compressed here.
+        """
+        known = self._cache.get((name, encoding))
+        if known is not None:
+            return known
+        if source is not None:
+            content = (self._folder / source).read_bytes()
+        else:
+            content = gzip.compress(self._keep(name, None, name).content, 6, mtime=0)
+        tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+        stored = Stored(content=content, tag=tag, encoding=encoding)
+        if self._cached + len(content) <= CACHE_BYTES:
+            self._cached += len(content)
+            self._cache[name, encoding] = stored
+        return stored
+
+
+def _type(name: str) -> str:
+    return _TYPES.get(Path(name).suffix, "application/octet-stream")

@@ -1,0 +1,51 @@
+"""What C{twistd tservice} needs: the options, and the service that they make.
+
+The only importer of the reactor; imported by nobody but C{twistd}.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from twisted.application.service import IService
+
+from tservice.core.endpoints import parse_listen
+from tservice.core.redact import Redactor
+from tservice.core.twistdlog import LogService, target_of
+from tservice.tap.base import Base
+from tservice.tap.options import Options
+from tservice.tap.root import Root
+
+__all__ = ["Options", "makeService"]
+
+
+def makeService(options: Options) -> IService:
+    """The whole service for C{twistd}.
+
+    @raise StartError: an endpoint is not understood, or would let strangers in.
+    """
+    from twisted.internet import reactor
+
+    # Half a second of imports, which a wrong option or --help need not wait for.
+    from tservice.tap.assembly import assemble
+
+    loaded = options.loaded
+    redactor = Redactor()
+    if loaded.config.password is not None:
+        redactor.register_login(loaded.config.username, loaded.config.password)
+    # Whatever is started without an environment of its own must not inherit the password.
+    os.environ.pop("SERVICE_PASSWORD", None)
+    base = Base(
+        reactor=reactor,
+        config=loaded.config,
+        addresses=parse_listen(loaded.config),
+        warnings=loaded.warnings,
+        environ=dict(os.environ),
+        home=Path.home(),
+        redactor=redactor,
+    )
+    threads: Any = reactor
+    target = target_of(getattr(options, "parent", None))
+    return Root(base, LogService(target, loaded.config, redactor, threads.callFromThread), assemble)

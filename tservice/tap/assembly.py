@@ -1,0 +1,108 @@
+"""How everything is put together."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import secrets
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from twisted.internet.task import deferLater
+
+from tservice import __version__
+from tservice.clis.routes import CliRoutes
+from tservice.core.listening import Listener
+from tservice.core.stack import Closing, ServiceStack
+from tservice.http.apidocs import ApiDocs
+from tservice.http.kernel import Kernel
+from tservice.http.metrics import Metrics, Values
+from tservice.http.operations import Operation
+from tservice.http.site import Site
+from tservice.http.sse import EventStreams
+from tservice.http.static import Pages
+from tservice.http.status import StatusRoutes
+from tservice.http.websocket import WebSockets
+from tservice.settings.routes import SettingsRoutes
+from tservice.settings.service import SettingsService
+from tservice.status.service import Sources, StatusService
+from tservice.tap.access import wire_access
+from tservice.tap.base import Base
+from tservice.tap.ground import open_database, wire_clis, wire_mux
+from tservice.tap.root import Startup
+from tservice.tap.sessions import Sessions, wire_sessions
+
+
+def assemble(base: Base, stack: ServiceStack) -> None:
+    """Put everything together, bottom up; each service starts as it joins C{stack}."""
+    database = open_database(base, stack)
+    settings = SettingsService(base.config.data_dir / "settings.json", base.hub, base.config)
+    settings.load()
+    clis = wire_clis(base, settings, stack)
+    mux = wire_mux(base, stack)
+    sessions = wire_sessions(base, database, settings, clis, mux, lambda: listener, stack)
+    sockets = WebSockets(base.reactor)
+    status = StatusService(
+        base.reactor, __version__, sessions.service, base.config.multiuser, Sources()
+    )
+    streams = EventStreams(base.hub, base.reactor, secrets.token_hex(4), status.describe)
+    pages = Pages(Path(__file__).parents[1] / "static")
+    access = wire_access(base, database, sessions.service, sockets, streams, pages)
+    metrics = wire_metrics(sessions, sockets, streams)
+    operations = documented(
+        [
+            *access.operations,
+            *sessions.operations,
+            *SettingsRoutes(settings).operations(),
+            *CliRoutes(clis.service).operations(),
+            *StatusRoutes(status.describe).operations(),
+            *streams.operations(),
+            *metrics.operations(),
+        ]
+    )
+    kernel = Kernel(operations, access.gate, pages, sockets, base.config.base_path)
+    site = Site(kernel, base.reactor, metrics.answered)
+    listener = Listener(base.reactor, base.addresses, site)
+    startup = Startup(base, sessions.service.open, listener, lambda: give_up(base.reactor))
+    # One turn of the reactor, in which what was just written leaves for those who read.
+    last_words = Closing("last words", lambda: deferLater(base.reactor, 0))
+    for service in (sockets, last_words, streams, listener, startup):
+        service.setServiceParent(stack)
+
+
+def documented(operations: list[Operation]) -> list[Operation]:
+    """C{operations}, and the routes of their own description."""
+    docs = ApiDocs(__version__)
+    every = [*operations, *docs.operations()]
+    docs.cover(every)
+    return every
+
+
+def wire_metrics(sessions: Sessions, sockets: WebSockets, streams: EventStreams) -> Metrics:
+    """What C{GET /metrics} tells beside the requests."""
+    metrics = Metrics()
+
+    def session_counts() -> Values:
+        counts = sessions.service.counts()
+        return {(mode, status.value): number for mode, status, number in counts}
+
+    metrics.gauge("sessions", "Sessions there are.", session_counts, ["mode", "status"])
+    for name, text, count in (
+        ("websockets", "WebSockets open.", lambda: sockets.count),
+        ("event_streams", "Clients of the event stream.", lambda: streams.count),
+        ("parked_waits", "Waits held open.", sessions.waiting.parked),
+    ):
+        metrics.gauge(name, text, partial(_single, count))
+    return metrics
+
+
+def _single(count: Callable[[], int]) -> Values:
+    return {(): count()}
+
+
+def give_up(reactor: Any) -> None:
+    """End the program with exit status 1: C{twistd} itself reports success after any stop."""
+    atexit.register(os._exit, 1)
+    reactor.stop()

@@ -1,0 +1,31 @@
+"""What every part is handed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import field, frozen
+
+from tservice.core.config import Config
+from tservice.core.endpoints import ListenAddress
+from tservice.core.events import EventHub
+from tservice.core.redact import Redactor
+
+
+@frozen(kw_only=True)
+class Base:
+    """What everything stands on.
+
+    @ivar environ: the service's own environment, without its secrets.
+    """
+
+    reactor: Any
+    config: Config
+    addresses: tuple[ListenAddress, ...]
+    warnings: tuple[str, ...]
+    environ: Mapping[str, str]
+    home: Path
+    redactor: Redactor
+    hub: EventHub = field(factory=EventHub)

@@ -1,0 +1,92 @@
+"""The command line of C{twistd tservice}."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from twisted.python import usage
+
+from tservice import __version__
+from tservice.core.config import settings
+from tservice.core.configload import Loaded, load
+from tservice.core.errors import StartError
+
+
+class Options(usage.Options):
+    """The command line after the word C{tservice}, merged with the other layers at its end.
+
+    @ivar loaded: the configuration, once the options are parsed.
+    """
+
+    synopsis = "[tservice options]"
+    longdesc = (
+        "Each option is also a key of the YAML file (without the dashes) and a SERVICE_* "
+        "variable. The password is no option: set SERVICE_PASSWORD or --password-file."
+    )
+    optFlags = [
+        [form, None, text]
+        for entry in settings()
+        if entry.flag
+        for form, text in ((entry.name, entry.help), (f"no-{entry.name}", f"Not {entry.name}."))
+    ]
+    optParameters = [
+        ["config", None, None, "YAML file of settings (SERVICE_CONFIG)."],
+        *(
+            [entry.name, None, None, entry.help]
+            for entry in settings()
+            if entry.on_command_line and not entry.flag and entry.name != "listen"
+        ),
+    ]
+
+    loaded: Loaded
+
+    def __init__(self, environ: Mapping[str, str] = os.environ, home: Path | None = None) -> None:
+        super().__init__()
+        self._environ = environ
+        self._home = home or Path.home()
+        self._listen: list[str] = []
+
+    def opt_listen(self, endpoint: str) -> None:
+        """Where to listen: a Twisted endpoint (tcp, tcp6, ssl, unix); may be repeated."""
+        self._listen.append(endpoint)
+
+    def opt_version(self) -> None:
+        """Print the version and exit."""
+        print(f"tservice {__version__}")
+        raise SystemExit(0)
+
+    def parseOptions(self, options: Any = None) -> None:
+        """@raise StartError: one line instead of the whole usage."""
+        try:
+            super().parseOptions(options)
+        except usage.UsageError as error:
+            raise StartError(f"{error} (see twistd tservice --help)") from None
+
+    def parseArgs(self) -> None:
+        """There are no words beside the options."""
+
+    def postOptions(self) -> None:
+        """Merge every layer (wire 26, Access).
+
+        @raise StartError: a setting is wrong.
+        """
+        self.loaded = load(self._given(), self._environ, self._home)
+
+    def _given(self) -> dict[str, object]:
+        found: dict[str, object] = {"config": self["config"], "listen": self._listen or None}
+        for entry in settings():
+            if entry.flag:
+                found[entry.name] = self._flag(entry.name)
+            elif entry.name in self:
+                found[entry.name] = self[entry.name]
+        return found
+
+    def _flag(self, name: str) -> bool | None:
+        if self[name] and self[f"no-{name}"]:
+            raise StartError(f"--{name} and --no-{name} are both given: use one of them")
+        if self[name] or self[f"no-{name}"]:
+            return bool(self[name])
+        return None

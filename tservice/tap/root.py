@@ -1,0 +1,100 @@
+"""The top of the service tree: how it starts, and how a start is refused."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from twisted.application.service import Service
+from twisted.internet.defer import Deferred
+from twisted.logger import Logger
+from twisted.python.components import Componentized
+
+from tservice.core.errors import StartError
+from tservice.core.listening import Listener
+from tservice.core.lock import FolderLock
+from tservice.core.stack import ServiceStack
+from tservice.core.tasks import spawn
+from tservice.core.twistdlog import LogService
+from tservice.tap.base import Base
+
+Assembler = Callable[[Base, ServiceStack], None]
+"""Adds everything that needs the data folder to the stack."""
+
+
+class Root(ServiceStack):
+    """The top of the tree.  What needs the data folder is made once that is locked."""
+
+    def __init__(self, base: Base, logs: LogService, assemble: Assembler) -> None:
+        super().__init__(base.reactor)
+        self._base = base
+        self._logs = logs
+        self._assemble = assemble
+        logs.setServiceParent(self)
+        FolderLock(base.config.data_dir).setServiceParent(self)
+
+    def setServiceParent(self, parent: Any) -> None:
+        """C{twistd} asks its application, which is our parent, for a log observer."""
+        if isinstance(parent, Componentized):
+            self._logs.install(parent)
+        super().setServiceParent(parent)
+
+    def startService(self) -> None:
+        """@raise StartError: the service cannot start; the line is on stderr by then."""
+        try:
+            super().startService()
+            self._assemble(self._base, self)
+        except StartError as error:
+            # sys.stderr is the log by now.
+            print(error, file=sys.__stderr__, flush=True)
+            raise
+
+
+class Startup(Service):
+    """Topmost: takes up the panes, opens the doors, and says where they are."""
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        base: Base,
+        take_up: Callable[[], Awaitable[None]],
+        listener: Listener,
+        give_up: Callable[[], None],
+    ) -> None:
+        """
+        @param take_up: reads the sessions and takes up what runs.
+        @param give_up: ends the program; called when C{take_up} failed.
+        """
+        self._base, self._take_up = base, take_up
+        self._listener, self._give_up = listener, give_up
+        self._work: Deferred[None] | None = None
+
+    def startService(self) -> None:
+        super().startService()
+        for warning in self._base.warnings:
+            self._log.warn("{warning}", warning=warning)
+        # A start that fails stops the reactor, which must run by then.
+        self._base.reactor.callWhenRunning(self._begin)
+
+    def stopService(self) -> None:
+        super().stopService()
+        if self._work is not None:
+            self._work.cancel()
+
+    def _begin(self) -> None:
+        if self.running:
+            self._work = spawn(self._start(), self._log, "the start")
+
+    async def _start(self) -> None:
+        try:
+            await self._take_up()
+        except Exception:
+            # Without its sessions it must not answer: somebody would start them again.
+            self._log.failure("the sessions could not be taken up")
+            self._give_up()
+            return
+        self._listener.open()
+        urls = ", ".join(self._listener.urls(self._base.config.base_path))
+        self._log.info("ready at {urls}", urls=urls, event="ready")

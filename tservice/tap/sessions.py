@@ -1,0 +1,101 @@
+"""The sessions, their waits and their terminals, put together."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable
+
+from attrs import frozen
+
+from tservice.access import hooksecret
+from tservice.clis.build import Clis
+from tservice.core.events import Event
+from tservice.core.listening import Listener
+from tservice.core.stack import Closing, ServiceStack
+from tservice.http.operations import Operation
+from tservice.mux.tmux.multiplexer import TmuxMultiplexer
+from tservice.sessions.build import Surroundings, build_sessions
+from tservice.sessions.outputwaits import OutputWaits
+from tservice.sessions.routes import session_operations
+from tservice.sessions.service import SessionService
+from tservice.sessions.socket_routes import SocketRoutes
+from tservice.sessions.sockets import TerminalSockets
+from tservice.sessions.waiting import Waiting
+from tservice.sessions.waits import WaitCaps, WaitSlots
+from tservice.settings.service import SettingsService
+from tservice.store.database import Database
+from tservice.tap.base import Base
+
+
+@frozen(kw_only=True)
+class Sessions:
+    """The sessions, and what reaches them."""
+
+    service: SessionService
+    waiting: Waiting
+    operations: list[Operation]
+
+
+def wire_sessions(
+    base: Base,
+    database: Database,
+    settings: SettingsService,
+    clis: Clis,
+    mux: TmuxMultiplexer,
+    listener: Callable[[], Listener],
+    stack: ServiceStack,
+) -> Sessions:
+    """The sessions, their waits and their terminals."""
+    config = base.config
+    service = build_sessions(
+        Surroundings(
+            clock=base.reactor,
+            database=database,
+            mux=mux,
+            clis=clis.registry,
+            hub=base.hub,
+            settings=settings,
+            config=config,
+            home=base.home,
+            api_url=lambda: config.api_url or listener().local_url(config.base_path) or "",
+            hook_secret_file=config.data_dir / hooksecret.FILE_NAME,
+            random_bytes=os.urandom,
+        )
+    )
+    Closing("sessions", service.close).setServiceParent(stack)
+    slots = WaitSlots(
+        WaitCaps(
+            per_session=config.wait_max_per_session,
+            total=config.wait_max_total,
+            per_owner=config.wait_max_per_owner,
+        )
+    )
+    outputs = OutputWaits(base.reactor, slots)
+    waiting = Waiting(base.reactor, service, slots, outputs, base.hub, lambda session_id: False)
+    Closing("waits", waiting.stop).setServiceParent(stack)
+    terminals = TerminalSockets(base.reactor, service.pane_of, outputs.waiting_for)
+    Closing("terminals", base.hub.subscribe(follow_panes(terminals))).setServiceParent(stack)
+    routes = SocketRoutes(service, terminals, lambda: secrets.token_hex(8))
+    return Sessions(
+        service=service,
+        waiting=waiting,
+        operations=[
+            *session_operations(service, waiting),
+            *routes.operations(),
+        ],
+    )
+
+
+def follow_panes(terminals: TerminalSockets) -> Callable[[Event], None]:
+    """Tells the terminals' sockets of a session's new pane, and of its end."""
+
+    def heard(event: Event) -> None:
+        if event.session_id is None:
+            return
+        if event.name == "session:deleted":
+            terminals.deleted(event.session_id)
+        else:
+            terminals.look(event.session_id)
+
+    return heard

@@ -1,0 +1,68 @@
+"""Which rows a dialog covers."""
+
+from __future__ import annotations
+
+import re
+
+from attrs import frozen
+
+from tservice.terminal.screen import Frame
+
+TALLEST = 60
+"""Rows that are looked at, from the bottom up."""
+
+UPPER = "╭┌╔"
+LOWER = "╰└╚"
+"""What the upper and lower edges of boxes begin with."""
+
+_TABS = re.compile(r"(?:← +)?[☐☒☑✔] +\S.*")
+_LAST_OPTION = re.compile(r" *[❯›●>]? *[2-9][.)]")
+
+
+@frozen
+class Area:
+    """Rows that a dialog covers; C{bounded}: an edge or rule stands right above them."""
+
+    top: int
+    bottom: int
+    bounded: bool
+
+
+def area_around(frame: Frame, at: int) -> Area:
+    """The dialog around row C{at}: down from the nearest rule or upper edge around it."""
+    closed = 0
+    for top in range(at, max(-1, at - TALLEST), -1):
+        if frame.is_edge(top):
+            # A box that is closed above row C{at} stands inside the dialog: a table, a preview.
+            upper = frame.rows[top].lstrip(" ")[0] in UPPER
+            if upper and not closed:
+                return Area(top + 1, frame.bottom, bounded=True)
+            closed = max(0, closed - 1) if upper else closed + 1
+        elif frame.is_rule(top) and not closed and _opens(frame, top):
+            return Area(top + 1, frame.bottom, bounded=True)
+    return Area(max(0, at - TALLEST + 1), frame.bottom, bounded=False)
+
+
+def _opens(frame: Frame, at: int) -> bool:
+    """Whether a rule is a dialog's upper one, not the one inside it before a last option."""
+    following = frame.filled(at + 1, min(at + 3, frame.bottom + 1))
+    # A plan is shown between dashed lines, with a rule below them.
+    above = frame.filled(at - 2, at)
+    if not following or (above and set(frame.rows[above[-1]].strip(" ")) == {"╌"}):
+        return False
+    return _LAST_OPTION.match(frame.inner[following[0]]) is None
+
+
+def is_tabs(text: str) -> bool:
+    """Whether a text reads like a row of tabs."""
+    return bool(_TABS.fullmatch(text))
+
+
+def tabs_of(frame: Frame, area: Area) -> tuple[tuple[str, bool], ...]:
+    """The chips of a question dialog's first row; its Submit page is not one of them."""
+    first = frame.filled(area.top, min(area.top + 3, frame.bottom + 1))
+    row = frame.inner[first[0]].strip(" ") if first and area.bounded else ""
+    if not is_tabs(row) or row[0] == "✔":
+        return ()
+    chips = re.findall(r"([☐☒☑✔]) +(.*?)(?= {2,}| *→|$)", row)
+    return tuple((label, mark in "☒☑") for mark, label in chips if mark != "✔")

@@ -1,0 +1,219 @@
+import { describe, expect, test } from "vitest";
+import { asLines, countLines, partsOf, rowFor } from "../history/capture.ts";
+import { backoff } from "../lib/backoff.ts";
+import { bytes, plural, shortPath } from "../lib/format.ts";
+import { uuid } from "../lib/ids.ts";
+import { DEFAULTS, defaultsFor, isDark, parsePrefs } from "../settings/prefs.ts";
+import { actionFor, digitOf, SHORTCUTS } from "../shortcuts/table.ts";
+import { nextItem } from "../ui/menu.ts";
+import { admit, type Toast, TOASTS_MAX } from "../ui/toasts.ts";
+import { bannerText } from "./Banner.tsx";
+import { availablePages, findPage, registerPage } from "./registry.ts";
+import { readRoute, titleOf, writeRoute } from "./route.ts";
+
+describe("routes", () => {
+  test.each([
+    ["http://h/", { login: false }],
+    ["http://h/p/?session=a&page=settings", { login: false, session: "a", page: "settings" }],
+    ["http://h/p/login", { login: true }],
+  ])("%s", (url, route) => {
+    expect(readRoute(new URL(url))).toEqual(route);
+    expect(readRoute(new URL(writeRoute(route), url))).toEqual(route);
+  });
+
+  test("the title names the session and how many wait", () => {
+    expect(titleOf({ name: "build" }, 2, "")).toBe("(2) build · tservice");
+    expect(titleOf(undefined, 0, "home")).toBe("home");
+  });
+});
+
+describe("pages", () => {
+  const load = () => Promise.resolve(() => null);
+
+  test("are listed in their order, where they are available, and once", () => {
+    registerPage({ id: "z", title: "Z", icon: "help", order: 9, load });
+    registerPage({ id: "a", title: "A", icon: "help", order: 1, load });
+    registerPage({ id: "off", title: "Off", icon: "help", order: 0, load, available: () => false });
+    expect(availablePages().map((page) => page.id)).toEqual(["a", "z"]);
+    expect(findPage("off")).toBeUndefined();
+    expect(() => registerPage({ id: "a", title: "A", icon: "help", order: 1, load })).toThrow("twice");
+  });
+});
+
+describe("shortcuts", () => {
+  const key = (code: string, held: string, char = "") => ({
+    code,
+    key: char,
+    ctrlKey: held.includes("c"),
+    shiftKey: held.includes("s"),
+    altKey: held.includes("a"),
+    metaKey: held.includes("m"),
+  });
+  const find = (code: string, held: string, mac = false) =>
+    actionFor(key(code, held), mac, true, false)?.action;
+
+  test.each([
+    ["KeyN", "as", "new"],
+    ["Digit3", "a", "goto"],
+    ["KeyF", "cs", "search"],
+    ["Equal", "c", "zoom-in"],
+    ["Equal", "cs", "zoom-in"],
+    ["Slash", "cs", "help"],
+  ])("%s with %s is %s", (code, held, action) => {
+    expect(find(code, held)).toBe(action);
+  });
+
+  test.each([
+    ["KeyC", "c"],
+    ["KeyN", "c"],
+    ["KeyN", "a"],
+    ["KeyF", "c"],
+    ["KeyF", "a"],
+    ["F2", ""],
+    ["ArrowLeft", "a"],
+    ["KeyN", "asm"],
+    ["Digit1", "c"],
+  ])("%s with %s is the program's", (code, held) => {
+    expect(find(code, held)).toBeUndefined();
+  });
+
+  test("a Mac zooms with Command and leaves Control alone", () => {
+    expect(find("Equal", "m", true)).toBe("zoom-in");
+    expect(find("Equal", "c", true)).toBeUndefined();
+  });
+
+  test("a question mark opens the help only where nobody types", () => {
+    const mark = key("Slash", "s", "?");
+    expect(actionFor(mark, false, false, false)?.action).toBe("help");
+    expect(actionFor(mark, false, true, false)).toBeUndefined();
+    expect(actionFor(mark, false, false, true)).toBeUndefined();
+  });
+
+  test("no two shortcuts share a key", () => {
+    const keys = SHORTCUTS.flatMap((each) =>
+      each.codes.map((code) => [code, each.ctrl, each.shift, each.alt].join()),
+    );
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  test("digits count from the first", () => {
+    expect([digitOf("Digit1"), digitOf("Digit9"), digitOf("KeyA")]).toEqual([0, 8, -1]);
+  });
+});
+
+describe("choices of this browser", () => {
+  test("stored ones come back", () => {
+    const mine = { ...DEFAULTS, theme: "light" as const, fontSize: 20, programCopy: true };
+    expect(parsePrefs(JSON.stringify(mine))).toEqual(mine);
+  });
+
+  test.each([null, "", "{", "7", "null", '{"theme":"pink","fontSize":"big","cursorBlink":1}'])(
+    "%s is the defaults",
+    (text) => {
+      expect(parsePrefs(text)).toEqual(DEFAULTS);
+    },
+  );
+
+  test("figures stay in their range", () => {
+    expect(parsePrefs('{"fontSize":900,"scrollback":-3}')).toMatchObject({ fontSize: 32, scrollback: 500 });
+  });
+
+  test("a phone's text is smaller until chosen otherwise", () => {
+    expect(parsePrefs("{}", defaultsFor(true)).fontSize).toBe(12);
+    expect(parsePrefs('{"fontSize":15}', defaultsFor(true)).fontSize).toBe(15);
+  });
+
+  test("the system decides where nothing was chosen", () => {
+    expect([
+      isDark("system", true),
+      isDark("system", false),
+      isDark("light", true),
+      isDark("dark", false),
+    ]).toEqual([true, false, false, true]);
+  });
+});
+
+describe("formatters", () => {
+  test("bytes, counts and paths", () => {
+    expect([bytes(999), bytes(1500), bytes(25_000), bytes(3.2e6)]).toEqual([
+      "999 bytes",
+      "1.5 KB",
+      "25 KB",
+      "3.2 MB",
+    ]);
+    expect([plural(1, "line"), plural(1234, "line"), plural(2, "match", "matches")]).toEqual([
+      "1 line",
+      "1,234 lines",
+      "2 matches",
+    ]);
+    expect([shortPath("/a/b"), shortPath("/a/b/c/d")]).toEqual(["/a/b", "…/c/d"]);
+  });
+
+  test("retries double up to their bound, with half of each drawn", () => {
+    const rule = { first: 100, most: 1000 };
+    expect([0, 1, 2, 9, 999].map((n) => backoff(rule, n, 1))).toEqual([100, 200, 400, 1000, 1000]);
+    expect(backoff(rule, 0, 0)).toBe(50);
+  });
+
+  test("ids are UUIDs of version 4 without crypto.randomUUID", () => {
+    const zeros = { getRandomValues: <T>(array: T) => array };
+    expect(uuid(zeros as Crypto)).toBe("00000000-0000-4000-8000-000000000000");
+    expect(uuid()).not.toBe(uuid());
+  });
+});
+
+describe("history", () => {
+  test("bare line feeds return the caret, others are left", () => {
+    expect(asLines("a\nb\r\nc")).toBe("a\r\nb\r\nc");
+    expect([countLines(""), countLines("a\nb"), countLines("a\nb\n")]).toEqual([1, 2, 3]);
+  });
+
+  test("a match is shown with what surrounds it", () => {
+    expect(partsOf("one two three", 4, 3)).toEqual({ before: "one ", match: "two", after: " three" });
+    const long = partsOf(`${"x".repeat(100)}NEEDLE${"y".repeat(100)}`, 100, 6);
+    expect(long.match).toBe("NEEDLE");
+    expect(long.before).toBe(`…${"x".repeat(60)}`);
+    expect(long.after).toHaveLength(60);
+    expect([rowFor(100, 30), rowFor(3, 30)]).toEqual([90, 0]);
+  });
+});
+
+describe("small things", () => {
+  const toast = (id: number, title = String(id)): Toast => ({ id, tone: "info", title });
+
+  test("toasts are bounded and the same one does not pile up", () => {
+    let list: readonly Toast[] = [];
+    for (let n = 0; n < TOASTS_MAX + 2; n++) list = admit(list, toast(n));
+    expect(list.map((each) => each.id)).toEqual([2, 3, 4, 5]);
+    expect(admit(list, toast(9, "3")).map((each) => each.id)).toEqual([2, 4, 5, 9]);
+  });
+
+  test("walking a menu passes over what is disabled and goes around", () => {
+    const items = [{}, { disabled: true }, {}].map((part, n) => ({
+      label: String(n),
+      act: () => {},
+      ...part,
+    }));
+    expect([
+      nextItem(items, -1, 1),
+      nextItem(items, 0, 1),
+      nextItem(items, 2, 1),
+      nextItem(items, 0, -1),
+    ]).toEqual([0, 2, 0, 2]);
+    expect(nextItem([{ label: "x", act: () => {}, disabled: true }], 0, 1)).toBe(0);
+  });
+
+  test.each([
+    ["open", false, true, undefined],
+    ["connecting", false, false, undefined],
+    ["retrying", false, true, "connection is lost"],
+    ["retrying", false, false, "cannot be reached"],
+    ["retrying", true, true, "restarting"],
+    ["open", true, true, undefined],
+    ["offline", true, true, "offline"],
+  ] as const)("banner for %s, restart %s, known %s", (state, restart, known, words) => {
+    const text = bannerText(state, restart, known);
+    if (words === undefined) expect(text).toBeUndefined();
+    else expect(text).toContain(words);
+  });
+});

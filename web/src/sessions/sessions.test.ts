@@ -1,0 +1,144 @@
+import { describe, expect, test } from "vitest";
+import type { CliEntry, Session } from "../api/types.ts";
+import {
+  bodyOf,
+  choices,
+  firstDraft,
+  firstMode,
+  FOLDERS_MAX,
+  parseRemembered,
+  recentFolders,
+  remember,
+} from "./newsession.ts";
+import { moved, neighbour } from "./order.ts";
+import { endingText, livePid, lookOf } from "./status.ts";
+
+const place = (id: string, pinned = false) => ({ id, pinned });
+const shown = [place("p", true), place("q", true), place("a"), place("b"), place("c")];
+
+describe("moved", () => {
+  test.each([
+    ["a", 4, ["p", "q", "b", "c", "a"]],
+    ["c", 2, ["p", "q", "c", "a", "b"]],
+    ["c", 0, ["p", "q", "c", "a", "b"]],
+    ["p", 1, ["q", "p", "a", "b", "c"]],
+    ["p", 4, ["q", "p", "a", "b", "c"]],
+  ])("%s to %i", (id, to, wanted) => {
+    expect(moved(shown, id, to)).toEqual(wanted);
+  });
+
+  test("what stays in its place moves nothing", () => {
+    expect(moved(shown, "a", 2)).toBeUndefined();
+    expect(moved(shown, "q", 9)).toBeUndefined();
+    expect(moved(shown, "x", 1)).toBeUndefined();
+  });
+});
+
+describe("neighbour", () => {
+  test("goes around", () => {
+    expect(neighbour(["a", "b"], "b", 1)).toBe("a");
+    expect(neighbour(["a", "b"], "a", -1)).toBe("b");
+    expect(neighbour(["a", "b"], undefined, 1)).toBe("a");
+    expect(neighbour(["a", "b"], "x", -1)).toBe("b");
+    expect(neighbour([], "a", 1)).toBeUndefined();
+  });
+});
+
+const cli = (id: string, part: Partial<CliEntry> = {}): CliEntry => ({
+  id,
+  label: id,
+  shortBadge: id,
+  order: 0,
+  kind: "agent",
+  enabled: true,
+  stock: true,
+  installed: true,
+  ...part,
+});
+
+describe("new session", () => {
+  const entries = [
+    cli("gone", { installed: false }),
+    cli("off", { enabled: false }),
+    cli("shell"),
+    cli("agent"),
+  ];
+
+  test("ready ones come first, switched-off ones not at all", () => {
+    expect(choices(entries).map((entry) => entry.id)).toEqual(["shell", "agent", "gone"]);
+  });
+
+  test("the first wish that can be met", () => {
+    expect(firstMode(entries, ["gone", undefined, "agent"])).toBe("agent");
+    expect(firstMode(entries, ["off"])).toBe("shell");
+    expect(firstMode([], ["shell"])).toBe("");
+  });
+
+  test("sends only what was chosen", () => {
+    expect(bodyOf({ mode: "shell", workingDir: " ", name: "" })).toEqual({ start: true, mode: "shell" });
+    expect(bodyOf({ mode: "shell", workingDir: "/a ", name: " n " }, { cols: 9, rows: 8 })).toEqual({
+      start: true,
+      mode: "shell",
+      workingDir: "/a",
+      name: "n",
+      cols: 9,
+      rows: 8,
+    });
+  });
+
+  test("remembers the last folders, the newest first and each once", () => {
+    let kept = parseRemembered(null);
+    for (let n = 0; n < FOLDERS_MAX + 3; n++)
+      kept = remember(kept, { mode: "shell", workingDir: `/${n}`, name: "" });
+    kept = remember(kept, { mode: "agent", workingDir: "/9", name: "" });
+    expect(kept.mode).toBe("agent");
+    expect(kept.folders).toHaveLength(FOLDERS_MAX);
+    expect(kept.folders.slice(0, 2)).toEqual(["/9", "/10"]);
+    expect(parseRemembered(JSON.stringify(kept))).toEqual(kept);
+  });
+
+  test.each(["{", "null", "[]", '{"folders":7,"mode":1}', '{"folders":[1,null]}'])(
+    "stored %s is no harm",
+    (text) => {
+      expect(parseRemembered(text)).toEqual({ folders: [] });
+    },
+  );
+
+  test("offers each folder once and starts in the default one", () => {
+    const open = [{ workingDir: "/b" }, { workingDir: "/a" }] as Session[];
+    expect(recentFolders({ folders: ["/a"] }, open, { defaultWorkingDir: "/d" })).toEqual(["/a", "/b", "/d"]);
+    expect(firstDraft(entries, { folders: ["/a"] }, { defaultWorkingDir: "/d" }).workingDir).toBe("/d");
+    expect(firstDraft(entries, { folders: ["/a"] }, {}).workingDir).toBe("/a");
+  });
+});
+
+describe("status", () => {
+  const base = { pid: 1, status: "idle" } as Session;
+
+  test.each([
+    [{}, false, "idle"],
+    [{ status: "busy" }, false, "busy"],
+    [{ status: "busy" }, true, "attention"],
+    [{ pid: null }, true, "ended"],
+    [{ pid: null, detached: true }, false, "detached"],
+    [{ status: "stopped" }, false, "stopped"],
+    [{ status: "error", pid: null }, true, "error"],
+    [{ limitPaused: true, status: "busy" }, false, "paused"],
+  ] as const)("%o, attention %s: %s", (part, attention, look) => {
+    expect(lookOf({ ...base, ...part }, attention)).toBe(look);
+  });
+
+  test("a detached process is none of this service's", () => {
+    expect(livePid({ ...base, pid: 7 })).toBe(7);
+    expect(livePid({ ...base, pid: 7, detached: true })).toBeNull();
+    expect(livePid(undefined)).toBeNull();
+  });
+
+  test("an unknown exit status is not called a success", () => {
+    const dead = { ...base, pid: null };
+    expect(endingText({ ...dead, paneExit: { at: 1 } })).toBe("The program has ended.");
+    expect(endingText({ ...dead, paneExit: { at: 1, status: 3 } })).toContain("status 3");
+    expect(endingText({ ...dead, paneExit: { at: 1, signal: 9 } })).toContain("signal 9");
+    expect(endingText(dead)).toContain("No program");
+  });
+});

@@ -1,0 +1,32 @@
+import { expect, test, vi } from "vitest";
+import { onServerEvent, tellServerEvent } from "./events.ts";
+
+test("names and families hear, others do not, and ending works", () => {
+  const heard: string[] = [];
+  const ends = [
+    onServerEvent("session:idle", (_data, name) => heard.push(`name ${name}`)),
+    onServerEvent("session:", (data) => heard.push(`family ${String(data)}`)),
+    onServerEvent("init", () => heard.push("init")),
+  ];
+  tellServerEvent("session:idle", 1);
+  tellServerEvent("session:exit", 2);
+  for (const end of ends) end();
+  tellServerEvent("session:idle", 3);
+  expect(heard).toEqual(["name session:idle", "family 1", "family 2"]);
+});
+
+test("a listener that fails keeps nobody else from hearing", () => {
+  const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
+  const heard: unknown[] = [];
+  const ends = [
+    onServerEvent("x:y", () => {
+      throw new Error("broken");
+    }),
+    onServerEvent("x:y", (data) => heard.push(data)),
+  ];
+  tellServerEvent("x:y", 1);
+  for (const end of ends) end();
+  expect(heard).toEqual([1]);
+  expect(complaint).toHaveBeenCalledOnce();
+  complaint.mockRestore();
+});

@@ -1,0 +1,49 @@
+import { Unicode11Addon } from "@xterm/addon-unicode11";
+import type { IUnicodeVersionProvider, Terminal } from "@xterm/xterm";
+import { expect, test } from "vitest";
+import { TmuxWidths } from "./widths.ts";
+
+function unicode11(): IUnicodeVersionProvider {
+  const found: IUnicodeVersionProvider[] = [];
+  const unicode = { register: (provider: IUnicodeVersionProvider) => found.push(provider) };
+  new Unicode11Addon().activate({ unicode } as unknown as Terminal);
+  return found[0] as IUnicodeVersionProvider;
+}
+
+/** Columns as xterm adds them up: a joined character replaces its cell's width. */
+function columns(widths: IUnicodeVersionProvider, text: string): number {
+  let preceding = 0;
+  let total = 0;
+  for (const char of text) {
+    const properties = widths.charProperties(char.codePointAt(0) ?? 0, preceding);
+    const width = (properties >> 1) & 3;
+    total += (properties & 1) === 1 ? width - ((preceding >> 1) & 3) : width;
+    preceding = properties;
+  }
+  return total;
+}
+
+const widths = new TmuxWidths(unicode11());
+
+/** Read with `display -p '#{cursor_x}'` in tmux 3.3a. */
+test.each([
+  ["漢字", 4],
+  ["한", 2],
+  ["ｱ", 1],
+  ["😀", 2],
+  ["⭐", 2],
+  ["❤", 1],
+  ["❤️", 1],
+  ["✔️", 1],
+  ["1️⃣", 1],
+  ["👨‍👩‍👧", 2],
+  ["👍🏽", 4],
+  ["🇩🇪", 2],
+  ["e\u0301", 1],
+  ["a\u200bb", 2],
+  ["🥲", 2],
+  ["┌─┐", 3],
+  ["⚙", 1],
+])("%s takes %i columns", (text, wanted) => {
+  expect(columns(widths, text)).toBe(wanted);
+});
