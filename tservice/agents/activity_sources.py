@@ -16,8 +16,13 @@ from tservice.agents.interfaces import IAgents, Look, LookObserver
 from tservice.agents.model import PlanUsage
 from tservice.clis.interfaces import Hooks, ICliRegistry, Kind, Trust
 from tservice.core.errors import conflict
-from tservice.sessions.interfaces import IActivitySource, IActivitySources, ISessions, Session
-from tservice.sessions.model import ModelSource
+from tservice.sessions.interfaces import (
+    IActivitySource,
+    IActivitySources,
+    ISessions,
+    ModelSource,
+    Session,
+)
 from tservice.terminal.dialogs import Dialog
 from tservice.terminal.model import display_model
 from tservice.terminal.rules import ScreenRules

@@ -24,7 +24,7 @@ from tservice.agents.activity_pace import (
     judge,
     next_look,
 )
-from tservice.agents.gate import Readiness
+from tservice.agents.gate import BLIND, Readiness
 from tservice.agents.interfaces import Look
 from tservice.agents.trust import TrustAnswer
 from tservice.core.clock import now_ms
@@ -97,6 +97,8 @@ class AgentWatch:
         self._unlisten = pane.log.subscribe(self._printed)
         if fresh and not self._subject.hooks:
             self._after("start", START_IDLE, self._came_up)
+        if not self.readiness.knowable:
+            self._after("blind", BLIND, self._look_soon)
         if self._subject.trust:
             answer = TrustAnswer(self._clock, pane, self._rules, self.readiness, self.look)
             self._spawn(answer.run(), "answering the trust dialog")
@@ -246,7 +248,11 @@ class AgentWatch:
         at = self._due()
         if at is not None and at > self._clock.seconds() + 0.001:
             self._arm()
-        elif not self._looking:
+        else:
+            self._look_soon()
+
+    def _look_soon(self) -> None:
+        if not self._looking:
             self._spawn(self._scheduled(), "looking at a screen")
 
     async def _scheduled(self) -> None:

@@ -36,6 +36,8 @@ START_DIALOGS = frozenset({Kind.TRUST, Kind.BYPASS, Kind.API_KEY, Kind.MCP})
 class Readiness:
     """Whether one agent, from its start on, can be given a prompt.
 
+    @ivar knowable: its composer can be recognised.
+    @ivar asked: a dialog of the start is on its screen.
     @param fresh: its process was just started; one that was taken up was ready before, unless its
         screen shows a dialog of the start.
     """
@@ -43,7 +45,7 @@ class Readiness:
     def __init__(self, clock: IReactorTime, rules: ScreenRules, *, fresh: bool) -> None:
         self._clock = clock
         self._fresh = fresh
-        self._knowable = rules.shape != "mark" or rules.ready_mark is not None
+        self.knowable = rules.shape != "mark" or rules.ready_mark is not None
         self._began = clock.seconds()
         self._since: float | None = None
         self._waiting: list[Deferred[None]] = []
@@ -113,7 +115,7 @@ class Readiness:
         if not self._fresh:
             return True
         old = self._clock.seconds() - self._began >= BLIND
-        return not self._knowable and quiet and old and look.reading.dialog is None
+        return not self.knowable and quiet and old and look.reading.dialog is None
 
     def _release(self, why: Exception | None) -> None:
         waiting, self._waiting = self._waiting, []

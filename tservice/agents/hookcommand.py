@@ -30,9 +30,12 @@ _READ = """\
 body=$(cat 2>/dev/null) || while IFS= read -r line || [ -n "$line" ]; do body="$body$line "; done
 [ -n "$SERVICE_SESSION_ID" ] && [ -n "$SERVICE_API_URL" ] || exit 0
 { IFS= read -r secret <"$SERVICE_HOOK_SECRET_FILE"; } 2>/dev/null || [ -n "$secret" ] || exit 0
-case $SERVICE_API_URL in
-https://127.*|https://localhost[:/]*|https://localhost|https://\\[::1\\]*) trust=insecure;;
-*) trust=no-insecure;;
+trust=no-insecure host=${SERVICE_API_URL#*://} host=${host%%/*}
+case $host in
+*@*) ;;
+"[::1]"|"[::1]:"*|localhost|localhost:*) trust=insecure;;
+*[!0-9.:]*) ;;
+127.*) trust=insecure;;
 esac
 """
 

@@ -10,8 +10,7 @@ from zope.interface import implementer
 
 from tservice.agents.hookconfig_files import HookConfig, Refused
 from tservice.clis.interfaces import Hooks, ICliRegistry
-from tservice.sessions.interfaces import ILaunchPreparation, ISessions, Session
-from tservice.sessions.model import Location
+from tservice.sessions.interfaces import ILaunchPreparation, ISessions, Location, Session
 from tservice.settings.interfaces import ISettings
 
 

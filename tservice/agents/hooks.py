@@ -123,10 +123,10 @@ class HookIntake:
         reason = f"{notice.event} hook"
         if notice.event in DIALOGS:
             blocked = watch is not None and watch.doing is Doing.BLOCKED
-            if dialogs.is_new(notice.name, blocked=blocked):
-                self._publish_signal(session, "session:blocked", notice.at)
             if watch is not None:
                 watch.asked(reason)
+            if dialogs.is_new(notice.name, blocked=blocked):
+                self._publish_signal(session, "session:blocked", notice.at)
             return
         if notice.event in (HookEvent.PROMPT_SUBMITTED, HookEvent.STOP, HookEvent.SESSION_START):
             dialogs.turn_over()

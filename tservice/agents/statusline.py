@@ -48,16 +48,17 @@ exit 0
 """
 
 
-def status_command(own: str | None) -> str:
+def status_command(own: str | None, seconds: float = OWN_LINE) -> str:
     """The command of the C{statusLine} entry; its status is always 0.
 
     @param own: the user's own command, whose output is shown; C{None} shows the service's line.
+    @param seconds: how long that may take.
     """
     text = _ALONE if own is None else _BOTH
     return (
         text.replace("@READ", read_stdin())
         .replace("@POST", post(PATH, _START, bound=BOUND))
-        .replace("@SECONDS", str(OWN_LINE))
+        .replace("@SECONDS", f"{seconds:g}")
         .replace("@LINE", shlex.quote(own or ""))
     )
 

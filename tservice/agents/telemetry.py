@@ -13,8 +13,7 @@ from tservice.agents.telemetry_model import Telemetry, event_data, footer, read_
 from tservice.core.clock import now_ms
 from tservice.core.events import Audience, Event, EventHub
 from tservice.core.identity import Identity
-from tservice.sessions.interfaces import ISessions, Session
-from tservice.sessions.model import ModelSource, Tokens
+from tservice.sessions.interfaces import ISessions, ModelSource, Session, Tokens
 
 
 class TelemetryIntake:

@@ -10,7 +10,14 @@ from zope.interface import Interface
 
 from tservice.core.identity import Identity
 from tservice.mux.interface import IPane
-from tservice.sessions.model import ModelSource, NameSource, Session, Status
+from tservice.sessions.model import (
+    Location,
+    ModelSource,
+    NameSource,
+    Session,
+    Status,
+    Tokens,
+)
 from tservice.sessions.requests import CreateRequest, InputRequest
 from tservice.sessions.viewport import Viewport
 
@@ -25,8 +32,12 @@ __all__ = [
     "ISessions",
     "Identity",
     "InputRequest",
+    "Location",
+    "ModelSource",
+    "NameSource",
     "Session",
     "Status",
+    "Tokens",
     "Viewport",
 ]
 
