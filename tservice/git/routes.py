@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from tservice.core.errors import ErrorCode
 from tservice.git.model import Kind, Options
@@ -50,16 +50,12 @@ def _within(text: str, least: float, most: float, default: float) -> float:
     return min(max(float(text), least), most)
 
 
-def _kind(value: object) -> object:
-    return Kind(value) if isinstance(value, str) and value in set(Kind) else value
-
-
 class DiffQuery(StatusQuery):
     """C{repo} and C{path} are compared with the status, never used as given."""
 
     repo: str = Field(description="A repoRoot of the status")
     path: str = Field(description="A path that the status lists for that repository")
-    kind: Annotated[Kind, BeforeValidator(_kind)]
+    kind: Kind
 
 
 class CountsAnswer(Answer):
