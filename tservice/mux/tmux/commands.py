@@ -8,6 +8,7 @@ import signal
 from attrs import frozen
 
 from tservice.mux.interface import Mark, MuxError
+from tservice.mux.keys import KEYS, digit
 
 PANE = b"%0"
 """The pane of a session: the first and, unless somebody adds to it by hand, only one."""
@@ -82,6 +83,14 @@ def send_named(key: str) -> bytes:
     return b"send-keys -t %b %b" % (PANE, key.encode())
 
 
+def press(name: str) -> bytes:
+    """Press a key of L{KEYS}, or a digit."""
+    if (byte := digit(name)) is not None:
+        return send_bytes(byte)
+    key = KEYS[name]
+    return send_bytes(key.plain) if key.literal else send_named(key.tmux)
+
+
 def leave_copy_mode() -> bytes:
     """Keys that arrive in copy mode are swallowed."""
     return b"copy-mode -q -t " + PANE
@@ -96,6 +105,10 @@ def paste(data: bytes) -> tuple[bytes, bytes]:
         b"set-buffer -b %b -- %b" % (BUFFER, quote(data)),
         b"paste-buffer -p -r -d -b %b -t %b" % (BUFFER, PANE),
     )
+
+
+DROP_PASTE = b"delete-buffer -b " + BUFFER
+"""Forgets what L{paste} loaded but did not insert."""
 
 
 def set_option(name: str, value: bytes) -> bytes:
