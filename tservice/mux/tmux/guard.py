@@ -54,7 +54,7 @@ def condition(
     for row in rows:
         text = screen[row].rstrip()
         if text:
-            found.append("#{C/r:^%s$}" % _pattern(text, _bracketed))
+            found.append("#{C/r:^" + _pattern(text, _bracketed) + "$}")
             wanted.append(str(_first(screen, text) + 1))
     return f"#{{==:{'-'.join(found)},{'-'.join(wanted)}}}".encode()
 
