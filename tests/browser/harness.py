@@ -199,9 +199,7 @@ class BrowserCase(SynchronousTestCase):
         page.goto(url)
         return page
 
-    def terminal(
-        self, url: str, context: BrowserContext | None = None, **options: Any
-    ) -> Terminal:
+    def terminal(self, url: str, context: BrowserContext | None = None, **options: Any) -> Terminal:
         """The drawn terminal of a new page."""
         return Terminal(self.page(url, context, **options)).ready()
 

@@ -9,8 +9,28 @@ from playwright.sync_api import Page
 from tests.browser.harness import BrowserCase, Terminal, until
 
 NAMED = frozenset(
-    "button checkbox combobox dialog img link listbox menu menuitem menuitemradio option radio "
-    "searchbox slider spinbutton switch tab tabpanel textbox toolbar".split()
+    [
+        "button",
+        "checkbox",
+        "combobox",
+        "dialog",
+        "img",
+        "link",
+        "listbox",
+        "menu",
+        "menuitem",
+        "menuitemradio",
+        "option",
+        "radio",
+        "searchbox",
+        "slider",
+        "spinbutton",
+        "switch",
+        "tab",
+        "tabpanel",
+        "textbox",
+        "toolbar",
+    ]
 )
 # A ring is on the element, or on what stands for it: a label, a card, the terminal's own caret.
 RING = """() => {

@@ -45,7 +45,9 @@ class TypingTests(BrowserCase):
     def test_a_full_screen_program_and_back(self) -> None:
         daemon = self.daemon()
         session = self.session(daemon)
-        terminal = self.terminal(daemon.url).run("seq 1 500 > numbers; less numbers").wait("numbers")
+        terminal = (
+            self.terminal(daemon.url).run("seq 1 500 > numbers; less numbers").wait("numbers")
+        )
         terminal.page.keyboard.press("Space")
         terminal.wait("60")
         self.assertEqual(captured(daemon, session), terminal.screen())
@@ -93,7 +95,9 @@ class LossTests(BrowserCase):
         terminal.run("source ./flood")
         for cut in range(CUTS):
             relay.cut_after(chance.randrange(1, 8_000))
-            until(terminal.page, f"cut {cut + 1}", lambda n=cut: relay.cuts > n or self.over(terminal))
+            until(
+                terminal.page, f"cut {cut + 1}", lambda n=cut: relay.cuts > n or self.over(terminal)
+            )
         self.assertEqual(CUTS, relay.cuts, "the flood was over before the last cut")
         terminal.wait("end-42")
         self.same(daemon, session, terminal)

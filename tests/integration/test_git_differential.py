@@ -46,9 +46,7 @@ class DifferentialTests(TestCase):
         before = fingerprint(folder)
         answers = await defer.gatherResults(
             [
-                defer.Deferred.fromCoroutine(
-                    service.status(Workspace(folder=str(root)), Options())
-                )
+                defer.Deferred.fromCoroutine(service.status(Workspace(folder=str(root)), Options()))
                 for root in roots
             ]
         )

@@ -103,7 +103,9 @@ class TrackedDiffTests(SynchronousTestCase):
 
     def test_binary_is_told_by_the_head(self) -> None:
         head = b"diff --git a/x b/x\nindex 1..2 100644\n"
-        self.assertTrue(tracked_diff(head + b"Binary files a/x and b/x differ\n", truncated=False).binary)
+        self.assertTrue(
+            tracked_diff(head + b"Binary files a/x and b/x differ\n", truncated=False).binary
+        )
         text = head + b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\nBinary files a and b differ\n"
         self.assertFalse(tracked_diff(text, truncated=False).binary)
 
