@@ -13,6 +13,7 @@ from typing import Any
 from twisted.internet.task import deferLater
 
 from tservice import __version__
+from tservice.agents.telemetry_model import plan_usage_json
 from tservice.clis.routes import CliRoutes
 from tservice.core.listening import Listener
 from tservice.core.stack import Closing, ServiceStack
@@ -44,8 +45,11 @@ def assemble(base: Base, stack: ServiceStack) -> None:
     mux = wire_mux(base, stack)
     sessions = wire_sessions(base, database, settings, clis, mux, lambda: listener, stack)
     sockets = WebSockets(base.reactor)
+    sources = Sources(
+        plan_usage=lambda identity: plan_usage_json(sessions.agents.agents.plan_usage())
+    )
     status = StatusService(
-        base.reactor, __version__, sessions.service, base.config.multiuser, Sources()
+        base.reactor, __version__, sessions.service, base.config.multiuser, sources
     )
     streams = EventStreams(base.hub, base.reactor, secrets.token_hex(4), status.describe)
     pages = Pages(Path(__file__).parents[1] / "static")
