@@ -42,11 +42,15 @@ class Visit:
 
 
 class Bucket(Enum):
-    """Where failures are counted; they never share counts (interface.md Authentication 4)."""
+    """Where failures are counted; they never share counts (interface.md Authentication 4).
+
+    Tokens have one of their own: a script with an old token locks nobody out of the login.
+    """
 
     BASIC = "basic"
     HOOK = "hook"
     QR = "qr"
+    TOKEN = "token"  # noqa: S105
 
 
 @frozen(kw_only=True)

@@ -8,9 +8,10 @@ from typing import Annotated
 from pydantic import Field
 from zope.interface import implementer
 
+from tservice.core.errors import ErrorCode, ServiceError
 from tservice.http.frames import Message
 from tservice.http.models import Query, QueryInt
-from tservice.http.operations import Access, Call, Operation, Style
+from tservice.http.operations import Access, Call, Operation, Scope, Style
 from tservice.http.socket import ISocket, ISocketHandler
 from tservice.sessions.frames import MAX_SEQ
 from tservice.sessions.interfaces import ISessions
@@ -113,6 +114,8 @@ class SocketRoutes:
         self._frames = SharedFrames()
 
     async def _terminal(self, call: Call) -> TerminalHandler:
+        if not call.identity.has_scope(Scope.SESSIONS_READ):
+            raise ServiceError(ErrorCode.FORBIDDEN, "The token lacks the scope sessions:read")
         query: TerminalQuery = call.query
         conversation = TerminalSocket(
             self._sessions,
@@ -133,6 +136,7 @@ class SocketRoutes:
                 path="/ws/sessions/{id}/terminal",
                 # Whose session it is is judged after the upgrade, so that a page sees the code.
                 access=Access.USER,
+                scope=Scope.SESSIONS_INPUT,
                 handler=self._terminal,
                 summary="The terminal: output as it comes, input, sizes",
                 tag="Terminal",
