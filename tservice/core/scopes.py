@@ -24,9 +24,7 @@ class Scope(StrEnum):
     """What only admins may, where no other scope is named for it."""
 
 
-READING = frozenset(
-    {Scope.SESSIONS_READ, Scope.WAITS, Scope.EVENTS, Scope.GIT, Scope.APPROVALS}
-)
+READING = frozenset({Scope.SESSIONS_READ, Scope.WAITS, Scope.EVENTS, Scope.GIT, Scope.APPROVALS})
 """Scopes whose safe methods a token that is bound to sessions may use beyond those sessions'
 own routes: their handlers leave out what the caller may not reach."""
 

@@ -222,6 +222,8 @@ class Gate:
         raise self._refuse(visit, wrong)
 
     def _refuse(self, visit: Visit, wrong: Wrong | None) -> Refusal:
+        if wrong is not None and wrong.busy:
+            return too_many(wrong.busy)
         if wrong is None:
             wait = self._failures.blocked(Bucket.BASIC, visit.address, None)
         else:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field
 from zope.interface import implementer
 
 from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.identity import Identity
 from tservice.http.frames import Message
 from tservice.http.models import Query, QueryInt
 from tservice.http.operations import Access, Call, Operation, Scope, Style
@@ -18,6 +20,8 @@ from tservice.sessions.interfaces import ISessions
 from tservice.sessions.requests import CLIENT_ID_LENGTH
 from tservice.sessions.socket import TerminalSocket
 from tservice.sessions.sockets import TerminalSockets
+
+Typed = Callable[[Identity, str, str, int], None]
 
 
 class TerminalQuery(Query):
@@ -106,8 +110,16 @@ class SocketRoutes:
     """C{/ws/sessions/{id}/terminal}."""
 
     def __init__(
-        self, sessions: ISessions, sockets: TerminalSockets, new_cid: Callable[[], str]
+        self,
+        sessions: ISessions,
+        sockets: TerminalSockets,
+        new_cid: Callable[[], str],
+        typed: Typed = lambda caller, address, session_id, length: None,
     ) -> None:
+        """
+        @param typed: told of input: whose, from which address, for which session, how long.
+        """
+        self._typed = typed
         self._sessions = sessions
         self._sockets = sockets
         self._new_cid = new_cid
@@ -125,6 +137,7 @@ class SocketRoutes:
             cid=query.cid or self._new_cid(),
             epoch=query.epoch,
             since=query.since,
+            typed=partial(self._typed, call.identity, call.address, call.id),
         )
         return TerminalHandler(conversation, self._frames)
 
