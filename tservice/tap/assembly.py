@@ -17,6 +17,7 @@ from tservice.agents.telemetry_model import plan_usage_json
 from tservice.clis.routes import CliRoutes
 from tservice.core.listening import Listener
 from tservice.core.stack import Closing, ServiceStack
+from tservice.core.threads import Threads
 from tservice.http.apidocs import ApiDocs
 from tservice.http.kernel import Kernel
 from tservice.http.metrics import Metrics, Values
@@ -29,7 +30,8 @@ from tservice.http.websocket import WebSockets
 from tservice.settings.routes import SettingsRoutes
 from tservice.settings.service import SettingsService
 from tservice.status.service import Sources, StatusService
-from tservice.tap.access import wire_access
+from tservice.tap.access import Ground, wire_access
+from tservice.tap.audit import wire_audit
 from tservice.tap.base import Base
 from tservice.tap.ground import open_database, wire_clis, wire_mux
 from tservice.tap.root import Startup
@@ -39,11 +41,16 @@ from tservice.tap.sessions import Sessions, wire_sessions
 def assemble(base: Base, stack: ServiceStack) -> None:
     """Put everything together, bottom up; each service starts as it joins C{stack}."""
     database = open_database(base, stack)
+    threads = Threads(base.reactor)
+    threads.setServiceParent(stack)
+    audit = wire_audit(base, database, stack)
     settings = SettingsService(base.config.data_dir / "settings.json", base.hub, base.config)
     settings.load()
     clis = wire_clis(base, settings, stack)
     mux = wire_mux(base, stack)
-    sessions = wire_sessions(base, database, settings, clis, mux, lambda: listener, stack)
+    sessions = wire_sessions(
+        base, database, settings, clis, mux, lambda: listener, stack, audit.routes.typed
+    )
     sockets = WebSockets(base.reactor)
     sources = Sources(
         plan_usage=lambda identity: plan_usage_json(sessions.agents.agents.plan_usage())
@@ -53,11 +60,22 @@ def assemble(base: Base, stack: ServiceStack) -> None:
     )
     streams = EventStreams(base.hub, base.reactor, secrets.token_hex(4), status.describe)
     pages = Pages(Path(__file__).parents[1] / "static")
-    access = wire_access(base, database, sessions.service, sockets, streams, pages)
+    ground = Ground(
+        base=base,
+        database=database,
+        threads=threads,
+        audit=audit.log,
+        sessions=sessions.service,
+        sockets=sockets,
+        streams=streams,
+        pages=pages,
+    )
+    access = wire_access(ground, stack)
     metrics = wire_metrics(sessions, sockets, streams)
     operations = documented(
         [
             *access.operations,
+            *audit.routes.operations(),
             *sessions.operations,
             *SettingsRoutes(settings).operations(),
             *CliRoutes(clis.service).operations(),
@@ -66,7 +84,9 @@ def assemble(base: Base, stack: ServiceStack) -> None:
             *metrics.operations(),
         ]
     )
-    kernel = Kernel(operations, access.gate, pages, sockets, base.config.base_path)
+    kernel = Kernel(
+        operations, access.gate, pages, sockets, base.config.base_path, audit.routes.heard
+    )
     site = Site(kernel, base.reactor, metrics.answered)
     listener = Listener(base.reactor, base.addresses, site)
     startup = Startup(base, sessions.service.open, listener, lambda: give_up(base.reactor))

@@ -23,7 +23,7 @@ from tservice.sessions.build import Surroundings, build_sessions
 from tservice.sessions.outputwaits import OutputWaits
 from tservice.sessions.routes import session_operations
 from tservice.sessions.service import SessionService
-from tservice.sessions.socket_routes import SocketRoutes
+from tservice.sessions.socket_routes import SocketRoutes, Typed
 from tservice.sessions.sockets import TerminalSockets
 from tservice.sessions.waiting import Waiting
 from tservice.sessions.waits import WaitCaps, WaitSlots
@@ -50,6 +50,7 @@ def wire_sessions(
     mux: TmuxMultiplexer,
     listener: Callable[[], Listener],
     stack: ServiceStack,
+    typed: Typed,
 ) -> Sessions:
     """The sessions, their waits and their terminals."""
     config = base.config
@@ -85,7 +86,7 @@ def wire_sessions(
     Closing("waits", waiting.stop).setServiceParent(stack)
     terminals = TerminalSockets(base.reactor, service.pane_of, outputs.waiting_for)
     Closing("terminals", base.hub.subscribe(follow_panes(terminals))).setServiceParent(stack)
-    routes = SocketRoutes(service, terminals, lambda: secrets.token_hex(8))
+    routes = SocketRoutes(service, terminals, lambda: secrets.token_hex(8), typed)
     return Sessions(
         service=service,
         agents=agents,
