@@ -16,7 +16,7 @@ from typing import Any
 from twisted.internet import reactor
 from twisted.trial.unittest import TestCase
 
-from tests.unit.git.realgit import fingerprint, real_service
+from tests.unit.git.realgit import fingerprint, own_folder, real_service
 from tests.unit.git.repos import git
 from tservice.git.model import Kind, Options
 from tservice.git.service import Workspace
@@ -282,9 +282,9 @@ class OwnerTests(TestCase):
     @unittest.skipUnless(os.geteuid() == 0, "only root can give files away")
     async def test_root_reads_as_the_owner(self) -> None:
         """A file that only root may read stays unread."""
-        folder = Path(tempfile.mkdtemp(dir="/tmp")).resolve()
+        folder = Path(tempfile.mkdtemp(dir="/tmp"))
         self.addCleanup(shutil.rmtree, folder)
-        folder.chmod(0o755)
+        os.chmod(folder, 0o755)
         git(folder, "init", "-q", "--template=", "repo")
         (folder / "repo" / "secret").write_text("x\n")
         git(folder / "repo", "add", "secret")
@@ -304,7 +304,7 @@ class OwnerTests(TestCase):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can give files away")
     async def test_mixed_owners_are_refused(self) -> None:
-        folder = Path(self.mktemp()).resolve()
+        folder = own_folder(self)
         folder.mkdir()
         git(folder, "init", "-q", "--template=", "repo")
         os.chown(folder / "repo" / ".git", 65534, 65534)

@@ -7,7 +7,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
@@ -79,6 +79,7 @@ class AddedDiffTests(SynchronousTestCase):
         os.mkfifo(self.root / "pipe")
         self.assertIsNone(read_content(os.fsencode(self.root), b"pipe"))
 
+    @settings(deadline=None)
     @given(st.integers(DIFF_LIMIT - 50, DIFF_LIMIT + 50), st.integers(1, 500))
     def test_cut_short(self, size: int, width: int) -> None:
         data = ((b"x" * (width - 1) + b"\n") * (size // width + 1))[:size]
