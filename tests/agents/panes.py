@@ -178,7 +178,16 @@ class Pane:
             ["tmux", "-S", str(self._socket), "kill-server"], capture_output=True, check=False
         )
         end = time.monotonic() + CLOSING
-        while Path(f"/proc/{self._server}").exists():
+        while _runs(self._server):
             if time.monotonic() > end:
                 raise TimeoutError(f"tmux server {self._server} is still there")
             time.sleep(POLL)
+
+
+def _runs(process: int) -> bool:
+    """Whether the process is there and is not merely waiting to be reaped."""
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text("utf-8")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"

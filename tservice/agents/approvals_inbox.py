@@ -194,9 +194,7 @@ class Inbox:
     def _end(self, item: Item, resolution: Resolution) -> None:
         del self._items[item.session_id]
         now = now_ms(self._clock)
-        self._past = {
-            name: past for name, past in self._past.items() if now - past.at < MEMORY_MS
-        }
+        self._past = {name: past for name, past in self._past.items() if now - past.at < MEMORY_MS}
         while len(self._past) >= REMEMBERED:
             del self._past[next(iter(self._past))]
         self._past[item.id] = _Past(item=item, resolution=resolution, at=now)

@@ -29,9 +29,7 @@ _LOOK_AGAIN = {f"hook:{event}" for event in (HookEvent.STOP, HookEvent.PROMPT_SU
 _ANSWERED = {
     f"hook:{event}" for event in (HookEvent.ELICITATION_COMPLETE, HookEvent.ELICITATION_RESPONSE)
 }
-_ASKING = {
-    f"hook:{event}" for event in (HookEvent.PERMISSION_PROMPT, HookEvent.ELICITATION_DIALOG)
-}
+_ASKING = {f"hook:{event}" for event in (HookEvent.PERMISSION_PROMPT, HookEvent.ELICITATION_DIALOG)}
 _IDLE = f"hook:{HookEvent.IDLE_PROMPT}"
 _ENDS = {"session:exit", "session:deleted"}
 
