@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from twisted.internet.defer import Deferred
@@ -184,7 +185,7 @@ class Approvals:
         if dialog is not None and is_asking(dialog) and dialog.tabs:
             self._inbox.refresh(item, dialog)
 
-    async def _within(self, seconds: float, works: list[Any]) -> None:
+    async def _within(self, seconds: float, works: Sequence[Coroutine[Any, Any, object]]) -> None:
         """Wait for all of C{works}, but not for longer; what is late goes on."""
         enough: Deferred[None] = Deferred()
         left = len(works)
