@@ -27,6 +27,7 @@ from tservice.http.sse import EventStreams
 from tservice.http.static import Pages
 from tservice.http.status import StatusRoutes
 from tservice.http.websocket import WebSockets
+from tservice.sessions.terminalfeed import TerminalFeed
 from tservice.settings.routes import SettingsRoutes
 from tservice.settings.service import SettingsService
 from tservice.status.service import Sources, StatusService
@@ -52,13 +53,8 @@ def assemble(base: Base, stack: ServiceStack) -> None:
         base, database, settings, clis, mux, lambda: listener, stack, audit.routes.typed
     )
     sockets = WebSockets(base.reactor)
-    sources = Sources(
-        plan_usage=lambda identity: plan_usage_json(sessions.agents.agents.plan_usage())
-    )
-    status = StatusService(
-        base.reactor, __version__, sessions.service, base.config.multiuser, sources
-    )
-    streams = EventStreams(base.hub, base.reactor, secrets.token_hex(4), status.describe)
+    status = wire_status(base, sessions)
+    streams = wire_streams(base, sessions, status, stack)
     pages = Pages(Path(__file__).parents[1] / "static")
     ground = Ground(
         base=base,
@@ -94,6 +90,32 @@ def assemble(base: Base, stack: ServiceStack) -> None:
     last_words = Closing("last words", lambda: deferLater(base.reactor, 0))
     for service in (sockets, last_words, streams, listener, startup):
         service.setServiceParent(stack)
+
+
+def wire_status(base: Base, sessions: Sessions) -> StatusService:
+    """The state that a client starts from."""
+    sources = Sources(
+        plan_usage=lambda identity: plan_usage_json(sessions.agents.agents.plan_usage())
+    )
+    return StatusService(
+        base.reactor, __version__, sessions.service, base.config.multiuser, sources
+    )
+
+
+def wire_streams(
+    base: Base, sessions: Sessions, status: StatusService, stack: ServiceStack
+) -> EventStreams:
+    """The event stream, and the terminals' output for those of its clients that want it."""
+    streams = EventStreams(base.hub, base.reactor, secrets.token_hex(4), status.describe)
+    feed = TerminalFeed(
+        base.reactor,
+        base.hub,
+        sessions.service.pane_of,
+        sessions.service.owner_of,
+        streams.wants_terminal,
+    )
+    Closing("terminal feed", feed.close).setServiceParent(stack)
+    return streams
 
 
 def documented(operations: list[Operation]) -> list[Operation]:
