@@ -159,8 +159,7 @@ class BrowserCase(SynchronousTestCase):
     def setUpClass(cls) -> None:
         path = chromium()
         super().setUpClass()
-        cls._manager = sync_playwright()
-        playwright = cls._manager.start()
+        playwright = sync_playwright().start()
         cls.addClassCleanup(playwright.stop)
         cls.browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
         cls.addClassCleanup(cls.browser.close)
