@@ -109,7 +109,7 @@ class Trap:
         self.canaries.mkdir(parents=True)
         self.script = folder / "trap"
         self.script.write_text(
-            f'#!/bin/sh\n: > "{self.canaries}/$1-of-$(basename "$0")"\n[ -t 0 ] || cat\n'
+            f'#!/bin/sh\n: > "{self.canaries}/$1-of-$(basename "$0")"\n[ "$1" = transport ] || [ -t 0 ] || cat\n'
         )
         self.script.chmod(0o755)
         self.root = folder / "repo"
