@@ -13,6 +13,7 @@ from tests.unit.git.realgit import fingerprint, own_folder, real_service
 from tests.unit.git.repos import blob, git
 from tservice.core.errors import ServiceError
 from tservice.git.model import DIFF_LIMIT, Kind, Options
+from tservice.git.routes import StatusAnswer
 from tservice.git.service import Workspace
 
 FRESH = Options(fresh=True)
@@ -58,6 +59,7 @@ class DiffTests(TestCase):
         git(self.root, "add", "both")
         self.write(b"both", b"later\n")
         before = fingerprint(self.root)
+        StatusAnswer.model_validate(await self.status())
         renamed = await self.diff("new", Kind.STAGED)
         self.assertIn("rename from old\nrename to new\n", renamed["diff"])
         changed = await self.diff("changed", Kind.UNSTAGED)
@@ -139,6 +141,18 @@ class DiffTests(TestCase):
         status = (await self.status())["repos"][0]["status"]
         self.assertEqual((300, True), (len(status["files"]), status["filesTruncated"]))
         self.assertEqual(400, status["counts"]["untracked"])
+
+    async def test_moved_away(self) -> None:
+        """What was found a moment ago is looked for again before git is let near it."""
+        workspace = Workspace(folder=str(self.folder))
+        diff = (workspace, str(self.root), "changed", Kind.UNSTAGED)
+        self.write(b"changed", b"other\n")
+        await self.service.diff(*diff, FRESH)
+        self.root.rename(self.folder / "other")
+        self.root.symlink_to(self.folder / "other")
+        with self.assertRaises(ServiceError) as caught:
+            await self.service.diff(*diff, Options())
+        self.assertEqual("the repository is not where it was", caught.exception.message)
 
     async def test_no_git(self) -> None:
         service, _ = real_service(reactor, self.folder, environ={"PATH": "/absent"})

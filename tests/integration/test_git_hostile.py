@@ -108,9 +108,13 @@ class Trap:
         self.canaries = folder / "canaries"
         self.canaries.mkdir(parents=True)
         self.script = folder / "trap"
-        self.script.write_text(
-            f'#!/bin/sh\n: > "{self.canaries}/$1-of-$(basename "$0")"\n[ -t 0 ] || cat\n'
+        # A transport is spoken to: it must not answer, or both would wait for ever.
+        lines = (
+            "#!/bin/sh",
+            f': > "{self.canaries}/$1-of-$(basename "$0")"',
+            '[ "$1" = transport ] || [ -t 0 ] || cat',
         )
+        self.script.write_text("\n".join(lines) + "\n")
         self.script.chmod(0o755)
         self.root = folder / "repo"
         self._fill(self.root)

@@ -51,7 +51,8 @@ class AddedDiffTests(SynchronousTestCase):
         return content
 
     def by_git(self, name: bytes) -> bytes:
-        words = ["git", "-c", "core.quotePath=false", "diff", "--no-index", "--", "/dev/null", name]
+        quiet = ["-c", "core.quotePath=false", "diff", "--no-index", "--", "/dev/null"]
+        words: list[str | bytes] = ["git", *quiet, name]
         done = subprocess.run(words, cwd=self.root, env=ENVIRON, capture_output=True, check=False)
         return re.sub(rb"^index .*\n", b"", done.stdout, flags=re.MULTILINE)
 

@@ -196,7 +196,7 @@ class GitRunnerTests(SynchronousTestCase):
     def test_output(self) -> None:
         asked = self.read(Actor(uid=5, gid=6))
         transport, argv, env, where = self.processes.spawned[0]
-        self.assertEqual((b"/r", 5, 6), where)
+        self.assertEqual((None, 5, 6), where)
         self.assertIn(b"status", argv)
         self.assertNotIn(b"SECRET", env)
         self.assertNotIn(b"GIT_DIR", env)
