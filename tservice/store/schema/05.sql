@@ -1,0 +1,1 @@
+-- Kept free for the tables of another feature: steps are numbered without a hole.
