@@ -34,6 +34,7 @@ from tservice.status.service import Sources, StatusService
 from tservice.tap.access import Ground, wire_access
 from tservice.tap.audit import wire_audit
 from tservice.tap.base import Base
+from tservice.tap.features import wire_git
 from tservice.tap.ground import open_database, wire_clis, wire_mux
 from tservice.tap.root import Startup
 from tservice.tap.sessions import Sessions, wire_sessions
@@ -78,6 +79,7 @@ def assemble(base: Base, stack: ServiceStack) -> None:
             *StatusRoutes(status.describe).operations(),
             *streams.operations(),
             *metrics.operations(),
+            *wire_git(base, threads, sessions.service, stack).operations(),
         ]
     )
     kernel = Kernel(
