@@ -121,6 +121,10 @@ class Trap:
         self._fill(self.root / "sub")
         git(self.root, "add", "-A")
         self._commit(self.root)
+        # The pointer moves: a diff could go on inside the submodule.
+        (self.root / "sub" / "a.clean").write_text("third\n")
+        git(self.root / "sub", "add", "a.clean")
+        self._commit(self.root / "sub")
         self._arm(self.root / "sub", self.root / "sub" / ".git")
         self._arm(self.root, self.root / ".git")
 
@@ -207,7 +211,7 @@ class HostileTests(TestCase):
         status = await self.status()
         self.assertEqual([], self.trap.sprung())
         self.assertEqual(before, fingerprint(self.trap.root))
-        self.assertEqual(len(NAMES), status["counts"]["unstaged"])
+        self.assertEqual(len(NAMES) + 1, status["counts"]["unstaged"], "and the submodule")
         self.assertEqual(1, status["counts"]["untracked"])
         self.assertEqual(1, status["unpushedCount"])
         self.assertEqual("signed", status["unpushed"][0]["subject"])
