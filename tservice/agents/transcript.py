@@ -18,8 +18,7 @@ from tservice.agents.transcript_reader import Place, messages, read_on
 from tservice.core.errors import ServiceError, invalid
 from tservice.core.events import Event, EventHub
 from tservice.core.tasks import spawn
-from tservice.sessions.interfaces import ISessions, Session
-from tservice.sessions.model import NameSource, Tokens
+from tservice.sessions.interfaces import ISessions, NameSource, Session, Tokens
 from tservice.store.database import Database
 
 CONVERSATIONS = 50
