@@ -28,6 +28,9 @@ class IHeldProcess(Protocol):
     def over(self) -> bool:
         """Whether it has ended."""
 
+    def hang_up(self) -> None:
+        """Tell it by SIGHUP that its terminal is gone."""
+
     def kill(self) -> None:
         """End it by SIGKILL."""
 
@@ -97,9 +100,15 @@ class _PidFd:
         readable, _, _ = select.select([self._descriptor], [], [], 0)
         return bool(readable)
 
+    def hang_up(self) -> None:
+        self._signal(signal.SIGHUP)
+
     def kill(self) -> None:
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: signal.Signals) -> None:
         try:
-            signal.pidfd_send_signal(self._descriptor, signal.SIGKILL)
+            signal.pidfd_send_signal(self._descriptor, number)
         except ProcessLookupError:
             self._log.debug("the process ended by itself")
 

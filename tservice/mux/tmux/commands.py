@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from attrs import frozen
 
 from tservice.mux.interface import Mark, MuxError
+from tservice.mux.keys import KEYS, digit
 from tservice.mux.tmux.control import Block
 
 PANE = b"%0"
@@ -17,6 +18,8 @@ PANE = b"%0"
 WINDOW = b"@0"
 
 BUFFER = b"tservice"
+
+DEAD = b"tservice-dead"
 
 _MARK_ID = re.compile(r"[A-Za-z0-9-]{1,128}")
 _MARK_STEP = re.compile(r"[A-Za-z]{1,32}")
@@ -84,20 +87,43 @@ def send_named(key: str) -> bytes:
     return b"send-keys -t %b %b" % (PANE, key.encode())
 
 
+def press(name: str) -> bytes:
+    """Press a key of L{KEYS}, or a digit."""
+    if (byte := digit(name)) is not None:
+        return send_bytes(byte)
+    key = KEYS[name]
+    return send_bytes(key.plain) if key.literal else send_named(key.tmux)
+
+
 def leave_copy_mode() -> bytes:
     """Keys that arrive in copy mode are swallowed."""
     return b"copy-mode -q -t " + PANE
 
 
-def paste(data: bytes) -> tuple[bytes, bytes]:
-    """Paste C{data}, in brackets where the program asked for them; LF stays LF.
+def while_alive(*commands: bytes) -> bytes:
+    """Run C{commands}, which hold no single quote, unless the pane's process is over.
+
+    It gives one answer more than there are commands; the last is L{DEAD} if it was over.  Keys
+    for a dead pane would be dropped without a word, and a paste makes tmux 3.3a crash.
+    """
+    dead = join(*[b"display-message -p " + DEAD] * len(commands))
+    return b"if-shell -F -t %b '#{pane_dead}' '%b' '%b'" % (PANE, dead, join(*commands))
+
+
+def set_buffer(data: bytes) -> bytes:
+    """Hand tmux what L{PASTE} pastes.
 
     The text travels in the control channel: no file, no command line of a process.
     """
-    return (
-        b"set-buffer -b %b -- %b" % (BUFFER, quote(data)),
-        b"paste-buffer -p -r -d -b %b -t %b" % (BUFFER, PANE),
-    )
+    return b"set-buffer -b %b -- %b" % (BUFFER, quote(data))
+
+
+PASTE = b"paste-buffer -p -r -d -b %b -t %b" % (BUFFER, PANE)
+"""Paste, in brackets where the program asked for them; LF stays LF."""
+
+
+DROP_PASTE = b"delete-buffer -b " + BUFFER
+"""Forgets what L{paste} loaded but did not insert."""
 
 
 def set_option(name: str, value: bytes) -> bytes:

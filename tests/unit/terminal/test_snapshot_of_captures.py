@@ -1,4 +1,4 @@
-"""A replay brings a fresh terminal to the same screen, on the fake's own grid."""
+"""A snapshot brings a fresh terminal to the same screen, on the fake's own grid."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tservice.mux.fake import FakeHost, FakeMultiplexer
 from tservice.mux.fakegrid import FakeGrid
 from tservice.mux.interface import Capture, PaneSpec
-from tservice.mux.replay import replay
+from tservice.terminal.snapshot import snapshot
 
 PIECES = st.sampled_from(
     [
@@ -48,12 +48,12 @@ def capture(data: bytes) -> Capture:
     return found[0]
 
 
-class ReplayTests(SynchronousTestCase):
+class CaptureTests(SynchronousTestCase):
     @settings(max_examples=150, deadline=None)
     @given(st.lists(PIECES, max_size=25))
     def test_same_screen(self, pieces: list[bytes]) -> None:
         want = capture(b"".join(pieces))
-        got = capture(replay(want))
+        got = capture(snapshot(want))
         self.assertEqual(want.lines, got.lines)
         self.assertEqual((want.cursor_x, want.cursor_y), (got.cursor_x, got.cursor_y))
         self.assertEqual((want.history, want.modes, want.main), (got.history, got.modes, got.main))
