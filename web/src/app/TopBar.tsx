@@ -1,6 +1,5 @@
 import { PlanChips } from "../agents/PlanChips.tsx";
 import { Bell } from "../approvals/Bell.tsx";
-import { needy } from "../approvals/state.ts";
 import { drawerOpen } from "../sessions/Drawer.tsx";
 import { newSessionOpen } from "../sessions/newsession.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
@@ -30,7 +29,6 @@ function pageItems(): MenuItem[] {
 /** On a phone the row of tabs gives way to the name of the one session and the list behind it. */
 function Current() {
   const session = activeSession.value;
-  const waiting = needy.value.size;
   return (
     <button
       type="button"
@@ -42,7 +40,6 @@ function Current() {
       {session && <StatusDot session={session} />}
       <span class="current-name">{session?.name ?? "Sessions"}</span>
       <span class="count">{sessionList.value.byId.size}</span>
-      {waiting > 0 && <span class="count warn">{waiting}</span>}
     </button>
   );
 }

@@ -3,13 +3,12 @@ import { openPage } from "../app/registry.ts";
 import { select } from "../sessions/actions.ts";
 import { sessionList } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
-import { IconButton } from "../ui/IconButton.tsx";
 import { answer, answering, dismiss, troubles } from "./actions.ts";
 import { Blind, Multiple, Single } from "./Choices.tsx";
 import { Context } from "./Context.tsx";
 import { type Answer, formOf, type Item, takesText } from "./item.ts";
 import { TextAnswer } from "./TextAnswer.tsx";
-import { ageText, kindWord } from "./words.ts";
+import { ageText, kindWord, messageOf } from "./words.ts";
 
 function visit(item: Item): void {
   select(item.sessionId);
@@ -34,18 +33,22 @@ function Head({ item, now }: { item: Item; now: number }) {
           <time dateTime={new Date(item.createdAt).toISOString()}>{ageText(item.createdAt, now)}</time>
         </small>
       </span>
-      <IconButton
-        icon="close"
-        label={`Dismiss what ${item.sessionName} waits for`}
+      <button
+        type="button"
+        class="button small approval-dismiss"
+        aria-label={`Dismiss what ${item.sessionName} waits for`}
+        title="Take it off this list; its dialog stays in the terminal"
         onClick={() => void dismiss(item)}
-        testid="approval-dismiss"
-      />
+        data-testid="approval-dismiss"
+      >
+        Dismiss
+      </button>
     </header>
   );
 }
 
 function Tool({ item }: { item: Item }) {
-  if (!item.toolName) return null;
+  if (!item.toolName || item.kind === "question") return null;
   return (
     <p class="approval-tool">
       <span class="badge">{item.toolName}</span>
@@ -87,6 +90,7 @@ function pressDigit(event: KeyboardEvent): void {
 
 export function Card({ item, now }: { item: Item; now: number }) {
   const busy = answering.value.has(item.id);
+  const message = messageOf(item);
   const trouble = troubles.value.get(item.id);
   const color = sessionList.value.byId.get(item.sessionId)?.color ?? "default";
   return (
@@ -103,7 +107,7 @@ export function Card({ item, now }: { item: Item; now: number }) {
     >
       <Head item={item} now={now} />
       <Tool item={item} />
-      {item.message && <p class="approval-message">{item.message}</p>}
+      {message && <p class="approval-message">{message}</p>}
       {item.context && <Context text={item.context} />}
       {trouble && (
         <p class="problem" role="alert" data-testid="approval-trouble">

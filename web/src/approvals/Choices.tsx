@@ -1,6 +1,6 @@
 /** The ways to answer a dialog. */
 import { useState } from "preact/hooks";
-import { boxesOf, choices, type Answer, type Item, type ItemOption, leaningOf } from "./item.ts";
+import { boxesOf, choices, type Answer, type Item, isFreeText, type ItemOption, leaningOf } from "./item.ts";
 
 interface Props {
   item: Item;
@@ -86,7 +86,7 @@ export function Multiple({ item, busy, onAnswer }: Props) {
   const [chosen, setChosen] = useState<ReadonlySet<number>>(
     () => new Set([...boxes].filter(([, ticked]) => ticked).map(([n]) => n)),
   );
-  const offered = choices(item).filter((option) => boxes.has(option.n));
+  const offered = choices(item).filter((option) => boxes.has(option.n) && !isFreeText(option));
   const send = () => onAnswer({ action: "options", options: [...chosen].toSorted((a, b) => a - b) });
   return (
     <fieldset class="choice-checks" disabled={busy}>
@@ -104,7 +104,7 @@ export function Multiple({ item, busy, onAnswer }: Props) {
           <span>{option.label}</span>
         </label>
       ))}
-      <div class="choice-buttons row">
+      <div class="choice-buttons pair">
         <button
           type="button"
           class="choice-button"
@@ -115,7 +115,7 @@ export function Multiple({ item, busy, onAnswer }: Props) {
         >
           <span>{chosen.size === 0 ? "Choose at least one" : `Send ${chosen.size}`}</span>
         </button>
-        <Deny busy={busy} onAnswer={onAnswer} label="Leave the question" />
+        <Deny busy={busy} onAnswer={onAnswer} label="Leave" />
       </div>
     </fieldset>
   );

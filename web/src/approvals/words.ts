@@ -20,6 +20,10 @@ export function wantOf(item: Item): string {
   return kindWord(item.kind);
 }
 
+/** The agent's own words, unless they only repeat the tool that stands above them. */
+export const messageOf = (item: Item): string | undefined =>
+  item.kind === "permission" && item.toolName ? undefined : item.message;
+
 export const announcementOf = (item: Item): string => `${item.sessionName} ${wantOf(item)}`;
 
 const MINUTE_MS = 60_000;
