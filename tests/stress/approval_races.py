@@ -40,7 +40,7 @@ class Race:
     """One answer and one change."""
 
     def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)  # noqa: S311
+        self.random = random.Random(seed)
         self.clock = Clock()
         self.clock.advance(1_800_000_000)
         self.client = Client()
