@@ -12,7 +12,6 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.approvals import Approvals
 from tservice.agents.approvals_inbox import Inbox
-from tservice.agents.approvals_routes import approval_operations
 from tservice.agents.approvals_store import ApprovalStore
 from tservice.agents.automatic import Automatic
 from tservice.agents.history import History
@@ -21,7 +20,6 @@ from tservice.agents.limits import Limits
 from tservice.agents.transcript import InThread, Transcripts, TranscriptStore
 from tservice.agents.transcript_files import TranscriptFiles
 from tservice.core.events import EventHub
-from tservice.http.operations import Operation
 from tservice.sessions.interfaces import ISessions
 from tservice.settings.interfaces import ISettings
 from tservice.store.database import Database
@@ -53,7 +51,8 @@ class ApprovalSurroundings:
 class ApprovalParts:
     """The parts; C{approvals.blocked} is what waits ask, C{approvals.known} what the status shows.
 
-    L{start} them once the sessions are open.
+    L{start} them once the sessions are open.  C{approvals_routes.approval_operations} makes their
+    routes.
     """
 
     approvals: Approvals
@@ -62,10 +61,6 @@ class ApprovalParts:
     limits: Limits
     automatic: Automatic
     hub: EventHub
-
-    def operations(self) -> list[Operation]:
-        """Their routes."""
-        return approval_operations(self.approvals, self.transcripts, self.history)
 
     def start(self) -> None:
         """Read what was kept, and begin to hear."""

@@ -18,7 +18,7 @@ from tservice.agents.approvals_build import (
     local_zone,
 )
 from tservice.agents.approvals_model import LIFETIME_MS, item_json
-from tservice.agents.approvals_routes import ApprovalRoutes
+from tservice.agents.approvals_routes import ApprovalRoutes, approval_operations
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 
@@ -314,7 +314,8 @@ class BuildTests(ApprovalCase):
         parts.start()
         session = self.asked(permission())
         self.assertTrue(parts.approvals.blocked(session.id))
-        paths = {operation.path for operation in parts.operations()}
+        operations = approval_operations(parts.approvals, parts.transcripts, parts.history)
+        paths = {operation.path for operation in operations}
         self.assertEqual(6, len(paths))
         self.assertEqual(1, len(parts.approvals.known(ADMIN)))
         parts.stop()

@@ -227,8 +227,10 @@ class AutomaticTests(ApprovalCase):
 
     def test_clear_comes_before_compact(self) -> None:
         session = self.ready()
-        fields = {"auto_compact": AutoCompact(enabled=True, threshold=10)}
-        self.sessions.update(session.id, **fields, auto_clear=AutoClear(enabled=True, threshold=20))
+        compact = AutoCompact(enabled=True, threshold=10)
+        self.sessions.update(
+            session.id, auto_compact=compact, auto_clear=AutoClear(enabled=True, threshold=20)
+        )
         self.count(session, 30)
         self.assertEqual(["/clear"], self.pane(session).pastes)
         self.assertIn("session:autoClear", self.names)
