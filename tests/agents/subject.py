@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from attrs import evolve
 
@@ -25,7 +25,7 @@ class Subject(Protocol):
 
     world: World
 
-    def start(self, *arguments: str, trusted: bool = True, **options: object) -> Pane:
+    def start(self, *arguments: str, trusted: bool = True, **options: Any) -> Pane:
         """Start it in a pane."""
 
     def turns(self) -> list[Turn]:
@@ -50,9 +50,9 @@ class Real:
         self.world = stack.enter_context(World(cli, isolated=isolated))
         self._stack = stack
 
-    def start(self, *arguments: str, trusted: bool = True, **options: object) -> Pane:
+    def start(self, *arguments: str, trusted: bool = True, **options: Any) -> Pane:
         """Start it in a pane."""
-        pane = self.world.start(self._binary, *arguments, trusted=trusted, **options)  # type: ignore[arg-type]
+        pane = self.world.start(self._binary, *arguments, trusted=trusted, **options)
         return self._stack.enter_context(pane)
 
     def turns(self) -> list[Turn]:
@@ -85,12 +85,12 @@ class Played:
         placed = evolve(chosen, record=str(self._record), gates=str(self._gates))
         return scenario_env(self._record.with_name("scenario.json"), placed)
 
-    def start(self, *arguments: str, trusted: bool = True, **options: object) -> Pane:
+    def start(self, *arguments: str, trusted: bool = True, **options: Any) -> Pane:
         """Start it in a pane."""
-        env = {**self._env, **options.pop("env", {})}  # type: ignore[dict-item]
+        env = {**self._env, **options.pop("env", {})}
         if trusted and self._cli != "claude":
             Path(self.world.place.home, f".mock-{self._cli}-trusted").touch()
-        pane = self.world.start(self._binary, *arguments, trusted=trusted, env=env, **options)  # type: ignore[arg-type]
+        pane = self.world.start(self._binary, *arguments, trusted=trusted, env=env, **options)
         return self._stack.enter_context(pane)
 
     def turns(self) -> list[Turn]:

@@ -19,6 +19,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -51,8 +52,11 @@ class World:
 
     def __init__(self, cli: str, folder: Path | None = None, *, isolated: bool) -> None:
         self.cli = cli
-        self._scratch = None if folder else tempfile.TemporaryDirectory(prefix="ts-")
-        self._folder = folder or Path(self._scratch.name)  # type: ignore[union-attr]
+        self._scratch = ExitStack()
+        if folder is None:
+            made = tempfile.TemporaryDirectory(prefix="ts-", ignore_cleanup_errors=True)
+            folder = Path(self._scratch.enter_context(made))
+        self._folder = folder
         self._isolated = isolated
         self.stub = StubProcess()
         home, work = self._folder / "home", self._folder / "work"
@@ -118,8 +122,7 @@ class World:
         self.stub.close()
         for process in leftovers(self.place.home):
             os.kill(process, signal.SIGKILL)
-        if self._scratch is not None:
-            self._scratch.cleanup()
+        self._scratch.close()
 
 
 def leftovers(home: Path) -> list[int]:

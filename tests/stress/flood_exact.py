@@ -1,4 +1,4 @@
-"""A flood reaches a client that keeps up byte by byte; a stalled one and the neighbours cost little.
+"""A flood reaches a client that keeps up to the byte; stalled ones and neighbours cost little.
 
 C{python -m tests.stress.flood_exact --megabytes 51}
 """

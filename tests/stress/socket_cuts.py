@@ -138,9 +138,7 @@ def tmux_grid(daemon: Daemon, session: str) -> list[str]:
     return rows + [""] * (ROWS - len(rows))
 
 
-def one_cut(
-    client: Client, daemon: Daemon, session: str, number: int, dice: random.Random
-) -> None:
+def one_cut(client: Client, daemon: Daemon, session: str, number: int, dice: random.Random) -> None:
     """Order a burst, cut somewhere in it, come back, and compare once it is over."""
     lines = dice.choice((5, 200, 1500, 4000))
     before = len(client.since_snapshot)

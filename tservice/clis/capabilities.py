@@ -17,6 +17,22 @@ class Hooks(StrEnum):
     ALWAYS = "always"
 
 
+class Trust(StrEnum):
+    """Whether the service answers the agent's folder-trust dialog."""
+
+    NONE = "none"
+    ANSWER = "answer"
+
+
+class ComposerShape(StrEnum):
+    """What holds the composer: see L{tservice.terminal.rules.ScreenRules}."""
+
+    FRAMED = "framed"
+    ROW = "row"
+    BAR = "bar"
+    MARK = "mark"
+
+
 class Transcript(StrEnum):
     """Whose format the agent's own transcript files have."""
 
@@ -104,9 +120,11 @@ class Capabilities(Record):
     @ivar working_line: pattern searched in each row of the screen; a hit means busy.
     @ivar working_title: pattern searched in the pane's title; a hit means busy.
     @ivar prompt_glyph: what the composer's row begins with, leading blanks aside.
+    @ivar composer_shape: C{None}: C{framed} where there is a glyph, else C{mark}.
     """
 
     hooks: Hooks = Hooks.NONE
+    trust: Trust = Trust.NONE
     transcript: Transcript = Transcript.NONE
     alt_screen: bool = False
     privileged_command_gate: bool = True
@@ -116,6 +134,7 @@ class Capabilities(Record):
     working_line: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
     working_title: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
     prompt_glyph: Annotated[Text, StringConstraints(min_length=1, max_length=8)] | None = None
+    composer_shape: ComposerShape | None = None
     model_detect: ModelDetect | None = None
     mcp_config: McpConfig | None = None
     custom_model: CustomModel = CustomModel()

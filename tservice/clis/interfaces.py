@@ -24,7 +24,7 @@ from pathlib import Path
 from attrs import field, frozen
 from zope.interface import Interface
 
-from tservice.clis.capabilities import Capabilities, Hooks, McpConfig, Transcript
+from tservice.clis.capabilities import Capabilities, Hooks, McpConfig, Transcript, Trust
 from tservice.clis.model import Entry, Kind
 from tservice.clis.params import ParamValue
 
@@ -40,6 +40,7 @@ __all__ = [
     "PaneKeys",
     "ParamValue",
     "Transcript",
+    "Trust",
 ]
 
 

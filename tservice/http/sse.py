@@ -118,6 +118,10 @@ class Client:
         self._over = False
         self.done: Deferred[None] = Deferred()
 
+    def wants_terminal(self, session_id: str) -> bool:
+        """Whether it asked for the bulky events of that session, or did not say which."""
+        return self._sessions is None or session_id in self._sessions
+
     def tell(self, entry: Entry) -> None:
         """Send C{entry}, if it is for this client."""
         if wants(entry.event, self.identity, self._sessions):
@@ -179,6 +183,10 @@ class EventStreams(Service):
     def count(self) -> int:
         """How many clients listen."""
         return len(self._clients)
+
+    def wants_terminal(self, session_id: str) -> bool:
+        """Whether some client wants that session's bulky events."""
+        return any(client.wants_terminal(session_id) for client in self._clients)
 
     def startService(self) -> None:
         """Start hearing events."""

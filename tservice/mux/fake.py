@@ -7,7 +7,7 @@ tests that care hold a pane (L{HostedPane.hold}) and release it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -23,6 +23,7 @@ from tservice.mux.fakehost import (
 )
 from tservice.mux.interface import (
     Capture,
+    Guard,
     IMultiplexer,
     IPane,
     IPaneListener,
@@ -32,7 +33,7 @@ from tservice.mux.interface import (
     PaneGone,
     PaneSpec,
 )
-from tservice.mux.keys import KEYS
+from tservice.mux.keys import KEYS, digit
 from tservice.mux.listeners import PaneListeners
 from tservice.mux.outputlog import OutputLog
 from tservice.mux.typed import paste_text, pieces
@@ -83,6 +84,10 @@ class FakePane:
         return self.hosted.rows
 
     @property
+    def typed_at(self) -> float | None:
+        return self.hosted.typed_at
+
+    @property
     def title(self) -> str:
         return self.hosted.grid.title
 
@@ -94,26 +99,24 @@ class FakePane:
             await self._do("write", partial(self.hosted.type, piece, moved))
 
     async def send_key(self, name: str, mark: Mark | None = None) -> None:
-        key = KEYS[name]
-
-        def press() -> None:
-            application = self.hosted.grid.has(1) and name in _CURSOR_KEYS
-            typed = key.plain.replace(b"[", b"O") if application else key.plain
-            self.hosted.type(typed, mark)
-            self.hosted.keys.append(name)
-
-        await self._do("send_key", press)
+        await self._do("send_key", lambda: self._press(name, mark))
 
     async def paste(self, text: str, mark: Mark | None = None) -> None:
-        data = paste_text(text)
+        await self._do("paste", lambda: self._paste(text, mark))
 
-        def paste() -> None:
-            bracketed = self.hosted.grid.has(2004)
-            typed = b"\x1b[200~" + data + b"\x1b[201~" if bracketed else data
-            self.hosted.type(typed, mark)
-            self.hosted.pastes.append(data.decode())
+    async def guard(self) -> Guard:
+        def look() -> Guard:
+            hosted = self.hosted
+            seal = (hosted.typings, None if hosted.restless else hosted.prints)
+            return Guard(capture=self._capture(0), still=not hosted.restless, seal=seal)
 
-        await self._do("paste", paste)
+        return await self._do("guard", look)
+
+    async def press_if(self, key: str, guard: Guard, rows: Sequence[int]) -> bool:
+        return await self._do("press_if", lambda: self._if(guard, rows, lambda: self._press(key)))
+
+    async def paste_if(self, text: str, guard: Guard, rows: Sequence[int]) -> bool:
+        return await self._do("paste_if", lambda: self._if(guard, rows, lambda: self._paste(text)))
 
     async def last_mark(self) -> Mark | None:
         return await self._do("last_mark", lambda: self.hosted.mark)
@@ -176,6 +179,34 @@ class FakePane:
         self.detach()
         self._listeners.clear()
         self._host.lose(self.session_id)
+
+    def _press(self, name: str, mark: Mark | None = None) -> None:
+        typed = digit(name)
+        if typed is None:
+            application = self.hosted.grid.has(1) and name in _CURSOR_KEYS
+            plain = KEYS[name].plain
+            typed = plain.replace(b"[", b"O") if application else plain
+        self.hosted.type(typed, mark)
+        self.hosted.keys.append(name)
+
+    def _paste(self, text: str, mark: Mark | None = None) -> None:
+        data = paste_text(text)
+        bracketed = self.hosted.grid.has(2004)
+        self.hosted.type(b"\x1b[200~" + data + b"\x1b[201~" if bracketed else data, mark)
+        self.hosted.pastes.append(data.decode())
+
+    def _if(self, guard: Guard, rows: Sequence[int], effect: Callable[[], None]) -> bool:
+        if self.hosted.ending is not None:
+            raise PaneGone(f"the process of session {self.session_id} is over")
+        typed, prints = guard.seal
+        now = self._capture(0)
+        same = all(now.lines[row] == guard.capture.lines[row] for row in rows)
+        silent = prints is None or prints == self.hosted.prints
+        size = (now.cols, now.rows) == (guard.capture.cols, guard.capture.rows)
+        if typed != self.hosted.typings or not (same and silent and size):
+            return False
+        effect()
+        return True
 
     def _capture(self, history: int | None) -> Capture:
         hosted = self.hosted

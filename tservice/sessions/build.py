@@ -15,9 +15,9 @@ from tservice.mux.interface import IMultiplexer
 from tservice.sessions.activity import PlainSources
 from tservice.sessions.adoption import Adoption
 from tservice.sessions.create import Caps, Creator, Defaults
-from tservice.sessions.interfaces import IActivitySources, IInputGate
+from tservice.sessions.interfaces import IActivitySources, IInputGate, ILaunchPreparation
 from tservice.sessions.journal import InputJournal
-from tservice.sessions.launcher import Launcher, LaunchSettings
+from tservice.sessions.launcher import Launcher, LaunchSettings, NothingToPrepare
 from tservice.sessions.priority import SetPriority, set_process_priority
 from tservice.sessions.processes import Processes
 from tservice.sessions.properties import Properties
@@ -39,6 +39,7 @@ class Surroundings:
     @ivar random_bytes: for session and input ids.
     @ivar activity: how to find out what a session does; C{None}: L{PlainSources}.
     @ivar gate: keeps prompts back; C{None}: nothing does.
+    @ivar preparation: puts in place what agents read when they start.
     """
 
     clock: IReactorTime
@@ -55,6 +56,7 @@ class Surroundings:
     set_priority: SetPriority = set_process_priority
     activity: IActivitySources | None = None
     gate: IInputGate = field(factory=OpenGate)
+    preparation: ILaunchPreparation = field(factory=NothingToPrepare)
 
 
 def build_sessions(around: Surroundings) -> SessionService:
@@ -103,7 +105,7 @@ def _launcher(around: Surroundings) -> Launcher:
         hook_secret_file=around.hook_secret_file,
         history_limit=lambda: around.settings.get().history_limit,
     )
-    return Launcher(around.mux, around.clis, settings)
+    return Launcher(around.mux, around.clis, settings, around.preparation)
 
 
 def _defaults(settings: ISettings) -> Defaults:

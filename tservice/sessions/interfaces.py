@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from attrs import frozen
@@ -10,7 +10,14 @@ from zope.interface import Interface
 
 from tservice.core.identity import Identity
 from tservice.mux.interface import IPane
-from tservice.sessions.model import ModelSource, NameSource, Session, Status
+from tservice.sessions.model import (
+    Location,
+    ModelSource,
+    NameSource,
+    Session,
+    Status,
+    Tokens,
+)
 from tservice.sessions.requests import CreateRequest, InputRequest
 from tservice.sessions.viewport import Viewport
 
@@ -21,11 +28,16 @@ __all__ = [
     "IActivitySource",
     "IActivitySources",
     "IInputGate",
+    "ILaunchPreparation",
     "ISessions",
     "Identity",
     "InputRequest",
+    "Location",
+    "ModelSource",
+    "NameSource",
     "Session",
     "Status",
+    "Tokens",
     "Viewport",
 ]
 
@@ -105,8 +117,11 @@ class ISessions(Interface):
     def rename(session_id: str, name: str, source: NameSource) -> Session:
         """Give it a name, as checked by L{tservice.sessions.names.check_name}."""
 
-    def update(session_id: str, **fields: Any) -> Session:
-        """Change fields of the record, save it and tell of it."""
+    def update(session_id: str, *, durable: bool = True, **fields: Any) -> Session:
+        """Change fields of the record, save it and tell of it.
+
+        @param durable: false for what an agent tells many times a minute: it costs no flush.
+        """
 
     def counts() -> Iterable[tuple[str, Status, int]]:
         """How many sessions there are, by mode and status."""
@@ -120,6 +135,13 @@ class IInputGate(Interface):
 
         @raise ServiceError: it will not come to that (422).
         """
+
+
+class ILaunchPreparation(Interface):
+    """Puts in place what an agent reads when it starts."""
+
+    def prepare(session: Session, env: Mapping[str, str]) -> None:
+        """Its process is about to start, with this environment; never keeps it from starting."""
 
 
 class ActivitySink(Protocol):

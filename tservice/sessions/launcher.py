@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from attrs import frozen
+from zope.interface import implementer
 
 from tservice.clis.interfaces import ICliRegistry, Launch, LaunchRequest, PaneKeys
 from tservice.core.errors import failed
 from tservice.mux.interface import IMultiplexer, IPane, MuxError, PaneGone, PaneSpec
+from tservice.sessions.interfaces import ILaunchPreparation
 from tservice.sessions.model import Session
 
 
@@ -27,10 +29,25 @@ class LaunchSettings:
     history_limit: Callable[[], int]
 
 
+@implementer(ILaunchPreparation)
+class NothingToPrepare:
+    """For agents that read nothing of the service's."""
+
+    def prepare(self, session: Session, env: Mapping[str, str]) -> None:
+        """Nothing to put in place."""
+
+
 class Launcher:
     """Panes for sessions."""
 
-    def __init__(self, mux: IMultiplexer, clis: ICliRegistry, settings: LaunchSettings) -> None:
+    def __init__(
+        self,
+        mux: IMultiplexer,
+        clis: ICliRegistry,
+        settings: LaunchSettings,
+        preparation: ILaunchPreparation,
+    ) -> None:
+        self._preparation = preparation
         self._mux = mux
         self._clis = clis
         self._settings = settings
@@ -63,6 +80,7 @@ class Launcher:
         """
         if not os.path.isdir(session.working_dir):  # noqa: ASYNC240
             raise failed(f"the folder {session.working_dir} is gone")
+        self._preparation.prepare(session, plan.env)
         spec = PaneSpec(
             session_id=session.id,
             argv=plan.argv,

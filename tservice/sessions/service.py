@@ -224,8 +224,8 @@ class SessionService:
     def report_model(self, session_id: str, source: ModelSource, text: str | None) -> None:
         self.properties.report_model(self._roster.get(session_id), source, text)
 
-    def update(self, session_id: str, **fields: Any) -> Session:
-        return self._roster.change(self._roster.get(session_id), **fields)
+    def update(self, session_id: str, *, durable: bool = True, **fields: Any) -> Session:
+        return self._roster.change(self._roster.get(session_id), durable=durable, **fields)
 
     def live(self, session_id: str, caller: Identity | None = None) -> Live:
         """The session in memory, for L{properties}."""

@@ -13,6 +13,7 @@ from typing import Any
 from twisted.internet.task import deferLater
 
 from tservice import __version__
+from tservice.agents.telemetry_model import plan_usage_json
 from tservice.clis.routes import CliRoutes
 from tservice.core.listening import Listener
 from tservice.core.stack import Closing, ServiceStack
@@ -26,12 +27,14 @@ from tservice.http.sse import EventStreams
 from tservice.http.static import Pages
 from tservice.http.status import StatusRoutes
 from tservice.http.websocket import WebSockets
+from tservice.sessions.terminalfeed import TerminalFeed
 from tservice.settings.routes import SettingsRoutes
 from tservice.settings.service import SettingsService
 from tservice.status.service import Sources, StatusService
 from tservice.tap.access import Ground, wire_access
 from tservice.tap.audit import wire_audit
 from tservice.tap.base import Base
+from tservice.tap.features import wire_git
 from tservice.tap.ground import open_database, wire_clis, wire_mux
 from tservice.tap.root import Startup
 from tservice.tap.sessions import Sessions, wire_sessions
@@ -51,10 +54,8 @@ def assemble(base: Base, stack: ServiceStack) -> None:
         base, database, settings, clis, mux, lambda: listener, stack, audit.routes.typed
     )
     sockets = WebSockets(base.reactor)
-    status = StatusService(
-        base.reactor, __version__, sessions.service, base.config.multiuser, Sources()
-    )
-    streams = EventStreams(base.hub, base.reactor, secrets.token_hex(4), status.describe)
+    status = wire_status(base, sessions)
+    streams = wire_streams(base, sessions, status, stack)
     pages = Pages(Path(__file__).parents[1] / "static")
     ground = Ground(
         base=base,
@@ -78,6 +79,7 @@ def assemble(base: Base, stack: ServiceStack) -> None:
             *StatusRoutes(status.describe).operations(),
             *streams.operations(),
             *metrics.operations(),
+            *wire_git(base, threads, sessions.service, stack).operations(),
         ]
     )
     kernel = Kernel(
@@ -90,6 +92,32 @@ def assemble(base: Base, stack: ServiceStack) -> None:
     last_words = Closing("last words", lambda: deferLater(base.reactor, 0))
     for service in (sockets, last_words, streams, listener, startup):
         service.setServiceParent(stack)
+
+
+def wire_status(base: Base, sessions: Sessions) -> StatusService:
+    """The state that a client starts from."""
+    sources = Sources(
+        plan_usage=lambda identity: plan_usage_json(sessions.agents.agents.plan_usage())
+    )
+    return StatusService(
+        base.reactor, __version__, sessions.service, base.config.multiuser, sources
+    )
+
+
+def wire_streams(
+    base: Base, sessions: Sessions, status: StatusService, stack: ServiceStack
+) -> EventStreams:
+    """The event stream, and the terminals' output for those of its clients that want it."""
+    streams = EventStreams(base.hub, base.reactor, secrets.token_hex(4), status.describe)
+    feed = TerminalFeed(
+        base.reactor,
+        base.hub,
+        sessions.service.pane_of,
+        sessions.service.owner_of,
+        streams.wants_terminal,
+    )
+    Closing("terminal feed", feed.close).setServiceParent(stack)
+    return streams
 
 
 def documented(operations: list[Operation]) -> list[Operation]:

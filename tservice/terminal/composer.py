@@ -17,7 +17,7 @@ _SHELL_GLYPH = "!"
 _NOISE = re.compile(r"[\s\u200b]+")
 _STAND_IN = re.compile(r"\[\s*pasted\s+(?:text|content)\b[^\]]*\]", re.IGNORECASE)
 # A plain blank: behind the glyph of Claude Code's composer stands a no-break space.
-_OPTION = re.compile(r"[\s│┃]*(?:[❯›●>] )?[1-9][.)] ")  # noqa: RUF001
+_OPTION = re.compile(r"[\s│┃]*(?:[❯›●>] )?[1-9][.)] ")
 _ENOUGH = 8
 _FOOTER_ROWS = 4
 

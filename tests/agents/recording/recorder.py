@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from tests.agents.cli_cache import install
 from tests.agents.netns import loopback_only
@@ -38,9 +39,9 @@ class Recorder:
         self._folder = folder / world.cli
         self._folder.mkdir(parents=True, exist_ok=True)
 
-    def start(self, *arguments: str, **options: object) -> Pane:
+    def start(self, *arguments: str, **options: Any) -> Pane:
         """The CLI at this recorder's size."""
-        return self.world.start(self._binary, *arguments, size=self.size, **options)  # type: ignore[arg-type]
+        return self.world.start(self._binary, *arguments, size=self.size, **options)
 
     def keep(self, pane: Pane, name: str, settle: float = SETTLE) -> None:
         """Save the screen."""

@@ -159,7 +159,7 @@ TITLES = {
 MODELS = {
     "primary": ("│   Opus 9 (1M context) · API Usage Billing   │  │", "Opus 9 (1M context)"),
     "opencode": ("  ┃  Build · Some Model Provider", "Some Model Provider"),
-    "codex": ("  some-model high · /home/u/work", "some-model high"),
+    "codex": ("  some-model high · /home/u/work", "some-model"),
     "gemini": (" /home/u/work          no sandbox                Auto", "Auto"),
     "pi": ("↑1.2k ↓34 1.0%/128k (auto)              some-model", "some-model"),
 }

@@ -136,8 +136,12 @@ class Server:
                 timer.cancel()
 
     async def _end_process(self, held: IHeldProcess | None) -> None:
-        # A program that ignores the hangup would live on without a terminal.
-        if held is not None and not await self._over(held):
+        if held is None or held.over():
+            return
+        # The system hangs up on the foreground alone: a shell in a loop would not hear of it.
+        held.hang_up()
+        if not await self._over(held):
+            # A program that ignores the hangup would live on without a terminal.
             held.kill()
             await self._over(held)
 

@@ -1,12 +1,15 @@
--- The audit log: each row carries a keyed hash over itself and the row before (store/chain.py).
-CREATE TABLE audit_log (
-    seq INTEGER PRIMARY KEY,
-    at INTEGER NOT NULL,
-    actor TEXT NOT NULL,
-    method TEXT NOT NULL,
-    address TEXT NOT NULL,
-    action TEXT NOT NULL,
-    target TEXT NOT NULL,
-    detail TEXT NOT NULL,
-    hash BLOB NOT NULL
+-- Messages on their way to the webhook (wire 12): a row stays until it was accepted or given up.
+CREATE TABLE webhook_outbox (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    message TEXT NOT NULL,
+    attempts INTEGER NOT NULL,
+    due_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX webhook_outbox_by_due ON webhook_outbox (due_at, id);
+
+-- What became of the last attempt: one row, JSON.
+CREATE TABLE webhook_result (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    result TEXT NOT NULL
 ) STRICT;

@@ -1,0 +1,169 @@
+"""The sessions with their agents, on fakes: screens are scripted, time is a Clock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.unit.sessions.rig import ADMIN, FixedSettings, Machine, SessionCase
+from tests.unit.terminal.screens import COMPOSER, PERMISSION, RULE, TRUST
+from tservice.agents.build import AgentParts, Surroundings, build_agents
+from tservice.core.events import EventHub
+from tservice.mux.fake import FakeMultiplexer, Tty
+from tservice.mux.interface import PaneSpec
+from tservice.sessions.activity import PlainSources
+from tservice.sessions.build import Surroundings as SessionSurroundings
+from tservice.sessions.build import build_sessions
+from tservice.sessions.model import Session
+from tservice.settings.model import Settings
+
+IDLE_TITLE = "✳ Claude Code"
+BUSY_TITLE = "⠂ Claude Code"
+SPINNER = f"✻ Slithering… (1s · ↓ 7 tokens)\n\n{COMPOSER}"
+NO_TRUST = TRUST.replace(" ❯ 1. Yes", "   1. Yes").replace("   2. No, exit", " ❯ 2. No, exit")
+
+__all__ = ["COMPOSER", "NO_TRUST", "PERMISSION", "RULE", "SPINNER", "TRUST"]
+
+
+class Screen:
+    """A program that shows what the test tells it to.
+
+    @ivar pressed: what was typed.
+    @ivar answers: typed bytes to the screen that they lead to.
+    """
+
+    def __init__(self) -> None:
+        self.pressed: list[bytes] = []
+        self.answers: dict[bytes, str] = {}
+
+    def started(self, tty: Tty) -> None:
+        self.tty = tty
+
+    def received(self, data: bytes) -> None:
+        self.pressed.append(data)
+        if data in self.answers:
+            self.show(self.answers[data])
+
+    def resized(self, cols: int, rows: int) -> None:
+        """It is drawn anew by the test."""
+
+    def show(self, text: str, title: str | None = None) -> None:
+        """Draw a whole screen."""
+        named = "" if title is None else f"\x1b]0;{title}\x07"
+        self.tty.emit(f"{named}\x1b[H\x1b[2J".encode() + text.replace("\n", "\r\n").encode())
+
+
+class AgentMachine(Machine):
+    """A machine whose service knows its agents."""
+
+    agents: AgentParts
+
+    def boot(self) -> None:
+        self.mux = FakeMultiplexer(self.clock, self.host)
+        self.hub = EventHub()
+        self.hub.subscribe(self.events.append)
+        self.clis = self._clis()
+        self.agents = build_agents(
+            Surroundings(
+                clock=self.clock,
+                database=self.database,
+                hub=self.hub,
+                clis=self.clis,
+                settings=self.settings,
+                sessions=lambda: self.sessions,
+                shells=PlainSources(self.clock, self.clis),
+                home=self.home,
+                environ={"HOME": str(self.home)},
+            )
+        )
+        self.sessions = build_sessions(
+            SessionSurroundings(
+                clock=self.clock,
+                database=self.database,
+                mux=self.mux,
+                clis=self.clis,
+                hub=self.hub,
+                settings=self.settings,
+                config=self.config,
+                home=self.home,
+                api_url=lambda: "http://127.0.0.1:8770",
+                hook_secret_file=self.folder / "hook-secret",
+                random_bytes=self.random.randbytes,
+                set_priority=self.renice,
+                activity=self.agents.agents,
+                gate=self.agents.gate,
+                preparation=self.agents.preparation,
+            )
+        )
+
+
+class AgentCase(SessionCase):
+    """Tests with a machine, an open service and scripted screens."""
+
+    machine: AgentMachine
+
+    def setUp(self) -> None:
+        folder = Path(self.mktemp()).absolute()
+        self.machine = AgentMachine(folder, self.play)
+        self.clock, self.host = self.machine.clock, self.machine.host
+        self.work = folder / "work"
+        self.work.mkdir()
+        self.run_now(self.sessions.open())
+
+    def play(self, spec: PaneSpec) -> Screen:
+        return Screen()
+
+    @property
+    def agents(self) -> AgentParts:
+        return self.machine.agents
+
+    def agent(self, screen: str | None = None, mode: str = "primary", **fields: Any) -> Session:
+        """A running agent, shown with C{screen} for a moment."""
+        session = self.create(ADMIN, mode=mode, working_dir=str(self.work), start=True, **fields)
+        if screen is not None:
+            self.show(session, screen)
+            self.spend(0.5)
+            self.machine.events.clear()
+        return session
+
+    def ready(self, **fields: Any) -> Session:
+        """A running primary agent that is idle."""
+        return self.agent(COMPOSER, **fields)
+
+    def screen(self, session: Session) -> Screen:
+        program = self.pane(session).program
+        assert isinstance(program, Screen)
+        return program
+
+    def show(self, session: Session, text: str, title: str | None = None) -> None:
+        self.screen(session).show(text, title)
+
+    def change_settings(self, **fields: Any) -> None:
+        settings = self.machine.settings
+        assert isinstance(settings, FixedSettings)
+        settings.now = Settings.model_construct(**{**dict(settings.now), **fields})
+
+    def hook(self, session: Session, event: str, **data: Any) -> None:
+        """A hook of the session's agent fires."""
+        from tservice.agents.model import HookEvent
+
+        self.agents.hooks.take(HookEvent(event), session.id, data or None)
+
+    def signals(self) -> list[str]:
+        """The signals since this was asked last."""
+        wanted = ("idle", "working", "stop", "blocked", "exit")
+        found = [e.name[8:] for e in self.machine.events if e.name in _NAMES]
+        assert all(name in wanted for name in found)
+        self.machine.events.clear()
+        return found
+
+    def assert_signals(self, expected: Sequence[str]) -> None:
+        self.assertEqual(list(expected), self.signals())
+
+    def status(self, session: Session) -> tuple[str, str | None]:
+        found = self.sessions.get(session.id)
+        return found.status.value, found.status_reason
+
+
+_NAMES = {f"session:{name}" for name in ("idle", "working", "stop", "blocked", "exit")}

@@ -1,0 +1,32 @@
+"""The packaged CLIs' screen rules: the same as those that the recordings are read with."""
+
+from __future__ import annotations
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.frames.score import RULES
+from tservice.clis.stock import stock_entries
+from tservice.terminal.rules import ScreenRules
+
+FOLDERS = {
+    "primary": "claude",
+    "codex": "codex",
+    "gemini": "gemini",
+    "opencode": "opencode",
+    "pi": "pi",
+    "antigravity": "antigravity",
+    "shell": "shell",
+}
+
+
+class StockRuleTests(SynchronousTestCase):
+    """What C{stock.yaml} says of screens."""
+
+    def test_they_are_the_scored_ones(self) -> None:
+        entries = {
+            name: ScreenRules.from_capabilities(
+                entry.capabilities.model_dump(by_alias=True, mode="json")
+            )
+            for name, entry in stock_entries().items()
+        }
+        self.assertEqual({name: RULES[folder] for name, folder in FOLDERS.items()}, entries)

@@ -1,0 +1,163 @@
+"""What one agent does: the states, and which evidence moves it (wire 1.2).
+
+The evidence, most trusted first: hooks, the process, the screen, the pane's title, the rhythm of
+the output.  What is not known is no evidence and moves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from automat import TypeMachineBuilder
+
+from tservice.sessions.interfaces import ActivitySink
+
+
+class Doing(StrEnum):
+    """What the agent does, as far as is known.
+
+    C{blocked} is a turn that waits for an answer to a dialog: the session stays busy, for its turn
+    is not over.
+    """
+
+    STARTING = "starting"
+    IDLE = "idle"
+    WORKING = "working"
+    BLOCKED = "blocked"
+    OVER = "over"
+
+
+class Activity(Protocol):
+    """The evidence; C{reason} is one line for C{statusReason}."""
+
+    def settled(self, reason: str) -> None:
+        """A fresh agent had its time to come up."""
+
+    def prompted(self, reason: str) -> None:
+        """A turn began, as the agent itself says."""
+
+    def stopped(self, reason: str) -> None:
+        """The turn is over, as the agent itself says."""
+
+    def asked(self, reason: str) -> None:
+        """A dialog of the turn waits for an answer."""
+
+    def answered(self, reason: str) -> None:
+        """The dialog was answered, as the agent itself says."""
+
+    def seen_working(self, reason: str) -> None:
+        """A turn runs, as the screen shows."""
+
+    def seen_idle(self, reason: str) -> None:
+        """No turn runs, as the screen shows."""
+
+    def ended(self) -> None:
+        """The process is over, or no longer ours to watch."""
+
+
+@dataclass
+class _Core:
+    sink: ActivitySink
+    doing: Doing
+
+
+_Output = Callable[[Activity, _Core, str], None]
+
+_builder = TypeMachineBuilder(Activity, _Core)
+_state = {doing: _builder.state(doing.value) for doing in Doing}
+
+
+def _silently(target: Doing) -> _Output:
+    def output(activity: Activity, core: _Core, reason: str) -> None:
+        core.doing = target
+
+    return output
+
+
+def _telling_working(target: Doing) -> _Output:
+    def output(activity: Activity, core: _Core, reason: str) -> None:
+        core.doing = target
+        core.sink.working(reason)
+
+    return output
+
+
+def _telling_idle(target: Doing) -> _Output:
+    def output(activity: Activity, core: _Core, reason: str) -> None:
+        core.doing = target
+        core.sink.idle(reason)
+
+    return output
+
+
+_AT_REST = (Doing.STARTING, Doing.IDLE)
+_IN_TURN = (Doing.WORKING, Doing.BLOCKED)
+_Input = Callable[[Activity, str], None]
+
+_MOVES: list[tuple[tuple[Doing, ...], _Input, Doing, Callable[[Doing], _Output]]] = [
+    ((Doing.STARTING,), Activity.settled, Doing.IDLE, _telling_idle),
+    ((Doing.STARTING,), Activity.seen_idle, Doing.IDLE, _telling_idle),
+    ((Doing.STARTING,), Activity.stopped, Doing.IDLE, _telling_idle),
+    (_AT_REST, Activity.prompted, Doing.WORKING, _telling_working),
+    (_AT_REST, Activity.seen_working, Doing.WORKING, _telling_working),
+    (_AT_REST, Activity.asked, Doing.BLOCKED, _telling_working),
+    (_IN_TURN, Activity.stopped, Doing.IDLE, _telling_idle),
+    (_IN_TURN, Activity.seen_idle, Doing.IDLE, _telling_idle),
+    ((Doing.WORKING,), Activity.asked, Doing.BLOCKED, _silently),
+    ((Doing.BLOCKED,), Activity.prompted, Doing.WORKING, _silently),
+    ((Doing.BLOCKED,), Activity.answered, Doing.WORKING, _silently),
+    ((Doing.BLOCKED,), Activity.seen_working, Doing.WORKING, _silently),
+]
+"""Everything else leaves the state as it is, and nobody is told."""
+
+_INPUTS: tuple[_Input, ...] = (
+    Activity.settled,
+    Activity.prompted,
+    Activity.stopped,
+    Activity.asked,
+    Activity.answered,
+    Activity.seen_working,
+    Activity.seen_idle,
+)
+
+
+def _end(activity: Activity, core: _Core) -> None:
+    core.doing = Doing.OVER
+
+
+def _fill() -> None:
+    moving = set()
+    for states, move, target, telling in _MOVES:
+        for doing in states:
+            _state[doing].upon(move).to(_state[target])(telling(target))
+            moving.add((doing, move))
+    for doing in Doing:
+        for move in _INPUTS:
+            if (doing, move) not in moving:
+                _state[doing].upon(move).loop().returns(None)
+        if doing is not Doing.OVER:
+            _state[doing].upon(Activity.ended).to(_state[Doing.OVER])(_end)
+    _state[Doing.OVER].upon(Activity.ended).loop().returns(None)
+
+
+_fill()
+_machine = _builder.build()
+
+
+class Course:
+    """One agent's activity from the moment its pane is ours.
+
+    @ivar tell: takes evidence.
+    """
+
+    def __init__(self, sink: ActivitySink, doing: Doing) -> None:
+        self._core = _Core(sink, doing)
+        self.tell: Activity = _machine(self._core, _state[doing])
+
+    @property
+    def doing(self) -> Doing:
+        """What the agent does."""
+        return self._core.doing

@@ -1,0 +1,291 @@
+"""Watches one agent's pane: looks at the screen when it pays, and moves its activity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from attrs import frozen
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.logger import Logger
+from zope.interface import implementer
+
+from tservice.agents.activity import Course, Doing
+from tservice.agents.activity_pace import (
+    GRACE,
+    SLACK,
+    STREAK,
+    Looked,
+    Rhythm,
+    Scene,
+    Verdict,
+    is_blind,
+    judge,
+    next_look,
+)
+from tservice.agents.gate import BLIND, Readiness
+from tservice.agents.interfaces import Look
+from tservice.agents.trust import TrustAnswer
+from tservice.core.clock import now_ms
+from tservice.core.errors import ServiceError, conflict, failed
+from tservice.core.tasks import spawn
+from tservice.mux.interface import IPane, MuxError, PaneGone
+from tservice.sessions.interfaces import ActivitySink, IActivitySource, Session, Status
+from tservice.terminal.rules import ScreenRules
+from tservice.terminal.screen import Frame
+from tservice.terminal.status import read
+
+START_IDLE = 3.0
+"""Seconds after a fresh start when an external CLI counts as idle (wire 1.2)."""
+
+
+@frozen(kw_only=True)
+class Subject:
+    """What a watch knows of its session.
+
+    @ivar session: the record, asked afresh each time.
+    @ivar hooks: the agent tells of itself by hooks, so its first idle is its composer's; of the
+        others it is told after L{START_IDLE}.
+    @ivar trust: the folder-trust dialog is to be answered.
+    @ivar seen: told of each look that succeeded.
+    @ivar over: told once when watching ends.
+    """
+
+    session: Callable[[], Session]
+    rules: ScreenRules
+    hooks: bool
+    trust: bool
+    seen: Callable[[Look], None]
+    over: Callable[[], None]
+
+
+@implementer(IActivitySource)
+class AgentWatch:
+    """The activity source of one run of an agent.
+
+    @ivar last: the last look that succeeded.
+    """
+
+    _log = Logger()
+
+    def __init__(self, clock: IReactorTime, subject: Subject) -> None:
+        self._clock = clock
+        self._subject = subject
+        self._rules = subject.rules
+        self._timers: dict[str, IDelayedCall] = {}
+        self._unlisten: Callable[[], None] | None = None
+        self._work: list[Deferred[None]] = []
+        self._looking = False
+        self._telling = False
+        self.last: Look | None = None
+
+    # -- as the sessions see it
+
+    def start(self, pane: IPane, sink: ActivitySink, fresh: bool) -> None:
+        now = self._clock.seconds()
+        busy = self._subject.session().status is Status.BUSY
+        begin = Doing.STARTING if fresh else Doing.WORKING if busy else Doing.IDLE
+        self._pane = pane
+        self._course = Course(sink, begin)
+        self._rhythm = Rhythm(begun=now, last=now)
+        self._looked = Looked(at=now, current=False)
+        self._offset = -1
+        self._stopped: float | None = None
+        self._rested = now_ms(self._clock)
+        self.readiness = Readiness(self._clock, self._rules, fresh=fresh)
+        self._unlisten = pane.log.subscribe(self._printed)
+        if fresh and not self._subject.hooks:
+            self._after("start", START_IDLE, self._came_up)
+        if not self.readiness.knowable:
+            self._after("blind", BLIND, self._look_soon)
+        if self._subject.trust:
+            answer = TrustAnswer(self._clock, pane, self._rules, self.readiness, self.look)
+            self._spawn(answer.run(), "answering the trust dialog")
+        self._arm()
+
+    def stop(self) -> None:
+        if self._unlisten is None:
+            return
+        self._unlisten()
+        self._unlisten = None
+        self._course.tell.ended()
+        self.readiness.close()
+        for call in self._timers.values():
+            call.cancel()
+        self._timers.clear()
+        # What tells of a look cannot be cancelled by whoever it tells; it ends by itself.
+        for work in () if self._telling else tuple(self._work):
+            work.cancel()
+        self._subject.over()
+
+    # -- as the hooks and other features see it
+
+    @property
+    def doing(self) -> Doing:
+        """What the agent does."""
+        return self._course.doing
+
+    def prompted(self, reason: str) -> None:
+        """A hook: a turn began."""
+        self._stopped = None
+        self._course.tell.prompted(reason)
+        self._stir()
+
+    def stopped(self, reason: str) -> None:
+        """A hook: the turn is over."""
+        self._stopped = self._clock.seconds()
+        self._course.tell.stopped(reason)
+
+    def asked(self, reason: str) -> None:
+        """A hook: a dialog waits."""
+        self._course.tell.asked(reason)
+        self._stir()
+
+    def answered(self, reason: str) -> None:
+        """A hook: the dialog was answered."""
+        self._course.tell.answered(reason)
+        self._stir()
+
+    def resting(self, reason: str) -> None:
+        """A hook: the agent waits for its next prompt."""
+        self._course.tell.seen_idle(reason)
+
+    async def look(self) -> Look:
+        """Look now, and let everything know what was seen.
+
+        @raise ServiceError: 409: the process is gone; 422: it cannot be read now.
+        """
+        try:
+            capture = await self._pane.capture()
+        except PaneGone as error:
+            raise conflict("the session has no process") from error
+        except MuxError as error:
+            self._note(failed=True)
+            raise failed(f"the screen cannot be read: {error}") from error
+        self._offset = capture.offset
+        frame = Frame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)
+        look = Look(
+            session_id=self._subject.session().id,
+            at=now_ms(self._clock),
+            frame=frame,
+            reading=read(frame, self._pane.title, self._rules),
+        )
+        if self._unlisten is not None:
+            self._took(look)
+        return look
+
+    # -- inside
+
+    def _took(self, look: Look) -> None:
+        self.last = look
+        quiet = self._rhythm.settled(self._clock.seconds())
+        counts = look.reading.state == "idle" and self._course.doing is Doing.WORKING
+        streak = self._looked.streak + 1 if counts and not is_blind(self._rules) else 0
+        self._note(streak=streak)
+        self._telling = True
+        try:
+            self.readiness.saw(look, quiet=quiet)
+            self._weigh(look)
+            self._subject.seen(look)
+        finally:
+            self._telling = False
+        self._arm()
+
+    def _weigh(self, look: Look) -> None:
+        now, doing = self._clock.seconds(), self._course.doing
+        scene = Scene(
+            doing=doing,
+            silent=self._rhythm.silent(now) or self._looked.streak >= STREAK,
+            sustained=self._rhythm.sustained(),
+            submitted=(self._subject.session().last_submit_at or 0) >= self._rested,
+        )
+        found = judge(look.reading, self._rules, scene)
+        if found is None:
+            return
+        verdict, reason = found
+        tell = self._course.tell
+        if verdict is Verdict.ASKED and doing is not Doing.STARTING:
+            tell.asked(reason)
+        elif verdict is Verdict.WORKING and not self._in_grace(now):
+            tell.seen_working(reason)
+        elif verdict is Verdict.IDLE and (doing is not Doing.STARTING or self._subject.hooks):
+            tell.seen_idle(reason)
+            self._rested = now_ms(self._clock)
+
+    def _in_grace(self, now: float) -> bool:
+        return self._stopped is not None and now - self._stopped < GRACE
+
+    def _came_up(self) -> None:
+        self._course.tell.settled("the agent was started")
+
+    def _printed(self) -> None:
+        self._rhythm = self._rhythm.printed(self._clock.seconds())
+        if "look" not in self._timers:
+            self._arm()
+
+    def _stir(self) -> None:
+        """A hook counts as a sign of life: if nothing follows it, the silence is looked into."""
+        self._rhythm = self._rhythm.printed(self._clock.seconds())
+        self._arm()
+
+    def _note(self, *, failed: bool = False, streak: int = 0) -> None:
+        self._looked = Looked(at=self._clock.seconds(), current=False, failed=failed, streak=streak)
+        self._arm()
+
+    def _arm(self) -> None:
+        """Set the timer for the next look; whenever something changed that decides on it."""
+        if self._unlisten is None:
+            return
+        self._disarm("look")
+        at = self._due()
+        if at is not None:
+            self._after("look", max(0.0, at - self._clock.seconds()), self._tick)
+
+    def _due(self) -> float | None:
+        looked = Looked(
+            at=self._looked.at,
+            current=self._offset == self._pane.log.end,
+            failed=self._looked.failed,
+        )
+        return next_look(self._rhythm, looked, self._course.doing)
+
+    def _tick(self) -> None:
+        at = self._due()
+        if at is not None and at > self._clock.seconds() + SLACK:
+            self._arm()
+        else:
+            self._look_soon()
+
+    def _look_soon(self) -> None:
+        if not self._looking:
+            self._spawn(self._scheduled(), "looking at a screen")
+
+    async def _scheduled(self) -> None:
+        self._looking = True
+        try:
+            await self.look()
+        except ServiceError as error:
+            # It is tried again, and until then nothing is known.
+            self._log.debug("{error}", error=error)
+        finally:
+            self._looking = False
+        self._arm()
+
+    def _after(self, name: str, seconds: float, do: Callable[[], None]) -> None:
+        def fire() -> None:
+            del self._timers[name]
+            do()
+
+        self._timers[name] = self._clock.callLater(seconds, fire)
+
+    def _disarm(self, name: str) -> None:
+        call = self._timers.pop(name, None)
+        if call is not None:
+            call.cancel()
+
+    def _spawn(self, work: Coroutine[Any, Any, None], what: str) -> None:
+        task = spawn(work, self._log, what)
+        if not task.called:
+            self._work.append(task)
+            task.addBoth(lambda _: self._work.remove(task))

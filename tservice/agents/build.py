@@ -1,0 +1,90 @@
+"""Putting the agents together from what the program hands in.
+
+The sessions are made after the agents and need them: hand C{agents} (as the activity), C{gate} and
+C{preparation} of the result to C{build_sessions}, and the sessions to C{sessions} by a function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from attrs import frozen
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.agents.activity_sources import Agents, Around
+from tservice.agents.gate import AgentGate
+from tservice.agents.hookconfig_files import HookConfig
+from tservice.agents.hookconfig_service import HookPreparation
+from tservice.agents.hooks import HookIntake
+from tservice.agents.hooks_store import AgentStore
+from tservice.agents.telemetry import TelemetryIntake
+from tservice.clis.interfaces import ICliRegistry
+from tservice.core.events import EventHub
+from tservice.sessions.interfaces import IActivitySources, ISessions
+from tservice.settings.interfaces import ISettings
+from tservice.store.database import Database
+
+
+@frozen(kw_only=True)
+class Surroundings:
+    """What the agents live on.
+
+    @ivar home: of whoever the panes run as.
+    @ivar environ: what the service was started with.
+    @ivar sessions: the sessions; not asked before one of them starts.
+    @ivar shells: finds out what shells do.
+    """
+
+    clock: IReactorTime
+    database: Database
+    hub: EventHub
+    clis: ICliRegistry
+    settings: ISettings
+    sessions: Callable[[], ISessions]
+    shells: IActivitySources
+    home: Path
+    environ: Mapping[str, str]
+
+
+@frozen(kw_only=True)
+class AgentParts:
+    """The parts.
+
+    @ivar agents: as L{IAgents} for other features, as L{IActivitySources} for the sessions.
+    """
+
+    agents: Agents
+    gate: AgentGate
+    preparation: HookPreparation
+    hooks: HookIntake
+    telemetry: TelemetryIntake
+
+    def close(self) -> None:
+        """Hear of nothing any more; the watches end with their sessions."""
+        self.hooks.stop()
+        self.telemetry.stop()
+
+
+def build_agents(around: Surroundings) -> AgentParts:
+    """The agents; C{agents.routes.agent_operations(hooks, telemetry)} are their routes."""
+    store = AgentStore(around.database)
+    agents = Agents(
+        Around(
+            clock=around.clock,
+            sessions=around.sessions,
+            clis=around.clis,
+            shells=around.shells,
+            store=store,
+            environ=around.environ,
+        )
+    )
+    return AgentParts(
+        agents=agents,
+        gate=AgentGate(agents.readiness_of),
+        preparation=HookPreparation(
+            HookConfig(around.home), around.settings, around.clis, around.sessions
+        ),
+        hooks=HookIntake(around.clock, around.hub, around.sessions, around.clis, agents, store),
+        telemetry=TelemetryIntake(around.clock, around.hub, around.sessions, store),
+    )

@@ -1,0 +1,140 @@
+"""Keeps prompts back until an agent that comes up can take them (wire 6, 26).
+
+A prompt waits until the composer was on the screen for L{SETTLE} seconds, at most to the end of the
+window that the trust dialog has.  If a dialog of the start is still there then, nothing is typed
+(422); if there is none, it is typed: a screen that is not understood is no reason to refuse for
+good.  Of an agent whose composer nobody can recognise, a quiet screen without a dialog has to do.
+Raw input passes: it is how a person answers such a dialog.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
+from zope.interface import implementer
+
+from tservice.agents.activity_pace import SLACK
+from tservice.agents.interfaces import Look
+from tservice.core.clock import sleep
+from tservice.core.errors import conflict, failed
+from tservice.sessions.interfaces import IInputGate, Session
+from tservice.terminal.kinds import Kind
+from tservice.terminal.rules import ScreenRules
+
+WINDOW = 90.0
+"""Seconds after its start in which an agent may be asking for trust (wire 6)."""
+SETTLE = 0.15
+"""Seconds between the composer's first appearance and the first key: before, an Enter gets lost."""
+BLIND = 2.0
+"""Seconds after its start when an agent without a known composer may be typed to."""
+
+START_DIALOGS = frozenset({Kind.TRUST, Kind.BYPASS, Kind.API_KEY, Kind.MCP})
+"""Dialogs that come up before the composer: an Enter there would answer them."""
+
+
+class Readiness:
+    """Whether one agent, from its start on, can be given a prompt.
+
+    @ivar knowable: its composer can be recognised.
+    @ivar asked: a dialog of the start is on its screen.
+    @param fresh: its process was just started; one that was taken up was ready before, unless its
+        screen shows a dialog of the start.
+    """
+
+    def __init__(self, clock: IReactorTime, rules: ScreenRules, *, fresh: bool) -> None:
+        self._clock = clock
+        self._fresh = fresh
+        self.knowable = rules.shape != "mark" or rules.ready_mark is not None
+        self._began = clock.seconds()
+        self._since: float | None = None
+        self._waiting: list[Deferred[None]] = []
+        self._closed = False
+        self.asked = False
+
+    @property
+    def ready(self) -> bool:
+        """Whether the agent was seen to be ready."""
+        return self._since is not None
+
+    @property
+    def in_window(self) -> bool:
+        """Whether the trust dialog may still come up."""
+        return not self._closed and self._clock.seconds() < self._began + WINDOW - SLACK
+
+    def saw(self, look: Look, *, quiet: bool) -> None:
+        """Take a look into account.
+
+        @param quiet: nothing was printed for a moment.
+        """
+        dialog = look.reading.dialog
+        self.asked = dialog is not None and dialog.kind in START_DIALOGS
+        if not self.ready and self._shows_ready(look, quiet):
+            self._since = self._clock.seconds()
+            self._release(None)
+
+    async def wait(self) -> None:
+        """Return once a prompt may be typed.
+
+        @raise ServiceError: 422: a dialog of the start is there, and the window is over; 409: the
+            process ended.
+        """
+        if not self.ready and self.in_window:
+            await self._first_sight()
+        if self.asked and not self.in_window:
+            raise failed("the agent waits for an answer to its first dialog; nothing was typed")
+        if self._since is not None:
+            settled = self._since + SETTLE - self._clock.seconds()
+            if settled > 0:
+                await sleep(self._clock, settled)
+
+    def close(self) -> None:
+        """The process is over or let go."""
+        self._closed = True
+        self._release(conflict("the session has no process; nothing was typed"))
+
+    async def _first_sight(self) -> None:
+        seen: Deferred[None] = Deferred()
+        over = self._clock.callLater(
+            self._began + WINDOW - self._clock.seconds(), lambda: seen.callback(None)
+        )
+        self._waiting.append(seen)
+        try:
+            await seen
+        finally:
+            if over.active():
+                over.cancel()
+            if seen in self._waiting:
+                self._waiting.remove(seen)
+
+    def _shows_ready(self, look: Look, quiet: bool) -> bool:
+        if look.reading.composer_ready:
+            return True
+        if self.asked:
+            return False
+        if not self._fresh:
+            return True
+        old = self._clock.seconds() >= self._began + BLIND - SLACK
+        return not self.knowable and quiet and old and look.reading.dialog is None
+
+    def _release(self, why: Exception | None) -> None:
+        waiting, self._waiting = self._waiting, []
+        for seen in waiting:
+            if why is None:
+                seen.callback(None)
+            else:
+                seen.errback(why)
+
+
+@implementer(IInputGate)
+class AgentGate:
+    """The gate of every session; shells and what has no process are let through."""
+
+    def __init__(self, readiness: Callable[[str], Readiness | None]) -> None:
+        self._readiness = readiness
+
+    async def ready(self, session: Session) -> None:
+        found = self._readiness(session.id)
+        if found is not None:
+            await found.wait()

@@ -1,0 +1,63 @@
+"""Before an agent starts: its hooks are put into the workspace, if the settings say so (wire 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from twisted.logger import Logger
+from zope.interface import implementer
+
+from tservice.agents.hookconfig_files import HookConfig, Refused
+from tservice.clis.interfaces import Hooks, ICliRegistry
+from tservice.sessions.interfaces import ILaunchPreparation, ISessions, Location, Session
+from tservice.settings.interfaces import ISettings
+
+
+@implementer(ILaunchPreparation)
+class HookPreparation:
+    """Writes the hook configuration and notes whether there is one (C{hooksAvailable}).
+
+    Wherever the file comes from, the first hook that arrives sets that field too.
+
+    A file that is refused is logged and left alone: the agent runs without hooks, and all that they
+    tell is read from its screen.  With C{workspaceHooksEnabled} off, entries of ours are taken out.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        config: HookConfig,
+        settings: ISettings,
+        clis: ICliRegistry,
+        sessions: Callable[[], ISessions],
+    ) -> None:
+        self._config = config
+        self._settings = settings
+        self._clis = clis
+        self._sessions = sessions
+
+    def prepare(self, session: Session, env: Mapping[str, str]) -> None:
+        entry = self._clis.get(session.mode)
+        if entry is None or entry.capabilities.hooks is Hooks.NONE:
+            return
+        # Elsewhere the file is not ours to reach, and the agent cannot reach us.
+        available = session.location is Location.LOCAL and self._write(session, env)
+        if session.hooks_available != available:
+            self._sessions().update(session.id, hooks_available=available)
+
+    def _write(self, session: Session, env: Mapping[str, str]) -> bool:
+        chosen = self._settings.get()
+        hooks = chosen.workspace_hooks_enabled
+        telemetry = chosen.show_plan_usage_limits or session.statusline_telemetry
+        try:
+            self._config.write(
+                Path(session.working_dir), hooks=hooks, telemetry=telemetry, environ=env
+            )
+        except Refused as error:
+            self._log.warn(
+                "session {id} has no hooks: {error}", id=session.id, error=error, event="no-hooks"
+            )
+            return False
+        return hooks

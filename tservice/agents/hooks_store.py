@@ -1,0 +1,70 @@
+"""What agents told and a restart must not lose."""
+
+from __future__ import annotations
+
+import json
+
+import attrs
+
+from tservice.agents.model import PlanUsage, Window
+from tservice.store.database import Database
+
+
+class AgentStore:
+    """C{agent_sessions} and C{plan_usage}.
+
+    Told again within minutes, so nothing here costs a flush.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def transcript(self, session_id: str) -> str | None:
+        """The transcript file that was named last."""
+        row = self._database.query_one(
+            "SELECT transcript_path FROM agent_sessions WHERE session_id = ?", (session_id,)
+        )
+        return None if row is None else str(row["transcript_path"])
+
+    def keep_transcript(self, session_id: str, path: str) -> None:
+        """Remember the file; the session's end forgets it."""
+        self._database.execute(
+            """
+            INSERT INTO agent_sessions (session_id, transcript_path) VALUES (?, ?)
+            ON CONFLICT (session_id) DO UPDATE SET transcript_path = excluded.transcript_path
+            """,
+            (session_id, path),
+            durable=False,
+        )
+
+    def plan_usage(self) -> PlanUsage | None:
+        """What was told last."""
+        row = self._database.query_one("SELECT usage FROM plan_usage")
+        if row is None:
+            return None
+        found = json.loads(row["usage"])
+        return PlanUsage(
+            five_hour=_window(found["five_hour"]),
+            seven_day=_window(found["seven_day"]),
+            at=found["at"],
+        )
+
+    def keep_plan_usage(self, usage: PlanUsage) -> None:
+        """Remember it in place of what was told before."""
+        self._database.execute(
+            """
+            INSERT INTO plan_usage (id, usage) VALUES (1, ?)
+            ON CONFLICT (id) DO UPDATE SET usage = excluded.usage
+            """,
+            (json.dumps(attrs.asdict(usage)),),
+            durable=False,
+        )
+
+
+def _window(found: dict[str, float] | None) -> Window | None:
+    if found is None:
+        return None
+    reset = found["reset_at"]
+    return Window(
+        used_percentage=found["used_percentage"], reset_at=None if reset is None else int(reset)
+    )

@@ -1,0 +1,93 @@
+"""The two routes that agents themselves call (wire 4)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Protocol
+
+from pydantic import Field
+
+from tservice.agents.model import HookEvent
+from tservice.core.identity import Identity
+from tservice.http.models import Answer, Body
+from tservice.http.operations import Access, Call, Operation, Reply, Style
+
+HOOK_BODY_LIMIT = 8 * 1024 * 1024
+"""Bytes: the payload holds whole prompts and whole files that a tool is about to write."""
+
+SessionId = Annotated[str, Field(min_length=1, max_length=64)]
+
+
+class HookBody(Body):
+    """One hook event; C{data} is the hook's payload, of which wire 4 says what is kept."""
+
+    event: Annotated[HookEvent, Field(strict=False)]
+    session_id: SessionId
+    data: dict[str, Any] | None = None
+
+
+class TelemetryBody(Body):
+    """What a status line is given; every field of C{data} may be missing or null."""
+
+    session_id: SessionId
+    data: dict[str, Any] | None = None
+
+
+class Nothing(Answer):
+    """Taken in."""
+
+
+class IHooks(Protocol):
+    """Takes in hook events."""
+
+    def take(
+        self, event: HookEvent, session_id: str, data: Any, caller: Identity | None
+    ) -> object: ...
+
+
+class ITelemetry(Protocol):
+    """Takes in reports of status lines."""
+
+    def take(self, session_id: str, data: Any, caller: Identity | None) -> str: ...
+
+
+def agent_operations(hooks: IHooks, telemetry: ITelemetry) -> list[Operation]:
+    """The intake of hooks and telemetry."""
+
+    async def hook(call: Call) -> object:
+        body: HookBody = call.body
+        hooks.take(body.event, body.session_id, body.data, _caller(call))
+        return {}
+
+    async def report(call: Call) -> object:
+        body: TelemetryBody = call.body
+        line = telemetry.take(body.session_id, body.data, _caller(call))
+        return Reply(content=line.encode(), content_type="text/plain; charset=utf-8")
+
+    return [
+        Operation(
+            method="POST",
+            path="/api/hook-event",
+            access=Access.HOOK,
+            handler=hook,
+            summary="Take in an agent's hook event",
+            tag="hooks",
+            body=HookBody,
+            answer=Nothing,
+            body_limit=HOOK_BODY_LIMIT,
+        ),
+        Operation(
+            method="POST",
+            path="/api/status-telemetry",
+            access=Access.HOOK,
+            handler=report,
+            summary="Take in a status line's figures; answers the line to show",
+            tag="hooks",
+            body=TelemetryBody,
+            style=Style.RAW,
+        ),
+    ]
+
+
+def _caller(call: Call) -> Identity | None:
+    """Who is limited to their own sessions: everybody but the hooks themselves."""
+    return None if call.identity.method == "hook" else call.identity
