@@ -131,8 +131,14 @@ class Pane:
         return self._until(lambda screen: re.search(pattern, screen.title), pattern, timeout)
 
     def wait_dead(self, timeout: float = 20.0) -> Screen:
-        """Look until the program ended."""
-        return self._until(lambda screen: screen.status is not None, "the end", timeout)
+        """Look until the program ended and its status is known.
+
+        tmux 3.3a sometimes misses the end of a child: the pane is dead, its
+        process a zombie, the status unknown, until another child ends.
+        """
+        self._until(lambda screen: screen.dead, "the end", timeout)
+        self.tmux("run-shell", "true")
+        return self._until(lambda screen: screen.status is not None, "exit status", timeout)
 
     def _until(self, holds: Callable[[Screen], object], what: str, timeout: float) -> Screen:
         end = time.monotonic() + timeout

@@ -273,10 +273,19 @@ def _end_tmux(socket: Path) -> None:
         check=False,
     )
     if found.stdout.strip().isdigit():
-        wait_until_gone(int(found.stdout))
+        _see_it_gone(int(found.stdout))
 
 
-def wait_until_gone(pid: int) -> None:
+def _see_it_gone(pid: int) -> None:
+    """A server that still has a client with unread output waits for it: then end it."""
+    try:
+        wait_until_gone(pid, 2.0)
+    except AssertionError:
+        os.kill(pid, signal.SIGKILL)
+        wait_until_gone(pid)
+
+
+def wait_until_gone(pid: int, patience: float = PATIENCE) -> None:
     """Wait until a process that is no child of ours has ended and left the process table.
 
     @raise AssertionError: it goes on.

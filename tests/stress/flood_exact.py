@@ -1,4 +1,4 @@
-"""A flood reaches a client that keeps up byte by byte; a stalled one and the neighbours cost little.
+"""A flood reaches a client that keeps up to the byte; stalled ones and neighbours cost little.
 
 C{python -m tests.stress.flood_exact --megabytes 51}
 """
@@ -24,6 +24,7 @@ ECHO_LIMIT = 0.010
 
 READER = """
 import hashlib, json, sys
+from websockets.sync.client import connect
 url, marker = sys.argv[1], sys.argv[2].encode()
 with connect(url, compression=None, max_size=None) as socket:
     data, skips, hashed, total, begun = b"", -1, hashlib.sha256(), 0, False

@@ -26,6 +26,7 @@ from typing import Any
 
 from twisted.internet.defer import Deferred, gatherResults
 from twisted.internet.task import deferLater, react
+from twisted.internet.utils import getProcessValue
 from zope.interface import implementer
 
 from tservice.mux.interface import (
@@ -40,6 +41,8 @@ from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.pane import TmuxPane
 from tservice.mux.tmux.sockets import SocketFolder
 from tservice.mux.transport import LocalTransport
+
+TMUX = shutil.which("tmux") or "/usr/bin/tmux"
 
 PROGRAM = """
 stty -echo
@@ -129,7 +132,7 @@ class Soak:
         self.mux = TmuxMultiplexer(
             reactor,
             reactor,
-            LocalTransport(shutil.which("tmux") or "tmux"),
+            LocalTransport(TMUX, shutil.which("setpriv")),
             SocketFolder(folder),
             token=lambda: secrets.token_hex(8),
             python=sys.executable,
@@ -218,8 +221,9 @@ class Soak:
 
     async def stop_client(self, slot: Slot, pane: TmuxPane) -> None:
         client = pane.link._current
-        if client is not None and client._process is not None:
-            await self.stop(int(client._process.pid))
+        pid = None if client is None or client._process is None else client._process.pid
+        if pid is not None:
+            await self.stop(pid)
 
     async def stop_server(self, slot: Slot, pane: TmuxPane) -> None:
         await self.stop(await self.server(pane))
@@ -257,7 +261,11 @@ class Soak:
         await pane.resume()
 
     async def probe(self, slot: Slot, pane: TmuxPane) -> None:
-        if await pane.probe() is Liveness.DEAD and not slot.told:
+        if await pane.probe() is Liveness.DEAD:
+            for _ in range(100):
+                if slot.told:
+                    return
+                await self.pause(0.01)
             self.wrong("a pane is dead and nobody was told")
 
     async def adopt(self, slot: Slot, pane: TmuxPane) -> None:
@@ -298,6 +306,8 @@ async def soak(reactor: Any, seed: int, operations: int, servers: int = 8) -> So
         run = Soak(reactor, seed, folder, servers)
         await run.run(operations)
     finally:
+        for path in (folder / "mux").glob("*.sock"):
+            await getProcessValue(TMUX, ["-N", "-S", str(path), "kill-server"], env={})
         shutil.rmtree(folder)
     return run
 

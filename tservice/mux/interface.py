@@ -82,7 +82,7 @@ class Capture:
         screen, mouse, bracketed paste, application cursor and keypad, cursor visibility); they go
         before the screen's rows.
     @ivar finish: escape sequences that must follow the screen's rows (scroll region, origin,
-        insert and wrap modes, caret).  L{tservice.mux.replay.replay} puts it all together.
+        insert and wrap modes, caret).  L{tservice.terminal.snapshot.snapshot} puts it all together.
     @ivar main: while the alternate screen is shown, the rows of the main screen behind it.
     @ivar main_cursor: and the caret's column and row there.
     @ivar offset: the log's end just before the capture: bytes from here on follow it.

@@ -28,6 +28,9 @@ class IHeldProcess(Protocol):
     def over(self) -> bool:
         """Whether it has ended."""
 
+    def hang_up(self) -> None:
+        """Tell it by SIGHUP that its terminal is gone."""
+
     def kill(self) -> None:
         """End it by SIGKILL."""
 
@@ -53,12 +56,17 @@ class LocalTransport:
     """This machine.
 
     @ivar tmux: absolute path of the program.
+    @ivar setpriv: absolute path of util-linux' program; with it a client ends together with this
+        process, even by SIGKILL.  Without it, and only until the next service adopts the pane, a
+        pane that prints much stands still behind the client that nobody reads.
     """
 
     tmux: str
+    setpriv: str | None = None
 
     def argv(self, *arguments: str) -> list[str]:
-        return [self.tmux, *arguments]
+        prefix = [self.setpriv, "--pdeathsig", "KILL", "--"] if self.setpriv else []
+        return [*prefix, self.tmux, *arguments]
 
     def reach(self, socket_path: Path) -> Reach:
         # tmux takes a connection that says nothing and forgets it when it closes.  A stopped
@@ -92,9 +100,15 @@ class _PidFd:
         readable, _, _ = select.select([self._descriptor], [], [], 0)
         return bool(readable)
 
+    def hang_up(self) -> None:
+        self._signal(signal.SIGHUP)
+
     def kill(self) -> None:
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: signal.Signals) -> None:
         try:
-            signal.pidfd_send_signal(self._descriptor, signal.SIGKILL)
+            signal.pidfd_send_signal(self._descriptor, number)
         except ProcessLookupError:
             self._log.debug("the process ended by itself")
 

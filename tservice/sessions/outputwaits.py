@@ -109,7 +109,7 @@ class OutputWait:
         spawn(self._match_screen(), self._log, "matching the screen")
 
     async def _remember_screen(self) -> None:
-        rows = await self._rows()
+        rows = await screen_rows(self._pane)
         if rows is not None:
             self._before = Counter(row for row in rows if self._needle.find(row))
 
@@ -119,7 +119,7 @@ class OutputWait:
 
     async def _match_screen(self) -> None:
         """A row that was not on the screen at the start, and holds the text, is a match."""
-        rows = await self._rows()
+        rows = await screen_rows(self._pane)
         if rows is None or self._before is None:
             return
         old = Counter(self._before)
@@ -131,14 +131,6 @@ class OutputWait:
                 self._finish(match)
                 return
             old[row] -= 1
-
-    async def _rows(self) -> list[str] | None:
-        try:
-            capture = await self._pane.capture(0)
-        except MuxError:
-            # Unknown changes nothing; the stream is still read.
-            return None
-        return [plain(line) for line in capture.lines]
 
     def _finish(self, match: Match | None, *, ended: bool = False) -> None:
         if self._released:
@@ -194,8 +186,25 @@ class OutputWaits:
             wait.end()
 
 
-def search_buffer(pane: IPane, needle: Needle) -> Match | None:
-    """The first match in the last 256 KB that the pane printed (C{from=buffer})."""
+async def search_buffer(pane: IPane, needle: Needle) -> Match | None:
+    """The first match in the last 256 KB that the pane printed, or on its screen.
+
+    The screen has what the log has not: text whose blanks are cursor moves, and what was printed
+    while nobody took the bytes.
+    """
     log = pane.log
     start = max(log.start, log.end - TAIL)
-    return StreamMatcher(needle).feed(tail(log.read(start, TAIL)))
+    match = StreamMatcher(needle).feed(tail(log.read(start, TAIL)))
+    if match is not None:
+        return match
+    found = (needle.find(row) for row in await screen_rows(pane) or ())
+    return next((match for match in found if match is not None), None)
+
+
+async def screen_rows(pane: IPane) -> list[str] | None:
+    """The rows of the screen; C{None} when the terminal does not answer: unknown."""
+    try:
+        capture = await pane.capture(0)
+    except MuxError:
+        return None
+    return [plain(line) for line in capture.lines[capture.history :]]

@@ -146,8 +146,11 @@ class Viewer:
         return self._wire.writable() and self._drawing() < DRAWING
 
     def left_behind(self) -> bool:
-        """Whether it was served once and could not follow; a newcomer is not slow."""
-        return self.behind and self._greeted
+        """Whether it cannot follow: too far behind, and not ready for the snapshot either.
+
+        A newcomer is not slow, nor is one that only met a gap in the output.
+        """
+        return self.behind and self._greeted and not self.takes_more()
 
     def _too_far(self) -> bool:
         if not self._log.holds(self.offset):

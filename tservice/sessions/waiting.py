@@ -182,7 +182,7 @@ class Waiting:
         if pane is None:
             outcome = OutputOutcome(match=None, waited_ms=0, immediate=True, ended=True)
         else:
-            match = search_buffer(pane, needle) if from_buffer else None
+            match = await search_buffer(pane, needle) if from_buffer else None
             if match is not None or pane.ending is not None:
                 outcome = OutputOutcome(
                     match=match, waited_ms=0, immediate=True, ended=match is None

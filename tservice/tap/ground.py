@@ -61,7 +61,7 @@ def wire_mux(base: Base, stack: ServiceStack) -> TmuxMultiplexer:
     mux = TmuxMultiplexer(
         base.reactor,
         base.reactor,
-        LocalTransport(tmux),
+        LocalTransport(tmux, shutil.which("setpriv", path=base.environ.get("PATH"))),
         SocketFolder(base.config.data_dir, Path(runtime) if runtime else None),
         token=lambda: secrets.token_hex(8),
         python=sys.executable,

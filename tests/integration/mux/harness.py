@@ -89,7 +89,7 @@ class TmuxTestCase(TestCase):
         mux = TmuxMultiplexer(
             self.clock,
             reactor,
-            LocalTransport(TMUX),
+            LocalTransport(TMUX, shutil.which("setpriv")),
             SocketFolder(self.folder),
             token=lambda: secrets.token_hex(8),
             python=sys.executable,

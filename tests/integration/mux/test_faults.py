@@ -13,7 +13,8 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
 from tests.integration.mux.harness import TMUX, Heard, TmuxTestCase, printed
-from tservice.mux.interface import COMMAND_TIMEOUT, Liveness, Mark, MuxTimeout
+from tservice.mux.interface import COMMAND_TIMEOUT, Liveness, Mark, MuxTimeout, PaneGone
+from tservice.mux.tmux.keeper import LINGER
 from tservice.mux.tmux.pane import TmuxPane
 
 FLOOD = ("sh", "-c", "while :; do seq 1 20000; done")
@@ -55,7 +56,8 @@ class FaultTests(TmuxTestCase):
     async def heard(self, *argv: str) -> tuple[TmuxPane, Heard]:
         pane, heard = await self.mux.create(self.spec(*argv)), Heard()
         pane.listen(heard)
-        await self.until(lambda: pane.log.end, "the first byte")
+        ready = (lambda: pane.log.end) if argv else (lambda: printed(pane).endswith(b"$ "))
+        await self.until(ready, "the first bytes")
         return pane, heard
 
     async def lose_client(self, pane: TmuxPane, pid: int) -> None:
@@ -176,6 +178,22 @@ class FaultTests(TmuxTestCase):
         work = Deferred.fromCoroutine(pane.kill())
         await work
         self.assertEqual(b"", command_line(pid))
+
+    async def test_typing_into_a_pane_whose_end_nobody_saw(self) -> None:
+        """The server does not crash over it, nothing is typed and no mark is set."""
+        pane, heard = await self.heard("sh", "-c", "printf a; read x; exit 5")
+        await pane.pause()
+        await pane.write(b"\r", Mark(id="before"))
+        # As if its end had not been noticed: keep the pane from looking.
+        self.patch(pane, "linkNotice", lambda notice: None)
+        await self.pause(LINGER + 0.4)
+        self.assertIsNone(pane.ending)
+        for work in (pane.paste("x", Mark(id="after")), pane.write(b"x", Mark(id="after"))):
+            with self.assertRaises(PaneGone):
+                await work
+        self.assertEqual(Mark(id="before", done=1), await pane.last_mark())
+        await self.until(lambda: heard.exits, "the end")
+        self.assertEqual((5, 0), (heard.exits[0].status, heard.lost))
 
     async def test_typing_leaves_copy_mode(self) -> None:
         pane, _ = await self.heard()

@@ -1,6 +1,5 @@
 """The rules of an entry, and the entries that come with the program."""
 
-# ruff: noqa: RUF001
 # The rows are what the programs print.
 
 from __future__ import annotations

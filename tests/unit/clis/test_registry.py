@@ -39,7 +39,7 @@ class MergeTests(SynchronousTestCase):
         self.assertTrue(codex.stock)
         self.assertFalse(codex.enabled)
         self.assertEqual("Go", codex.capabilities.composer_ready_mark)
-        self.assertEqual("›", codex.capabilities.prompt_glyph)  # noqa: RUF001
+        self.assertEqual("›", codex.capabilities.prompt_glyph)
         self.assertEqual(STOCK["codex"].params, codex.params)
 
     def test_custom_entries_come_last_unless_they_say(self) -> None:

@@ -83,8 +83,14 @@ class LockTests(SynchronousTestCase):
         first = self.lock()
         first.startService()
         with subprocess.Popen(
-            [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, close_fds=False
+            [sys.executable, "-c", "input(1)"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            close_fds=False,
         ) as child:
+            assert child.stdout is not None
+            # The kernel closes descriptors a moment after it lets the parent go on.
+            self.assertEqual(b"1", child.stdout.read(1))
             first.stopService()
             self.lock().startService()
             child.communicate(b"\n")

@@ -10,6 +10,7 @@ from tservice.mux.interface import Mark, MuxError
 from tservice.mux.keys import KEYS
 from tservice.mux.tmux import commands
 from tservice.mux.tmux.commands import PaneState
+from tservice.mux.tmux.control import Block
 
 VALUES = b"1,,9,77,80,24,5,3,4,1,0,0,0,0,1,0,0,0,1,0,1,0,1,0,23,55,tok,2004,a, b"
 
@@ -60,6 +61,16 @@ class CommandTests(SynchronousTestCase):
         """tmux 3.2 tells neither status nor signal of a killed process."""
         state = PaneState.parse(VALUES.replace(b"1,,9", b"1,,", 1))
         self.assertEqual((None, None), (state.status, state.signal))
+
+    def test_the_orphan_of_an_earlier_service(self) -> None:
+        def found(before: bytes, *clients: bytes) -> int | None:
+            lines = [(before,), clients, (b"9",), ()]
+            return commands.orphan([Block(1, 1, True, True, each) for each in lines])
+
+        self.assertEqual(7, found(b"7", b"7", b"9"))
+        self.assertIsNone(found(b"7", b"9", b"8"))
+        self.assertIsNone(found(b"9", b"9"))
+        self.assertIsNone(found(b"", b"9"))
 
     def test_not_a_state(self) -> None:
         self.assertRaises(MuxError, PaneState.parse, b"")

@@ -131,9 +131,18 @@ class OutputWaitTests(SynchronousTestCase):
             wait.done.cancel()
             self.failureResultOf(wait.done, CancelledError)
 
+    def search(self, needle: Needle) -> str | None:
+        found = self.successResultOf(Deferred.fromCoroutine(search_buffer(self.pane, needle)))
+        return None if found is None else found.text
+
     def test_the_buffer_is_searched(self) -> None:
         self.hosted.emit(b"once READY there")
-        match = search_buffer(self.pane, Needle("ready", nocase=True))
-        assert match is not None
-        self.assertEqual("READY", match.text)
-        self.assertIsNone(search_buffer(self.pane, Needle("never")))
+        self.assertEqual("READY", self.search(Needle("ready", nocase=True)))
+        self.assertIsNone(self.search(Needle("never")))
+
+    def test_what_only_the_screen_has_is_found(self) -> None:
+        self.hosted.emit(b"\r\nlost\x1b[Cbytes")
+        self.pane.log.gap()
+        self.assertEqual("lost bytes", self.search(Needle("lost bytes")))
+        self.hosted.fail("capture", MuxTimeout("no answer"))
+        self.assertIsNone(self.search(Needle("lost bytes")))

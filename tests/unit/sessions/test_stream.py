@@ -186,6 +186,16 @@ class StreamTests(SynchronousTestCase):
         self.clock.advance(QUIET)
         self.assertEqual(b"after", wire.data)
 
+    def test_a_gap_alone_is_no_flood(self) -> None:
+        _, wire = self.attach()
+        self.hosted.hold()
+        self.pane.log.gap()
+        self.clock.advance(QUIET)
+        self.assertFalse(self.stream._flood.on)
+        self.hosted.release()
+        self.assertFalse(self.pane.paused)
+        self.assertEqual(["hello", "snapshot", "snapshot"], wire.kinds())
+
     def test_who_needs_every_byte_keeps_the_pane_unpaused(self) -> None:
         _, wire = self.attach()
         self.needed = True

@@ -115,6 +115,11 @@ class ControlClient(ProcessProtocol):
         self._closing: IDelayedCall | None = None
 
     @property
+    def ended(self) -> bool:
+        """Whether the process is over."""
+        return self.gone.called
+
+    @property
     def waiting(self) -> int:
         """Lines that tmux has not answered yet, also those whose time is over."""
         return len(self._waiting)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import signal
+from collections.abc import Sequence
 
 from attrs import frozen
 
 from tservice.mux.interface import Mark, MuxError
 from tservice.mux.keys import KEYS, digit
+from tservice.mux.tmux.control import Block
 
 PANE = b"%0"
 """The pane of a session: the first and, unless somebody adds to it by hand, only one."""
@@ -16,6 +18,8 @@ PANE = b"%0"
 WINDOW = b"@0"
 
 BUFFER = b"tservice"
+
+DEAD = b"tservice-dead"
 
 _MARK_ID = re.compile(r"[A-Za-z0-9-]{1,128}")
 _MARK_STEP = re.compile(r"[A-Za-z]{1,32}")
@@ -96,15 +100,26 @@ def leave_copy_mode() -> bytes:
     return b"copy-mode -q -t " + PANE
 
 
-def paste(data: bytes) -> tuple[bytes, bytes]:
-    """Paste C{data}, in brackets where the program asked for them; LF stays LF.
+def while_alive(*commands: bytes) -> bytes:
+    """Run C{commands}, which hold no single quote, unless the pane's process is over.
+
+    It gives one answer more than there are commands; the last is L{DEAD} if it was over.  Keys
+    for a dead pane would be dropped without a word, and a paste makes tmux 3.3a crash.
+    """
+    dead = join(*[b"display-message -p " + DEAD] * len(commands))
+    return b"if-shell -F -t %b '#{pane_dead}' '%b' '%b'" % (PANE, dead, join(*commands))
+
+
+def set_buffer(data: bytes) -> bytes:
+    """Hand tmux what L{PASTE} pastes.
 
     The text travels in the control channel: no file, no command line of a process.
     """
-    return (
-        b"set-buffer -b %b -- %b" % (BUFFER, quote(data)),
-        b"paste-buffer -p -r -d -b %b -t %b" % (BUFFER, PANE),
-    )
+    return b"set-buffer -b %b -- %b" % (BUFFER, quote(data))
+
+
+PASTE = b"paste-buffer -p -r -d -b %b -t %b" % (BUFFER, PANE)
+"""Paste, in brackets where the program asked for them; LF stays LF."""
 
 
 DROP_PASTE = b"delete-buffer -b " + BUFFER
@@ -152,6 +167,28 @@ def capture_rows(start: int | str, end: int | str, alternate: bool = False) -> b
 
 def _literal(text: str) -> bytes:
     return b"'" + text.encode() + b"'"
+
+
+CLIENTS = (
+    show("#{@tservice_client}"),
+    b"list-clients -F '#{client_pid}'",
+    b"display-message -p '#{client_pid}'",
+    b"set-option -p -F -t %b @tservice_client '#{client_pid}'" % PANE,
+)
+"""Says whose client is the service's and who it was before (see L{orphan})."""
+
+
+def orphan(answers: Sequence[Block]) -> int | None:
+    """The client of an earlier service that is still there, from the answers to L{CLIENTS}.
+
+    The client of a service that was killed while its pane printed never ends: tmux waits for
+    ever until the rest of its output is written to a pipe that nobody reads, keeps the pane from
+    printing meanwhile and does not end itself either when it is told to.
+    """
+    before, clients, own = (answer.lines for answer in answers[:3])
+    if not before or before == own or before[0] not in clients:
+        return None
+    return optional(before[0])
 
 
 STATE = show(",".join(f"#{{{name}}}" for name in _FIELDS))

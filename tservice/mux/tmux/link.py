@@ -92,6 +92,7 @@ class Link:
         self._fresh: ControlClient | None = None
         self._waiters: list[Deferred[ControlClient]] = []
         self._over: PaneGone | None = None
+        self._checking: Deferred[None] | None = None
         self._ending = False
         self._attempts = 0
         self._since = 0.0
@@ -215,7 +216,7 @@ class Link:
         self._log.debug("could not attach: {why}", why=failure.getErrorMessage())
 
     def _doubt(self) -> None:
-        spawn(self._check(), self._log, "looking at a tmux client that does not answer")
+        self._checking = spawn(self._check(), self._log, "looking at a tmux client")
 
     async def _check(self) -> None:
         client = self._current
@@ -257,6 +258,8 @@ class Link:
         self._over = PaneGone(why)
         self._current = self._fresh = None
         self._stop(*self._timers)
+        if self._checking is not None:
+            self._checking.cancel()
         waiters, self._waiters = self._waiters, []
         for waiter in waiters:
             waiter.errback(PaneGone(why))

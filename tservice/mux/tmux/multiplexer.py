@@ -7,6 +7,7 @@ from collections.abc import Callable
 from twisted.internet.defer import Deferred, TimeoutError, gatherResults
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.logger import Logger
+from twisted.python.failure import Failure
 from zope.interface import implementer
 
 from tservice.mux.interface import (
@@ -18,6 +19,7 @@ from tservice.mux.interface import (
 )
 from tservice.mux.outputlog import OutputLog
 from tservice.mux.tmux.client import ControlClient, Refused
+from tservice.mux.tmux.control import Block
 from tservice.mux.tmux.pane import TmuxPane
 from tservice.mux.tmux.server import Server
 from tservice.mux.tmux.sockets import SocketFolder
@@ -56,6 +58,9 @@ class TmuxMultiplexer:
         self._python = python
         self._capacity = capacity
         self._panes: dict[str, TmuxPane] = {}
+        # A server that stands still finds all who came meanwhile when it wakes, and tmux 3.3a
+        # crashes over two of them: so whoever waits there is asked again, not replaced.
+        self._attaching: dict[str, tuple[TmuxPane, ControlClient]] = {}
 
     async def create(self, spec: PaneSpec) -> TmuxPane:
         """Start C{spec}; its program runs when this returns.
@@ -74,6 +79,7 @@ class TmuxMultiplexer:
             await self._ready(client)
             await pane.begin(client, token, (spec.cols, spec.rows))
         except MuxError as error:
+            client.kill()
             await self._undo(pane)
             raise type(error)(f"cannot run {spec.argv[:1]} in {spec.cwd}: {error}") from error
         await self._hold(pane)
@@ -84,35 +90,51 @@ class TmuxMultiplexer:
 
         @raise MuxTimeout: a server is there but does not answer.
         """
-        server = self._server(session_id)
-        reach = server.reach()
-        if reach is Reach.GONE:
-            server.path.unlink(missing_ok=True)
+        pane, client = self._waiting(session_id) or self._attach(session_id)
+        if pane is None or client is None:
             return None
-        if reach is Reach.UNKNOWN or not await server.answers():
-            raise MuxTimeout(f"the tmux server of {session_id} does not answer")
-        pane = self._pane(session_id, server)
-        client = pane.link.new_client()
-        server.attach(client)
         try:
             await self._ready(client)
-            await pane.adopt(client)
+        except MuxTimeout:
+            self._attaching[session_id] = (pane, client)
+            raise
         except Refused:
-            await pane.let_go()
-            if server.reach() is Reach.GONE:
+            if self._server(session_id).reach() is Reach.GONE:
                 return None
             raise
+        try:
+            await pane.adopt(client)
         except MuxError:
             await pane.let_go()
             raise
         await self._hold(pane)
         return pane
 
+    def _waiting(self, session_id: str) -> tuple[TmuxPane, ControlClient] | None:
+        found = self._attaching.pop(session_id, None)
+        return None if found is None or found[1].ended else found
+
+    def _attach(self, session_id: str) -> tuple[TmuxPane, ControlClient] | tuple[None, None]:
+        server = self._server(session_id)
+        reach = server.reach()
+        if reach is Reach.GONE:
+            server.path.unlink(missing_ok=True)
+            return None, None
+        if reach is Reach.UNKNOWN:
+            raise MuxTimeout(f"the tmux server of {session_id} cannot be reached")
+        pane = self._pane(session_id, server)
+        client = pane.link.new_client()
+        server.attach(client)
+        return pane, client
+
     def found(self) -> frozenset[str]:
         return self._folder.found()
 
     async def close(self) -> None:
         panes, self._panes = self._panes, {}
+        attaching, self._attaching = self._attaching, {}
+        for _, client in attaching.values():
+            client.kill()
         await gatherResults([Deferred.fromCoroutine(pane.let_go()) for pane in panes.values()])
 
     def _server(self, session_id: str) -> Server:
@@ -133,12 +155,22 @@ class TmuxMultiplexer:
         self._panes[pane.session_id] = pane
 
     async def _ready(self, client: ControlClient) -> None:
-        # A client that says nothing is ended; its server, if there is one, is left alone.
-        ready: Deferred[object] = client.ready.addTimeout(COMMAND_TIMEOUT, self._clock)
+        """Wait for C{client}, which may be waited for again after a L{MuxTimeout}."""
+        waiter: Deferred[None] = Deferred()
+
+        def attached(block: Block) -> Block:
+            if not waiter.called:
+                waiter.callback(None)
+            return block
+
+        def refused(why: Failure) -> None:
+            if not waiter.called:
+                waiter.errback(why)
+
+        client.ready.addCallbacks(attached, refused)
         try:
-            await ready
+            await waiter.addTimeout(COMMAND_TIMEOUT, self._clock)
         except TimeoutError as error:
-            client.kill()
             raise MuxTimeout("the tmux server does not answer") from error
 
     async def _undo(self, pane: TmuxPane) -> None:

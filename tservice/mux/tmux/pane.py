@@ -103,14 +103,17 @@ class TmuxPane:
 
     async def write(self, data: bytes, mark: Mark | None = None) -> None:
         for piece, moved in pieces(data, mark):
-            await self._type((commands.send_bytes(piece),) if piece else (), moved)
+            await self._type(moved, *((commands.send_bytes(piece),) if piece else ()))
 
     async def send_key(self, name: str, mark: Mark | None = None) -> None:
-        await self._type((commands.press(name),), mark)
+        await self._type(mark, commands.press(name))
 
     async def paste(self, text: str, mark: Mark | None = None) -> None:
         data = paste_text(text)
-        await self._type(commands.paste(data) if data else (), mark)
+        if data:
+            await self._type(mark, commands.PASTE, first=(commands.set_buffer(data),))
+        else:
+            await self._type(mark)
 
     async def guard(self) -> Guard:
         stamps: list[Block] = []
@@ -129,8 +132,8 @@ class TmuxPane:
         return await self._type_if((commands.press(key),), guard, rows)
 
     async def paste_if(self, text: str, guard: Guard, rows: Sequence[int]) -> bool:
-        load, insert = commands.paste(paste_text(text))
-        return await self._type_if((insert,), guard, rows, (load,), (commands.DROP_PASTE,))
+        load = commands.set_buffer(paste_text(text))
+        return await self._type_if((commands.PASTE,), guard, rows, (load,), (commands.DROP_PASTE,))
 
     async def last_mark(self) -> Mark | None:
         blocks = await self._send(commands.show("#{@tservice_mark}"), 1)
@@ -265,14 +268,20 @@ class TmuxPane:
                 raise PaneGone(str(error)) from error
             raise
 
-    async def _type(self, keys: tuple[bytes, ...], mark: Mark | None) -> None:
+    async def _type(self, mark: Mark | None, *keys: bytes, first: tuple[bytes, ...] = ()) -> None:
+        """Press C{keys} and set C{mark}, both or neither; one line, so nobody comes between."""
+        typed = keys if mark is None else (*keys, commands.set_mark(mark))
         if self.ending is not None:
             raise PaneGone("its process is over")
+        if not typed:
+            return
         self._typings += 1
         self.typed_at = self._clock.seconds()
-        marks = () if mark is None else (commands.set_mark(mark),)
-        line = (commands.leave_copy_mode(), *keys, *marks)
-        await self._send(join(*line), len(line))
+        line = (commands.leave_copy_mode(), *first, commands.while_alive(*typed))
+        blocks = await self._send(join(*line), len(line) + len(typed))
+        if commands.DEAD in blocks[-1].lines:
+            await self._look()
+            raise PaneGone("its process is over")
 
     async def _type_if(
         self,
@@ -307,8 +316,12 @@ class TmuxPane:
     async def _arm(self, *first: bytes) -> PaneState:
         """What every fresh client needs, then a look at the pane."""
         pause = (b"refresh-client -A '%b:pause'" % PANE,) if self.paused else ()
-        if line := (*first, *pause):
-            await self._send(join(*line), len(line))
+        line = (*first, *commands.CLIENTS, *pause)
+        blocks = await self._send(join(*line), len(line))
+        orphan = commands.orphan(blocks[len(first) : len(first) + len(commands.CLIENTS)])
+        if orphan is not None:
+            self._log.warn("ending the client {pid} of an earlier service", pid=orphan)
+            await self._send(b"run-shell -b 'kill -9 %d'" % orphan, 1)
         return await self._look()
 
     async def _look(self, timeout: float = COMMAND_TIMEOUT) -> PaneState:

@@ -128,15 +128,20 @@ class Server:
         finally:
             os.close(null)
         timer = self._clock.callLater(COMMAND_TIMEOUT, protocol.kill)
-        await protocol.ended
-        in_time = timer.active()
-        if in_time:
-            timer.cancel()
-        return in_time
+        try:
+            await protocol.ended
+            return timer.active()
+        finally:
+            if timer.active():
+                timer.cancel()
 
     async def _end_process(self, held: IHeldProcess | None) -> None:
-        # A program that ignores the hangup would live on without a terminal.
-        if held is not None and not await self._over(held):
+        if held is None or held.over():
+            return
+        # The system hangs up on the foreground alone: a shell in a loop would not hear of it.
+        held.hang_up()
+        if not await self._over(held):
+            # A program that ignores the hangup would live on without a terminal.
             held.kill()
             await self._over(held)
 
@@ -156,10 +161,13 @@ class Server:
 
 
 class _Run(ProcessProtocol):
-    """Waits for a short process; its output does not matter."""
+    """Waits for a short process; its output does not matter.
+
+    @ivar ended: fires when it is over; cancelling it ends the process.
+    """
 
     def __init__(self) -> None:
-        self.ended: Deferred[None] = Deferred()
+        self.ended: Deferred[None] = Deferred(lambda _: self.kill())
 
     def kill(self) -> None:
         if self.transport is not None:
@@ -167,7 +175,8 @@ class _Run(ProcessProtocol):
                 self.transport.signalProcess("KILL")
 
     def processEnded(self, reason: Failure) -> None:
-        self.ended.callback(None)
+        if not self.ended.called:
+            self.ended.callback(None)
 
 
 def environment(spec: PaneSpec, token: bytes) -> dict[bytes, bytes]:

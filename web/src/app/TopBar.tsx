@@ -1,3 +1,6 @@
+import { PlanChips } from "../agents/PlanChips.tsx";
+import { Bell } from "../approvals/Bell.tsx";
+import { needy } from "../approvals/state.ts";
 import { drawerOpen } from "../sessions/Drawer.tsx";
 import { newSessionOpen } from "../sessions/newsession.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
@@ -27,7 +30,7 @@ function pageItems(): MenuItem[] {
 /** On a phone the row of tabs gives way to the name of the one session and the list behind it. */
 function Current() {
   const session = activeSession.value;
-  const waiting = sessionList.value.attention.size;
+  const waiting = needy.value.size;
   return (
     <button
       type="button"
@@ -73,6 +76,9 @@ export function TopBar() {
         onClick={openNew}
       />
       <span class="spring" />
+      <span class="desk-only plan-place">
+        <PlanChips />
+      </span>
       {session && (
         <IconButton
           icon="search"
@@ -83,6 +89,7 @@ export function TopBar() {
           onClick={() => (searchOpen.value = true)}
         />
       )}
+      <Bell />
       {session && (
         <IconButton
           icon="more"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { asLines, countLines, partsOf, rowFor } from "../history/capture.ts";
+import { asLines, countLines, partsOf, rowFor, withoutBlankEnd } from "../history/capture.ts";
 import { backoff } from "../lib/backoff.ts";
 import { bytes, plural, shortPath } from "../lib/format.ts";
 import { uuid } from "../lib/ids.ts";
@@ -165,6 +165,8 @@ describe("formatters", () => {
 describe("history", () => {
   test("bare line feeds return the caret, others are left", () => {
     expect(asLines("a\nb\r\nc")).toBe("a\r\nb\r\nc");
+    expect(withoutBlankEnd("a\n\nb\n\x1b[0m \n\n")).toBe("a\n\nb");
+    expect([withoutBlankEnd("a"), withoutBlankEnd(""), withoutBlankEnd("\n\n")]).toEqual(["a", "", ""]);
     expect([countLines(""), countLines("a\nb"), countLines("a\nb\n")]).toEqual([1, 2, 3]);
   });
 

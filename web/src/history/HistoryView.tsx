@@ -20,7 +20,7 @@ export interface HistoryProps {
 
 const CELL_HEIGHT = 1.35;
 
-function openCapture(host: HTMLElement, capture: TerminalCapture): Terminal {
+function openCapture(host: HTMLElement, capture: TerminalCapture, painted: () => void): Terminal {
   const { terminal } = createScreen(prefs.peek(), darkSystem.peek());
   const rows = Math.max(4, Math.floor(host.clientHeight / (prefs.peek().fontSize * CELL_HEIGHT)));
   terminal.options.scrollback = countLines(capture.terminalBuffer) + rows;
@@ -28,7 +28,10 @@ function openCapture(host: HTMLElement, capture: TerminalCapture): Terminal {
   terminal.options.cursorBlink = false;
   terminal.resize(capture.captureCols, rows);
   terminal.open(host);
-  terminal.write(asLines(capture.terminalBuffer), () => (host.dataset["painted"] = "true"));
+  terminal.write(asLines(capture.terminalBuffer), () => {
+    host.dataset["painted"] = "true";
+    painted();
+  });
   answerReads(host, terminal);
   new TouchScroll({
     lineHeight: () => host.clientHeight / rows,
@@ -54,11 +57,17 @@ function Match({ match, length, onGo }: { match: SearchMatch; length: number; on
 }
 
 interface MatchesProps extends HistoryProps {
+  /** The history is drawn, so that there is something to go to. */
+  ready: boolean;
   onGo: (match: SearchMatch) => void;
 }
 
-function Matches({ sessionId, query, onGo }: MatchesProps) {
+function Matches({ sessionId, query, ready, onGo }: MatchesProps) {
   const { result, problem } = useMatches(sessionId, query);
+  useEffect(() => {
+    const newest = result?.matches.at(-1);
+    if (ready && newest) onGo(newest);
+  }, [ready, result]);
   if (query === "") return null;
   if (problem !== undefined) return <p class="problem">{problem}</p>;
   if (!result) return <p class="dim">Searching…</p>;
@@ -86,10 +95,11 @@ export function HistoryView({ sessionId, query: first }: HistoryProps) {
   const host = useRef<HTMLDivElement>(null);
   const terminal = useRef<Terminal | undefined>(undefined);
   const [query, setQuery] = useState(first);
+  const [ready, setReady] = useState(false);
   const { capture, problem } = useCapture(sessionId);
   useEffect(() => {
     if (!capture || !host.current) return;
-    const opened = openCapture(host.current, capture);
+    const opened = openCapture(host.current, capture, () => setReady(true));
     terminal.current = opened;
     return () => opened.dispose();
   }, [capture]);
@@ -101,13 +111,15 @@ export function HistoryView({ sessionId, query: first }: HistoryProps) {
   };
   const lines = capture ? plural(countLines(capture.terminalBuffer), "line") : "";
   const more = capture?.truncated ? ", older ones are gone" : "";
+  const close = () => (historyOpen.value = undefined);
+  // In a search field Escape would only clear the words.
+  const escape = (event: KeyboardEvent) => {
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    close();
+  };
   return (
-    <Dialog
-      title="Whole history"
-      onClose={() => (historyOpen.value = undefined)}
-      class="history"
-      testid="history"
-    >
+    <Dialog title="Whole history" onClose={close} class="history" testid="history">
       <div class="history-tools">
         <input
           class="field"
@@ -118,13 +130,14 @@ export function HistoryView({ sessionId, query: first }: HistoryProps) {
           value={query}
           autofocus
           onInput={(event) => setQuery(event.currentTarget.value)}
+          onKeyDown={escape}
           data-testid="history-query"
         />
         <span class="dim">{problem ?? (capture ? lines + more : "Reading…")}</span>
       </div>
       <div class="history-panes">
         <div ref={host} class="history-grid" data-testid="history-grid" />
-        <Matches sessionId={sessionId} query={query.trim()} onGo={go} />
+        <Matches sessionId={sessionId} query={query.trim()} ready={ready} onGo={go} />
       </div>
     </Dialog>
   );

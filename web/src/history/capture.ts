@@ -5,6 +5,18 @@ export function asLines(capture: string): string {
   return capture.replace(/\r?\n/g, "\r\n");
 }
 
+const BLANK = /^(?:\s|\x1b\[[\d;]*m)*$/;
+
+/** A screen is captured with the empty rows below its text, which would be all that is seen. */
+export function withoutBlankEnd(capture: string): string {
+  let end = capture.length;
+  for (;;) {
+    const cut = capture.lastIndexOf("\n", end - 1);
+    if (cut < 0 || end === 0 || !BLANK.test(capture.slice(cut, end))) return capture.slice(0, end);
+    end = cut;
+  }
+}
+
 export function countLines(capture: string): number {
   let count = 1;
   for (let at = capture.indexOf("\n"); at >= 0; at = capture.indexOf("\n", at + 1)) count += 1;

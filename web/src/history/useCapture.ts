@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { readHistory } from "../api/calls.ts";
 import { textOf } from "../api/errors.ts";
 import type { TerminalCapture } from "../api/types.ts";
+import { withoutBlankEnd } from "./capture.ts";
 import { settings } from "../store/state.ts";
 
 export interface CaptureState {
@@ -15,7 +16,8 @@ export function useCapture(sessionId: string): CaptureState {
     const controller = new AbortController();
     const lines = settings.peek().historyLimit ?? 100_000;
     readHistory(sessionId, lines, controller.signal).then(
-      (capture) => setState({ capture }),
+      (capture) =>
+        setState({ capture: { ...capture, terminalBuffer: withoutBlankEnd(capture.terminalBuffer) } }),
       (error: unknown) => controller.signal.aborted || setState({ problem: textOf(error) }),
     );
     return () => controller.abort();

@@ -8,6 +8,7 @@ import { clis, sessions, settings } from "../store/state.ts";
 import { currentView } from "../terminal/current.ts";
 import { copyText } from "../ui/clipboard.ts";
 import { Dialog } from "../ui/Dialog.tsx";
+import { focusHome } from "../ui/focushome.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { say } from "../ui/toasts.ts";
 import { create } from "./actions.ts";
@@ -111,12 +112,15 @@ function TextField({ label, hint, value, placeholder, testid, list, onInput }: F
 
 function useDraft() {
   const kept = parseRemembered(readStored(KEY));
-  const [draft, setDraft] = useState<Draft>(() => firstDraft(clis.value, kept, settings.value));
+  const first = firstDraft(clis.value, kept, settings.value);
+  const [changes, setChanges] = useState<Partial<Draft>>({});
+  // The list of CLIs may come after the dialog has opened.
+  const draft: Draft = { ...first, ...changes };
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
   const set = (part: Partial<Draft>) => {
     setProblem("");
-    setDraft((before) => ({ ...before, ...part }));
+    setChanges((before) => ({ ...before, ...part }));
   };
   const submit = async () => {
     setBusy(true);
@@ -124,6 +128,8 @@ function useDraft() {
       await create(bodyOf(draft, currentView.peek()?.grid));
       writeStored(KEY, JSON.stringify(remember(kept, draft)));
       newSessionOpen.value = false;
+      // Behind the dialog's own return of the focus: whoever makes a session wants to type there.
+      setTimeout(focusHome);
     } catch (error) {
       setProblem(textOf(error));
       setBusy(false);

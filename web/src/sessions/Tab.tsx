@@ -48,6 +48,11 @@ function NameField({ session, onDone }: { session: Session; onDone: () => void }
   );
 }
 
+/** Whoever closes by mouse goes on typing where he typed. */
+function keepFocus(event: MouseEvent): void {
+  event.preventDefault();
+}
+
 function walkOf(event: KeyboardEvent): number | undefined {
   return { ArrowLeft: -1, ArrowRight: 1 }[event.key];
 }
@@ -131,6 +136,7 @@ export function Tab({ session, reachable, onMove, onWalk, onDrag, onDropAt }: Pr
         aria-label={`Close ${session.name}`}
         title="Close"
         data-testid="tab-close"
+        onMouseDown={keepFocus}
         onClick={() => void close(session.id)}
       >
         <Icon name="close" size={14} />

@@ -1,10 +1,12 @@
 import { useState } from "preact/hooks";
+import { AgentSettings } from "../agents/AgentSettings.tsx";
 import { writeSettings } from "../api/calls.ts";
 import { textOf } from "../api/errors.ts";
 import type { Settings } from "../api/types.ts";
 import { canSignOut, leave } from "../auth/state.ts";
+import { NotificationSettings } from "../notifications/NotificationSettings.tsx";
 import { canLaunch } from "../sessions/newsession.ts";
-import { clis, serviceVersion, settings } from "../store/state.ts";
+import { cliOf, clis, serviceVersion, settings } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { say } from "../ui/toasts.ts";
 import { Field, NumberField, Switch } from "./fields.tsx";
@@ -102,6 +104,11 @@ function Terminal() {
   );
 }
 
+function missingMode(mode: string | undefined): string {
+  if (!mode) return "no choice";
+  return `${cliOf(mode)?.label ?? mode} (not installed)`;
+}
+
 /** What the service keeps for all its clients: only the fields that were changed are sent. */
 function Service() {
   const [draft, setDraft] = useState<Settings>({});
@@ -140,7 +147,7 @@ function Service() {
             data-testid="setting-defaultMode"
           >
             {!modes.some((entry) => entry.id === now.defaultMode) && (
-              <option value={now.defaultMode ?? ""}>{now.defaultMode || "no choice"}</option>
+              <option value={now.defaultMode ?? ""}>{missingMode(now.defaultMode)}</option>
             )}
             {modes.map((entry) => (
               <option key={entry.id} value={entry.id}>
@@ -191,6 +198,8 @@ export function SettingsPage() {
     <div class="settings">
       <Look />
       <Terminal />
+      <AgentSettings />
+      <NotificationSettings />
       <Service />
       <footer class="settings-foot dim">
         <span>tservice {serviceVersion.value}</span>

@@ -1,5 +1,8 @@
 /** Does what a pressed shortcut says. */
+import { APPROVALS_PAGE } from "../approvals/page.ts";
+import { inboxEnabled } from "../approvals/state.ts";
 import { openPage } from "../app/registry.ts";
+import { togglePromptFocus } from "../prompt/focus.ts";
 import { close, select, selectNext } from "../sessions/actions.ts";
 import { askName } from "../sessions/menu.ts";
 import { newSessionOpen } from "../sessions/newsession.ts";
@@ -7,6 +10,7 @@ import { focusTabs } from "../sessions/Tabs.tsx";
 import { zoomFont } from "../settings/prefs.ts";
 import { activeId, activeSession, sessions } from "../store/state.ts";
 import { historyOpen, searchOpen } from "../terminal/current.ts";
+import { focusActiveTerminal } from "../terminal/focus.ts";
 import { platformOf } from "../terminal/keys.ts";
 import { type Action, actionFor, digitOf } from "./table.ts";
 
@@ -14,6 +18,14 @@ type Deeds = Partial<Record<Action, (event: KeyboardEvent) => void>>;
 
 function withActive(act: (id: string) => void): void {
   if (activeId.value !== undefined) act(activeId.value);
+}
+
+/** Unlike walking along the tabs, this is for typing there. */
+function goTo(id: string): void {
+  const focused = document.activeElement;
+  if (focused instanceof HTMLElement && focused.closest("[role=tablist]")) focused.blur();
+  if (activeId.value === id) focusActiveTerminal();
+  else select(id);
 }
 
 const DEEDS: Deeds = {
@@ -24,6 +36,8 @@ const DEEDS: Deeds = {
   rename: () => activeSession.value && void askName(activeSession.value),
   search: () => withActive(() => (searchOpen.value = true)),
   history: () => withActive((sessionId) => (historyOpen.value = { sessionId, query: "" })),
+  approvals: () => inboxEnabled.value && (openPage.value = APPROVALS_PAGE),
+  prompt: togglePromptFocus,
   settings: () => (openPage.value = "settings"),
   help: () => (openPage.value = "help"),
   tabs: focusTabs,
@@ -32,7 +46,7 @@ const DEEDS: Deeds = {
   "zoom-reset": () => zoomFont(0),
   goto: (event) => {
     const session = sessions.value[digitOf(event.code)];
-    if (session) select(session.id);
+    if (session) goTo(session.id);
   },
 };
 

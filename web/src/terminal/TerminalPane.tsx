@@ -2,6 +2,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { activeId, activeSession } from "../store/state.ts";
 import { failed } from "../ui/toasts.ts";
+import { setFocusHome } from "../ui/focushome.ts";
 import { menuAt } from "../ui/menu.ts";
 import { historyOpen, searchOpen, currentView } from "./current.ts";
 import { Overlay } from "./Overlay.tsx";
@@ -18,17 +19,22 @@ function mayFocus(): boolean {
   return !coarse.value && !modalOpen() && !focused?.closest("[role=tablist], input");
 }
 
+function takeFocus(): void {
+  if (mayFocus()) currentView.peek()?.focus();
+}
+
 function usePool() {
   const holder = useRef<HTMLDivElement>(null);
   const pool = useRef<TerminalPool | undefined>(undefined);
   useEffect(() => {
     let alive = true;
+    setFocusHome(takeFocus);
     import("./pool.ts").then(
       ({ TerminalPool }) => {
         if (!alive || !holder.current) return;
         pool.current = new TerminalPool(holder.current);
         pool.current.show(activeId.peek());
-        if (mayFocus()) currentView.peek()?.focus();
+        takeFocus();
       },
       (error: unknown) => failed("The terminal could not be loaded", error),
     );
@@ -58,7 +64,7 @@ export function TerminalPane() {
     searchOpen.value = false;
     historyOpen.value = undefined;
     pool.current?.show(id);
-    if (mayFocus()) currentView.peek()?.focus();
+    takeFocus();
   }, [id]);
   return (
     <section

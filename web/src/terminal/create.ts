@@ -69,14 +69,51 @@ export function createScreen(prefs: Prefs, darkSystem: boolean): Screen {
   return { terminal, search };
 }
 
+/** Long enough for the first report of an observer, which comes with the next frame (ms). */
+const REPORT_MS = 300;
+
+/**
+ * The WebGL renderer sizes its canvas by the browser's count of device pixels. Emulated screens
+ * (developer tools, test drivers) count those of the real one: then only a corner is drawn.
+ */
+function countsDevicePixels(element: HTMLElement): Promise<boolean> {
+  return new Promise((resolve) => {
+    const done = (answer: boolean) => {
+      observer.disconnect();
+      clearTimeout(patience);
+      resolve(answer);
+    };
+    const observer = new ResizeObserver(([entry]) => {
+      const counted = entry?.devicePixelContentBoxSize?.[0]?.inlineSize;
+      const expected = (entry?.contentRect.width ?? 0) * devicePixelRatio;
+      done(counted === undefined || Math.abs(counted - expected) < 2);
+    });
+    // Hidden, an element is not reported; nothing speaks against it then.
+    const patience = setTimeout(() => done(true), REPORT_MS);
+    try {
+      observer.observe(element, { box: "device-pixel-content-box" });
+    } catch {
+      // A browser without that box leaves the renderer to count by itself.
+      done(true);
+    }
+  });
+}
+
 /**
  * Draws with WebGL from the moment its code is there; the DOM renderer draws before, and stays
- * where WebGL is missing or its context gets lost.
+ * where WebGL is missing, its context gets lost or it could not count the screen's pixels.
  */
-export async function accelerate(terminal: Terminal, alive: () => boolean): Promise<"webgl" | "dom"> {
+export async function accelerate(
+  terminal: Terminal,
+  element: HTMLElement,
+  alive: () => boolean,
+): Promise<"webgl" | "dom"> {
   try {
-    const { WebglAddon } = await import("@xterm/addon-webgl");
-    if (!alive()) return "dom";
+    const [{ WebglAddon }, counts] = await Promise.all([
+      import("@xterm/addon-webgl"),
+      countsDevicePixels(element),
+    ]);
+    if (!alive() || !counts) return "dom";
     const webgl = new WebglAddon();
     webgl.onContextLoss(() => webgl.dispose());
     terminal.loadAddon(webgl);

@@ -171,7 +171,7 @@ export class TerminalLink {
     this.failures = 0;
     this.enter("open");
     this.listener.hello(hello);
-    this.sendAll();
+    this.sendAgain();
   }
 
   private snapshot(snapshot: Snapshot): void {
@@ -204,8 +204,8 @@ export class TerminalLink {
     this.expectAck();
   }
 
-  private sendAll(): void {
-    for (const item of this.outbox.takeAll(this.env.now()))
+  private sendAgain(): void {
+    for (const item of this.outbox.takeAgain(this.env.now()))
       this.send({ t: "i", d: item.data, seq: item.seq });
     this.expectAck();
   }
@@ -213,10 +213,10 @@ export class TerminalLink {
   private acknowledged(ack: Ack): void {
     this.patience = PATIENCE_MS;
     if (ack.err !== undefined) this.listener.inputLost(ack.err);
-    if (this.outbox.acknowledge(ack)) this.flush();
+    this.outbox.acknowledge(ack);
     clearTimeout(this.ackTimer);
     this.ackTimer = undefined;
-    this.expectAck();
+    this.flush();
   }
 
   private expectAck(): void {

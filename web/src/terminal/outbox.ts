@@ -13,9 +13,13 @@ export interface Pending {
   sentAt: number;
 }
 
-/** Bounds of what waits: beyond them new input is refused, never older input dropped. */
-export const PENDING_MAX = 1024;
+/** Bound of what waits: beyond it new input is refused, never older input dropped. */
 export const CHARS_MAX = 1024 * 1024;
+/**
+ * Unanswered inputs on a connection. Beyond them keys gather in one input: the service queues 64
+ * for a session and its five viewers (wire 2), and somebody typing fast must not be refused.
+ */
+export const WINDOW = 8;
 
 export class Outbox {
   private queue: Pending[] = [];
@@ -36,10 +40,8 @@ export class Outbox {
 
   /** @returns false when the bound is reached; then nothing was taken. */
   add(data: string): boolean {
-    const parts = pieces(data);
-    if (this.queue.length + parts.length > PENDING_MAX) return false;
     if (this.chars + data.length > CHARS_MAX) return false;
-    for (const part of parts) this.append(part);
+    for (const part of pieces(data)) this.append(part);
     return true;
   }
 
@@ -52,17 +54,18 @@ export class Outbox {
     this.queue.push({ seq: this.nextSeq++, data, tries: 0, sentAt: 0 });
   }
 
-  /** What has never been sent, marked as sent at `now`. */
+  /** What has never been sent, as far as the window lets it go, marked as sent at `now`. */
   takeNew(now: number): Pending[] {
+    const inWindow = this.queue.slice(0, WINDOW);
     return this.mark(
-      this.queue.filter((item) => item.tries === 0),
+      inWindow.filter((item) => item.tries === 0),
       now,
     );
   }
 
-  /** Everything unacknowledged in its order, for a connection that just opened. */
-  takeAll(now: number): Pending[] {
-    return this.mark([...this.queue], now);
+  /** The oldest unacknowledged in their order, for a connection that just opened. */
+  takeAgain(now: number): Pending[] {
+    return this.mark(this.queue.slice(0, WINDOW), now);
   }
 
   private mark(items: Pending[], now: number): Pending[] {
@@ -73,16 +76,13 @@ export class Outbox {
     return items;
   }
 
-  /** @returns true when numbers changed and everything has to be sent again. */
-  acknowledge(ack: Ack): boolean {
+  /** Take the answer in; afterwards there may be more to send, or all of it under new numbers. */
+  acknowledge(ack: Ack): void {
     const item = this.queue.find((each) => each.seq === ack.seq);
-    if (!item) return false;
-    if (ack.dup && item.tries === 1 && ack.last !== undefined && ack.last >= item.seq) {
+    if (!item) return;
+    if (ack.dup && item.tries === 1 && ack.last !== undefined && ack.last >= item.seq)
       this.renumber(ack.last + 1);
-      return true;
-    }
-    this.queue = this.queue.filter((each) => each !== item);
-    return false;
+    else this.queue = this.queue.filter((each) => each !== item);
   }
 
   /** The service knows higher numbers than ours (this device's clock went back). */

@@ -72,7 +72,7 @@ export class TerminalView implements LinkListener {
   }
 
   private async accelerate(): Promise<void> {
-    const renderer = await accelerate(this.terminal, () => this.element.isConnected);
+    const renderer = await accelerate(this.terminal, this.element, () => this.element.isConnected);
     this.element.dataset["renderer"] = renderer;
     // Its first frame sets the size of the cells.
     await nextFrame();

@@ -1,6 +1,7 @@
 /** A modal dialog: the browser's own element keeps the focus inside and closes on Escape. */
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { focusHome } from "./focushome.ts";
 import { IconButton } from "./IconButton.tsx";
 
 /** The browser would start at the close button: the first choice or field is of more use. */
@@ -30,7 +31,9 @@ export function Dialog({ title, onClose, children, footer, testid, ...rest }: Pr
     startInside(dialog);
     return () => {
       dialog.close();
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      if (before instanceof HTMLElement) before.focus();
+      // It may be gone or hidden by now.
+      if (document.activeElement !== before || before === document.body) focusHome();
     };
   }, []);
   const backdrop = (event: MouseEvent) => {

@@ -1,0 +1,229 @@
+"""A real Chromium on the real daemon.
+
+Everything is blocking: a test says what it waits for, and L{until} asks again until it is so or
+L{PATIENCE} is over.  A page that logs an error, throws or breaks its content security policy
+fails its test, unless the test has said which lines it expects.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from typing import Any, TypeVar
+from unittest import SkipTest
+
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Locator,
+    Page,
+    sync_playwright,
+)
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.integration.harness import ROOT, Daemon
+
+_T = TypeVar("_T")
+
+PATIENCE = 15.0
+"""Seconds that a page gets for anything; far more than it needs."""
+
+POLL_MS = 25
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+SHOWN = "[data-testid=terminal]:not([hidden])"
+READ = """element => {
+  const text = {};
+  element.dispatchEvent(new CustomEvent("terminal:read", { detail: text }));
+  return text;
+}"""
+# Chromium itself logs a broken policy; this names the directive whatever it logs.
+WATCH_POLICY = """addEventListener("securitypolicyviolation", (event) =>
+  console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));"""
+
+LOST = (r"WebSocket connection to .* failed", r"net::ERR_(CONNECTION|EMPTY|INCOMPLETE|NETWORK)")
+"""What Chromium logs by itself where a test cuts or ends connections."""
+
+
+def chromium() -> str:
+    """The path of a Chromium.
+
+    @raise SkipTest: there is none, or the page is not built.
+    """
+    if not (ROOT / "tservice" / "static" / "index.html").exists():
+        raise SkipTest("the browser UI is not built: run 'make web'")
+    for name in NAMES:
+        path = shutil.which(name)
+        if path is not None:
+            return path
+    raise SkipTest(f"no browser: none of {', '.join(NAMES)} is on PATH")
+
+
+def until(page: Page, what: str, look: Callable[[], _T]) -> _T:
+    """Ask C{look} again until it gives something true, and return that.
+
+    @raise AssertionError: it never did; with C{what} and the last answer.
+    """
+    found = look()
+    for _ in range(int(PATIENCE * 1000 / POLL_MS)):
+        if found:
+            return found
+        page.wait_for_timeout(POLL_MS)
+        found = look()
+    raise AssertionError(f"never: {what}; last {found!r}")
+
+
+class Terminal:
+    """The terminal in front on a page."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    @property
+    def element(self) -> Locator:
+        return self.page.locator(SHOWN)
+
+    def ready(self) -> Terminal:
+        """Wait until its screen is drawn, its connection open and its size settled."""
+        self.page.wait_for_selector(f"{SHOWN}[data-painted][data-link=open][data-renderer]")
+        until(self.page, "a settled size", self._settled)
+        return self
+
+    def _settled(self) -> bool:
+        label = self.page.locator(".statusbar .grid")
+        if not label.is_visible():
+            return True
+        cols, rows = self.attribute("cols"), self.attribute("rows")
+        return label.inner_text() == f"{cols}×{rows}"
+
+    def attribute(self, name: str) -> str | None:
+        """One of its C{data-} attributes."""
+        return self.element.get_attribute(f"data-{name}")
+
+    def read(self) -> dict[str, Any]:
+        """C{screen}, C{lines}, C{cursor}, C{cols} and C{rows}."""
+        text: dict[str, Any] = self.element.evaluate(READ)
+        return text
+
+    def screen(self) -> list[str]:
+        """The rows of the screen without blanks at their ends."""
+        return [row.rstrip() for row in self.read()["screen"]]
+
+    def has(self, pattern: str) -> bool:
+        """Whether a row of the screen matches the whole of a pattern."""
+        return any(re.fullmatch(pattern, row) for row in self.screen())
+
+    def wait(self, pattern: str) -> Terminal:
+        """Wait until a row matches the whole of a pattern."""
+        try:
+            until(self.page, pattern, lambda: self.has(pattern))
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n" + "\n".join(self.screen())) from None
+        return self
+
+    def focus(self) -> Terminal:
+        self.element.click()
+        return self
+
+    def type(self, text: str) -> Terminal:
+        """Type on the keyboard, as fast as the page takes it."""
+        self.page.keyboard.type(text)
+        return self
+
+    def run(self, command: str) -> Terminal:
+        """Type a command and Enter."""
+        self.type(command)
+        self.page.keyboard.press("Enter")
+        return self
+
+
+class BrowserCase(SynchronousTestCase):
+    """Starts one Chromium for the class, and a daemon for each test that asks for one."""
+
+    browser: Browser
+    expected: tuple[str, ...] = ()
+    """Patterns of console lines that are no failure in this test."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        path = chromium()
+        super().setUpClass()
+        playwright = sync_playwright().start()
+        cls.addClassCleanup(playwright.stop)
+        cls.browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        cls.addClassCleanup(cls.browser.close)
+
+    def daemon(self, **environment: str) -> Daemon:
+        """A running daemon whose shells have a short prompt and no history of others."""
+        daemon = Daemon(**environment)
+        self.addCleanup(daemon.close)
+        (daemon.home / ".bash_profile").write_text("PS1='$ '\n")
+        return daemon.start()
+
+    def session(self, daemon: Daemon, name: str = "one", **fields: Any) -> str:
+        """A running shell in the daemon's home folder; its id."""
+        body = {"mode": "shell", "start": True, "workingDir": str(daemon.home), "name": name}
+        made = daemon.request("POST", "/api/sessions", {**body, **fields}).data()
+        return str(made["session"]["id"])
+
+    def record(self, daemon: Daemon, session: str) -> dict[str, Any]:
+        """What the service says of a session."""
+        found: dict[str, Any] = daemon.request("GET", f"/api/sessions/{session}").data()
+        return found
+
+    def context(self, **options: Any) -> BrowserContext:
+        """A browser window of its own, as another person's."""
+        settings = {"viewport": {"width": 1280, "height": 800}, "color_scheme": "dark"}
+        context = self.browser.new_context(**{**settings, **options})
+        self.addCleanup(context.close)
+        context.set_default_timeout(PATIENCE * 1000)
+        context.add_init_script(WATCH_POLICY)
+        return context
+
+    def page(self, url: str, context: BrowserContext | None = None, **options: Any) -> Page:
+        """An open page."""
+        page = (context or self.context(**options)).new_page()
+        self.watch(page)
+        page.goto(url)
+        return page
+
+    def terminal(self, url: str, context: BrowserContext | None = None, **options: Any) -> Terminal:
+        """The drawn terminal of a new page."""
+        return Terminal(self.page(url, context, **options)).ready()
+
+    def watch(self, page: Page) -> None:
+        """Fail this test for what goes wrong on a page."""
+        problems: list[str] = []
+        page.on("pageerror", lambda error: problems.append(f"thrown: {error}"))
+        page.on("console", lambda message: self._heard(message, problems))
+        self.addCleanup(lambda: self.assertEqual([], problems))
+
+    def _heard(self, message: ConsoleMessage, problems: list[str]) -> None:
+        line = message.text
+        if message.type != "error" or any(re.search(each, line) for each in self.expected):
+            return
+        problems.append(f"{line} ({message.location.get('url', '')})")
+
+
+def captured(daemon: Daemon, session: str, *options: str) -> list[str]:
+    """The rows of a session's screen as tmux has them, without blanks at their ends."""
+    socket = daemon.data / "mux" / f"{session}.sock"
+    found = subprocess.run(
+        ["tmux", "-u", "-S", str(socket), "capture-pane", "-p", *options],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
+    )
+    return [row.rstrip() for row in found.stdout.split("\n")[:-1]]

@@ -1,0 +1,174 @@
+"""Without a mouse, and without eyes: focus that shows, names for everything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import Page
+
+from tests.browser.harness import BrowserCase, Terminal, until
+
+NAMED = frozenset(
+    (
+        "button",
+        "checkbox",
+        "combobox",
+        "dialog",
+        "img",
+        "link",
+        "listbox",
+        "menu",
+        "menuitem",
+        "menuitemradio",
+        "option",
+        "radio",
+        "searchbox",
+        "slider",
+        "spinbutton",
+        "switch",
+        "tab",
+        "tabpanel",
+        "textbox",
+        "toolbar",
+    )
+)
+# A ring is on the element, or on what stands for it: a label, a card, the terminal's own caret.
+RING = """() => {
+  let each = document.activeElement;
+  if (!each || each === document.body) return "nothing";
+  if (each.closest(".terminal-host")) return "";
+  const near = [each, each.nextElementSibling, each.parentElement, each.closest(".choice, label")];
+  const ringed = (one) => {
+    const style = getComputedStyle(one);
+    return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0 ||
+      style.boxShadow !== "none";
+  };
+  return near.some((one) => one && ringed(one)) ? "" : each.outerHTML.slice(0, 200);
+}"""
+FOCUSED = """() => {
+  const each = document.activeElement;
+  return each.closest(".terminal-host") ? "terminal" :
+    each.dataset.testid ?? each.getAttribute("role") ?? each.tagName;
+}"""
+
+
+class KeyboardTests(BrowserCase):
+    def test_the_whole_of_a_day_by_keyboard(self) -> None:
+        daemon = self.daemon()
+        first = self.session(daemon, "one")
+        terminal = self.terminal(daemon.url)
+        page = terminal.page
+        page.keyboard.press("Control+Shift+Slash")
+        page.get_by_test_id("page-help").wait_for()
+        page.keyboard.press("Escape")
+        page.get_by_test_id("page-help").wait_for(state="detached")
+        page.keyboard.press("Alt+Shift+N")
+        page.get_by_test_id("new-name").wait_for()
+        self.tab_to(page, "new-name")
+        page.keyboard.type("two")
+        page.keyboard.press("Enter")
+        until(page, "the new one", lambda: terminal.attribute("session") != first)
+        until(page, "the focus", lambda: page.evaluate(FOCUSED) == "terminal")
+        terminal.ready().run("echo made-$((1 + 0))").wait("made-1")
+        page.keyboard.press("Alt+1")
+        until(page, "the first", lambda: terminal.attribute("session") == first)
+        terminal.ready().run("echo old-$((1 + 0))").wait("old-1")
+        page.keyboard.press("Alt+Shift+T")
+        self.assertEqual("tab", page.evaluate(FOCUSED))
+        page.keyboard.press("ArrowRight")
+        until(page, "the second", lambda: terminal.attribute("session") != first)
+        page.keyboard.press("Delete")
+        page.get_by_test_id("ask-agree").focus()
+        page.keyboard.press("Enter")
+        until(page, "one tab", lambda: page.get_by_test_id("tab").count() == 1)
+        self.assertEqual(first, terminal.ready().attribute("session"))
+
+    def tab_to(self, page: Page, wanted: str) -> None:
+        """Press Tab until something has the focus; every stop on the way shows that it has."""
+        for _ in range(30):
+            self.assertEqual("", page.evaluate(RING))
+            if page.evaluate(FOCUSED) == wanted:
+                return
+            page.keyboard.press("Tab")
+        self.fail(f"no Tab leads to {wanted}")
+
+    def test_the_order_of_the_focus(self) -> None:
+        """From the tabs rightwards, then back into the terminal; each stop shows."""
+        daemon = self.daemon()
+        self.session(daemon)
+        page = self.terminal(daemon.url).page
+        page.keyboard.press("Alt+Shift+T")
+        stops = []
+        for _ in range(4):
+            self.assertEqual("", page.evaluate(RING))
+            stops.append(page.evaluate(FOCUSED))
+            page.keyboard.press("Tab")
+        self.assertEqual(["tab", "new-session-button", "open-search", "open-pages"], stops)
+        self.assertEqual("terminal", page.evaluate(FOCUSED))
+
+    def test_the_focus_returns_from_dialogs(self) -> None:
+        daemon = self.daemon()
+        self.session(daemon)
+        terminal = self.terminal(daemon.url)
+        page = terminal.page
+        for keys, shown in (
+            ("Control+Shift+Slash", "page-help"),
+            ("Alt+Shift+S", "page-settings"),
+            ("Alt+Shift+N", "new-session"),
+            ("Alt+Shift+R", "ask"),
+            ("Alt+Shift+H", "history"),
+            ("Control+Shift+F", "search"),
+        ):
+            page.keyboard.press(keys)
+            page.get_by_test_id(shown).wait_for()
+            page.keyboard.press("Escape")
+            page.get_by_test_id(shown).wait_for(state="detached")
+            until(page, shown, lambda: page.evaluate(FOCUSED) == "terminal")
+        terminal.run("echo here-$((1 + 0))").wait("here-1")
+
+
+class NameTests(BrowserCase):
+    def nameless(self, page: Page) -> list[Any]:
+        """Controls of the accessibility tree that say nothing of themselves."""
+        session = page.context.new_cdp_session(page)
+        nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+        session.detach()
+        return [
+            node
+            for node in nodes
+            if not node.get("ignored")
+            and node.get("role", {}).get("value") in NAMED
+            and not node.get("name", {}).get("value", "").strip()
+        ]
+
+    def test_every_control_has_a_name(self) -> None:
+        daemon = self.daemon()
+        page = self.page(daemon.url)
+        page.get_by_test_id("empty").wait_for()
+        self.assertEqual([], self.nameless(page))
+        self.session(daemon)
+        Terminal(page).ready().focus()
+        self.assertEqual([], self.nameless(page))
+        for keys, shown in (
+            ("Alt+Shift+N", "new-session"),
+            ("Alt+Shift+S", "page-settings"),
+            ("Control+Shift+Slash", "page-help"),
+            ("Alt+Shift+W", "ask"),
+            ("Alt+Shift+H", "history"),
+            ("Control+Shift+F", "search"),
+        ):
+            page.keyboard.press(keys)
+            page.get_by_test_id(shown).wait_for()
+            self.assertEqual([], self.nameless(page), shown)
+            page.keyboard.press("Escape")
+            page.get_by_test_id(shown).wait_for(state="detached")
+        page.get_by_role("tab").click(button="right")
+        page.get_by_test_id("menu").wait_for()
+        self.assertEqual([], self.nameless(page))
+
+    def test_the_form_to_sign_in(self) -> None:
+        self.expected = (r"responded with a status of 401",)
+        daemon = self.daemon(SERVICE_PASSWORD="secret word")
+        page = self.page(daemon.url)
+        page.get_by_test_id("login").wait_for()
+        self.assertEqual([], self.nameless(page))

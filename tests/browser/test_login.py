@@ -1,0 +1,67 @@
+"""A password: the page's own form, never the browser's pop-up."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, Response
+
+from tests.browser.harness import BrowserCase, Terminal, until
+
+PASSWORD = "correct horse"
+
+
+class LoginTests(BrowserCase):
+    expected = (r"responded with a status of 401",)
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.asked: list[str] = []
+
+    def seen(self, response: Response) -> None:
+        if "www-authenticate" in response.headers:
+            self.asked.append(response.url)
+
+    def form(self, url: str) -> Page:
+        page = self.page("about:blank")
+        page.on("response", self.seen)
+        page.goto(url)
+        page.get_by_test_id("login").wait_for()
+        return page
+
+    def sign_in(self, page: Page, password: str) -> None:
+        page.get_by_label("User name").fill("admin")
+        page.get_by_label("Password").fill(password)
+        page.get_by_test_id("login-submit").click()
+
+    def test_wrong_right_and_out_again(self) -> None:
+        daemon = self.daemon(SERVICE_PASSWORD=PASSWORD)
+        page = self.form(daemon.url)
+        self.sign_in(page, "wrong")
+        problem = page.get_by_test_id("login-problem")
+        until(page, "a problem", problem.is_visible)
+        self.assertEqual("Wrong user name or password.", problem.inner_text().strip())
+        self.sign_in(page, PASSWORD)
+        page.get_by_test_id("empty-new").click()
+        page.get_by_test_id("new-start").click()
+        Terminal(page).ready().run("echo in-$((1 + 0))").wait("in-1")
+        page.keyboard.press("Alt+Shift+S")
+        page.get_by_test_id("sign-out").click()
+        page.get_by_test_id("login").wait_for()
+        self.assertEqual(0, page.get_by_test_id("terminal").count())
+        page.reload()
+        page.get_by_test_id("login").wait_for()
+        self.assertEqual([], self.asked)
+
+    def test_a_reload_stays_signed_in(self) -> None:
+        daemon = self.daemon(SERVICE_PASSWORD=PASSWORD)
+        page = self.form(daemon.url)
+        self.sign_in(page, PASSWORD)
+        page.get_by_test_id("empty").wait_for()
+        page.reload()
+        page.get_by_test_id("empty").wait_for()
+        self.assertEqual([], self.asked)
+
+    def test_nothing_is_shown_before(self) -> None:
+        daemon = self.daemon(SERVICE_PASSWORD=PASSWORD)
+        page = self.form(daemon.url)
+        self.assertEqual(0, page.get_by_test_id("new-session-button").count())
+        self.assertEqual("username", page.evaluate("() => document.activeElement.name"))

@@ -1,0 +1,106 @@
+"""The page itself: its policy, its theme, its stream of events."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Request
+
+from tests.browser.harness import ARGUMENTS, BrowserCase, Terminal, chromium, until
+
+SILENCE_MS = 45_000
+"""When the page calls a silent stream dead: three missed heartbeats (interface.md, Events)."""
+
+
+class PolicyTests(BrowserCase):
+    expected = (r"policy: script-src", r"Content Security Policy")
+
+    def test_a_foreign_script_does_not_run_and_is_reported(self) -> None:
+        """What the other tests rely on when they find no line in the console."""
+        daemon = self.daemon()
+        page = self.page(daemon.url)
+        lines: list[str] = []
+        page.on("console", lambda message: lines.append(message.text))
+        page.get_by_test_id("empty").wait_for()
+        page.evaluate(
+            """() => {
+              const script = document.createElement("script");
+              script.textContent = "window.intruder = true";
+              document.head.append(script);
+            }"""
+        )
+        until(page, "a report", lambda: any(re.match("policy: script-src", line) for line in lines))
+        self.assertIsNone(page.evaluate("() => window.intruder ?? null"))
+
+
+class ThemeTests(BrowserCase):
+    def test_a_choice_stays(self) -> None:
+        daemon = self.daemon()
+        self.session(daemon)
+        page = self.terminal(daemon.url).page
+        self.assertEqual("dark", page.evaluate("() => document.documentElement.dataset.theme"))
+        page.keyboard.press("Alt+Shift+S")
+        page.locator("label:has([data-testid=theme-light])").click()
+        dark = "() => getComputedStyle(document.body).backgroundColor"
+        light = page.evaluate(dark)
+        page.reload()
+        Terminal(page).ready()
+        self.assertEqual("light", page.evaluate("() => document.documentElement.dataset.theme"))
+        self.assertEqual(light, page.evaluate(dark))
+
+    def test_without_a_choice_the_system_decides(self) -> None:
+        daemon = self.daemon()
+        page = self.page(daemon.url, color_scheme="light")
+        page.get_by_test_id("empty").wait_for()
+        self.assertEqual("light", page.evaluate("() => document.documentElement.dataset.theme"))
+        page.emulate_media(color_scheme="dark")
+        until(
+            page,
+            "dark",
+            lambda: page.evaluate("() => document.documentElement.dataset.theme") == "dark",
+        )
+
+
+class StreamTests(BrowserCase):
+    def test_a_silent_stream_is_made_again(self) -> None:
+        daemon = self.daemon()
+        self.session(daemon)
+        page = self.page("about:blank")
+        streams: list[str] = []
+
+        def requested(request: Request) -> None:
+            if "/api/events" in request.url:
+                streams.append(request.headers.get("last-event-id", ""))
+
+        page.on("request", requested)
+        page.clock.install()
+        page.goto(daemon.url)
+        Terminal(page).ready()
+        self.assertEqual(1, len(streams))
+        page.clock.fast_forward(SILENCE_MS - 5_000)
+        page.evaluate("() => fetch('api/status')")
+        self.assertEqual(1, len(streams))
+        page.clock.fast_forward(6_000)
+        until(page, "a new stream", lambda: len(streams) == 2)
+        self.assertNotEqual("", streams[1])
+        Terminal(page).ready().focus().run("echo alive-$((1 + 0))").wait("alive-1")
+
+
+class DenseScreenTests(BrowserCase):
+    def test_a_dense_screen_is_drawn_in_full(self) -> None:
+        """A real one, not an emulated: the canvas has every device pixel."""
+        daemon = self.daemon()
+        self.session(daemon)
+        dense = self.browser.browser_type.launch(
+            executable_path=chromium(), args=[*ARGUMENTS, "--force-device-scale-factor=2"]
+        )
+        self.addCleanup(dense.close)
+        page = dense.new_context(no_viewport=True).new_page()
+        page.goto(daemon.url)
+        terminal = Terminal(page).ready()
+        self.assertEqual("webgl", terminal.attribute("renderer"))
+        sizes = terminal.element.locator(".xterm-screen canvas").evaluate_all(
+            "all => all.map((each) => [each.width, 2 * each.clientWidth])"
+        )
+        for device, expected in sizes:
+            self.assertAlmostEqual(expected, device, delta=1)

@@ -1,0 +1,184 @@
+"""Making, naming, marking, ordering and ending sessions."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, Page
+
+from tests.browser.harness import LOST, BrowserCase, Terminal, until
+from tests.integration.harness import Daemon
+
+
+def tab(page: Page, session: str) -> Locator:
+    return page.locator(f"[data-testid=tab][data-session='{session}']")
+
+
+def order(page: Page) -> list[str]:
+    tabs = page.get_by_test_id("tab")
+    found: list[str] = tabs.evaluate_all("tabs => tabs.map((each) => each.dataset.session)")
+    return found
+
+
+def choose(page: Page, session: str, *labels: str) -> None:
+    """Right-click a tab and choose from its menu, and from the menus that follow."""
+    tab(page, session).click(button="right")
+    for label in labels:
+        item = page.get_by_test_id("menu").get_by_role("menuitem", name=label)
+        radio = page.get_by_test_id("menu").get_by_role("menuitemradio", name=label)
+        item.or_(radio).first.click()
+
+
+class NewSessionTests(BrowserCase):
+    expected = (r"the server responded with a status of 400",)
+
+    def open(self, daemon: Daemon) -> Page:
+        page = self.page(daemon.url)
+        page.get_by_test_id("empty-new").click()
+        page.get_by_test_id("new-session").wait_for()
+        return page
+
+    def test_from_nothing_to_a_shell(self) -> None:
+        daemon = self.daemon()
+        page = self.open(daemon)
+        page.get_by_test_id("new-folder").fill(str(daemon.home))
+        page.get_by_test_id("new-name").fill("my shell")
+        page.get_by_test_id("new-start").click()
+        terminal = Terminal(page).ready()
+        terminal.run("pwd").wait(str(daemon.home))
+        self.assertEqual("my shell", page.locator(".tab-name").inner_text())
+        self.assertEqual("my shell · tservice", page.title())
+
+    def test_what_is_not_installed_says_how_to_install_it(self) -> None:
+        daemon = self.daemon(PATH="/usr/bin:/bin")
+        page = self.open(daemon)
+        missing = [
+            entry
+            for entry in daemon.request("GET", "/api/clis").data()
+            if not entry["installed"] and entry.get("installCommand")
+        ]
+        self.assertTrue(missing)
+        for entry in missing:
+            choice = page.get_by_test_id(f"mode-{entry['id']}")
+            self.assertEqual("false", choice.get_attribute("data-ready"))
+            self.assertIn(entry["installCommand"], choice.inner_text())
+            self.assertTrue(choice.get_by_role("radio").is_disabled())
+        self.assertEqual("true", page.get_by_test_id("mode-shell").get_attribute("data-ready"))
+
+    def test_a_wrong_folder_gives_the_service_s_words(self) -> None:
+        daemon = self.daemon()
+        page = self.open(daemon)
+        body = {"mode": "shell", "workingDir": "/no/such/folder"}
+        words = daemon.request("POST", "/api/sessions", body).json()["error"]
+        page.get_by_test_id("new-folder").fill("/no/such/folder")
+        page.get_by_test_id("new-start").click()
+        problem = page.get_by_test_id("new-problem")
+        problem.wait_for()
+        self.assertEqual(words, problem.inner_text().strip())
+        page.get_by_test_id("new-folder").fill(str(daemon.home))
+        self.assertTrue(problem.is_hidden())
+        page.get_by_test_id("new-start").click()
+        Terminal(page).ready()
+
+
+class ChangeTests(BrowserCase):
+    def test_rename(self) -> None:
+        daemon = self.daemon()
+        session = self.session(daemon)
+        page = self.terminal(daemon.url).page
+        page.get_by_role("tab").dblclick()
+        page.get_by_test_id("rename").fill("other <b>name</b>")
+        page.keyboard.press("Enter")
+        until(page, "it", lambda: self.record(daemon, session)["name"] == "other <b>name</b>")
+        self.assertEqual("other <b>name</b>", page.locator(".tab-name").inner_text())
+
+    def test_pin_and_colour(self) -> None:
+        daemon = self.daemon()
+        first, second = self.session(daemon, "one"), self.session(daemon, "two")
+        page = self.terminal(daemon.url).page
+        choose(page, second, "Pin")
+        until(page, "the pin", lambda: order(page) == [second, first])
+        choose(page, second, "Colour", "Purple")
+        until(page, "the colour", lambda: self.record(daemon, second)["color"] == "purple")
+        self.assertTrue(self.record(daemon, second)["pinned"])
+        self.assertEqual("purple", tab(page, second).get_attribute("data-color"))
+        page.reload()
+        Terminal(page).ready()
+        self.assertEqual([second, first], order(page))
+
+    def test_reorder_by_mouse_and_by_keys(self) -> None:
+        daemon = self.daemon()
+        one, two, three = (self.session(daemon, name) for name in ("one", "two", "three"))
+        page = self.terminal(daemon.url).page
+        self.assertEqual([one, two, three], order(page))
+        tab(page, three).drag_to(tab(page, one), target_position={"x": 4, "y": 10})
+        until(page, "the first place", lambda: order(page) == [three, one, two])
+        page.locator(f"#tab-{one}").focus()
+        page.keyboard.press("Control+Shift+ArrowRight")
+        until(page, "the last place", lambda: order(page) == [three, two, one])
+        # Nothing else tells when the service has answered; a reload shows what it has.
+        kept = [three, two, one]
+        until(page, "the order kept", lambda: self.listed(daemon) == kept)
+        page.reload()
+        Terminal(page).ready()
+        self.assertEqual(kept, order(page))
+
+    def listed(self, daemon: Daemon) -> list[str]:
+        return [each["id"] for each in daemon.request("GET", "/api/sessions").data()]
+
+    def test_close_asks_and_ends_the_program(self) -> None:
+        daemon = self.daemon()
+        one, two = self.session(daemon, "one"), self.session(daemon, "two")
+        terminal = self.terminal(daemon.url)
+        page = terminal.page
+        tab(page, one).get_by_test_id("tab-close").click()
+        page.get_by_test_id("ask").get_by_role("button", name="Cancel").click()
+        terminal.run("echo still-$((1 + 0))").wait("still-1")
+        tab(page, one).get_by_test_id("tab-close").click()
+        page.get_by_test_id("ask-agree").click()
+        until(page, "one tab", lambda: order(page) == [two])
+        self.assertEqual(two, Terminal(page).ready().attribute("session"))
+        self.assertEqual(404, daemon.request("GET", f"/api/sessions/{one}").status)
+        until(page, "no socket", lambda: not (daemon.data / "mux" / f"{one}.sock").exists())
+
+    def test_detach_leaves_the_program_and_attach_finds_it(self) -> None:
+        daemon = self.daemon()
+        session = self.session(daemon)
+        terminal = self.terminal(daemon.url)
+        page = terminal.page
+        terminal.run("echo before-$((1 + 0))").wait("before-1")
+        pid = self.record(daemon, session)["pid"]
+        choose(page, session, "Detach")
+        start = page.get_by_test_id("start")
+        start.wait_for()
+        self.assertEqual("Attach", start.inner_text().strip())
+        start.click()
+        until(page, "it again", start.is_hidden)
+        terminal.ready().focus().run("echo after-$((1 + 1))").wait("after-2")
+        terminal.wait("before-1")
+        self.assertEqual(pid, self.record(daemon, session)["pid"])
+
+    def test_another_window_hears_of_it(self) -> None:
+        daemon = self.daemon()
+        one = self.session(daemon, "one")
+        page = self.terminal(daemon.url).page
+        daemon.request("PUT", f"/api/sessions/{one}/name", {"name": "<i>renamed</i>"}).data()
+        name = page.locator(".tab-name")
+        until(page, "the name", lambda: name.inner_text() == "<i>renamed</i>")
+        daemon.request("DELETE", f"/api/sessions/{one}").data()
+        page.get_by_test_id("empty").wait_for()
+
+
+class ServiceStopTests(BrowserCase):
+    expected = (*LOST, r"responded with a status of 50\d")
+
+    def test_a_stopped_service_is_told_and_its_return_is_found(self) -> None:
+        daemon = self.daemon()
+        self.session(daemon)
+        page = self.terminal(daemon.url).page
+        port = daemon.url.rsplit(":", 1)[1]
+        daemon.stop()
+        banner = page.locator(".banner")
+        banner.wait_for()
+        self.assertIn("sessions go on", banner.inner_text())
+        daemon.start(listen=(f"tcp:{port}:interface=127.0.0.1",))
+        until(page, "no banner", lambda: banner.count() == 0)
+        Terminal(page).ready().focus().run("echo back-$((1 + 0))").wait("back-1")

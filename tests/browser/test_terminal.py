@@ -1,0 +1,141 @@
+"""Typing, reloading, losing the connection and the daemon: the screen stays right."""
+
+from __future__ import annotations
+
+import random
+import re
+from urllib.parse import urlsplit
+
+from tests.browser.harness import LOST, BrowserCase, Terminal, captured, until
+from tests.browser.proxy import Relay
+from tests.integration.harness import Daemon
+
+# As fast as it goes at first, then with pauses in which a page can come back and be cut again.
+FLOOD = r"""for i in {1..20000}; do
+printf 'line %d \e[3%dm%d\e[0m 日本 %d\n' $i $((i % 8)) $RANDOM $RANDOM
+((i > 8000 && i % 400 == 0)) && sleep 0.15
+done; echo end-$((40 + 2))
+"""
+LAST = 20_000
+CUTS = 6
+
+
+def numbers(lines: list[str]) -> list[int]:
+    """The numbers of the flood's lines, in their order."""
+    found = (re.match(r"line (\d+) ", line) for line in lines)
+    return [int(match.group(1)) for match in found if match]
+
+
+class TypingTests(BrowserCase):
+    def test_echo(self) -> None:
+        daemon = self.daemon()
+        session = self.session(daemon)
+        terminal = self.terminal(daemon.url).run("echo $((6 * 7))-done").wait("42-done")
+        self.assertEqual(captured(daemon, session), terminal.screen())
+
+    def test_fast_typing_loses_nothing(self) -> None:
+        """Far more keys than the service queues for a session, without a pause."""
+        daemon = self.daemon()
+        self.session(daemon)
+        terminal = self.terminal(daemon.url)
+        word = "".join(str(n % 10) for n in range(600))
+        terminal.run(f"echo -n {word} | tee typed | wc -c").wait("600")
+        self.assertEqual(word, (daemon.home / "typed").read_text())
+
+    def test_a_full_screen_program_and_back(self) -> None:
+        daemon = self.daemon()
+        session = self.session(daemon)
+        terminal = (
+            self.terminal(daemon.url).run("seq 1 500 > numbers; less numbers").wait("numbers")
+        )
+        terminal.page.keyboard.press("Space")
+        terminal.wait("60")
+        self.assertEqual(captured(daemon, session), terminal.screen())
+        terminal.type("q").run("echo back-$((1 + 1))").wait("back-2")
+        self.assertEqual(captured(daemon, session), terminal.screen())
+
+    def test_a_reload_shows_the_same(self) -> None:
+        daemon = self.daemon()
+        session = self.session(daemon)
+        terminal = self.terminal(daemon.url)
+        terminal.run(r"printf 'wide 日本語 \e[31mred\e[0m é 👍\n'; seq 1 80").wait("80")
+        before = terminal.read()
+        terminal.page.reload()
+        after = terminal.ready().read()
+        for part in ("screen", "cursor", "cols", "rows"):
+            self.assertEqual(before[part], after[part], part)
+        self.assertEqual(captured(daemon, session), terminal.screen())
+        self.assertIn("wide 日本語 red é 👍", after["lines"])
+        terminal.focus().run("echo on-$((2 + 1))").wait("on-3")
+
+    def test_an_ended_program_starts_again_with_enter(self) -> None:
+        daemon = self.daemon()
+        self.session(daemon)
+        terminal = self.terminal(daemon.url).run("exit 3")
+        ended = terminal.page.get_by_test_id("ended")
+        until(terminal.page, "its end", ended.is_visible)
+        self.assertIn("ended with status 3", ended.inner_text())
+        terminal.page.keyboard.press("Enter")
+        until(terminal.page, "a new start", ended.is_hidden)
+        terminal.run("echo new-$((1 + 0))").wait("new-1")
+
+
+class LossTests(BrowserCase):
+    expected = LOST
+
+    def test_cuts_in_a_flood(self) -> None:
+        """Cut at random bytes, the screen ends as tmux has it, without a line missing or twice."""
+        daemon = self.daemon()
+        session = self.session(daemon)
+        relay = Relay(int(urlsplit(daemon.url).port or 0))
+        self.addCleanup(relay.close)
+        terminal = self.terminal(f"http://127.0.0.1:{relay.port}/")
+        chance = random.Random(2718)
+        (daemon.home / "flood").write_text(FLOOD)
+        terminal.run("source ./flood")
+        for cut in range(CUTS):
+            relay.cut_after(chance.randrange(1, 8_000))
+            self.await_cut(terminal, relay, cut + 1)
+        self.assertEqual(CUTS, relay.cuts, "the flood was over before the last cut")
+        terminal.wait("end-42")
+        self.same(daemon, session, terminal)
+        seen = numbers(terminal.read()["lines"])
+        self.assertEqual(list(range(seen[0], LAST + 1)), seen)
+        terminal.run("echo after-$((1 + 1))").wait("after-2")
+        self.same(daemon, session, terminal)
+
+    def await_cut(self, terminal: Terminal, relay: Relay, count: int) -> None:
+        def cut() -> bool:
+            return relay.cuts >= count or terminal.has("end-42")
+
+        until(terminal.page, f"cut {count}", cut)
+
+    def same(self, daemon: Daemon, session: str, terminal: Terminal) -> None:
+        """Row by row, once what is under way has arrived."""
+        until(
+            terminal.page,
+            "the rows of tmux",
+            lambda: captured(daemon, session) == terminal.screen() or None,
+        )
+        self.assertEqual(captured(daemon, session), terminal.screen())
+
+    def test_a_killed_daemon(self) -> None:
+        """What is typed before, during and after a crash arrives once, in order."""
+        daemon = self.daemon()
+        session = self.session(daemon)
+        port = urlsplit(daemon.url).port
+        terminal = self.terminal(daemon.url)
+        terminal.run("echo 1 >> seen; echo was-$((1 + 1))").wait("was-2")
+        pid = self.record(daemon, session)["pid"]
+        daemon.kill()
+        page = terminal.page
+        until(page, "a lost link", lambda: terminal.attribute("link") == "retrying")
+        terminal.run("echo 2 >> seen").run("echo 3 >> seen")
+        until(page, "a notice", page.get_by_test_id("reconnecting").is_visible)
+        daemon.start(listen=(f"tcp:{port}:interface=127.0.0.1",))
+        until(page, "an open link", lambda: terminal.attribute("link") == "open")
+        terminal.run("echo 4 >> seen; echo is-$((2 + 1))").wait("is-3")
+        self.assertEqual("1\n2\n3\n4\n", (daemon.home / "seen").read_text())
+        self.assertEqual(pid, self.record(daemon, session)["pid"])
+        self.same(daemon, session, terminal)
+        until(page, "no banner", lambda: page.locator(".banner").count() == 0)

@@ -1,0 +1,87 @@
+"""Several windows on one session: both see, one has the size, a copy takes over."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page
+
+from tests.browser.harness import BrowserCase, Terminal, captured, until
+
+SMALL = {"width": 900, "height": 500}
+SECOND = """url => new Promise((resolve) => {
+  const socket = new WebSocket(url);
+  socket.onmessage = () => { window.second = socket; resolve(true); };
+})"""
+
+
+class ViewerTests(BrowserCase):
+    def test_both_see_what_either_types(self) -> None:
+        daemon = self.daemon()
+        session = self.session(daemon)
+        one = self.terminal(daemon.url).run("echo first-$((1 + 0))").wait("first-1")
+        two = self.terminal(daemon.url, viewport=SMALL).wait("first-1")
+        two.run("echo second-$((1 + 1))")
+        for terminal in (one, two):
+            terminal.wait("second-2")
+        until(one.page, "one size", lambda: one.read()["rows"] == two.read()["rows"] or None)
+        for terminal in (one, two):
+            self.assertEqual(captured(daemon, session), terminal.screen())
+
+    def test_the_size_goes_to_whoever_turns_to_it(self) -> None:
+        daemon = self.daemon()
+        session = self.session(daemon)
+        one = self.terminal(daemon.url)
+        wide = one.read()["cols"]
+        two = self.terminal(daemon.url, viewport=SMALL)
+        narrow = two.read()["cols"]
+        self.assertLess(narrow, wide)
+        pill = one.page.get_by_test_id("foreign-size")
+        until(one.page, "the other's size", pill.is_visible)
+        self.assertIn(f"{narrow}×", pill.inner_text())
+        self.assertEqual(narrow, one.read()["cols"])
+        pill.click()
+        until(one.page, "the own size", lambda: one.read()["cols"] == wide)
+        until(two.page, "the other's size", lambda: two.attribute("foreign") is not None)
+        self.assertEqual(wide, self.record(daemon, session)["cols"])
+
+    def test_the_same_client_id_replaces_and_can_be_taken_back(self) -> None:
+        daemon = self.daemon()
+        self.session(daemon)
+        page = self.page("about:blank")
+        sockets: list[str] = []
+        page.on("websocket", lambda socket: sockets.append(socket.url))
+        page.goto(daemon.url)
+        terminal = Terminal(page).ready()
+        page.evaluate(SECOND, sockets[0])
+        notice = page.get_by_test_id("link-notice")
+        until(page, "the notice", notice.is_visible)
+        self.assertEqual("replaced", notice.get_attribute("data-state"))
+        self.assertEqual("replaced", terminal.attribute("link"))
+        notice.get_by_role("button", name="Take over here").click()
+        terminal.ready().focus().run("echo mine-$((1 + 0))").wait("mine-1")
+
+    def test_a_duplicated_tab_has_an_id_of_its_own(self) -> None:
+        daemon = self.daemon()
+        self.session(daemon)
+        one = self.terminal(daemon.url)
+        with one.page.expect_popup() as opened:
+            # A window that a page opens gets a copy of its session storage, as a duplicate does.
+            one.page.evaluate("() => { window.open(location.href); }")
+        two = Terminal(self.watched(opened.value)).ready()
+        two.run("echo both-$((1 + 1))").wait("both-2")
+        one.wait("both-2")
+        self.assertEqual(["open", "open"], [each.attribute("link") for each in (one, two)])
+
+    def watched(self, page: Page) -> Page:
+        self.watch(page)
+        return page
+
+    def test_six_windows_are_one_too_many(self) -> None:
+        daemon = self.daemon()
+        self.session(daemon)
+        context = self.context(viewport=SMALL)
+        for _ in range(5):
+            self.terminal(daemon.url, context)
+        page = self.page(daemon.url, context)
+        notice = page.get_by_test_id("link-notice")
+        until(page, "the notice", notice.is_visible)
+        self.assertEqual("crowded", notice.get_attribute("data-state"))

@@ -1,0 +1,63 @@
+"""The service is killed, by SIGKILL, while a pane prints."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+from twisted.internet import reactor
+from twisted.internet.defer import Deferred
+from twisted.internet.protocol import ProcessProtocol
+from twisted.python.failure import Failure
+
+import tservice
+from tests.integration.mux.harness import TmuxTestCase
+from tservice.mux.interface import Liveness
+
+ID = "0a1b2c3d-0000-4000-8000-00000000000b"
+
+
+class Service(ProcessProtocol):
+    """The service that is to be killed."""
+
+    def __init__(self) -> None:
+        self.up: Deferred[None] = Deferred()
+        self.ended: Deferred[None] = Deferred()
+
+    def outReceived(self, data: bytes) -> None:
+        self.up.callback(None)
+
+    def processEnded(self, reason: Failure) -> None:
+        self.ended.callback(None)
+
+
+class CrashTests(TmuxTestCase):
+    async def crashed(self, setpriv: str) -> None:
+        """Kill a service; the pane must be adopted, go on printing, and end."""
+        service = Service()
+        module = "tests.integration.mux.crashing"
+        argv = [sys.executable, "-m", module, str(self.folder), ID, setpriv]
+        root = str(Path(tservice.__file__).parents[1])
+        env = {**os.environ, "PYTHONPATH": root}
+        process = reactor.spawnProcess(service, sys.executable, argv, env, root)
+        await service.up
+        await self.pause(0.1)
+        process.signalProcess(signal.SIGKILL)
+        await service.ended
+        pane = await self.mux.adopt(ID)
+        assert pane is not None
+        await self.until(lambda: pane.log.end > 1_000_000, "the flood")
+        self.assertIs(Liveness.ALIVE, await pane.probe())
+        blocks = await pane.link.command(b"list-clients")
+        self.assertEqual(1, len(blocks[0].lines))
+        await pane.kill()
+        self.assertEqual(frozenset(), self.mux.found())
+
+    async def test_the_client_ends_with_the_service(self) -> None:
+        await self.crashed(shutil.which("setpriv") or "")
+
+    async def test_a_client_that_stays_is_ended_by_the_next_service(self) -> None:
+        await self.crashed("")

@@ -1,0 +1,78 @@
+"""The git status against git itself, on generated repositories."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from twisted.internet import defer, reactor
+from twisted.trial.unittest import TestCase
+
+from tests.unit.git.oracle import ask
+from tests.unit.git.realgit import fingerprint, own_folder, real_service
+from tests.unit.git.repos import Maker
+from tservice.git.model import Options
+from tservice.git.service import Workspace
+
+EACH = int(os.environ.get("GIT_DIFFERENTIAL", "105")) // 7
+"""Repositories of one test; there are seven.  C{GIT_DIFFERENTIAL=350} takes a minute."""
+
+
+def seen(status: dict[str, Any]) -> dict[str, Any]:
+    """A status in the oracle's form."""
+    rows = []
+    for row in status["files"]:
+        letter = row["index"] if row["kind"] == "staged" else row["worktree"]
+        letter = "" if row["kind"] == "conflicted" else letter
+        old = row.get("origPath") if row["kind"] == "staged" else None
+        rows.append((row["path"], row["kind"], letter, old))
+    skipped = ("files", "filesTruncated", "repoRoot", "checkedAt", "state")
+    kept = {key: value for key, value in status.items() if key not in skipped}
+    return {**kept, "rows": sorted(rows)}
+
+
+class DifferentialTests(TestCase):
+    """Every count and list agrees, and nothing below a repository changes."""
+
+    timeout = 120
+
+    async def check(self, first: int) -> None:
+        folder = own_folder(self)
+        maker = Maker(folder)
+        service, runner = real_service(reactor, folder)
+        self.addCleanup(runner.stop)
+        roots = [maker.make(seed) for seed in range(first, first + EACH)]
+        before = fingerprint(folder)
+        answers = await defer.gatherResults(
+            [
+                defer.Deferred.fromCoroutine(service.status(Workspace(folder=str(root)), Options()))
+                for root in roots
+            ]
+        )
+        self.assertEqual(before, fingerprint(folder))
+        for root, answer in zip(roots, answers, strict=True):
+            self.assertEqual("ok", answer["state"], (root, answer))
+            [repo] = answer["repos"]
+            self.assertEqual((root.name, "."), (repo["name"], repo["path"]))
+            self.assertEqual(ask(root), seen(repo["status"]), root)
+
+    async def test_0(self) -> None:
+        await self.check(0)
+
+    async def test_1(self) -> None:
+        await self.check(1000)
+
+    async def test_2(self) -> None:
+        await self.check(2000)
+
+    async def test_3(self) -> None:
+        await self.check(3000)
+
+    async def test_4(self) -> None:
+        await self.check(4000)
+
+    async def test_5(self) -> None:
+        await self.check(5000)
+
+    async def test_6(self) -> None:
+        await self.check(6000)

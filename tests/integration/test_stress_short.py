@@ -1,0 +1,26 @@
+"""The long proofs of C{make stress}, in their short seeded form."""
+
+from __future__ import annotations
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.stress import blast_radius, flood_exact, input_kill, socket_cuts
+
+
+class ShortProofs(SynchronousTestCase):
+    """Each raises when its promise is broken."""
+
+    def test_inputs_run_once_over_kills(self) -> None:
+        figures = input_kill.run(kills=6, seed=11)
+        self.assertGreater(int(str(figures["inputs"])), 5)
+
+    def test_nothing_is_lost_over_cuts(self) -> None:
+        figures = socket_cuts.run(cuts=25, seed=11)
+        self.assertGreater(figures["resumed"], 0)
+        self.assertGreater(figures["snapshots"], 0)
+
+    def test_a_fault_costs_one_session(self) -> None:
+        self.assertEqual(4, len(blast_radius.run(rounds=1, seed=11)))
+
+    def test_a_flood_arrives_to_the_byte(self) -> None:
+        self.assertLess(5_000_000, int(str(flood_exact.run(megabytes=5)["bytes"])))

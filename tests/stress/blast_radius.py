@@ -1,0 +1,183 @@
+"""Kill or stop a tmux server, a client or a pane under load: one session pays, no other.
+
+C{python -m tests.stress.blast_radius --rounds 10 --seed 1}
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import psutil
+
+from bench.client import Terminal, new_session, run_line, wait_output
+from tests.integration.harness import PATIENCE, Daemon
+
+SESSIONS = 6
+LOAD = "while :; do seq 1 200; sleep 0.05; done"
+
+
+def server_of(daemon: Daemon, session: str) -> int:
+    """The tmux server that holds the session's pane."""
+    pane = psutil.Process(pane_of(daemon, session))
+    return next(parent.pid for parent in pane.parents() if "tmux" in parent.name())
+
+
+def client_of(daemon: Daemon, session: str) -> int:
+    """The daemon's control client on that session."""
+    for child in psutil.Process(daemon.pid).children():
+        if any(session in word for word in child.cmdline()):
+            return child.pid
+    raise AssertionError(f"no client of {session}")
+
+
+def pane_of(daemon: Daemon, session: str) -> int:
+    """The process in the pane."""
+    pid = read(daemon, session)["pid"]
+    assert isinstance(pid, int)
+    return pid
+
+
+def read(daemon: Daemon, session: str) -> dict[str, Any]:
+    """The session's record."""
+    record: dict[str, Any] = daemon.request("GET", f"/api/sessions/{session}").data()
+    return record
+
+
+def press(daemon: Daemon, session: str, key: str) -> bool:
+    """Press a key; false when the terminal could not take it just now."""
+    answer = daemon.request("POST", f"/api/sessions/{session}/send-key", {"key": key})
+    if answer.status not in (200, 422):
+        raise AssertionError(f"{answer.status}: {answer.body!r}")
+    return answer.status == 200
+
+
+def until(what: str, holds: Callable[[], bool]) -> float:
+    """Seconds until it holds.
+
+    @raise AssertionError: it does not come to hold.
+    """
+    started = time.monotonic()
+    while not holds():
+        if time.monotonic() - started > PATIENCE:
+            raise AssertionError(f"never: {what}")
+        time.sleep(0.02)
+    return time.monotonic() - started
+
+
+def answers(daemon: Daemon, session: str) -> None:
+    """The session runs a line.
+
+    @raise AssertionError: it does not.
+    """
+    word = f"alive{time.monotonic_ns()}"
+    run_line(daemon, session, f"echo {word[:5]}''{word[5:]}")
+    if not wait_output(daemon, session, word, "buffer")["wait"]["matched"]:
+        screen = daemon.request("GET", f"/api/sessions/{session}/terminal").data()
+        raise AssertionError(f"{session} does not answer: {screen['terminalBuffer'][-300:]!r}")
+
+
+def kill_server(daemon: Daemon, session: str) -> str:
+    """The session's process is gone, and nobody knows how it ended."""
+    os.kill(server_of(daemon, session), signal.SIGKILL)
+    until("pid null", lambda: read(daemon, session)["pid"] is None)
+    if "paneExit" in read(daemon, session):
+        raise AssertionError(read(daemon, session)["paneExit"])
+    return "ended"
+
+
+def kill_pane(daemon: Daemon, session: str) -> str:
+    """The session's process is gone, and its signal is known."""
+    os.kill(pane_of(daemon, session), signal.SIGKILL)
+    until("pid null", lambda: read(daemon, session)["pid"] is None)
+    if read(daemon, session)["paneExit"].get("signal") != "SIGKILL":
+        raise AssertionError(read(daemon, session)["paneExit"])
+    return "ended"
+
+
+def kill_client(daemon: Daemon, session: str) -> str:
+    """The session goes on with another client."""
+    os.kill(client_of(daemon, session), signal.SIGKILL)
+    return "goes on"
+
+
+def stop_server(daemon: Daemon, session: str) -> str:
+    """A server that stands still changes nothing, and goes on."""
+    pid = server_of(daemon, session)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        time.sleep(1)
+        if read(daemon, session)["pid"] is None:
+            raise AssertionError("a stopped server was taken for gone")
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    return "goes on"
+
+
+FAULTS = (kill_server, kill_pane, kill_client, stop_server)
+
+
+def one_round(daemon: Daemon, fault: Callable[[Daemon, str], str], dice: random.Random) -> float:
+    """Do one harm to one session among others under load; seconds that it took to be over."""
+    ids = [new_session(daemon) for _ in range(SESSIONS)]
+    victim, *others = dice.sample(ids, len(ids))
+    watcher = Terminal(daemon, victim)
+    run_line(daemon, victim, LOAD)
+    run_line(daemon, others[0], LOAD)
+    time.sleep(dice.uniform(0.1, 0.4))
+    pids = {session: pane_of(daemon, session) for session in others}
+    started = time.monotonic()
+    outcome = fault(daemon, victim)
+    if outcome == "goes on":
+        until("the key is taken", lambda: press(daemon, victim, "C-c"))
+        answers(daemon, victim)
+    seconds = time.monotonic() - started
+    for session in others:
+        if pane_of(daemon, session) != pids[session]:
+            raise AssertionError(f"{fault.__name__} of {victim} changed {session}")
+    for session in others[1:]:
+        answers(daemon, session)
+    watcher.close()
+    if daemon.request("DELETE", "/api/sessions").data()["killed"] < len(ids):
+        raise AssertionError("not every session could be ended")
+    return seconds
+
+
+def run(rounds: int, seed: int) -> dict[str, float]:
+    """Each fault so often; the longest time that each took to be over.
+
+    @raise AssertionError: a fault cost more than its session.
+    """
+    dice = random.Random(seed)
+    daemon = Daemon()
+    longest = {fault.__name__: 0.0 for fault in FAULTS}
+    try:
+        daemon.start()
+        for _ in range(rounds):
+            for fault in FAULTS:
+                print(fault.__name__, flush=True)
+                seconds = one_round(daemon, fault, dice)
+                longest[fault.__name__] = max(longest[fault.__name__], round(seconds, 2))
+        return longest
+    finally:
+        daemon.close()
+
+
+def main() -> int:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    print(f"seed {given.seed}: longest until over, s: {run(given.rounds, given.seed)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""The service with real processes, for tests."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from twisted.internet.threads import deferToThread
+from twisted.trial.unittest import TestCase
+
+from tservice.core.redact import Redactor
+from tservice.git.inspect import Inspector
+from tservice.git.runner import GitRunner
+from tservice.git.service import GitService
+
+
+def own_folder(test: TestCase) -> Path:
+    """A folder for C{test} alone that is not there yet, free of symlinks."""
+    return Path(test.mktemp()).resolve()
+
+
+def real_service(
+    reactor: Any,
+    home: Path,
+    containers: Iterable[str] = (),
+    environ: dict[str, str] | None = None,
+) -> tuple[GitService, GitRunner]:
+    """A service over C{reactor}, and what starts its processes."""
+    environ = {"PATH": os.environ["PATH"]} if environ is None else environ
+    runner = GitRunner(clock=reactor, processes=reactor, environ=environ, redactor=Redactor())
+    inspector = Inspector(
+        clock=reactor,
+        runner=runner,
+        in_thread=deferToThread,
+        environ=environ,
+        home=home,
+        euid=os.geteuid(),
+    )
+    service = GitService(
+        clock=reactor,
+        inspector=inspector,
+        in_thread=deferToThread,
+        home=home,
+        containers=lambda: containers,
+    )
+    return service, runner
+
+
+def fingerprint(folder: Path) -> dict[str, tuple[int, int, str]]:
+    """Mode, time of change and content of everything below a folder, folders included."""
+    found: dict[str, tuple[int, int, str]] = {}
+    for here, folders, files in os.walk(os.fsencode(folder)):
+        for name in [b"", *folders, *files]:
+            path = os.path.join(here, name)
+            status = os.lstat(path)
+            content = ""
+            if os.path.isfile(path) and not os.path.islink(path):
+                with open(path, "rb") as file:
+                    content = hashlib.sha256(file.read()).hexdigest()
+            found[repr(path)] = (status.st_mode, status.st_mtime_ns, content)
+    return found

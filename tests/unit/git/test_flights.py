@@ -1,0 +1,71 @@
+"""One computation at a time, and values kept for a moment."""
+
+from __future__ import annotations
+
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.git.flights import Flights
+
+
+class FlightTests(SynchronousTestCase):
+    """Joining, keeping, forgetting."""
+
+    def setUp(self) -> None:
+        self.clock = Clock()
+        self.flights: Flights[str, int] = Flights(self.clock, ttl=4, size=2)
+        self.started: list[Deferred[int]] = []
+
+    async def work(self) -> int:
+        self.started.append(Deferred())
+        return await self.started[-1]
+
+    def ask(self, key: str = "a") -> Deferred[int]:
+        return Deferred.fromCoroutine(self.flights.join(key, self.work))
+
+    def test_joined(self) -> None:
+        first, second = self.ask(), self.ask()
+        self.assertEqual(1, len(self.started))
+        self.started[0].callback(7)
+        self.assertEqual((7, 7), (self.successResultOf(first), self.successResultOf(second)))
+
+    def test_kept_for_its_time(self) -> None:
+        self.ask()
+        self.assertIsNone(self.flights.peek("a"))
+        self.started[0].callback(7)
+        self.clock.advance(3.9)
+        self.assertEqual(7, self.flights.peek("a"))
+        self.clock.advance(0.1)
+        self.assertIsNone(self.flights.peek("a"))
+
+    def test_bounded(self) -> None:
+        for number, key in enumerate("ab"):
+            self.ask(key)
+            self.started[-1].callback(number)
+        self.flights.peek("a")
+        self.ask("c")
+        self.started[-1].callback(2)
+        self.assertEqual([0, None, 2], [self.flights.peek(key) for key in "abc"])
+
+    def test_error_reaches_everybody_and_is_not_kept(self) -> None:
+        first, second = self.ask(), self.ask()
+        self.started[0].errback(ZeroDivisionError())
+        self.failureResultOf(first, ZeroDivisionError)
+        self.failureResultOf(second, ZeroDivisionError)
+        self.ask().addErrback(lambda _: None)
+        self.assertEqual(2, len(self.started))
+
+    def test_leaving_does_not_end_it(self) -> None:
+        first, second = self.ask(), self.ask()
+        first.cancel()
+        self.failureResultOf(first, CancelledError)
+        self.started[0].callback(7)
+        self.assertEqual(7, self.successResultOf(second))
+
+    def test_error_that_nobody_waits_for_is_logged(self) -> None:
+        only = self.ask()
+        only.cancel()
+        self.failureResultOf(only, CancelledError)
+        self.started[0].errback(ZeroDivisionError())
+        self.assertEqual(1, len(self.flushLoggedErrors(ZeroDivisionError)))

@@ -1,0 +1,89 @@
+"""Gone, here and unknown; where the sockets are."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.mux.interface import MuxError
+from tservice.mux.tmux.sockets import SocketFolder
+from tservice.mux.transport import LocalTransport, Reach
+
+
+class TransportTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="ts-", dir="/tmp"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.path = self.folder / "s.sock"
+        self.transport = LocalTransport("/usr/bin/tmux", "/usr/bin/setpriv")
+
+    def test_nobody_listens(self) -> None:
+        self.assertIs(Reach.GONE, self.transport.reach(self.path))
+        with socket.socket(socket.AF_UNIX) as stale:
+            stale.bind(str(self.path))
+        self.assertIs(Reach.GONE, self.transport.reach(self.path))
+
+    def test_somebody_listens(self) -> None:
+        """A full queue of connections is neither yes nor no."""
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(str(self.path))
+            server.listen(0)
+            self.assertIs(Reach.HERE, self.transport.reach(self.path))
+            self.assertIs(Reach.UNKNOWN, self.transport.reach(self.path))
+
+    def test_argv(self) -> None:
+        with_setpriv = ["/usr/bin/setpriv", "--pdeathsig", "KILL", "--", "/usr/bin/tmux", "-V"]
+        self.assertEqual(with_setpriv, self.transport.argv("-V"))
+        self.assertEqual(["/usr/bin/tmux", "-V"], LocalTransport("/usr/bin/tmux").argv("-V"))
+
+    def test_a_held_process(self) -> None:
+        with subprocess.Popen(["sleep", "60"]) as child:
+            held = self.transport.hold(child.pid)
+            assert held is not None
+            self.assertFalse(held.over())
+            held.kill()
+            child.wait()
+            self.assertTrue(held.over())
+            held.kill()
+            held.close()
+        self.assertIsNone(self.transport.hold(child.pid))
+
+    def test_a_hangup(self) -> None:
+        with subprocess.Popen(["sleep", "60"]) as child:
+            held = self.transport.hold(child.pid)
+            assert held is not None
+            held.hang_up()
+            self.assertEqual(-signal.SIGHUP, child.wait())
+            held.hang_up()
+            held.close()
+
+    def test_session_ids_are_no_paths(self) -> None:
+        folder = SocketFolder(self.folder)
+        for name in ("", "../x", "a/b", "A", "-a", "a" * 65, "a\n"):
+            self.assertRaises(ValueError, folder.socket, name)
+
+    def test_found(self) -> None:
+        folder = SocketFolder(self.folder)
+        self.assertEqual(frozenset(), folder.found())
+        folder.prepare()
+        for name in ("abc.sock", "BAD.sock", "abc.txt"):
+            with socket.socket(socket.AF_UNIX) as made:
+                made.bind(str(folder.path / name))
+        (folder.path / "file.sock").touch()
+        self.assertEqual({"abc"}, folder.found())
+
+    def test_a_folder_that_is_a_link_is_refused(self) -> None:
+        (self.folder / "mux").symlink_to("/tmp")
+        self.assertRaises(MuxError, SocketFolder(self.folder).prepare)
+
+    def test_a_path_that_is_too_long_everywhere(self) -> None:
+        long = self.folder / ("x" * 100)
+        self.assertRaises(MuxError, SocketFolder(long, long).prepare)
+        self.assertFalse(os.path.lexists(long))

@@ -1,0 +1,59 @@
+"""A snapshot brings a fresh terminal to the same screen, on the fake's own grid."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.mux.fake import FakeHost, FakeMultiplexer
+from tservice.mux.fakegrid import FakeGrid
+from tservice.mux.interface import Capture, PaneSpec
+from tservice.terminal.snapshot import snapshot
+
+PIECES = st.sampled_from(
+    [
+        b"text ",
+        b"\r\n",
+        b"\x1b[31mred\x1b[m",
+        b"\x1b[44m  \x1b[m",
+        b"\x1b[2;3H",
+        b"\x1b[K",
+        b"\x1b[?25l",
+        b"\x1b[?2004h",
+        b"\x1b[?1049h",
+        "é€".encode(),
+        b"x" * 25,
+    ]
+)
+
+
+def capture(data: bytes) -> Capture:
+    """What a fake pane of 20x5 shows after C{data}."""
+    clock = Clock()
+    host = FakeHost(clock)
+    spec = PaneSpec(session_id="a", argv=("sh",), env={}, cwd="/", cols=20, rows=5)
+    mux = FakeMultiplexer(clock, host)
+    found: list[Capture] = []
+
+    async def show() -> None:
+        pane = await mux.create(spec)
+        host["a"].grid = FakeGrid(20, 5, 1000)
+        host["a"].emit(data)
+        found.append(await pane.capture(None))
+
+    Deferred.fromCoroutine(show())
+    return found[0]
+
+
+class CaptureTests(SynchronousTestCase):
+    @settings(max_examples=150, deadline=None)
+    @given(st.lists(PIECES, max_size=25))
+    def test_same_screen(self, pieces: list[bytes]) -> None:
+        want = capture(b"".join(pieces))
+        got = capture(snapshot(want))
+        self.assertEqual(want.lines, got.lines)
+        self.assertEqual((want.cursor_x, want.cursor_y), (got.cursor_x, got.cursor_y))
+        self.assertEqual((want.history, want.modes, want.main), (got.history, got.modes, got.main))

@@ -1,0 +1,1 @@
+"""Read-only git status and diffs of a session's workspace."""

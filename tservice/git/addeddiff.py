@@ -1,0 +1,130 @@
+"""The diff of a file that git does not track, made without git.
+
+No process, no attribute and no filter takes part, and no symlink is followed: neither the file
+itself nor a folder on the way to it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from attrs import frozen
+
+from tservice.git.model import DIFF_LIMIT, Diff
+
+_BINARY_PROBE = 8000
+"""Bytes in which git looks for a NUL."""
+_ESCAPES = {
+    0x07: "\\a",
+    0x08: "\\b",
+    0x09: "\\t",
+    0x0A: "\\n",
+    0x0B: "\\v",
+    0x0C: "\\f",
+    0x0D: "\\r",
+    0x22: '\\"',
+    0x5C: "\\\\",
+}
+
+
+@frozen(kw_only=True)
+class Content:
+    """What lies at a path.
+
+    @ivar mode: as git writes it, for example C{100644}.
+    @ivar data: a file's first bytes, or where a symlink points.
+    @ivar whole: C{data} is all of it.
+    """
+
+    mode: str
+    data: bytes
+    whole: bool = True
+
+
+def added_diff(path: bytes, content: Content) -> Diff:
+    """C{git diff --no-index /dev/null <path>}, less the line of object names."""
+    old, new = _quoted(b"a/" + path), _quoted(b"b/" + path)
+    head = f"diff --git {old} {new}\nnew file mode {content.mode}\n"
+    if b"\0" in content.data[:_BINARY_PROBE]:
+        return Diff(diff=f"{head}Binary files /dev/null and {new} differ\n", binary=True)
+    if not content.data:
+        return Diff(diff=head, truncated=not content.whole)
+    lines, whole = _lines(content)
+    tail = "\t" if b" " in path and not new.startswith('"') else ""
+    hunk = f"@@ -0,0 +1{f',{len(lines)}' if len(lines) != 1 else ''} @@\n"
+    body = "".join("+" + line.decode("utf-8", "replace") + "\n" for line in lines)
+    if whole and not content.data.endswith(b"\n"):
+        body += "\\ No newline at end of file\n"
+    return Diff(diff=f"{head}--- /dev/null\n+++ {new}{tail}\n{hunk}{body}", truncated=not whole)
+
+
+def _lines(content: Content) -> tuple[list[bytes], bool]:
+    """The lines that fit, and whether they are all."""
+    data = content.data
+    if content.whole and len(data) + data.count(b"\n") <= DIFF_LIMIT:
+        return data.removesuffix(b"\n").split(b"\n"), True
+    kept, room = [], DIFF_LIMIT
+    for line in data.split(b"\n"):
+        if len(line) + 2 > room:
+            break
+        kept.append(line)
+        room -= len(line) + 2
+    return (kept or [data[: DIFF_LIMIT - 2]]), False
+
+
+def _quoted(path: bytes) -> str:
+    """A path as git writes it with C{core.quotePath=false}."""
+    if not any(byte < 0x20 or byte in (0x22, 0x5C, 0x7F) for byte in path):
+        return path.decode("utf-8", "replace")
+
+    escaped = b"".join(map(_escaped, path))
+    return f'"{escaped.decode("utf-8", "replace")}"'
+
+
+def _escaped(byte: int) -> bytes:
+    if byte in _ESCAPES:
+        return _ESCAPES[byte].encode()
+    if byte < 0x20 or byte == 0x7F:
+        return b"\\%03o" % byte
+    return bytes([byte])
+
+
+def read_content(root: bytes, path: bytes) -> Content | None:
+    """What lies at C{path} below C{root}; C{None} for what is neither a file nor a symlink.
+
+    At most L{DIFF_LIMIT} bytes are read.
+
+    @raise OSError: it is not there any more, or a folder on the way is a symlink.
+    """
+    *folders, name = path.split(b"/")
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    here = os.open(root, flags)
+    try:
+        for folder in folders:
+            inner = os.open(folder, flags, dir_fd=here)
+            os.close(here)
+            here = inner
+        return _read_entry(name, here)
+    finally:
+        os.close(here)
+
+
+def _read_entry(name: bytes, folder: int) -> Content | None:
+    mode = os.lstat(name, dir_fd=folder).st_mode
+    if stat.S_ISLNK(mode):
+        return Content(mode="120000", data=os.readlink(name, dir_fd=folder))
+    if not stat.S_ISREG(mode):
+        return None
+    # What was a file a moment ago may be a FIFO now: never wait for one.
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with open(os.open(name, flags, dir_fd=folder), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return None
+        data = file.read(DIFF_LIMIT + 1)
+    executable = mode & stat.S_IXUSR
+    return Content(
+        mode="100755" if executable else "100644",
+        data=data[:DIFF_LIMIT],
+        whole=len(data) <= DIFF_LIMIT,
+    )

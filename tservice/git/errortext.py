@@ -1,0 +1,20 @@
+"""The text of an error, fit for a client."""
+
+from __future__ import annotations
+
+import re
+
+from tservice.core.redact import MARK, Redactor
+from tservice.git.model import ERROR_LIMIT
+
+_CREDENTIALS = re.compile(r"[^\s/'\"@:]+:[^\s/'\"@]+(?=@)")
+"""C{user:token} before an C{@}, also where no scheme stands before it."""
+
+
+def error_text(redactor: Redactor, stderr: bytes) -> str:
+    """Git's first line of complaint, without credentials, at most L{ERROR_LIMIT} characters."""
+    lines = stderr.decode("utf-8", "replace").splitlines()
+    first = next((line.strip() for line in lines if line.strip()), "git failed without a word")
+    first = "".join(char if char.isprintable() else "?" for char in first)
+    cleaned = _CREDENTIALS.sub(MARK, redactor.clean(first))
+    return cleaned[:ERROR_LIMIT]

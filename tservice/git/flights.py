@@ -1,0 +1,81 @@
+"""A cache whose computations run once at a time for each key."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine, Hashable
+from typing import Any, Generic, TypeVar
+
+from attrs import frozen
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+
+_K = TypeVar("_K", bound=Hashable)
+_V = TypeVar("_V")
+
+
+@frozen(kw_only=True)
+class _Kept(Generic[_V]):
+    value: _V
+    until: float
+
+
+class Flights(Generic[_K, _V]):
+    """Values kept for C{ttl} seconds; at most C{size} of them, the longest unused goes first.
+
+    Whoever asks for a key while it is computed waits for that computation.  Giving up waiting
+    does not end it, since others may wait too; it ends by itself, its commands being bounded.
+    """
+
+    _log = Logger()
+
+    def __init__(self, clock: IReactorTime, *, ttl: float, size: int) -> None:
+        self._clock = clock
+        self._ttl = ttl
+        self._size = size
+        self._kept: OrderedDict[_K, _Kept[_V]] = OrderedDict()
+        self._flying: dict[_K, list[Deferred[_V]]] = {}
+
+    def peek(self, key: _K) -> _V | None:
+        """The value that is kept and still good."""
+        kept = self._kept.get(key)
+        if kept is None or kept.until <= self._clock.seconds():
+            return None
+        self._kept.move_to_end(key)
+        return kept.value
+
+    async def join(self, key: _K, work: Callable[[], Coroutine[Any, Any, _V]]) -> _V:
+        """The value of a computation under way, or else of C{work}, which is then kept.
+
+        An error is told to everybody who waits, and not kept.
+        """
+        waiter: Deferred[_V] = Deferred(lambda gone: self._leave(key, gone))
+        if key in self._flying:
+            self._flying[key].append(waiter)
+        else:
+            self._flying[key] = [waiter]
+            done = Deferred.fromCoroutine(work())
+            done.addCallbacks(
+                lambda value: self._land(key, value), lambda failure: self._crash(key, failure)
+            )
+        return await waiter
+
+    def _leave(self, key: _K, gone: Deferred[_V]) -> None:
+        self._flying[key].remove(gone)
+
+    def _land(self, key: _K, value: _V) -> None:
+        self._kept[key] = _Kept(value=value, until=self._clock.seconds() + self._ttl)
+        self._kept.move_to_end(key)
+        while len(self._kept) > self._size:
+            self._kept.popitem(last=False)
+        for waiter in self._flying.pop(key):
+            waiter.callback(value)
+
+    def _crash(self, key: _K, failure: Failure) -> None:
+        waiting = self._flying.pop(key)
+        if not waiting:
+            self._log.failure("a computation that nobody waits for any more failed", failure)
+        for waiter in waiting:
+            waiter.errback(failure)

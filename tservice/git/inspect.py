@@ -1,0 +1,249 @@
+"""Reading one repository: its status, and the diff of one of its files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from attrs import frozen
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.core.clock import now_ms
+from tservice.git.addeddiff import added_diff, read_content
+from tservice.git.commits import (
+    COUNT,
+    LIST,
+    ON_NO_REMOTE,
+    SINCE_UPSTREAM,
+    parse_commits,
+    parse_count,
+)
+from tservice.git.interfaces import InThread
+from tservice.git.locate import is_moved, recognise
+from tservice.git.model import (
+    DIFF_LIMIT,
+    Commit,
+    Diff,
+    FileChange,
+    Head,
+    Kind,
+    Repository,
+    Status,
+    Unpushed,
+    WorkTree,
+)
+from tservice.git.porcelain import BadOutput, StatusParser
+from tservice.git.references import has_reference
+from tservice.git.runner import (
+    OUTPUT_LIMIT,
+    Actor,
+    GitError,
+    GitRunner,
+    Pieces,
+    choose_actor,
+    primary_group,
+)
+from tservice.git.safety import (
+    CONFIG_NAMES,
+    DIFF,
+    STATUS,
+    Configured,
+    TooMuchConfigured,
+    parse_names,
+)
+from tservice.git.usersettings import UserSettings, read_user_settings
+
+_CONFIG_LIMIT = 4 * 1024 * 1024
+_COMMITS_LIMIT = 4 * 1024 * 1024
+_COUNT_LIMIT = 100
+
+
+@frozen(kw_only=True)
+class Visit:
+    """What all commands of one look at a repository have in common."""
+
+    repository: Repository
+    timeout: float
+    actor: Actor
+    configured: Configured
+    overrides: Mapping[str, str]
+
+
+class Inspector:
+    """Reads repositories; what goes wrong is a L{GitError}."""
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        runner: GitRunner,
+        in_thread: InThread,
+        environ: Mapping[str, str],
+        home: Path,
+        euid: int,
+    ) -> None:
+        self._clock = clock
+        self._runner = runner
+        self._in_thread = in_thread
+        self._environ = environ
+        self._home = home
+        self._euid = euid
+
+    async def status(self, repository: Repository, timeout: float) -> Status:
+        """The state of C{repository}.
+
+        @param timeout: seconds that each git command may run.
+        @raise GitError: it could not be read.
+        """
+        visit = await self._visit(repository, timeout)
+        tree = await self._tree(visit)
+        gone = await self._upstream_gone(repository, tree.head)
+        return Status(
+            tree=tree,
+            has_remote=visit.configured.has_remote,
+            upstream_gone=gone,
+            unpushed=await self._unpushed(visit, tree.head),
+            repo_root=repository.shown_root,
+            checked_at=now_ms(self._clock),
+        )
+
+    async def diff(self, repository: Repository, change: FileChange, timeout: float) -> Diff:
+        """How the file of C{change} differs, at most L{DIFF_LIMIT} bytes of it.
+
+        @raise GitError: it could not be read, or it is not there any more.
+        """
+        if change.kind is Kind.UNTRACKED:
+            return await self._added(repository, change.path)
+        visit = await self._visit(repository, timeout)
+        paths = [change.path] if change.original is None else [change.original, change.path]
+        staged = ["--cached"] if change.kind is Kind.STAGED else []
+        pieces = Pieces(DIFF_LIMIT)
+        ending = await self._runner.run(
+            repository,
+            [*DIFF, *staged, "--", *paths],
+            actor=visit.actor,
+            timeout=timeout,
+            sink=pieces.take,
+            overrides=visit.overrides,
+        )
+        return tracked_diff(pieces.data(), truncated=ending.enough)
+
+    async def _visit(self, repository: Repository, timeout: float) -> Visit:
+        try:
+            user, actor = await self._in_thread(lambda: self._admit(repository))
+        except OSError as error:
+            raise GitError(f"the repository is gone: {error.strerror}") from None
+        names = await self._runner.read(
+            repository,
+            CONFIG_NAMES,
+            actor=actor,
+            timeout=timeout,
+            overrides={},
+            limit=_CONFIG_LIMIT,
+        )
+        configured = parse_names(names)
+        beneath = user.beneath(configured) if actor.own_settings else {}
+        try:
+            overrides = {**beneath, **configured.overrides()}
+        except TooMuchConfigured:
+            raise GitError("the repository configures too many drivers") from None
+        return Visit(
+            repository=repository,
+            timeout=timeout,
+            actor=actor,
+            configured=configured,
+            overrides=overrides,
+        )
+
+    def _admit(self, repository: Repository) -> tuple[UserSettings, Actor]:
+        """What the file system says about reading C{repository} now; blocks."""
+        if recognise(repository.root) != repository or is_moved(repository):
+            raise GitError("the repository is not where it was")
+        user = read_user_settings(self._home, self._environ)
+        return user, choose_actor(repository, user, self._euid, primary_group)
+
+    async def _tree(self, visit: Visit) -> WorkTree:
+        parser = StatusParser()
+        seen = 0
+
+        def take(data: bytes) -> bool:
+            nonlocal seen
+            seen += len(data)
+            parser.feed(data)
+            return seen <= OUTPUT_LIMIT
+
+        ending = await self._runner.run(
+            visit.repository,
+            STATUS,
+            actor=visit.actor,
+            timeout=visit.timeout,
+            sink=take,
+            overrides=visit.overrides,
+        )
+        if ending.enough:
+            raise GitError(f"git printed more than {OUTPUT_LIMIT} bytes")
+        try:
+            return parser.finish()
+        except BadOutput as error:
+            raise GitError(f"git's output could not be read: {error}") from None
+
+    async def _upstream_gone(self, repository: Repository, head: Head) -> bool:
+        """Git leaves out the distance both when the upstream is gone and before any commit."""
+        upstream = head.upstream
+        if upstream is None or head.ahead is not None:
+            return False
+        if not head.unborn:
+            return True
+        return not await self._in_thread(lambda: has_reference(repository, upstream))
+
+    async def _unpushed(self, visit: Visit, head: Head) -> Unpushed:
+        if head.unborn or not visit.configured.has_remote:
+            return Unpushed()
+        if head.ahead is not None:
+            commits = await self._commits(visit, SINCE_UPSTREAM) if head.ahead else ()
+            return Unpushed(count=head.ahead, commits=commits)
+        count = await self._ask(visit, (*COUNT, *ON_NO_REMOTE), _COUNT_LIMIT)
+        try:
+            total = parse_count(count)
+        except BadOutput as error:
+            raise GitError(f"git's output could not be read: {error}") from None
+        commits = await self._commits(visit, ON_NO_REMOTE) if total else ()
+        return Unpushed(count=total, commits=commits)
+
+    async def _commits(self, visit: Visit, which: tuple[str, ...]) -> tuple[Commit, ...]:
+        output = await self._ask(visit, (*LIST, *which), _COMMITS_LIMIT)
+        try:
+            return parse_commits(output)
+        except BadOutput as error:
+            raise GitError(f"git's output could not be read: {error}") from None
+
+    async def _ask(self, visit: Visit, words: tuple[str, ...], limit: int) -> bytes:
+        return await self._runner.read(
+            visit.repository,
+            words,
+            actor=visit.actor,
+            timeout=visit.timeout,
+            overrides=visit.overrides,
+            limit=limit,
+        )
+
+    async def _added(self, repository: Repository, path: bytes) -> Diff:
+        try:
+            content = await self._in_thread(lambda: read_content(repository.root, path))
+        except OSError as error:
+            raise GitError(f"the file cannot be read: {os.strerror(error.errno or 0)}") from None
+        if content is None:
+            raise GitError("neither a file nor a symlink")
+        return added_diff(path, content)
+
+
+def tracked_diff(output: bytes, *, truncated: bool) -> Diff:
+    """What C{git diff} printed; a cut falls between two lines where it can."""
+    if truncated:
+        output = output[: output.rfind(b"\n") + 1] or output
+    before_hunks = output.partition(b"\n@@")[0].split(b"\n")
+    binary = any(
+        line.startswith(b"Binary files ") and line.endswith(b" differ") for line in before_hunks
+    )
+    return Diff(diff=output.decode("utf-8", "replace"), truncated=truncated, binary=binary)

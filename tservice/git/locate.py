@@ -1,0 +1,195 @@
+"""Finding the repositories of a workspace, without a process (interface.md Git status).
+
+Everything here blocks on the file system: it belongs into a thread.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+
+from attrs import field, frozen
+from dulwich.repo import COMMONDIR, CONTROLDIR, OBJECTDIR, REFSDIR
+
+from tservice.git.model import Found, Repository
+from tservice.git.smallfiles import read_small
+
+DEPTH = 2
+"""Levels below the workspace that are searched (interface.md Limits)."""
+FOUND_LIMIT = 51
+"""One more than any request may ask for, so that C{reposTruncated} can be told."""
+FOLDERS_LIMIT = 20_000
+"""Folders looked at in one search; behind that it is cut short, and says so."""
+SKIPPED = frozenset(
+    {b"node_modules", b"dist", b"build", b"target", b"vendor", b"venv", b"__pycache__"}
+)
+
+_CONTROL = CONTROLDIR.encode()
+_COMMON = os.fsencode(COMMONDIR)
+_GITFILE = b"gitdir: "
+_POINTER_LIMIT = 8192
+
+
+@frozen(kw_only=True)
+class Bounds:
+    """What a search may look at.
+
+    @ivar home: a repository there or above counts only when the workspace is its root.
+    @ivar forbidden: workspaces of containers; nothing at or inside one is looked at.
+    """
+
+    home: bytes
+    forbidden: frozenset[bytes] = field(factory=frozenset)
+
+    def allow(self, repository: Repository, workspace: bytes) -> bool:
+        """Whether that repository may be inspected for that workspace."""
+        if any(self.forbids(path) for path in _places(repository)):
+            return False
+        return repository.root == workspace or not _within(self.home, repository.root)
+
+    def forbids(self, folder: bytes) -> bool:
+        """Whether C{folder} is at or inside a container's workspace."""
+        return any(_within(folder, other) for other in self.forbidden)
+
+
+def locate(workspace: bytes, bounds: Bounds) -> Found:
+    """The repository around C{workspace}, else those up to L{DEPTH} levels below it.
+
+    @param workspace: an absolute path without symlinks.
+    @raise OSError: the workspace is no folder that can be read.
+    """
+    os.close(os.open(workspace, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+    around = _around(workspace, bounds)
+    if around is not None:
+        return Found(repositories=(around,))
+    return _below(workspace, bounds)
+
+
+def recognise(folder: bytes) -> Repository | None:
+    """The repository whose working tree begins at C{folder}: a plain one, a worktree, a
+    submodule; C{None} when there is none.
+    """
+    entry = os.path.join(folder, _CONTROL)
+    control = _pointed(entry, _GITFILE, folder) if os.path.isfile(entry) else entry
+    if control is None or not os.path.isdir(control):
+        return None
+    control = os.path.realpath(control)
+    pointer = os.path.join(control, _COMMON)
+    common = _pointed(pointer, b"", control) if os.path.lexists(pointer) else control
+    if common is None or not _is_control(control, common):
+        return None
+    return Repository(root=folder, control=control, common=os.path.realpath(common))
+
+
+def is_moved(repository: Repository) -> bool:
+    """Whether a symlink has come into its path since it was found."""
+    return os.path.realpath(repository.root) != repository.root
+
+
+def _is_control(control: bytes, common: bytes) -> bool:
+    """The test that git itself makes: C{HEAD}, objects and references are there."""
+    wanted = (os.path.join(common, os.fsencode(name)) for name in (OBJECTDIR, REFSDIR))
+    return os.path.lexists(os.path.join(control, b"HEAD")) and all(map(os.path.isdir, wanted))
+
+
+def _pointed(file: bytes, prefix: bytes, base: bytes) -> bytes | None:
+    """The path that C{file} holds behind C{prefix}, relative to C{base}."""
+    text = read_small(file, _POINTER_LIMIT)
+    if text is None or not text.startswith(prefix):
+        return None
+    target = text[len(prefix) :].rstrip(b"\r\n")
+    return os.path.join(base, target) if target and b"\0" not in target else None
+
+
+def _around(workspace: bytes, bounds: Bounds) -> Repository | None:
+    for folder in _upwards(workspace):
+        found = recognise(folder)
+        if found is not None and bounds.allow(found, workspace):
+            return found
+    return None
+
+
+def _below(workspace: bytes, bounds: Bounds) -> Found:
+    """Nearest first, then by path."""
+    found: list[Repository] = []
+    level, budget, cut = [workspace], FOLDERS_LIMIT, False
+    for _ in range(DEPTH):
+        folders = []
+        for parent in level:
+            inside, whole = _folders(parent, budget)
+            budget -= len(inside)
+            cut = cut or not whole
+            folders += inside
+        level = []
+        for folder in folders:
+            if bounds.forbids(folder):
+                continue
+            repository = recognise(folder)
+            if repository is None:
+                level.append(folder)
+            elif bounds.allow(repository, workspace):
+                found.append(repository)
+        if len(found) >= FOUND_LIMIT:
+            break
+    return Found(
+        repositories=tuple(found[:FOUND_LIMIT]), scanned=True, more=cut or len(found) > FOUND_LIMIT
+    )
+
+
+def _folders(parent: bytes, budget: int) -> tuple[list[bytes], bool]:
+    """At most C{budget} folders in C{parent}, by name, and whether that is all of them."""
+    found: list[bytes] = []
+    try:
+        with os.scandir(parent) as entries:
+            for entry in entries:
+                if not _searched(entry):
+                    continue
+                if len(found) >= budget:
+                    return sorted(found), False
+                found.append(entry.path)
+    except OSError:
+        return [], True  # not ours to read, or gone: nothing to see in it
+    return sorted(found), True
+
+
+def _searched(entry: os.DirEntry[bytes]) -> bool:
+    if entry.name.startswith(b".") or entry.name in SKIPPED:
+        return False
+    return entry.is_dir(follow_symlinks=False)
+
+
+def _upwards(folder: bytes) -> Iterator[bytes]:
+    while True:
+        yield folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return
+        folder = parent
+
+
+def _places(repository: Repository) -> Iterable[bytes]:
+    return {repository.root, repository.control, repository.common}
+
+
+def _within(path: bytes, folder: bytes) -> bool:
+    """Whether C{path} is C{folder} or inside it; both are real paths."""
+    return path == folder or path.startswith(folder.rstrip(b"/") + b"/")
+
+
+def owners(repository: Repository) -> frozenset[int]:
+    """The user ids that own what decides about a repository.
+
+    @raise OSError: part of it is gone.
+    """
+    paths = {*_places(repository), os.path.join(repository.root, _CONTROL)}
+    return frozenset(os.lstat(path).st_uid for path in paths)
+
+
+def group_of(repository: Repository) -> int:
+    """The group that owns the working tree's root.
+
+    @raise OSError: it is gone.
+    """
+    status = os.lstat(repository.root)
+    return status.st_gid if stat.S_ISDIR(status.st_mode) else -1

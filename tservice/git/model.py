@@ -1,0 +1,283 @@
+"""What is known of a repository: frozen records, and how they look to clients."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any
+
+from attrs import evolve, field, frozen
+
+MOST_FILES = 300
+"""Files listed for one repository (interface.md Limits); the counts stay exact."""
+MOST_COMMITS = 50
+"""Unpushed commits listed for one repository (interface.md Limits)."""
+DIFF_LIMIT = 400 * 1024
+"""Bytes of a diff before it is cut short (interface.md Limits)."""
+ERROR_LIMIT = 300
+"""Characters of an error's text (wire 9)."""
+
+
+class Kind(StrEnum):
+    """How a file differs; one file may be both staged and unstaged."""
+
+    CONFLICTED = "conflicted"
+    STAGED = "staged"
+    UNSTAGED = "unstaged"
+    UNTRACKED = "untracked"
+
+
+def display(raw: bytes) -> str:
+    r"""A name as text: bytes that are not UTF-8 become C{\xNN}, so that JSON can hold it.
+
+    Clients hand the text back as a key.  Where two names look the same, the first listed counts.
+    """
+    return raw.decode("utf-8", "backslashreplace")
+
+
+@frozen(kw_only=True)
+class Repository:
+    """Where a repository is; every path is absolute and free of symlinks.
+
+    @ivar root: the top of its working tree.
+    @ivar control: its own C{.git} folder; for a worktree, the one inside the main repository's.
+    @ivar common: where configuration and shared references are; C{control} but for worktrees.
+    """
+
+    root: bytes
+    control: bytes
+    common: bytes
+
+    @property
+    def shown_root(self) -> str:
+        """The C{repoRoot} that clients see and hand back."""
+        return display(self.root)
+
+    def path_from(self, folder: bytes) -> str:
+        """C{root} relative to C{folder}: C{.} at it, C{..} upwards (wire 26, Git)."""
+        return display(os.path.relpath(self.root, folder))
+
+
+@frozen(kw_only=True)
+class Found:
+    """The repositories of a workspace.
+
+    @ivar scanned: they were found below the workspace, not by walking up from it.
+    @ivar more: the search stopped at its bound.
+    """
+
+    repositories: Sequence[Repository] = ()
+    scanned: bool = False
+    more: bool = False
+
+
+@frozen(kw_only=True)
+class FileChange:
+    """One row of C{files[]}; paths are relative to the repository's root.
+
+    @ivar index: the letter for HEAD against index; C{.} is unchanged.
+    @ivar worktree: the letter for index against working tree.
+    """
+
+    path: bytes
+    kind: Kind
+    index: str
+    worktree: str
+    original: bytes | None = None
+
+    def payload(self) -> dict[str, Any]:
+        """As clients see it."""
+        shown: dict[str, Any] = {
+            "path": display(self.path),
+            "index": self.index,
+            "worktree": self.worktree,
+            "kind": self.kind.value,
+        }
+        if self.original is not None:
+            shown["origPath"] = display(self.original)
+        return shown
+
+
+@frozen(kw_only=True)
+class Counts:
+    """Exact numbers; C{uncommitted} counts distinct paths."""
+
+    staged: int = 0
+    unstaged: int = 0
+    untracked: int = 0
+    conflicted: int = 0
+    uncommitted: int = 0
+    stashes: int = 0
+
+    def payload(self) -> dict[str, int]:
+        """As clients see it."""
+        return {
+            "staged": self.staged,
+            "unstaged": self.unstaged,
+            "untracked": self.untracked,
+            "conflicted": self.conflicted,
+            "uncommitted": self.uncommitted,
+            "stashes": self.stashes,
+        }
+
+
+@frozen(kw_only=True)
+class Head:
+    """What C{git status --branch} says.
+
+    @ivar branch: C{None} when detached.
+    @ivar unborn: there is no commit yet.
+    @ivar ahead: commits that the upstream lacks; C{None} when that cannot be told.
+    """
+
+    branch: str | None = None
+    detached: bool = False
+    unborn: bool = False
+    upstream: str | None = None
+    ahead: int | None = None
+    behind: int | None = None
+
+
+@frozen(kw_only=True)
+class WorkTree:
+    """All that one run of C{git status} tells."""
+
+    head: Head = field(factory=Head)
+    counts: Counts = field(factory=Counts)
+    files: Sequence[FileChange] = ()
+    truncated: bool = False
+
+
+@frozen(kw_only=True)
+class Commit:
+    """One commit that was not pushed; C{time} in epoch seconds, as committed."""
+
+    hash: str
+    author: str
+    time: int
+    subject: str
+
+    def payload(self) -> dict[str, Any]:
+        """As clients see it."""
+        return {
+            "hash": self.hash,
+            "author": self.author,
+            "time": self.time,
+            "subject": self.subject,
+        }
+
+
+@frozen(kw_only=True)
+class Unpushed:
+    """Commits that the remote lacks: an exact count, and the newest L{MOST_COMMITS}."""
+
+    count: int = 0
+    commits: Sequence[Commit] = ()
+
+
+@frozen(kw_only=True)
+class Status:
+    """The state of one repository, read whole.
+
+    @ivar checked_at: Unix milliseconds.
+    """
+
+    tree: WorkTree
+    has_remote: bool
+    upstream_gone: bool
+    unpushed: Unpushed
+    repo_root: str
+    checked_at: int
+
+    def payload(self) -> dict[str, Any]:
+        """As clients see it (interface.md Git status data)."""
+        head = self.tree.head
+        return {
+            "state": "ok",
+            "branch": head.branch,
+            "detached": head.detached,
+            "upstream": head.upstream,
+            "ahead": head.ahead or 0,
+            "behind": head.behind or 0,
+            "hasRemote": self.has_remote,
+            "upstreamGone": self.upstream_gone,
+            "counts": self.tree.counts.payload(),
+            "files": [change.payload() for change in self.tree.files],
+            "filesTruncated": self.tree.truncated,
+            "unpushedCount": self.unpushed.count,
+            "unpushed": [commit.payload() for commit in self.unpushed.commits],
+            "repoRoot": self.repo_root,
+            "checkedAt": self.checked_at,
+        }
+
+
+@frozen(kw_only=True)
+class Snapshot:
+    """A repository's status as it is kept for a moment.
+
+    @ivar error: why there is none; then C{files} is empty.
+    @ivar git_missing: there is none because there is no git at all.
+    @ivar payload: as clients see it, made once.
+    """
+
+    payload: dict[str, Any]
+    files: Sequence[FileChange] = ()
+    error: str | None = None
+    git_missing: bool = False
+
+    def find(self, path: str, kind: Kind) -> FileChange | None:
+        """The listed change that a client means; C{None} when nothing listed fits."""
+        fits = (
+            change for change in self.files if change.kind is kind and display(change.path) == path
+        )
+        return next(fits, None)
+
+
+def snapshot(status: Status) -> Snapshot:
+    """A status, ready to be answered."""
+    return Snapshot(payload=status.payload(), files=status.tree.files)
+
+
+def failure(repository: Repository, error: str, now: int, *, git_missing: bool = False) -> Snapshot:
+    """What stands in for the status of a repository that git could not read."""
+    payload = {
+        "state": "error",
+        "error": error,
+        "repoRoot": repository.shown_root,
+        "checkedAt": now,
+    }
+    return Snapshot(payload=payload, error=error, git_missing=git_missing)
+
+
+@frozen(kw_only=True)
+class Diff:
+    """The text of a diff; C{truncated}: cut short at L{DIFF_LIMIT}."""
+
+    diff: str
+    truncated: bool = False
+    binary: bool = False
+
+    def payload(self) -> dict[str, Any]:
+        """As clients see it."""
+        return {"diff": self.diff, "truncated": self.truncated, "binary": self.binary}
+
+
+@frozen(kw_only=True)
+class Options:
+    """What a request asks for, already within bounds.
+
+    @ivar timeout: seconds that one git command may run.
+    @ivar fresh: do not answer from a cache.
+    """
+
+    max_repos: int = 12
+    timeout: float = 30.0
+    fresh: bool = False
+
+
+def most(found: Found, limit: int) -> Found:
+    """The first C{limit} repositories."""
+    if len(found.repositories) <= limit:
+        return found
+    return evolve(found, repositories=found.repositories[:limit], more=True)

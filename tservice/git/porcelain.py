@@ -1,0 +1,154 @@
+"""Reading C{git status --porcelain=v2 -z --branch --show-stash}, piece by piece.
+
+Memory stays bounded however many files changed: counts are kept, and the first
+L{MOST_FILES<tservice.git.model.MOST_FILES>} rows of each kind.
+"""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from tservice.git.model import MOST_FILES, Counts, FileChange, Head, Kind, WorkTree, display
+
+RECORD_LIMIT = 64 * 1024
+"""Bytes of one record; a path is at most 4096 bytes, and two of them fit well."""
+REMOVED_LIMIT = 500_000
+"""Paths remembered because they left the index and may still lie in the working tree."""
+
+_ORDINARY_FIELDS = 8
+_RENAME_FIELDS = 9
+_UNMERGED_FIELDS = 10
+
+
+class BadOutput(Exception):
+    """This is not what git prints."""
+
+
+class StatusParser:
+    """Takes the output in pieces of any size; L{finish} gives the result."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._head = Head()
+        self._rename: bytes | None = None
+        self._files: dict[Kind, list[FileChange]] = {kind: [] for kind in Kind}
+        self._totals = dict.fromkeys(Kind, 0)
+        self._stashes = 0
+        self._paths = 0
+        self._removed: set[bytes] = set()
+
+    def feed(self, data: bytes) -> None:
+        """The next piece.
+
+        @raise BadOutput: a record of no known form, or longer than L{RECORD_LIMIT}.
+        """
+        *records, self._rest = (self._rest + data).split(b"\0")
+        for record in records:
+            self._record(record)
+        if len(self._rest) > RECORD_LIMIT:
+            raise BadOutput("a record without an end")
+
+    def finish(self) -> WorkTree:
+        """Everything that was told.
+
+        @raise BadOutput: it broke off in the middle of a record.
+        """
+        if self._rest or self._rename is not None:
+            raise BadOutput("the last record is not whole")
+        files = [change for kind in Kind for change in self._files[kind]]
+        counts = Counts(
+            staged=self._totals[Kind.STAGED],
+            unstaged=self._totals[Kind.UNSTAGED],
+            untracked=self._totals[Kind.UNTRACKED],
+            conflicted=self._totals[Kind.CONFLICTED],
+            uncommitted=self._paths,
+            stashes=self._stashes,
+        )
+        return WorkTree(
+            head=self._head,
+            counts=counts,
+            files=tuple(files[:MOST_FILES]),
+            truncated=sum(self._totals.values()) > MOST_FILES,
+        )
+
+    def _record(self, record: bytes) -> None:
+        if self._rename is not None:
+            renamed, self._rename = self._rename, None
+            self._tracked(renamed, _RENAME_FIELDS, original=record)
+            return
+        mark = record[:2]
+        if mark == b"1 ":
+            self._tracked(record, _ORDINARY_FIELDS)
+        elif mark == b"2 ":
+            self._rename = record
+        elif mark == b"u ":
+            self._unmerged(record)
+        elif mark == b"? ":
+            self._untracked(record[2:])
+        elif mark == b"# ":
+            self._header(record[2:])
+        else:
+            raise BadOutput("a record of no known form")
+
+    def _tracked(self, record: bytes, fields: int, original: bytes | None = None) -> None:
+        letters, path = _split(record, fields)
+        self._paths += 1
+        if letters == "D." and len(self._removed) < REMOVED_LIMIT:
+            self._removed.add(path)
+        if letters[0] != ".":
+            self._add(path, Kind.STAGED, letters, original)
+        if letters[1] != ".":
+            self._add(path, Kind.UNSTAGED, letters, original)
+
+    def _unmerged(self, record: bytes) -> None:
+        letters, path = _split(record, _UNMERGED_FIELDS)
+        self._paths += 1
+        self._add(path, Kind.CONFLICTED, letters)
+
+    def _untracked(self, path: bytes) -> None:
+        if path not in self._removed:
+            self._paths += 1
+        self._add(path, Kind.UNTRACKED, "??")
+
+    def _add(self, path: bytes, kind: Kind, letters: str, original: bytes | None = None) -> None:
+        self._totals[kind] += 1
+        if len(self._files[kind]) < MOST_FILES:
+            change = FileChange(
+                path=path, kind=kind, index=letters[0], worktree=letters[1], original=original
+            )
+            self._files[kind].append(change)
+
+    def _header(self, text: bytes) -> None:
+        name, _, value = text.partition(b" ")
+        if name == b"stash":
+            self._stashes = _number(value)
+        elif name.startswith(b"branch."):
+            self._head = _branch(self._head, name[7:], value)
+
+
+def _branch(head: Head, name: bytes, value: bytes) -> Head:
+    if name == b"oid":
+        return evolve(head, unborn=value == b"(initial)")
+    if name == b"head":
+        detached = value == b"(detached)"
+        return evolve(head, detached=detached, branch=None if detached else display(value))
+    if name == b"upstream":
+        return evolve(head, upstream=display(value))
+    if name == b"ab":
+        ahead, _, behind = value.partition(b" ")
+        return evolve(head, ahead=_number(ahead[1:]), behind=_number(behind[1:]))
+    return head  # git may add headers; they are no business of ours
+
+
+def _split(record: bytes, fields: int) -> tuple[str, bytes]:
+    """The two letters and the path of a record with C{fields} words before its path."""
+    words = record.split(b" ", fields)
+    if len(words) != fields + 1 or len(words[1]) != 2 or not words[fields]:
+        raise BadOutput("a record with words missing")
+    return words[1].decode("ascii", "replace"), words[fields]
+
+
+def _number(text: bytes) -> int:
+    if not text.isdigit():
+        raise BadOutput("a number was expected")
+    return int(text)

@@ -1,0 +1,185 @@
+"""C{/api/sessions/{id}/git-status} and C{/api/sessions/{id}/git-diff}."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Literal
+
+from pydantic import Field
+
+from tservice.core.errors import ErrorCode
+from tservice.git.model import Kind, Options
+from tservice.git.service import GitService, Workspace
+from tservice.http.models import Answer, Query, QueryBool
+from tservice.http.operations import Access, Call, Operation
+
+_NUMBER = re.compile(r"\s*[+-]?[0-9]{1,300}(\.[0-9]{1,300})?\s*")
+_REPOS, _SECONDS = (1, 50), (5, 120)
+_DEFAULTS = Options()
+
+
+class StatusQuery(Query):
+    """Numbers out of range are clamped; what is no number is the default (interface.md)."""
+
+    max_repos: str = Field(
+        default="", description="Repositories at most, 1 to 50; default 12, clamped"
+    )
+    timeout: list[str] = Field(
+        default=[],
+        description="Seconds that one git command may run, 5 to 120; default 30, clamped",
+    )
+    fresh: QueryBool = Field(
+        default=False, description="Skip the caches, but join a reading under way"
+    )
+
+    def options(self) -> Options:
+        """What the rest of the feature works with."""
+        wanted = self.timeout[0] if len(self.timeout) == 1 else ""
+        return Options(
+            max_repos=int(_within(self.max_repos, *_REPOS, _DEFAULTS.max_repos)),
+            timeout=_within(wanted, *_SECONDS, _DEFAULTS.timeout),
+            fresh=self.fresh,
+        )
+
+
+def _within(text: str, least: float, most: float, default: float) -> float:
+    """The number in C{text}, clamped; C{default} for what is no number."""
+    if not _NUMBER.fullmatch(text):
+        return default
+    return min(max(float(text), least), most)
+
+
+class DiffQuery(StatusQuery):
+    """C{repo} and C{path} are compared with the status, never used as given."""
+
+    repo: str = Field(description="A repoRoot of the status")
+    path: str = Field(description="A path that the status lists for that repository")
+    kind: Kind
+
+
+class CountsAnswer(Answer):
+    """Exact, also where a list is cut; C{uncommitted} counts distinct paths."""
+
+    staged: int
+    unstaged: int
+    untracked: int
+    conflicted: int
+    uncommitted: int
+    stashes: int
+
+
+class FileAnswer(Answer):
+    """A changed file; the letters are those of C{git status --porcelain=v2}."""
+
+    path: str
+    orig_path: str | None = None
+    index: str
+    worktree: str
+    kind: Kind
+
+
+class CommitAnswer(Answer):
+    """A commit that was not pushed; C{time} in epoch seconds."""
+
+    hash: str
+    author: str
+    time: int
+    subject: str
+
+
+class StateAnswer(Answer):
+    """A repository's status; all but the first and the last two are absent in an error."""
+
+    state: Literal["ok", "error"]
+    error: str | None = None
+    branch: str | None = None
+    detached: bool | None = None
+    upstream: str | None = None
+    ahead: int | None = None
+    behind: int | None = None
+    has_remote: bool | None = None
+    upstream_gone: bool | None = None
+    counts: CountsAnswer | None = None
+    files: list[FileAnswer] | None = None
+    files_truncated: bool | None = None
+    unpushed_count: int | None = None
+    unpushed: list[CommitAnswer] | None = None
+    repo_root: str
+    checked_at: int
+
+
+class RepositoryAnswer(Answer):
+    """A repository; C{path} is its root relative to the working directory."""
+
+    name: str
+    path: str
+    status: StateAnswer
+
+
+class StatusAnswer(Answer):
+    """What is known of a workspace (interface.md Git status data)."""
+
+    state: Literal["ok", "not-a-repo", "unsupported", "error"]
+    reason: Literal["remote", "docker"] | None = None
+    error: str | None = None
+    repos: list[RepositoryAnswer]
+    repos_truncated: bool
+    repo_limit: int | None = None
+    checked_at: int
+
+
+class DiffAnswer(Answer):
+    """A diff; cut short at 400 KB."""
+
+    diff: str
+    truncated: bool
+    binary: bool
+
+
+class GitRoutes:
+    """The two operations; the rules live in L{GitService}.
+
+    @param workspace_of: where the session with that id works; a C{ServiceError} 404 without one.
+    """
+
+    def __init__(self, git: GitService, workspace_of: Callable[[str], Workspace]) -> None:
+        self._git = git
+        self._workspace_of = workspace_of
+
+    def operations(self) -> list[Operation]:
+        """The routes."""
+        return [
+            Operation(
+                method="GET",
+                path="/api/sessions/{id}/git-status",
+                access=Access.OWNER,
+                handler=self.status,
+                summary="Git status of a session's workspace; reads only, and offline",
+                tag="git",
+                query=StatusQuery,
+                answer=StatusAnswer,
+            ),
+            Operation(
+                method="GET",
+                path="/api/sessions/{id}/git-diff",
+                access=Access.OWNER,
+                handler=self.diff,
+                summary="The diff of one file that the git status lists",
+                tag="git",
+                query=DiffQuery,
+                answer=DiffAnswer,
+                errors=(ErrorCode.OPERATION_FAILED,),
+            ),
+        ]
+
+    async def status(self, call: Call) -> dict[str, Any]:
+        """The repositories of the workspace and their states."""
+        return await self._git.status(self._workspace_of(call.id), call.query.options())
+
+    async def diff(self, call: Call) -> dict[str, Any]:
+        """One file's diff."""
+        query = call.query
+        return await self._git.diff(
+            self._workspace_of(call.id), query.repo, query.path, query.kind, query.options()
+        )

@@ -1,0 +1,214 @@
+"""Running git in a repository: as whom, with which environment, and what its end means."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+
+from attrs import frozen
+from twisted.internet.interfaces import IReactorProcess, IReactorTime
+
+from tservice.core.redact import Redactor
+from tservice.git.command import Ending, GitProcess, Sink
+from tservice.git.errortext import error_text
+from tservice.git.locate import group_of, owners
+from tservice.git.model import Repository
+from tservice.git.safety import absolute_folders, arguments, environment
+from tservice.git.usersettings import UserSettings
+
+OUTPUT_LIMIT = 256 * 1024 * 1024
+"""Bytes that one command may print before it is ended."""
+
+_DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+_NEW_SESSION = "import os, sys; os.setsid(); os.execv(sys.argv[1], sys.argv[1:])"
+
+
+class GitError(Exception):
+    """Git could not do it; the text is fit for a client."""
+
+
+class GitMissing(GitError):
+    """There is no git on this machine."""
+
+
+@frozen(kw_only=True)
+class Actor:
+    """As whom git reads a repository.
+
+    @ivar uid: somebody else than this process, or C{None}.
+    @ivar own_settings: the user's settings apply: it is the user who reads.
+    """
+
+    uid: int | None = None
+    gid: int | None = None
+    own_settings: bool = True
+
+
+def choose_actor(
+    repository: Repository, user: UserSettings, euid: int, primary_group: Callable[[int], int]
+) -> Actor:
+    """Who may read that repository.
+
+    The user's own repositories are read as the user.  Root reads somebody else's as its owner,
+    so that a hostile one gains nothing.  Anybody else's are refused, as git does, unless the
+    user's C{safe.directory} names them.
+
+    @param primary_group: the group of a user id; C{LookupError} where it has none.
+    @raise GitError: refused.
+    @raise OSError: the repository is gone.
+    """
+    found = owners(repository)
+    if found == {euid}:
+        return Actor()
+    if euid == 0 and len(found) == 1:
+        uid = next(iter(found))
+        try:
+            return Actor(uid=uid, gid=primary_group(uid), own_settings=False)
+        except LookupError:
+            return Actor(uid=uid, gid=group_of(repository), own_settings=False)
+    if user.trusts(repository.root):
+        return Actor()
+    raise GitError("detected dubious ownership: the repository belongs to another user")
+
+
+def primary_group(uid: int) -> int:
+    """The group of an account; C{KeyError} for a user id without one."""
+    return pwd.getpwuid(uid).pw_gid
+
+
+class GitRunner:
+    """Starts git, waits for it, and ends it when the service stops."""
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        processes: IReactorProcess,
+        environ: Mapping[str, str],
+        redactor: Redactor,
+    ) -> None:
+        self._clock = clock
+        self._processes = processes
+        self._path = absolute_folders(environ.get("PATH", _DEFAULT_PATH))
+        self._redactor = redactor
+        self._running: set[GitProcess] = set()
+
+    async def run(
+        self,
+        repository: Repository,
+        words: Sequence[str | bytes],
+        *,
+        actor: Actor,
+        timeout: float,
+        sink: Sink,
+        overrides: Mapping[str, str],
+    ) -> Ending:
+        """Run git with C{words}; every byte that it prints goes to C{sink}.
+
+        @return: how it ended: well, or because the sink had enough.
+        @raise GitError: it is missing, was too slow, failed, or printed what nobody can read.
+        """
+        git = GitProcess(self._clock, timeout, sink)
+        self._start(git, repository, words, actor, overrides)
+        self._running.add(git)
+        try:
+            ending = await git.ended
+        finally:
+            self._running.discard(git)
+        self._check(ending, timeout)
+        return ending
+
+    async def read(
+        self,
+        repository: Repository,
+        words: Sequence[str | bytes],
+        *,
+        actor: Actor,
+        timeout: float,
+        overrides: Mapping[str, str],
+        limit: int,
+    ) -> bytes:
+        """Everything that git prints.
+
+        @raise GitError: as L{run}; also for more than C{limit} bytes.
+        """
+        pieces = Pieces(limit)
+        ending = await self.run(
+            repository,
+            words,
+            actor=actor,
+            timeout=timeout,
+            sink=pieces.take,
+            overrides=overrides,
+        )
+        if ending.enough:
+            raise GitError(f"git printed more than {limit} bytes")
+        return pieces.data()
+
+    def stop(self) -> None:
+        """End what still runs."""
+        for git in tuple(self._running):
+            git.kill()
+
+    def _start(
+        self,
+        git: GitProcess,
+        repository: Repository,
+        words: Sequence[str | bytes],
+        actor: Actor,
+        overrides: Mapping[str, str],
+    ) -> None:
+        argv = [*self._prefix(), *arguments(repository, words)]
+        try:
+            self._processes.spawnProcess(
+                git,
+                argv[0],
+                argv,
+                env=environment(self._path, overrides),
+                uid=actor.uid,
+                gid=actor.gid,
+            )
+        except OSError as error:
+            raise GitError(f"git could not be started: {error.strerror}") from None
+
+    def _prefix(self) -> list[bytes]:
+        """Git, started so that it leads a session: its whole group can be ended."""
+        git = shutil.which("git", path=self._path)
+        if git is None:
+            raise GitMissing("git is not installed")
+        setsid = shutil.which("setsid", path=self._path)
+        if setsid is not None:
+            return [os.fsencode(setsid), os.fsencode(git)]
+        python = os.fsencode(sys.executable)
+        return [python, b"-I", b"-S", b"-c", _NEW_SESSION.encode(), os.fsencode(git)]
+
+    def _check(self, ending: Ending, timeout: float) -> None:
+        if ending.timed_out:
+            raise GitError(f"git timed out after {timeout:g} s")
+        if ending.fault is not None:
+            raise GitError(f"git's output could not be read: {ending.fault}")
+        if ending.enough or ending.status == 0:
+            return
+        raise GitError(error_text(self._redactor, ending.stderr))
+
+
+class Pieces:
+    """Collects output up to a bound."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def take(self, data: bytes) -> bool:
+        """The next piece; false once there is more than the bound."""
+        self._pieces.append(data)
+        self._size += len(data)
+        return self._size <= self._limit
+
+    def data(self) -> bytes:
+        """All of it, at most the bound."""
+        return b"".join(self._pieces)[: self._limit]

@@ -1,0 +1,171 @@
+"""What keeps a repository from running anything, or reaching anything, while it is read.
+
+Git runs in an environment made from nothing, without the configuration of the machine or the
+user; what the repository itself configures and git could run is overridden by name.  The names
+come from git, not from a parser of our own, so that includes cannot hide one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from attrs import frozen
+
+from tservice.git.model import Repository
+
+OVERRIDES_LIMIT = 2000
+"""Overrides that one repository may need; one that needs more is not read."""
+
+_FIXED = {
+    "core.fsmonitor": "false",
+    "core.hooksPath": "/dev/null",
+    "core.pager": "cat",
+    "core.editor": "false",
+    "core.askPass": "",
+    "core.sshCommand": "false",
+    "core.alternateRefsCommand": "false",
+    "core.quotePath": "false",
+    "credential.helper": "",
+    "gpg.program": "false",
+    "gpg.ssh.program": "false",
+    "gpg.x509.program": "false",
+    "log.showSignature": "false",
+    "protocol.allow": "never",
+    "fetch.recurseSubmodules": "false",
+    "submodule.recurse": "false",
+    "status.submoduleSummary": "false",
+    "status.aheadBehind": "true",
+    "diff.submodule": "short",
+    "diff.ignoreSubmodules": "dirty",
+    # The index is refreshed in memory only.
+    "diff.autoRefreshIndex": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "color.ui": "false",
+}
+_FILTER = {"clean": "", "smudge": "", "process": "", "required": "false"}
+"""An empty command is none, and a driver that is not required may have none."""
+
+STATUS = (
+    "status",
+    "--porcelain=v2",
+    "-z",
+    "--branch",
+    "--show-stash",
+    "--untracked-files=normal",
+    "--ignore-submodules=dirty",
+)
+"""Wire 9.  A dirty submodule is ignored: looking into one would run git inside it."""
+
+DIFF = (
+    "diff",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--submodule=short",
+    "--ignore-submodules=dirty",
+    "--no-relative",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+    "--find-renames",
+)
+CONFIG_NAMES = ("config", "--list", "--includes", "--name-only", "-z")
+
+
+class TooMuchConfigured(Exception):
+    """There are more names to override than L{OVERRIDES_LIMIT}."""
+
+
+@frozen(kw_only=True)
+class Configured:
+    """Which keys a repository sets: C{section.subsection.key}, the outer words in lower case."""
+
+    names: frozenset[str]
+
+    @property
+    def has_remote(self) -> bool:
+        """Whether C{git remote} would list one."""
+        return any(_subsection(name, "remote") is not None for name in self.names)
+
+    def overrides(self) -> dict[str, str]:
+        """Keys and values that must be put over the repository's own.
+
+        @raise TooMuchConfigured: they are too many to hand over.
+        """
+        found = dict(_FIXED)
+        for name in self.names:
+            driver = _subsection(name, "filter")
+            if driver is not None:
+                found |= {f"filter.{driver}.{key}": value for key, value in _FILTER.items()}
+            remote = _subsection(name, "remote")
+            if remote is not None:
+                found[f"remote.{remote}.promisor"] = "false"
+            if len(found) > OVERRIDES_LIMIT:
+                raise TooMuchConfigured
+        return found
+
+
+def parse_names(output: bytes) -> Configured:
+    """What L{CONFIG_NAMES} printed."""
+    names = output.decode("utf-8", "surrogateescape").split("\0")
+    return Configured(names=frozenset(name for name in names if name))
+
+
+def _subsection(name: str, section: str) -> str | None:
+    """C{b.c} of C{section.b.c.key}; C{None} for other sections and for none."""
+    first, _, rest = name.partition(".")
+    middle, dot, _ = rest.rpartition(".")
+    return middle if first == section and dot else None
+
+
+def environment(path: str, overrides: Mapping[str, str]) -> dict[bytes, bytes]:
+    """The whole environment of a git process.
+
+    @param path: C{PATH}, absolute folders only.
+    @param overrides: configuration that wins over every file.
+    """
+    fixed = {
+        "PATH": path,
+        "LC_ALL": "C",
+        # No configuration of the user's, whichever git it is: GIT_CONFIG_GLOBAL is of 2.32.
+        "HOME": "/dev/null",
+        "XDG_CONFIG_HOME": "/dev/null",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_ALLOW_PROTOCOL": "",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_LITERAL_PATHSPECS": "1",
+        "GIT_PAGER": "cat",
+        "GIT_CONFIG_COUNT": str(len(overrides)),
+    }
+    for number, (key, value) in enumerate(sorted(overrides.items())):
+        fixed[f"GIT_CONFIG_KEY_{number}"] = key
+        fixed[f"GIT_CONFIG_VALUE_{number}"] = value
+    return {key.encode(): value.encode("utf-8", "surrogateescape") for key, value in fixed.items()}
+
+
+def arguments(repository: Repository, words: Iterable[str | bytes]) -> list[bytes]:
+    """Arguments of git for C{words} in C{repository}.
+
+    Both folders are named, so that neither the repository's C{core.worktree} nor what a parent
+    folder holds decides where git looks.
+    """
+    return [
+        b"--no-optional-locks",
+        b"--no-pager",
+        # Git changes folders by itself: a process that starts in a folder of its own must be
+        # forked, which costs a large service several times what spawning it does.
+        b"-C",
+        repository.root,
+        b"--git-dir=" + repository.control,
+        b"--work-tree=" + repository.root,
+        *(word.encode() if isinstance(word, str) else word for word in words),
+    ]
+
+
+def absolute_folders(path: str) -> str:
+    """C{PATH} without its relative folders: those would be the repository's."""
+    return ":".join(folder for folder in path.split(":") if folder.startswith("/"))

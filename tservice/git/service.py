@@ -1,0 +1,226 @@
+"""Git status and diffs of sessions' workspaces, kept for a moment and computed once at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+from twisted.internet.defer import Deferred, DeferredSemaphore, FirstError, gatherResults
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.core.clock import now_ms
+from tservice.core.errors import failed, invalid, not_found
+from tservice.git.flights import Flights
+from tservice.git.inspect import Inspector
+from tservice.git.interfaces import ContainerWorkspaces, InThread
+from tservice.git.locate import Bounds, locate
+from tservice.git.model import (
+    ERROR_LIMIT,
+    FileChange,
+    Found,
+    Kind,
+    Options,
+    Repository,
+    Snapshot,
+    display,
+    failure,
+    most,
+    snapshot,
+)
+from tservice.git.runner import GitError, GitMissing
+
+FOUND_SECONDS, STATUS_SECONDS = 30.0, 4.0
+"""How long the list of repositories and a repository's status are kept (interface.md Limits)."""
+KEPT = 200
+"""Lists, and statuses, that are kept at most."""
+AT_ONCE = 4
+"""Repositories read at a time (wire 9)."""
+
+
+@frozen(kw_only=True)
+class Workspace:
+    """Where a session works.
+
+    @ivar folder: as the session has it.
+    @ivar unsupported: why it is not looked at: C{remote} or C{docker}; C{None} when it is.
+    """
+
+    folder: str
+    unsupported: str | None = None
+
+
+@frozen
+class _Place:
+    """A key of the lists: a search depends on what it may not look at."""
+
+    workspace: bytes
+    forbidden: frozenset[bytes]
+
+
+class GitService:
+    """Answers for a workspace; knows neither HTTP nor sessions."""
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        inspector: Inspector,
+        in_thread: InThread,
+        home: Path,
+        containers: ContainerWorkspaces,
+    ) -> None:
+        self._clock = clock
+        self._inspector = inspector
+        self._in_thread = in_thread
+        self._home = os.path.realpath(os.fsencode(home))
+        self._containers = containers
+        self._found: Flights[_Place, Found] = Flights(clock, ttl=FOUND_SECONDS, size=KEPT)
+        self._states: Flights[bytes, Snapshot] = Flights(clock, ttl=STATUS_SECONDS, size=KEPT)
+        self._turns = DeferredSemaphore(AT_ONCE)
+
+    async def status(self, workspace: Workspace, options: Options) -> dict[str, Any]:
+        """The answer of the status route (interface.md Git status data)."""
+        if workspace.unsupported is not None:
+            return self._answer("unsupported", reason=workspace.unsupported)
+        place = self._place(workspace)
+        try:
+            found = most(await self._locate(place, options), options.max_repos)
+        except OSError as error:
+            reason = os.strerror(error.errno or 0)
+            return self._answer("error", error=f"the workspace cannot be read: {reason}")
+        if not found.repositories:
+            return self._answer("not-a-repo", reposTruncated=found.more)
+        states = await self._read_all(found.repositories, options)
+        if states[0].git_missing:
+            return self._answer("error", error=states[0].error)
+        return self._whole(place, found, states, options)
+
+    async def diff(
+        self, workspace: Workspace, repo: str, path: str, kind: Kind, options: Options
+    ) -> dict[str, Any]:
+        """The answer of the diff route.
+
+        @param repo: a C{repoRoot} and C{path}: a path that the status lists.
+        @raise ServiceError: 400 for a workspace that is never looked at, 404 for anything that
+            the status does not list, 422 when git fails.
+        """
+        if workspace.unsupported is not None:
+            raise invalid("id", f"no diffs of {workspace.unsupported} sessions")
+        repository = await self._match(workspace, repo, options)
+        state = await self._read(repository, options)
+        if state.error is not None:
+            raise failed(state.error)
+        change = state.find(path, kind)
+        if change is None or (kind is Kind.UNTRACKED and change.path.endswith(b"/")):
+            raise not_found("File")
+        return await self._compare(repository, change, options.timeout)
+
+    # -- finding
+
+    def _place(self, workspace: Workspace) -> _Place:
+        forbidden = frozenset(
+            os.path.realpath(os.fsencode(folder)) for folder in self._containers()
+        )
+        return _Place(os.path.realpath(os.fsencode(workspace.folder)), forbidden)
+
+    async def _locate(self, place: _Place, options: Options) -> Found:
+        kept = None if options.fresh else self._found.peek(place)
+        if kept is not None:
+            return kept
+        return await self._found.join(place, lambda: self._search(place))
+
+    async def _search(self, place: _Place) -> Found:
+        bounds = Bounds(home=self._home, forbidden=place.forbidden)
+        return await self._in_thread(lambda: locate(place.workspace, bounds))
+
+    async def _match(self, workspace: Workspace, repo: str, options: Options) -> Repository:
+        try:
+            found = await self._locate(self._place(workspace), options)
+        except OSError:
+            raise not_found("Repository") from None
+        for repository in most(found, options.max_repos).repositories:
+            if repository.shown_root == repo:
+                return repository
+        raise not_found("Repository")
+
+    # -- reading
+
+    async def _read_all(
+        self, repositories: Sequence[Repository], options: Options
+    ) -> list[Snapshot]:
+        kept = [self._kept_state(each, options) for each in repositories]
+        good = [state for state in kept if state is not None]
+        if len(good) == len(kept):
+            return good
+        reads = [Deferred.fromCoroutine(self._read(each, options)) for each in repositories]
+        try:
+            return await gatherResults(reads, consumeErrors=True)
+        except FirstError as error:
+            error.subFailure.raiseException()
+
+    def _kept_state(self, repository: Repository, options: Options) -> Snapshot | None:
+        return None if options.fresh else self._states.peek(repository.root)
+
+    async def _read(self, repository: Repository, options: Options) -> Snapshot:
+        kept = self._kept_state(repository, options)
+        if kept is not None:
+            return kept
+        return await self._states.join(
+            repository.root, lambda: self._compute(repository, options.timeout)
+        )
+
+    async def _compute(self, repository: Repository, timeout: float) -> Snapshot:
+        await self._turns.acquire()
+        try:
+            return snapshot(await self._inspector.status(repository, timeout))
+        except GitError as error:
+            text = str(error)[:ERROR_LIMIT]
+            missing = isinstance(error, GitMissing)
+            return failure(repository, text, now_ms(self._clock), git_missing=missing)
+        finally:
+            self._turns.release()
+
+    async def _compare(
+        self, repository: Repository, change: FileChange, timeout: float
+    ) -> dict[str, Any]:
+        await self._turns.acquire()
+        try:
+            return (await self._inspector.diff(repository, change, timeout)).payload()
+        except GitError as error:
+            raise failed(str(error)[:ERROR_LIMIT]) from None
+        finally:
+            self._turns.release()
+
+    # -- telling
+
+    def _whole(
+        self, place: _Place, found: Found, states: Sequence[Snapshot], options: Options
+    ) -> dict[str, Any]:
+        repos = [
+            {
+                "name": display(os.path.basename(repository.root)),
+                "path": repository.path_from(place.workspace),
+                "status": state.payload,
+            }
+            for repository, state in zip(found.repositories, states, strict=True)
+        ]
+        if found.scanned:
+            return self._answer(
+                "ok", repos=repos, reposTruncated=found.more, repoLimit=options.max_repos
+            )
+        error = states[0].error
+        if error is not None:
+            return self._answer("error", repos=repos, error=error)
+        return self._answer("ok", repos=repos)
+
+    def _answer(self, state: str, **fields: Any) -> dict[str, Any]:
+        return {
+            "state": state,
+            "repos": [],
+            "reposTruncated": False,
+            "checkedAt": now_ms(self._clock),
+            **fields,
+        }

@@ -1,0 +1,99 @@
+"""The few settings of the user's own that the reading of a repository needs.
+
+The user's configuration as a whole is left out: it may name filters and programs that a
+repository could then choose.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path
+
+from attrs import frozen
+from dulwich.config import ConfigFile
+
+from tservice.git.safety import Configured
+from tservice.git.smallfiles import read_small
+
+_CONFIG_LIMIT = 1024 * 1024
+_KEPT = ("excludesFile", "attributesFile", "autocrlf", "eol")
+"""Keys of C{core} that decide what counts as changed, and that run nothing."""
+_PATHS = frozenset({"excludesFile", "attributesFile"})
+
+
+@frozen(kw_only=True)
+class UserSettings:
+    """What the user's git configuration says.
+
+    @ivar core: values of the kept keys, paths made absolute.
+    @ivar safe: folders of other users that the user declared safe; C{*} is any.
+    """
+
+    core: Mapping[str, str]
+    safe: frozenset[bytes]
+
+    def beneath(self, configured: Configured) -> dict[str, str]:
+        """The settings that the repository does not make itself."""
+        return {
+            f"core.{key}": value
+            for key, value in self.core.items()
+            if f"core.{key.lower()}" not in configured.names
+        }
+
+    def trusts(self, root: bytes) -> bool:
+        """Whether the user declared that working tree safe."""
+        return root in self.safe or b"*" in self.safe
+
+
+def read_user_settings(home: Path, environ: Mapping[str, str]) -> UserSettings:
+    """Read C{~/.config/git/config} and C{~/.gitconfig}; files that they include are not read."""
+    folder = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "git"
+    core = {"excludesFile": str(folder / "ignore"), "attributesFile": str(folder / "attributes")}
+    safe: set[bytes] = set()
+    for path in (folder / "config", home / ".gitconfig"):
+        config = _parsed(path)
+        if config is None:
+            continue
+        core |= _core(config, home)
+        safe = _safe(config, home, safe)
+    return UserSettings(core=core, safe=frozenset(safe))
+
+
+def _parsed(path: Path) -> ConfigFile | None:
+    text = read_small(os.fsencode(path), _CONFIG_LIMIT)
+    if text is None:
+        return None
+    try:
+        return ConfigFile.from_file(BytesIO(text), expand_includes=False)
+    except ValueError:
+        return None  # git itself would refuse to work with it
+
+
+def _core(config: ConfigFile, home: Path) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for key in _KEPT:
+        try:
+            value = os.fsdecode(config.get((b"core",), key.encode()))
+        except KeyError:
+            continue
+        found[key] = _expanded(value, home) if key in _PATHS else value
+    return found
+
+
+def _safe(config: ConfigFile, home: Path, before: set[bytes]) -> set[bytes]:
+    """An empty value forgets what came before, as git has it."""
+    found = set(before)
+    if not config.has_section((b"safe",)):
+        return found
+    for value in config.get_multivar((b"safe",), b"directory"):
+        if not value:
+            found.clear()
+            continue
+        found.add(os.fsencode(_expanded(os.fsdecode(value), home)))
+    return found
+
+
+def _expanded(path: str, home: Path) -> str:
+    return str(home / path[2:]) if path.startswith("~/") else path

@@ -1,0 +1,36 @@
+"""Where sessions work, in the words of this feature."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tservice.git.service import Workspace
+from tservice.sessions.interfaces import ISessions, Session
+
+_UNSUPPORTED = {"remote": "remote", "container": "docker"}
+"""C{location} of a session to the C{reason} that clients see (interface.md Git status data)."""
+
+
+class SessionWorkspaces:
+    """Reads them from the sessions."""
+
+    def __init__(self, sessions: ISessions) -> None:
+        self._sessions = sessions
+
+    def of(self, session_id: str) -> Workspace:
+        """Where that session works.
+
+        @raise ServiceError: 404 for an unknown id.
+        """
+        session: Session = self._sessions.get(session_id)
+        return Workspace(
+            folder=session.working_dir, unsupported=_UNSUPPORTED.get(session.location.value)
+        )
+
+    def of_containers(self) -> Iterable[str]:
+        """The folders of all sessions in containers."""
+        return {
+            session.working_dir
+            for session in self._sessions.list()
+            if session.location.value == "container"
+        }
