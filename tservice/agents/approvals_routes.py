@@ -11,7 +11,7 @@ from tservice.agents.approvals import Approvals
 from tservice.agents.approvals_model import ItemKind
 from tservice.core.errors import ErrorCode
 from tservice.http.models import Answer, Body
-from tservice.http.operations import Access, Call, Operation
+from tservice.http.operations import Access, Call, Operation, Scope
 
 TAG = "approvals"
 Number = Annotated[int, Field(ge=1, le=MOST)]
@@ -95,6 +95,7 @@ class ApprovalRoutes:
                 method="GET",
                 path=path,
                 access=Access.USER,
+                scope=Scope.APPROVALS,
                 handler=self.list,
                 summary="What waits for a person, checked against the terminals",
                 tag=TAG,
@@ -104,6 +105,7 @@ class ApprovalRoutes:
                 method="POST",
                 path=f"{path}/{{item}}/answer",
                 access=Access.USER,
+                scope=Scope.APPROVALS,
                 handler=self.answer,
                 summary="Answer a dialog or an idle prompt",
                 tag=TAG,
@@ -115,6 +117,7 @@ class ApprovalRoutes:
                 method="POST",
                 path=f"{path}/{{item}}/dismiss",
                 access=Access.USER,
+                scope=Scope.APPROVALS,
                 handler=self.dismiss,
                 summary="Take an item out of the inbox",
                 tag=TAG,
@@ -125,6 +128,7 @@ class ApprovalRoutes:
                 method="POST",
                 path=f"{path}/session/{{id}}/viewed",
                 access=Access.OWNER,
+                scope=Scope.APPROVALS,
                 handler=self.viewed,
                 summary="Acknowledge a session's idle prompt",
                 tag=TAG,
