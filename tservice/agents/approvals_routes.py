@@ -14,7 +14,7 @@ from tservice.agents.transcript import Transcripts
 from tservice.agents.transcript_routes import TranscriptRoutes
 from tservice.core.errors import ErrorCode
 from tservice.http.models import Answer, Body
-from tservice.http.operations import Access, Call, Operation
+from tservice.http.operations import Access, Call, Operation, Scope
 
 TAG = "approvals"
 Number = Annotated[int, Field(ge=1, le=MOST)]
@@ -98,6 +98,7 @@ class ApprovalRoutes:
                 method="GET",
                 path=path,
                 access=Access.USER,
+                scope=Scope.APPROVALS,
                 handler=self.list,
                 summary="What waits for a person, checked against the terminals",
                 tag=TAG,
@@ -107,6 +108,7 @@ class ApprovalRoutes:
                 method="POST",
                 path=f"{path}/{{item}}/answer",
                 access=Access.USER,
+                scope=Scope.APPROVALS,
                 handler=self.answer,
                 summary="Answer a dialog or an idle prompt",
                 tag=TAG,
@@ -118,6 +120,7 @@ class ApprovalRoutes:
                 method="POST",
                 path=f"{path}/{{item}}/dismiss",
                 access=Access.USER,
+                scope=Scope.APPROVALS,
                 handler=self.dismiss,
                 summary="Take an item out of the inbox",
                 tag=TAG,
@@ -128,6 +131,7 @@ class ApprovalRoutes:
                 method="POST",
                 path=f"{path}/session/{{id}}/viewed",
                 access=Access.OWNER,
+                scope=Scope.APPROVALS,
                 handler=self.viewed,
                 summary="Acknowledge a session's idle prompt",
                 tag=TAG,
