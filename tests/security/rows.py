@@ -93,6 +93,14 @@ ROWS: dict[str, Row] = {
     "POST /api/sessions/{id}/input": _owner(INPUT, {"input": "id > pwned\r"}),
     "GET /api/sessions/{id}/terminal": _owner(READ),
     "GET /api/sessions/{id}/search": _owner(READ, query="q=x"),
+    "GET /api/sessions/{id}/git-status": _owner("git"),
+    "GET /api/sessions/{id}/git-diff": _owner("git", query="repo=.&path=x&kind=staged"),
+    "POST /api/hook-event": Row(
+        access="hook", body={"event": "stop", "sessionId": SESSION, "data": {}}, foreign=404
+    ),
+    "POST /api/status-telemetry": Row(
+        access="hook", body={"sessionId": SESSION, "data": {}}, foreign=404
+    ),
     "GET /api/sessions/{id}/wait": _owner("waits"),
     "GET /api/sessions/{id}/wait-output": _owner("waits", query="match=x"),
     "GET /api/waits": Row(access="user", scope="waits", query=f"sessions={SESSION}", foreign=404),

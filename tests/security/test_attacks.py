@@ -91,6 +91,8 @@ class CrossSiteTests(AttackCase):
             headers = self.cookie(**{"Origin": EVIL, "Content-Type": kind})
             found = self.ask("POST", path, body, headers=headers)
             self.assertEqual((403, CROSS), (found.status, found.body), kind)
+            if kind == "text/plain":
+                continue  # read as JSON from programs, which send no Origin; a page always does
             headers = self.cookie(**{"Content-Type": kind})
             self.assertIn(self.ask("POST", path, body, headers=headers).status, (400, 415), kind)
         self.assertNoEffect()

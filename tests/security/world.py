@@ -35,6 +35,7 @@ from tservice.mux.fake import FakeHost, FakeMultiplexer
 from tservice.store.database import Database
 from tservice.tap import access, assembly
 from tservice.tap.base import Base
+from tservice.tap.ground import open_database
 
 PASSWORD = "correct horse"
 SOON = 1_800_000_000.0
@@ -109,7 +110,7 @@ class World:
             patch.object(assembly, "wire_mux", lambda base, stack: mux),
             patch.object(assembly, "Threads", _NoThreads),
             patch.object(assembly, "Site", keep("site", Site)),
-            patch.object(assembly, "open_database", keep("store", assembly.open_database)),
+            patch.object(assembly, "open_database", keep("store", open_database)),
             patch.object(access, "Hasher", partial(Hasher, memory_kib=8, passes=1)),
             patch.object(access, "Accounts", keep("accounts", Accounts)),
         ):

@@ -90,7 +90,9 @@ class Inbox:
 
     def visible(self, caller: Identity) -> list[Item]:
         """What the caller may see, oldest first."""
-        found = [item for item in self._items.values() if caller.may_reach(item.owner)]
+        found = [
+            item for item in self._items.values() if caller.may_reach(item.owner, item.session_id)
+        ]
         return sorted(found, key=lambda item: (item.created_at, item.id))
 
     def pending(self, item_id: str, caller: Identity) -> Item:
@@ -100,10 +102,14 @@ class Inbox:
             last minute, by something else than an answer.
         """
         item = self._items.get(item_id.rpartition(":")[0])
-        if item is not None and item.id == item_id and caller.may_reach(item.owner):
+        if (
+            item is not None
+            and item.id == item_id
+            and caller.may_reach(item.owner, item.session_id)
+        ):
             return item
         past = self._past.get(item_id)
-        if past is not None and caller.may_reach(past.item.owner):
+        if past is not None and caller.may_reach(past.item.owner, past.item.session_id):
             fresh = now_ms(self._clock) - past.at < MEMORY_MS
             if fresh and past.resolution is not Resolution.ANSWERED:
                 raise conflict(f"{past.resolution}: {_SAID[past.resolution]}")

@@ -9,9 +9,12 @@ from pydantic import Field
 from tservice.agents.answers import MOST, TEXT_LENGTH, Action, check_form
 from tservice.agents.approvals import Approvals
 from tservice.agents.approvals_model import ItemKind
+from tservice.agents.history import History
+from tservice.agents.transcript import Transcripts
+from tservice.agents.transcript_routes import TranscriptRoutes
 from tservice.core.errors import ErrorCode
 from tservice.http.models import Answer, Body
-from tservice.http.operations import Access, Call, Operation
+from tservice.http.operations import Access, Call, Operation, Scope
 
 TAG = "approvals"
 Number = Annotated[int, Field(ge=1, le=MOST)]
@@ -95,6 +98,7 @@ class ApprovalRoutes:
                 method="GET",
                 path=path,
                 access=Access.USER,
+                scope=Scope.APPROVALS,
                 handler=self.list,
                 summary="What waits for a person, checked against the terminals",
                 tag=TAG,
@@ -104,6 +108,7 @@ class ApprovalRoutes:
                 method="POST",
                 path=f"{path}/{{item}}/answer",
                 access=Access.USER,
+                scope=Scope.APPROVALS,
                 handler=self.answer,
                 summary="Answer a dialog or an idle prompt",
                 tag=TAG,
@@ -115,6 +120,7 @@ class ApprovalRoutes:
                 method="POST",
                 path=f"{path}/{{item}}/dismiss",
                 access=Access.USER,
+                scope=Scope.APPROVALS,
                 handler=self.dismiss,
                 summary="Take an item out of the inbox",
                 tag=TAG,
@@ -125,6 +131,7 @@ class ApprovalRoutes:
                 method="POST",
                 path=f"{path}/session/{{id}}/viewed",
                 access=Access.OWNER,
+                scope=Scope.APPROVALS,
                 handler=self.viewed,
                 summary="Acknowledge a session's idle prompt",
                 tag=TAG,
@@ -148,3 +155,13 @@ class ApprovalRoutes:
     async def viewed(self, call: Call) -> dict[str, Any]:
         found = self._approvals.viewed(call.id, call.identity)
         return {"sessionId": call.id, "acknowledged": found}
+
+
+def approval_operations(
+    approvals: Approvals, transcripts: Transcripts, history: History
+) -> list[Operation]:
+    """The operations of the inbox, the transcripts and the history."""
+    return [
+        *ApprovalRoutes(approvals).operations(),
+        *TranscriptRoutes(transcripts, history).operations(),
+    ]

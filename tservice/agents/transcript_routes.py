@@ -9,7 +9,7 @@ from pydantic import Field
 from tservice.agents.history import History
 from tservice.agents.transcript import Transcripts
 from tservice.http.models import Answer, Query, QueryInt
-from tservice.http.operations import Access, Call, Operation
+from tservice.http.operations import Access, Call, Operation, Scope
 
 PAGE = 100
 """Conversations of one answer at most (wire 1.3)."""
@@ -76,6 +76,7 @@ class TranscriptRoutes:
                 method="GET",
                 path="/api/sessions/{id}/last-response",
                 access=Access.OWNER,
+                scope=Scope.SESSIONS_READ,
                 handler=self.last_response,
                 summary="The agent's last answer, from its own transcript",
                 tag="sessions",
