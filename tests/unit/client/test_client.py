@@ -121,8 +121,7 @@ class CommandCase(SynchronousTestCase):
 
     @property
     def said(self) -> str:
-        found = f"{self.shell.out.getvalue()}{self.shell.error.getvalue()}"  # type: ignore[attr-defined]
-        return found
+        return f"{self.shell.out.getvalue()}{self.shell.error.getvalue()}"  # type: ignore[attr-defined]
 
 
 class VerifyTests(CommandCase):
