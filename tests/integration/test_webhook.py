@@ -17,14 +17,15 @@ import psutil
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.hashes import SHA256
-from OpenSSL import crypto
+from OpenSSL import SSL
 from twisted.internet import reactor
 from twisted.internet.endpoints import TCP4ServerEndpoint
+from twisted.internet.interfaces import IOpenSSLContextFactory
 from twisted.internet.protocol import Factory, Protocol
-from twisted.internet.ssl import CertificateOptions
 from twisted.internet.task import deferLater
 from twisted.protocols.tls import TLSMemoryBIOFactory
 from twisted.trial.unittest import SynchronousTestCase, TestCase
+from zope.interface import implementer
 
 from tests.integration.harness import PATIENCE, ROOT
 from tservice.core.outbound import TIME_LIMIT, Outbound
@@ -99,7 +100,7 @@ class Receiver(Factory):
         self.received = b""
         self.connections: list[Peer] = []
 
-    def buildProtocol(self, addr: Any) -> Peer:
+    def buildProtocol(self, addr: Any) -> Any:
         peer = Peer()
         peer.factory = self
         return peer
@@ -235,6 +236,17 @@ class BadFaithTests(ReceiverCase):
         self.assertEqual(b"", receiver.received)
 
 
+@implementer(IOpenSSLContextFactory)
+class _Context:
+    """A finished context."""
+
+    def __init__(self, context: SSL.Context) -> None:
+        self._context = context
+
+    def getContext(self) -> SSL.Context:
+        return self._context
+
+
 def _over_tls(receiver: Receiver) -> Any:
     """C{receiver} behind a certificate that it made itself."""
     key = rsa.generate_private_key(65537, 2048)
@@ -250,11 +262,10 @@ def _over_tls(receiver: Receiver) -> Any:
         .add_extension(x509.SubjectAlternativeName([x509.IPAddress(LOOPBACK)]), False)
         .sign(key, SHA256())
     )
-    options = CertificateOptions(
-        privateKey=crypto.PKey.from_cryptography_key(key),
-        certificate=crypto.X509.from_cryptography(certificate),
-    )
-    factory: Any = TLSMemoryBIOFactory(options, False, receiver)
+    context = SSL.Context(SSL.TLS_METHOD)
+    context.use_certificate(certificate)
+    context.use_privatekey(key)
+    factory: Any = TLSMemoryBIOFactory(_Context(context), False, receiver)
     factory.noisy = False
     factory.connections = receiver.connections
     return factory
