@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import echo, flood, footprint, starting
+from bench import echo, flood, footprint, gitstatus, starting
 from bench.report import Row, table
 from tests.integration.harness import Daemon
 
@@ -13,6 +13,7 @@ BENCHES: dict[str, Callable[[Daemon], list[Row]]] = {
     "echo": echo.run,
     "flood": flood.run,
     "footprint": footprint.run,
+    "gitstatus": gitstatus.run,
     "starting": starting.run,
 }
 """In this order: C{starting} takes up the hundred sessions that C{footprint} leaves."""

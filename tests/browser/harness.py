@@ -159,8 +159,7 @@ class BrowserCase(SynchronousTestCase):
     def setUpClass(cls) -> None:
         path = chromium()
         super().setUpClass()
-        cls._manager = sync_playwright()
-        playwright = cls._manager.start()
+        playwright = sync_playwright().start()
         cls.addClassCleanup(playwright.stop)
         cls.browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
         cls.addClassCleanup(cls.browser.close)
@@ -199,9 +198,7 @@ class BrowserCase(SynchronousTestCase):
         page.goto(url)
         return page
 
-    def terminal(
-        self, url: str, context: BrowserContext | None = None, **options: Any
-    ) -> Terminal:
+    def terminal(self, url: str, context: BrowserContext | None = None, **options: Any) -> Terminal:
         """The drawn terminal of a new page."""
         return Terminal(self.page(url, context, **options)).ready()
 

@@ -38,7 +38,9 @@ class ClipboardTests(BrowserCase):
         self.session(daemon)
         terminal = self.opened(daemon.url)
         page = terminal.page
-        terminal.run("bind 'set enable-bracketed-paste on'").run("echo set-$((1 + 0))").wait("set-1")
+        terminal.run("bind 'set enable-bracketed-paste on'").run("echo set-$((1 + 0))").wait(
+            "set-1"
+        )
         self.put(page, "echo one > first\necho two-$((1 + 1))")
         self.paste(page)
         terminal.wait(r"echo two-\$\(\(1 \+ 1\)\)")
@@ -71,7 +73,9 @@ class ClipboardTests(BrowserCase):
         daemon = self.daemon()
         self.session(daemon)
         terminal = self.opened(daemon.url)
-        terminal.run("bind 'set enable-bracketed-paste on'").run("echo set-$((1 + 0))").wait("set-1")
+        terminal.run("bind 'set enable-bracketed-paste on'").run("echo set-$((1 + 0))").wait(
+            "set-1"
+        )
         self.put(terminal.page, "echo a\x1b[201~\recho escaped-$((1 + 1)) > out\r")
         self.paste(terminal.page)
         terminal.wait(r".*escaped-\$.*")

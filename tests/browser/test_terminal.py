@@ -45,7 +45,9 @@ class TypingTests(BrowserCase):
     def test_a_full_screen_program_and_back(self) -> None:
         daemon = self.daemon()
         session = self.session(daemon)
-        terminal = self.terminal(daemon.url).run("seq 1 500 > numbers; less numbers").wait("numbers")
+        terminal = (
+            self.terminal(daemon.url).run("seq 1 500 > numbers; less numbers").wait("numbers")
+        )
         terminal.page.keyboard.press("Space")
         terminal.wait("60")
         self.assertEqual(captured(daemon, session), terminal.screen())
@@ -93,7 +95,7 @@ class LossTests(BrowserCase):
         terminal.run("source ./flood")
         for cut in range(CUTS):
             relay.cut_after(chance.randrange(1, 8_000))
-            until(terminal.page, f"cut {cut + 1}", lambda n=cut: relay.cuts > n or self.over(terminal))
+            self.await_cut(terminal, relay, cut + 1)
         self.assertEqual(CUTS, relay.cuts, "the flood was over before the last cut")
         terminal.wait("end-42")
         self.same(daemon, session, terminal)
@@ -102,8 +104,11 @@ class LossTests(BrowserCase):
         terminal.run("echo after-$((1 + 1))").wait("after-2")
         self.same(daemon, session, terminal)
 
-    def over(self, terminal: Terminal) -> bool:
-        return terminal.has("end-42")
+    def await_cut(self, terminal: Terminal, relay: Relay, count: int) -> None:
+        def cut() -> bool:
+            return relay.cuts >= count or terminal.has("end-42")
+
+        until(terminal.page, f"cut {count}", cut)
 
     def same(self, daemon: Daemon, session: str, terminal: Terminal) -> None:
         """Row by row, once what is under way has arrived."""

@@ -16,6 +16,7 @@ from tests.integration.mux.harness import Heard, TmuxTestCase
 from tservice.mux.fake import FakeHost, FakeMultiplexer
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
+    Guard,
     IMultiplexer,
     IPane,
     Liveness,
@@ -154,6 +155,68 @@ class Contract:
         await self.until(lambda: b"not found" in text(pane), "the answer")
         shown = b"one $HOME \"two\" 'three' ; # {x} \\ [201~n\xc3\xa9"
         self.assertIn(shown, pane.log.read(start, 10_000))
+
+    async def test_a_guarded_key_is_pressed_on_the_screen_that_was_seen(self: Any) -> None:
+        pane, _ = await self.shell()
+        await self.rest(pane)
+        guard = await pane.guard()
+        self.assertTrue(guard.still)
+        self.assertTrue(guard.capture.lines[0].startswith(b"$"))
+        self.assertTrue(await pane.press_if("7", guard, range(24)))
+        await self.until(lambda: text(pane).endswith(b"$ 7"), "the key")
+        self.assertFalse(await pane.press_if("7", guard, range(24)), "it was used up")
+        await self.raises(KeyError, pane.press_if("77", await pane.guard(), [0]))
+
+    async def test_a_guarded_key_is_kept_back_once_something_was_printed(self: Any) -> None:
+        """Even where the rows that count did not change."""
+        pane, _ = await self.shell()
+        await self.rest(pane)
+        guard = await pane.guard()
+        await self.printed(pane)
+        self.assertFalse(await pane.press_if("7", guard, []))
+        await self.run_line(pane, "echo end")
+        await self.until(lambda: b"\r\nend" in text(pane), "the end")
+        self.assertNotIn(b"7", text(pane))
+
+    async def test_a_guarded_key_is_kept_back_once_something_was_typed(self: Any) -> None:
+        pane, _ = await self.shell()
+        await self.rest(pane)
+        guard = await pane.guard()
+        await pane.write(b"x")
+        self.assertFalse(await pane.press_if("Escape", guard, []))
+        self.assertIsNotNone(pane.typed_at)
+
+    async def test_on_a_screen_without_rest_the_rows_decide(self: Any) -> None:
+        pane, _ = await self.shell()
+        await self.run_line(pane, "echo '? ^$*(a)|[b]{c}#,%d \\\\ ü─ é.'")
+        await self.until(lambda: text(pane).endswith(b"$ "), "the answer")
+        guard = await self.restless(pane)
+        self.assertFalse(guard.still)
+        self.assertTrue(await pane.press_if("1", guard, [0, 1, 2]))
+        await self.until(lambda: text(pane).endswith(b"1"), "the key")
+        guard = await self.restless(pane)
+        await self.printed(pane)
+        self.assertTrue(await pane.press_if("2", guard, [0, 1, 4]))
+        guard = await self.restless(pane)
+        await self.printed(pane)
+        self.assertFalse(await pane.press_if("3", guard, range(24)))
+
+    async def test_a_guarded_paste(self: Any) -> None:
+        pane, _ = await self.shell()
+        await self.rest(pane)
+        self.assertTrue(await pane.paste_if("one; 'two'", await pane.guard(), [0]))
+        await self.until(lambda: b"one; 'two'" in text(pane), "the text")
+        guard = await pane.guard()
+        await self.printed(pane)
+        self.assertFalse(await pane.paste_if("three", guard, range(24)))
+        await self.raises(PaneGone, self.guarded_after_the_end(pane))
+
+    async def guarded_after_the_end(self: Any, pane: Any) -> None:
+        await pane.write(b"\x03")
+        guard = await pane.guard()
+        await pane.write(b"exit\r")
+        await self.until(lambda: pane.ending is not None, "the end")
+        await pane.press_if("1", guard, [])
 
     async def test_every_key_can_be_pressed(self: Any) -> None:
         pane, _ = await self.shell()
@@ -355,6 +418,16 @@ class FakeMultiplexerTests(Contract, TestCase):
     async def settle(self) -> None:
         """The fake ends at once."""
 
+    async def rest(self, pane: Any) -> None:
+        """The fake notices every byte."""
+
+    async def restless(self, pane: Any) -> Guard:
+        self.host[ID].restless = True
+        return await pane.guard()  # type: ignore[no-any-return]
+
+    async def printed(self, pane: Any) -> None:
+        self.host[ID].emit(b".")
+
     async def stall(self, pane: Any) -> Callable[[], None]:
         self.host[ID].hold()
         return self.host[ID].release
@@ -384,6 +457,28 @@ class TmuxMultiplexerTests(Contract, TmuxTestCase):
     async def settle(self) -> None:
         """Until the keeper is over too, and tmux knows."""
         await self.pause(LINGER + 0.4)
+
+    async def rest(self, pane: Any) -> None:
+        """Until nothing was printed in the second that runs."""
+        for _ in range(30):
+            if (await pane.guard()).still:
+                return
+            await self.pause(0.1)
+        self.fail("no rest")
+
+    async def restless(self, pane: Any) -> Guard:
+        """What is printed just now may not be all of it."""
+        await self.printed(pane)
+        guard: Guard = await pane.guard()
+        return evolve(guard, still=False, seal=(guard.seal[0], None))
+
+    async def printed(self, pane: Any) -> None:
+        """By somebody else who has the terminal open."""
+        fd = os.open(f"/proc/{pane.pid}/fd/1", os.O_WRONLY | os.O_NOCTTY)
+        end = pane.log.end
+        os.write(fd, b".")
+        os.close(fd)
+        await self.until(lambda: pane.log.end > end, "the sign")
 
     async def stall(self, pane: Any) -> Callable[[], None]:
         pid = await self.server_pid(pane)

@@ -10,6 +10,7 @@ import socket
 import ssl
 import stat
 import subprocess
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -227,6 +228,13 @@ class DaemonisedTests(DaemonCase):
             check=False,
         )
 
+    def until_gone(self, path: Path) -> None:
+        """The caller hears of a refusal before the child has cleared up."""
+        deadline = time.monotonic() + PATIENCE
+        while path.exists():
+            self.assertLess(time.monotonic(), deadline, f"{path} stays")
+            time.sleep(0.02)
+
     def end(self) -> None:
         pid = int(self.pidfile.read_text())
         os.kill(pid, signal.SIGTERM)
@@ -248,4 +256,4 @@ class DaemonisedTests(DaemonCase):
         started = self.twistd()
         self.assertEqual(1, started.returncode)
         self.assertIn(f"another tservice (pid {self.one.pid})", started.stderr)
-        self.assertFalse(self.pidfile.exists())
+        self.until_gone(self.pidfile)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 from twisted.internet import defer, reactor
 from twisted.trial.unittest import TestCase
 
 from tests.unit.git.oracle import ask
-from tests.unit.git.realgit import fingerprint, real_service
+from tests.unit.git.realgit import fingerprint, own_folder, real_service
 from tests.unit.git.repos import Maker
 from tservice.git.model import Options
 from tservice.git.service import Workspace
@@ -38,7 +37,7 @@ class DifferentialTests(TestCase):
     timeout = 120
 
     async def check(self, first: int) -> None:
-        folder = Path(self.mktemp()).resolve()
+        folder = own_folder(self)
         maker = Maker(folder)
         service, runner = real_service(reactor, folder)
         self.addCleanup(runner.stop)
@@ -46,9 +45,7 @@ class DifferentialTests(TestCase):
         before = fingerprint(folder)
         answers = await defer.gatherResults(
             [
-                defer.Deferred.fromCoroutine(
-                    service.status(Workspace(folder=str(root)), Options())
-                )
+                defer.Deferred.fromCoroutine(service.status(Workspace(folder=str(root)), Options()))
                 for root in roots
             ]
         )

@@ -16,7 +16,7 @@ from typing import Any
 from twisted.internet import reactor
 from twisted.trial.unittest import TestCase
 
-from tests.unit.git.realgit import fingerprint, real_service
+from tests.unit.git.realgit import fingerprint, own_folder, real_service
 from tests.unit.git.repos import git
 from tservice.git.model import Kind, Options
 from tservice.git.service import Workspace
@@ -108,15 +108,23 @@ class Trap:
         self.canaries = folder / "canaries"
         self.canaries.mkdir(parents=True)
         self.script = folder / "trap"
-        self.script.write_text(
-            f'#!/bin/sh\n: > "{self.canaries}/$1-of-$(basename "$0")"\n[ -t 0 ] || cat\n'
+        # A transport is spoken to: it must not answer, or both would wait for ever.
+        lines = (
+            "#!/bin/sh",
+            f': > "{self.canaries}/$1-of-$(basename "$0")"',
+            '[ "$1" = transport ] || [ -t 0 ] || cat',
         )
+        self.script.write_text("\n".join(lines) + "\n")
         self.script.chmod(0o755)
         self.root = folder / "repo"
         self._fill(self.root)
         self._fill(self.root / "sub")
         git(self.root, "add", "-A")
         self._commit(self.root)
+        # The pointer moves: a diff could go on inside the submodule.
+        (self.root / "sub" / "a.clean").write_text("third\n")
+        git(self.root / "sub", "add", "a.clean")
+        self._commit(self.root / "sub")
         self._arm(self.root / "sub", self.root / "sub" / ".git")
         self._arm(self.root, self.root / ".git")
 
@@ -203,7 +211,7 @@ class HostileTests(TestCase):
         status = await self.status()
         self.assertEqual([], self.trap.sprung())
         self.assertEqual(before, fingerprint(self.trap.root))
-        self.assertEqual(len(NAMES), status["counts"]["unstaged"])
+        self.assertEqual(len(NAMES) + 1, status["counts"]["unstaged"], "and the submodule")
         self.assertEqual(1, status["counts"]["untracked"])
         self.assertEqual(1, status["unpushedCount"])
         self.assertEqual("signed", status["unpushed"][0]["subject"])
@@ -282,9 +290,9 @@ class OwnerTests(TestCase):
     @unittest.skipUnless(os.geteuid() == 0, "only root can give files away")
     async def test_root_reads_as_the_owner(self) -> None:
         """A file that only root may read stays unread."""
-        folder = Path(tempfile.mkdtemp(dir="/tmp")).resolve()
+        folder = Path(tempfile.mkdtemp(dir="/tmp"))
         self.addCleanup(shutil.rmtree, folder)
-        folder.chmod(0o755)
+        os.chmod(folder, 0o755)
         git(folder, "init", "-q", "--template=", "repo")
         (folder / "repo" / "secret").write_text("x\n")
         git(folder / "repo", "add", "secret")
@@ -304,7 +312,7 @@ class OwnerTests(TestCase):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can give files away")
     async def test_mixed_owners_are_refused(self) -> None:
-        folder = Path(self.mktemp()).resolve()
+        folder = own_folder(self)
         folder.mkdir()
         git(folder, "init", "-q", "--template=", "repo")
         os.chown(folder / "repo" / ".git", 65534, 65534)

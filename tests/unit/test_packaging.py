@@ -22,8 +22,10 @@ NOT_OURS = {"__pycache__", "static"}
 
 DISTRIBUTIONS = {
     "OpenSSL": "twisted",
+    "argon2": "argon2-cffi",
     "attr": "attrs",
     "constantly": "twisted",
+    "cryptography": "twisted",
     "hyperlink": "twisted",
     "pydantic_core": "pydantic",
     "txaio": "autobahn",

@@ -10,6 +10,8 @@ from attrs import evolve
 from zope.interface import implementer
 
 from tservice.access.cookies import CookieSessions
+from tservice.access.failures import neighbourhood
+from tservice.access.hashing import BUSY_SECONDS, Crowded
 from tservice.access.hooksecret import HEADER
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import COOKIE, set_cookie
@@ -63,7 +65,10 @@ class BasicAuthenticator:
         if shown is None:
             return None
         username, password = shown
-        identity = await self._accounts.check(username, password)
+        try:
+            identity = await self._accounts.check(username, password, neighbourhood(visit.address))
+        except Crowded:
+            return Wrong(bucket=Bucket.BASIC, busy=BUSY_SECONDS)
         if identity is None:
             return Wrong(bucket=Bucket.BASIC, username=self._accounts.counted(username))
         agent = visit.header("user-agent") or ""

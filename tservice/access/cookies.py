@@ -38,12 +38,15 @@ class CookieSessions:
         clock: IReactorTime,
         random: Random,
         revoked: Callable[[frozenset[str]], None] = lambda ids: None,
+        opened: Callable[[CookieSession], None] = lambda session: None,
     ) -> None:
         """
         @param random: gives so many unguessable bytes.
         @param revoked: told the ids of sessions that ended early, so that their open streams
             can end as well.
+        @param opened: told each new session.
         """
+        self._opened = opened
         self._store, self._clock, self._random, self._revoked = store, clock, random, revoked
         self._sessions = {session.token_hash: session for session in store.load()}
         self._kept_until = {s.id: s.expires_at for s in self._sessions.values()}
@@ -69,6 +72,7 @@ class CookieSessions:
         )
         self._keep(session)
         self._sessions[session.token_hash] = session
+        self._opened(session)
         return session.id, token
 
     def reuse(self, username: str, address: str, user_agent: str) -> tuple[str, str]:

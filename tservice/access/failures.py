@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from ipaddress import IPv6Address, ip_address, ip_network
 
 from attrs import define
@@ -16,6 +17,7 @@ MAX_COUNTED = 10_000
 """Addresses and names counted at a time; the one that began first is forgotten."""
 
 _Key = tuple[Bucket, str, str]
+Heard = Callable[[str, str, str | None, bool], None]
 
 
 @define
@@ -31,8 +33,11 @@ class Failures:
     Failures over the cap are not counted, so nobody can keep a window open.
     """
 
-    def __init__(self, clock: IReactorTime) -> None:
-        self._clock = clock
+    def __init__(self, clock: IReactorTime, heard: Heard = lambda *failure: None) -> None:
+        """
+        @param heard: told of each: its bucket, place, user name, and whether it was over the cap.
+        """
+        self._clock, self._heard = clock, heard
         self._windows: dict[_Key, _Window] = {}
 
     def failed(self, bucket: Bucket, address: str, username: str | None) -> float:
@@ -44,6 +49,7 @@ class Failures:
         if not wait:
             for key in _keys(bucket, address, username):
                 self._window(key).count += 1
+        self._heard(bucket.value, neighbourhood(address), username, bool(wait))
         return wait
 
     def blocked(self, bucket: Bucket, address: str, username: str | None) -> float:

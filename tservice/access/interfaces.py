@@ -13,8 +13,12 @@ from tservice.core.identity import Identity
 class IAccounts(Interface):
     """Who there is, and whether a password is right."""
 
-    async def check(username: str, password: str) -> Identity | None:
-        """The account's identity when the password is right, in time that tells nothing."""
+    async def check(username: str, password: str, place: str) -> Identity | None:
+        """The account's identity when the password is right, in time that tells nothing.
+
+        @param place: where the caller is; those of one place wait for each other.
+        @raise Crowded: too many of that place wait already.
+        """
 
     def identity(username: str) -> Identity | None:
         """The account as it is now; C{None} when it is gone or disabled."""

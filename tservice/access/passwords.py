@@ -19,7 +19,7 @@ class SingleAccount:
         self._username, self._password = _fold(username), _fold(password)
         self._identity = Identity(username=username, admin=True)
 
-    async def check(self, username: str, password: str) -> Identity | None:
+    async def check(self, username: str, password: str, place: str = "") -> Identity | None:
         """Both are compared whatever the first says."""
         name = compare_digest(_fold(username), self._username)
         word = compare_digest(_fold(password), self._password)

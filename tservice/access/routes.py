@@ -9,12 +9,13 @@ from pydantic import Field
 from tservice.access.cookies import CookieSessions
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import clear_cookie, set_cookie
-from tservice.core.authentication import Bucket, IFailures
+from tservice.access.signin import TooMany, check_password_of
+from tservice.core.authentication import IFailures
 from tservice.core.errors import ErrorCode, not_found
 from tservice.core.identity import Identity
 from tservice.http.gate import too_many, unauthorized
 from tservice.http.models import Answer, Body
-from tservice.http.operations import Access, Call, Operation, Reply
+from tservice.http.operations import Access, Audit, Call, Operation, Reply
 from tservice.http.request import Request
 
 
@@ -71,11 +72,18 @@ class AccessRoutes:
         """
         if self._accounts is None:
             return self._me(Identity(username=self._username, admin=True))
-        identity = await self._accounts.check(call.body.username, call.body.password)
+        try:
+            identity = await check_password_of(
+                self._accounts,
+                self._failures,
+                call.body.username,
+                call.body.password,
+                call.address,
+            )
+        except TooMany as error:
+            raise too_many(error.seconds) from None
         if identity is None:
-            name = self._accounts.counted(call.body.username)
-            wait = self._failures.failed(Bucket.BASIC, call.address, name)
-            raise too_many(wait) if wait else unauthorized(challenge=False)
+            raise unauthorized(challenge=False)
         agent = call.header("user-agent") or ""
         _, token = self._cookies.open(identity.username, "login", call.address, agent)
         cookie = set_cookie(token, _secure(call))
@@ -122,6 +130,7 @@ class AccessRoutes:
                 summary="Sign in; sets the session cookie",
                 tag="Access",
                 body=LoginBody,
+                audit=Audit.NONE,  # the session that it opens is noted, or the failure
                 answer=MeAnswer,
                 errors=(ErrorCode.UNAUTHORIZED,),
             ),

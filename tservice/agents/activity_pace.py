@@ -24,6 +24,8 @@ FLOWING = {Doing.WORKING: 2.5, Doing.BLOCKED: 1.0}
 FLOWING_ELSE = 1.0
 SILENCE = 2.5
 """Seconds of silence after which a composer without a working line means idle (wire 1.2)."""
+SLACK = 0.01
+"""Seconds that a timer may seem to fire early: sums of large floats are not exact."""
 BREAK = 2.0
 """Seconds without output that end a flow; also how long one lasts to count as sustained."""
 RETRY = 1.0
@@ -59,7 +61,11 @@ class Rhythm:
 
     def silent(self, now: float) -> bool:
         """Whether it was quiet long enough to mean rest."""
-        return now - self.last >= SILENCE
+        return now >= self.last + SILENCE - SLACK
+
+    def settled(self, now: float) -> bool:
+        """Whether it was quiet long enough for a whole screen to be drawn."""
+        return now >= self.last + SETTLE - SLACK
 
 
 @frozen(kw_only=True)
@@ -85,7 +91,7 @@ def next_look(rhythm: Rhythm, looked: Looked, doing: Doing) -> float | None:
     if not looked.current:
         flowing = looked.at + FLOWING.get(doing, FLOWING_ELSE)
         return max(looked.at + GAP, min(rhythm.last + SETTLE, flowing))
-    if doing in (Doing.WORKING, Doing.BLOCKED) and looked.at < rhythm.last + SILENCE:
+    if doing in (Doing.WORKING, Doing.BLOCKED) and looked.at < rhythm.last + SILENCE - SLACK:
         return rhythm.last + SILENCE
     return None
 

@@ -14,7 +14,7 @@ from zope.interface import implementer
 from tservice.agents.activity import Course, Doing
 from tservice.agents.activity_pace import (
     GRACE,
-    SETTLE,
+    SLACK,
     STREAK,
     Looked,
     Rhythm,
@@ -130,7 +130,7 @@ class AgentWatch:
         """A hook: a turn began."""
         self._stopped = None
         self._course.tell.prompted(reason)
-        self._arm()
+        self._stir()
 
     def stopped(self, reason: str) -> None:
         """A hook: the turn is over."""
@@ -140,11 +140,12 @@ class AgentWatch:
     def asked(self, reason: str) -> None:
         """A hook: a dialog waits."""
         self._course.tell.asked(reason)
-        self._arm()
+        self._stir()
 
     def answered(self, reason: str) -> None:
         """A hook: the dialog was answered."""
         self._course.tell.answered(reason)
+        self._stir()
 
     def resting(self, reason: str) -> None:
         """A hook: the agent waits for its next prompt."""
@@ -178,7 +179,7 @@ class AgentWatch:
 
     def _took(self, look: Look) -> None:
         self.last = look
-        quiet = self._clock.seconds() - self._rhythm.last >= SETTLE
+        quiet = self._rhythm.settled(self._clock.seconds())
         counts = look.reading.state == "idle" and self._course.doing is Doing.WORKING
         streak = self._looked.streak + 1 if counts and not is_blind(self._rules) else 0
         self._note(streak=streak)
@@ -223,6 +224,11 @@ class AgentWatch:
         if "look" not in self._timers:
             self._arm()
 
+    def _stir(self) -> None:
+        """A hook counts as a sign of life: if nothing follows it, the silence is looked into."""
+        self._rhythm = self._rhythm.printed(self._clock.seconds())
+        self._arm()
+
     def _note(self, *, failed: bool = False, streak: int = 0) -> None:
         self._looked = Looked(at=self._clock.seconds(), current=False, failed=failed, streak=streak)
         self._arm()
@@ -246,7 +252,7 @@ class AgentWatch:
 
     def _tick(self) -> None:
         at = self._due()
-        if at is not None and at > self._clock.seconds() + 0.001:
+        if at is not None and at > self._clock.seconds() + SLACK:
             self._arm()
         else:
             self._look_soon()

@@ -15,6 +15,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from zope.interface import implementer
 
+from tservice.agents.activity_pace import SLACK
 from tservice.agents.interfaces import Look
 from tservice.core.clock import sleep
 from tservice.core.errors import conflict, failed
@@ -60,7 +61,7 @@ class Readiness:
     @property
     def in_window(self) -> bool:
         """Whether the trust dialog may still come up."""
-        return not self._closed and self._clock.seconds() - self._began < WINDOW
+        return not self._closed and self._clock.seconds() < self._began + WINDOW - SLACK
 
     def saw(self, look: Look, *, quiet: bool) -> None:
         """Take a look into account.
@@ -114,7 +115,7 @@ class Readiness:
             return False
         if not self._fresh:
             return True
-        old = self._clock.seconds() - self._began >= BLIND
+        old = self._clock.seconds() >= self._began + BLIND - SLACK
         return not self.knowable and quiet and old and look.reading.dialog is None
 
     def _release(self, why: Exception | None) -> None:

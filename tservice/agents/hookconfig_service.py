@@ -18,6 +18,8 @@ from tservice.settings.interfaces import ISettings
 class HookPreparation:
     """Writes the hook configuration and notes whether there is one (C{hooksAvailable}).
 
+    Wherever the file comes from, the first hook that arrives sets that field too.
+
     A file that is refused is logged and left alone: the agent runs without hooks, and all that they
     tell is read from its screen.  With C{workspaceHooksEnabled} off, entries of ours are taken out.
     """
@@ -40,9 +42,8 @@ class HookPreparation:
         entry = self._clis.get(session.mode)
         if entry is None or entry.capabilities.hooks is Hooks.NONE:
             return
-        if session.location is not Location.LOCAL:
-            return
-        available = self._write(session, env)
+        # Elsewhere the file is not ours to reach, and the agent cannot reach us.
+        available = session.location is Location.LOCAL and self._write(session, env)
         if session.hooks_available != available:
             self._sessions().update(session.id, hooks_available=available)
 

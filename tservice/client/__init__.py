@@ -1,1 +1,1 @@
-"""The Python client and C{tsctl}."""
+"""The Python client, and C{tsctl}."""

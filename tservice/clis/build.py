@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -47,7 +48,11 @@ def build_clis(
     """
     lookup = BinaryLookup(clock, environ, home)
     registry = CliRegistry(
-        settings=settings, lookup=lookup, environ=environ, pane_env=config.pane_env
+        settings=settings,
+        lookup=lookup,
+        environ=environ,
+        pane_env=config.pane_env,
+        root=os.geteuid() == 0,
     )
     installer = Installer(clock=clock, processes=processes, environ=environ, home=home, hub=hub)
     service = CliService(

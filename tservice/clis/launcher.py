@@ -24,6 +24,9 @@ PERMISSION_MODE = "permissionMode"
 PERMISSION_MODES = {"bypass": "bypassPermissions", "auto": "auto", "normal": "default"}
 """What the setting C{primaryMode} means for the primary CLI."""
 
+SANDBOX = "IS_SANDBOX"
+"""Set to C{1}, the primary CLI bypasses permissions even as root."""
+
 SHELLS = frozenset({"bash", "zsh", "fish", "ksh", "mksh", "dash", "ash", "sh"})
 """What C{$SHELL} may name; an account that may not log in has something else there."""
 
@@ -41,11 +44,16 @@ class CliRegistry:
         lookup: BinaryLookup,
         environ: Mapping[str, str],
         pane_env: tuple[str, ...] = (),
+        root: bool = False,
     ) -> None:
+        """
+        @param root: panes run as root, where the primary CLI refuses to bypass permissions.
+        """
         self._settings = settings
         self._lookup = lookup
         self._environ = environ
         self._pane_env = pane_env
+        self._root = root
         self._merged = Merged({}, {})
 
     def use(self, merged: Merged) -> None:
@@ -107,11 +115,20 @@ class CliRegistry:
         return entry, params, clamped
 
     def _wanted(self, request: LaunchRequest) -> Mapping[str, object]:
-        """The caller's parameters; the primary CLI's permission mode comes from the settings."""
+        """The caller's parameters; the primary CLI's permission mode comes from the settings.
+
+        As root, outside of a sandbox, it would end at once with the mode C{bypass}: it starts with
+        the normal one.  A caller who asks for that mode by name gets it, and sees it refused.
+        """
         if request.mode != PRIMARY or request.params.get(PERMISSION_MODE) is not None:
             return request.params
-        mode = PERMISSION_MODES[self._settings.get().primary_mode]
-        return {**request.params, PERMISSION_MODE: mode}
+        chosen = self._settings.get().primary_mode
+        if chosen == "bypass" and self._root and not self._sandboxed(request):
+            chosen = "normal"
+        return {**request.params, PERMISSION_MODE: PERMISSION_MODES[chosen]}
+
+    def _sandboxed(self, request: LaunchRequest) -> bool:
+        return request.overrides.get(SANDBOX, self._environ.get(SANDBOX)) == "1"
 
     def _known(self, mode: str) -> Entry:
         entry = self.get(mode)

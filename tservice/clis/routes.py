@@ -8,7 +8,7 @@ from tservice.clis.service import CliService
 from tservice.clis.words import Argv, Badge, Binaries, CliId, Label
 from tservice.core.errors import ErrorCode
 from tservice.http.models import Answer, Body
-from tservice.http.operations import Access, Call, Handler, Operation
+from tservice.http.operations import Access, Call, Handler, Operation, Scope
 
 _WRITE_ERRORS = (ErrorCode.FORBIDDEN, ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED)
 
@@ -68,6 +68,7 @@ class CliRoutes:
                 method="GET",
                 path="/api/clis",
                 access=Access.USER,
+                scope=Scope.SETTINGS,
                 handler=self.read,
                 summary="Every CLI, disabled ones included; an empty list for who is no admin",
                 tag="clis",

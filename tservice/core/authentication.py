@@ -42,11 +42,15 @@ class Visit:
 
 
 class Bucket(Enum):
-    """Where failures are counted; they never share counts (interface.md Authentication 4)."""
+    """Where failures are counted; they never share counts (interface.md Authentication 4).
+
+    Tokens have one of their own: a script with an old token locks nobody out of the login.
+    """
 
     BASIC = "basic"
     HOOK = "hook"
     QR = "qr"
+    TOKEN = "token"  # noqa: S105
 
 
 @frozen(kw_only=True)
@@ -67,12 +71,14 @@ class Wrong:
     @ivar username: whose password was tried, where that has a bucket of its own.
     @ivar text: of the bare 401.
     @ivar challenge: whether a browser shall ask for a password by itself.
+    @ivar busy: it was not looked at, because too much waits already; seconds to come back after.
     """
 
     bucket: Bucket
     username: str | None = None
     text: str = "Unauthorized"
     challenge: bool = True
+    busy: float = 0.0
 
 
 Verdict = Pass | Wrong | None

@@ -12,6 +12,9 @@ class Identity:
     @ivar username: the account's name; in single-user mode the configured one.
     @ivar method: C{none}, C{basic}, C{cookie}, C{token}, C{hook} or C{capability}.
     @ivar auth_session: the id of the cookie session behind this call, where there is one.
+    @ivar token: the id of the scoped token behind this call, where there is one.
+    @ivar scopes: what that token may do; C{None} without a token: everything.
+    @ivar sessions: the only sessions that it may reach; C{None}: all of its owner's.
     """
 
     username: str
@@ -20,7 +23,20 @@ class Identity:
     can_bypass_permissions: bool = True
     must_change_password: bool = False
     auth_session: str | None = None
+    token: str | None = None
+    scopes: frozenset[str] | None = None
+    sessions: frozenset[str] | None = None
 
-    def may_reach(self, owner: str | None) -> bool:
-        """Whether what C{owner} owns is this caller's to see (wire 26, Access)."""
+    def may_reach(self, owner: str | None, session_id: str | None = None) -> bool:
+        """Whether what C{owner} owns is this caller's to see (wire 26, Access).
+
+        @param session_id: the session that it is, or belongs to; without one it is nothing for
+            a token that is bound to sessions.
+        """
+        if self.sessions is not None and session_id not in self.sessions:
+            return False
         return self.admin or (owner is not None and owner == self.username)
+
+    def has_scope(self, scope: str) -> bool:
+        """Whether the caller may do what C{scope} covers; without a token: whoever it is."""
+        return self.scopes is None or scope in self.scopes

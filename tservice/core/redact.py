@@ -19,6 +19,7 @@ _PATTERNS = (
     re.compile(r"(service_session=)[^\s'\";,]+"),
     re.compile(r"(?i)(\w[\w+.-]*://)[^\s/@'\"]+(?=@)"),
     re.compile(r"(/q/)[A-Za-z0-9]{6}(?![A-Za-z0-9])"),
+    re.compile(r"(tsk_)[A-Za-z0-9_-]{20,}"),
     re.compile(r"(/webview/)[A-Za-z0-9_-]{16,}"),
 )
 """What looks like a secret wherever it comes from: the first group stays."""

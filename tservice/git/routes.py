@@ -12,7 +12,7 @@ from tservice.core.errors import ErrorCode
 from tservice.git.model import Kind, Options
 from tservice.git.service import GitService, Workspace
 from tservice.http.models import Answer, Query, QueryBool
-from tservice.http.operations import Access, Call, Operation
+from tservice.http.operations import Access, Call, Operation, Scope
 
 _NUMBER = re.compile(r"\s*[+-]?[0-9]{1,300}(\.[0-9]{1,300})?\s*")
 _REPOS, _SECONDS = (1, 50), (5, 120)
@@ -154,6 +154,7 @@ class GitRoutes:
                 method="GET",
                 path="/api/sessions/{id}/git-status",
                 access=Access.OWNER,
+                scope=Scope.GIT,
                 handler=self.status,
                 summary="Git status of a session's workspace; reads only, and offline",
                 tag="git",
@@ -164,6 +165,7 @@ class GitRoutes:
                 method="GET",
                 path="/api/sessions/{id}/git-diff",
                 access=Access.OWNER,
+                scope=Scope.GIT,
                 handler=self.diff,
                 summary="The diff of one file that the git status lists",
                 tag="git",

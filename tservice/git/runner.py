@@ -168,7 +168,6 @@ class GitRunner:
                 argv[0],
                 argv,
                 env=environment(self._path, overrides),
-                path=repository.root,
                 uid=actor.uid,
                 gid=actor.gid,
             )

@@ -156,6 +156,10 @@ def arguments(repository: Repository, words: Iterable[str | bytes]) -> list[byte
     return [
         b"--no-optional-locks",
         b"--no-pager",
+        # Git changes folders by itself: a process that starts in a folder of its own must be
+        # forked, which costs a large service several times what spawning it does.
+        b"-C",
+        repository.root,
         b"--git-dir=" + repository.control,
         b"--work-tree=" + repository.root,
         *(word.encode() if isinstance(word, str) else word for word in words),

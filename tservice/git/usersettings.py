@@ -85,6 +85,8 @@ def _core(config: ConfigFile, home: Path) -> dict[str, str]:
 def _safe(config: ConfigFile, home: Path, before: set[bytes]) -> set[bytes]:
     """An empty value forgets what came before, as git has it."""
     found = set(before)
+    if not config.has_section((b"safe",)):
+        return found
     for value in config.get_multivar((b"safe",), b"directory"):
         if not value:
             found.clear()

@@ -17,6 +17,7 @@ from tservice.core.authentication import Bucket, IAuthenticator, IFailures, Pass
 from tservice.core.config import Config
 from tservice.core.errors import ErrorCode, ServiceError, StartError, not_found
 from tservice.core.identity import Identity
+from tservice.core.scopes import READING
 from tservice.http import hosts, paths
 from tservice.http.envelope import Refusal, Response, bare
 from tservice.http.headers import HSTS, cors_headers, security_headers
@@ -221,6 +222,8 @@ class Gate:
         raise self._refuse(visit, wrong)
 
     def _refuse(self, visit: Visit, wrong: Wrong | None) -> Refusal:
+        if wrong is not None and wrong.busy:
+            return too_many(wrong.busy)
         if wrong is None:
             wait = self._failures.blocked(Bucket.BASIC, visit.address, None)
         else:
@@ -247,19 +250,39 @@ class Gate:
             raise ServiceError(
                 ErrorCode.PASSWORD_CHANGE_REQUIRED, "The password must be changed first"
             )
+        if who.scopes is not None:
+            judge_token(who, operation, path)
         if operation.access is Access.ADMIN and not who.admin:
             raise ServiceError(ErrorCode.FORBIDDEN, "Only an admin may do this")
-        if operation.access is Access.OWNER and not who.admin:
+        if operation.access is Access.OWNER:
             self._judge_owner(who, operation, path["id"])
 
     def _judge_owner(self, who: Identity, operation: Operation, session: str) -> None:
         owner = self._owner_of(session)
-        if owner == who.username:
+        if who.may_reach(owner, session):
             return
         if operation.style is not Style.WEBSOCKET:
             raise not_found(f"Session {session}")
         if owner is not None:
             raise ServiceError(ErrorCode.FORBIDDEN, f"Session {session} is not yours")
+
+
+def judge_token(who: Identity, operation: Operation, path: Mapping[str, str]) -> None:
+    """Judge whether a token reaches C{operation}; whose session it is is judged elsewhere.
+
+    @raise ServiceError: 403 naming the scope that is missing.
+    """
+    scope = operation.token_scope
+    if scope is None:
+        raise ServiceError(ErrorCode.FORBIDDEN, "No token may do this")
+    if not who.has_scope(scope):
+        raise ServiceError(ErrorCode.FORBIDDEN, f"The token lacks the scope {scope}")
+    if who.sessions is None or operation.access is Access.OWNER:
+        return
+    if operation.style is Style.WEBSOCKET and "id" in path:
+        return  # its handler judges, to close with a code
+    if operation.method not in SAFE_METHODS or scope not in READING:
+        raise ServiceError(ErrorCode.FORBIDDEN, "The token is bound to sessions")
 
 
 def needs_good_password(path: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from itertools import count
 from typing import Any
 
@@ -29,6 +29,9 @@ _TOKEN = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}")
 
 Path = Mapping[str, str]
 """A path's parameters."""
+
+Heard = Callable[[Call, object], None]
+"""Told a call and its outcome: the handler's result, or the exception that it raised."""
 
 
 class IGate(Interface):
@@ -91,10 +94,13 @@ class Kernel:
         pages: IPages,
         sockets: ISockets,
         base_path: str = "",
+        heard: Heard = lambda call, outcome: None,
     ) -> None:
         """
         @param base_path: where a reverse proxy put the service, for example C{/terminals}.
+        @param heard: told of each call that came to its handler, and what came of it.
         """
+        self._heard = heard
         self._gate, self._pages, self._sockets = gate, pages, sockets
         self._base = base_path
         self._faults = count(1)
@@ -251,10 +257,22 @@ class Kernel:
         if operation.style is Style.WEBSOCKET:
             await self._sockets.serve(call)
             return None
-        result = await operation.handler(call)
+        try:
+            result = await operation.handler(call)
+        except BaseException as error:
+            # Also a cancellation: the client left, but what it asked for may have been done.
+            self._tell(call, error)
+            raise
+        self._tell(call, result)
         if operation.style is Style.STREAM:
             return None
         return envelope.success(result, operation.style)
+
+    def _tell(self, call: Call, outcome: object) -> None:
+        try:
+            self._heard(call, outcome)
+        except Exception:
+            self._log.failure("{route} could not be noted", route=call.operation.path)
 
     async def _identify(self, request: Request, operation: Operation | None) -> Identity:
         passed = await self._gate.identify(request.visit, operation)

@@ -9,7 +9,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
-from tservice.http.operations import Access, Call, Operation, Reply, Style
+from tservice.http.operations import Access, Call, Operation, Reply, Scope, Style
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600)
 """Seconds; long polls end at 600."""
@@ -95,6 +95,7 @@ class Metrics:
                 method="GET",
                 path="/metrics",
                 access=Access.USER,
+                scope=Scope.ADMIN,
                 handler=self.read,
                 summary="Metrics for Prometheus",
                 tag="Diagnostics",

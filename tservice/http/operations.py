@@ -17,6 +17,7 @@ from twisted.web.iweb import IRequest
 
 from tservice.core.errors import ErrorCode
 from tservice.core.identity import Identity as Identity
+from tservice.core.scopes import Scope as Scope
 
 JSON_BODY_LIMIT = 1024 * 1024
 """Bytes of a JSON body, unless an operation says otherwise (wire 0)."""
@@ -51,6 +52,16 @@ class Style(Enum):
     """The handler writes to the request until the client is gone (SSE)."""
     WEBSOCKET = "websocket"
     """The handler returns an C{ISocketHandler} (tservice.http.socket)."""
+
+
+class Audit(Enum):
+    """What the audit log keeps of an operation."""
+
+    EACH = "each"
+    """One entry a request."""
+    SUMMED = "summed"
+    """What comes in many times a minute: one entry for what one caller did in a while."""
+    NONE = "none"
 
 
 @frozen(kw_only=True)
@@ -110,6 +121,9 @@ class Operation:
     @ivar answer: the type of the payload, for the OpenAPI document.
     @ivar errors: the codes it may answer beside those that its other fields imply.
     @ivar media_type: of a L{Style.RAW} success, for the OpenAPI document.
+    @ivar scope: what a token needs to call it; C{None}: no token may, but for L{Access.ADMIN},
+        which then is the scope C{admin}.
+    @ivar audit: C{None}: L{Audit.EACH} for what may change something.
     """
 
     method: str
@@ -126,3 +140,21 @@ class Operation:
     errors: tuple[ErrorCode, ...] = ()
     body_limit: int = JSON_BODY_LIMIT
     media_type: str = "application/json"
+    scope: Scope | None = None
+    audit: Audit | None = None
+
+    @property
+    def token_scope(self) -> Scope | None:
+        """The scope that a token needs; C{None} where no token may come."""
+        if self.scope is None and self.access is Access.ADMIN:
+            return Scope.ADMIN
+        return self.scope
+
+    @property
+    def audited(self) -> Audit:
+        """What the audit log keeps; hooks are the agents' own doing, not a person's."""
+        if self.audit is not None:
+            return self.audit
+        if self.method in ("GET", "HEAD", "OPTIONS") or self.access is Access.HOOK:
+            return Audit.NONE
+        return Audit.EACH

@@ -23,7 +23,7 @@ from tservice.core.events import Audience, Event, EventHub
 from tservice.core.identity import Identity
 from tservice.http.envelope import bare, dump
 from tservice.http.models import Query
-from tservice.http.operations import Access, Call, Operation, Style
+from tservice.http.operations import Access, Call, Operation, Scope, Style
 from tservice.http.request import Request
 
 HEARTBEAT_SECONDS = 15
@@ -91,11 +91,13 @@ def wants(event: Event, identity: Identity, sessions: frozenset[str] | None) -> 
     """
     if event.bulky and sessions is not None and event.session_id not in sessions:
         return False
+    if event.audience is Audience.OWNER:
+        return identity.may_reach(event.owner, event.session_id)
+    if identity.sessions is not None and event.session_id is not None:
+        return False
     if event.audience is Audience.EVERYONE:
         return True
-    if event.audience is Audience.OWNER:
-        return identity.may_reach(event.owner)
-    return identity.admin
+    return identity.admin and identity.has_scope(Scope.ADMIN)
 
 
 @implementer(IPushProducer)
@@ -115,6 +117,10 @@ class Client:
         self._paused = False
         self._over = False
         self.done: Deferred[None] = Deferred()
+
+    def wants_terminal(self, session_id: str) -> bool:
+        """Whether it asked for the bulky events of that session, or did not say which."""
+        return self._sessions is None or session_id in self._sessions
 
     def tell(self, entry: Entry) -> None:
         """Send C{entry}, if it is for this client."""
@@ -177,6 +183,10 @@ class EventStreams(Service):
     def count(self) -> int:
         """How many clients listen."""
         return len(self._clients)
+
+    def wants_terminal(self, session_id: str) -> bool:
+        """Whether some client wants that session's bulky events."""
+        return any(client.wants_terminal(session_id) for client in self._clients)
 
     def startService(self) -> None:
         """Start hearing events."""
@@ -272,6 +282,7 @@ class EventStreams(Service):
                 method="GET",
                 path="/api/events",
                 access=Access.USER,
+                scope=Scope.EVENTS,
                 handler=self.stream,
                 summary="Everything that happens, as Server-Sent Events",
                 tag="Events",

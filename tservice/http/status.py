@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from tservice.http.models import Answer
-from tservice.http.operations import Access, Call, Operation, Reply, Style
+from tservice.http.operations import Access, Call, Operation, Reply, Scope, Style
 from tservice.http.sse import Status
 
 
@@ -83,6 +83,7 @@ class StatusRoutes:
                 method="GET",
                 path="/api/status",
                 access=Access.USER,
+                scope=Scope.SESSIONS_READ,
                 handler=self.status,
                 summary="The state that a client begins with",
                 tag="Events",

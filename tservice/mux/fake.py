@@ -7,7 +7,7 @@ tests that care hold a pane (L{HostedPane.hold}) and release it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -23,6 +23,7 @@ from tservice.mux.fakehost import (
 )
 from tservice.mux.interface import (
     Capture,
+    Guard,
     IMultiplexer,
     IPane,
     IPaneListener,
@@ -32,7 +33,7 @@ from tservice.mux.interface import (
     PaneGone,
     PaneSpec,
 )
-from tservice.mux.keys import KEYS
+from tservice.mux.keys import KEYS, digit
 from tservice.mux.listeners import PaneListeners
 from tservice.mux.outputlog import OutputLog
 from tservice.mux.typed import paste_text, pieces
@@ -64,6 +65,8 @@ class FakePane:
         self.paused = False
         self._listeners = PaneListeners()
         self._attached = True
+        self._typings = 0
+        self.typed_at: float | None = None
         hosted.clients[id(self)] = self
 
     @property
@@ -91,29 +94,29 @@ class FakePane:
 
     async def write(self, data: bytes, mark: Mark | None = None) -> None:
         for piece, moved in pieces(data, mark):
-            await self._do("write", partial(self.hosted.type, piece, moved))
+            await self._type("write", partial(self.hosted.type, piece, moved))
 
     async def send_key(self, name: str, mark: Mark | None = None) -> None:
-        key = KEYS[name]
-
-        def press() -> None:
-            application = self.hosted.grid.has(1) and name in _CURSOR_KEYS
-            typed = key.plain.replace(b"[", b"O") if application else key.plain
-            self.hosted.type(typed, mark)
-            self.hosted.keys.append(name)
-
-        await self._do("send_key", press)
+        await self._type("send_key", lambda: self._press(name, mark))
 
     async def paste(self, text: str, mark: Mark | None = None) -> None:
-        data = paste_text(text)
+        await self._type("paste", lambda: self._paste(text, mark))
 
-        def paste() -> None:
-            bracketed = self.hosted.grid.has(2004)
-            typed = b"\x1b[200~" + data + b"\x1b[201~" if bracketed else data
-            self.hosted.type(typed, mark)
-            self.hosted.pastes.append(data.decode())
+    async def guard(self) -> Guard:
+        typed = self._typings
 
-        await self._do("paste", paste)
+        def look() -> Guard:
+            hosted = self.hosted
+            seal = (typed, None if hosted.restless else hosted.prints)
+            return Guard(capture=self._capture(0), still=not hosted.restless, seal=seal)
+
+        return await self._do("guard", look)
+
+    async def press_if(self, key: str, guard: Guard, rows: Sequence[int]) -> bool:
+        return await self._type_if("press_if", guard, rows, lambda: self._press(key))
+
+    async def paste_if(self, text: str, guard: Guard, rows: Sequence[int]) -> bool:
+        return await self._type_if("paste_if", guard, rows, lambda: self._paste(text))
 
     async def last_mark(self) -> Mark | None:
         return await self._do("last_mark", lambda: self.hosted.mark)
@@ -176,6 +179,50 @@ class FakePane:
         self.detach()
         self._listeners.clear()
         self._host.lose(self.session_id)
+
+    async def _type(self, operation: str, effect: Callable[[], None]) -> None:
+        self._typings += 1
+        self.typed_at = self._host.clock.seconds()
+        try:
+            await self._do(operation, effect)
+        finally:
+            self.typed_at = self._host.clock.seconds()
+
+    def _press(self, name: str, mark: Mark | None = None) -> None:
+        typed = digit(name)
+        if typed is None:
+            application = self.hosted.grid.has(1) and name in _CURSOR_KEYS
+            plain = KEYS[name].plain
+            typed = plain.replace(b"[", b"O") if application else plain
+        self.hosted.type(typed, mark)
+        self.hosted.keys.append(name)
+
+    def _paste(self, text: str, mark: Mark | None = None) -> None:
+        data = paste_text(text)
+        bracketed = self.hosted.grid.has(2004)
+        self.hosted.type(b"\x1b[200~" + data + b"\x1b[201~" if bracketed else data, mark)
+        self.hosted.pastes.append(data.decode())
+
+    async def _type_if(
+        self, operation: str, guard: Guard, rows: Sequence[int], effect: Callable[[], None]
+    ) -> bool:
+        if self.hosted.ending is not None:
+            raise PaneGone(f"the process of session {self.session_id} is over")
+        if guard.seal[0] != self._typings:
+            return False
+        self._typings += 1
+        return await self._do(operation, lambda: self._if(guard, rows, effect))
+
+    def _if(self, guard: Guard, rows: Sequence[int], effect: Callable[[], None]) -> bool:
+        prints = guard.seal[1]
+        now = self._capture(0)
+        same = all(now.lines[row] == guard.capture.lines[row] for row in rows)
+        silent = prints is None or prints == self.hosted.prints
+        size = (now.cols, now.rows) == (guard.capture.cols, guard.capture.rows)
+        if not (same and silent and size):
+            return False
+        effect()
+        return True
 
     def _capture(self, history: int | None) -> Capture:
         hosted = self.hosted

@@ -145,6 +145,8 @@ class HostedPane:
     @ivar mark: what was typed last with a mark.
     @ivar copy_mode: set by a test; the next typed byte leaves it.
     @ivar gone: the server has ended.
+    @ivar prints: how often the program printed.
+    @ivar restless: set by a test; guards compare rows only, as of a screen that never rests.
     """
 
     spec: PaneSpec
@@ -161,6 +163,8 @@ class HostedPane:
     copy_mode: bool = False
     ending: PaneExit | None = None
     gone: bool = False
+    prints: int = 0
+    restless: bool = False
     clients: dict[int, Client] = field(factory=dict)
     _faults: list[_Fault] = field(factory=list)
     _held: deque[Callable[[], None]] | None = None
@@ -172,6 +176,7 @@ class HostedPane:
         """The program prints C{data}."""
         if self.ending is not None or self.gone:
             return
+        self.prints += 1
         self.grid.feed(data)
         for client in tuple(self.clients.values()):
             client.printed(data)

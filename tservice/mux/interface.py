@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 
 from attrs import frozen
@@ -123,6 +123,21 @@ class Mark:
     done: int = 0
 
 
+@frozen(kw_only=True)
+class Guard:
+    """A look at the screen that a key can be bound to.
+
+    @ivar capture: the screen, without history.
+    @ivar still: the pane was quiet before the look, so that any byte printed since is noticed.
+        Without that the rows alone are compared.
+    @ivar seal: the multiplexer's own.
+    """
+
+    capture: Capture
+    still: bool
+    seal: tuple[int, int | None]
+
+
 class IPaneListener(Interface):
     """Hears of a pane's life.  Bytes are read from its L{OutputLog} instead.
 
@@ -158,6 +173,9 @@ class IPane(Interface):
     rows: int = Attribute("rows as applied")
     title: str = Attribute("the pane's title as the program set it")
     paused: bool = Attribute("true between pause and resume")
+    typed_at: float | None = Attribute(
+        "clock seconds when typing without a guard was last sent or done"
+    )
 
     def listen(listener: IPaneListener) -> Callable[[], None]:
         """Start telling C{listener}; the returned function ends it."""
@@ -177,6 +195,22 @@ class IPane(Interface):
 
         ESC and other C0 bytes but TAB and LF are stripped, so that the text cannot leave the paste.
         """
+
+    async def guard() -> Guard:
+        """Look at the screen, so that a key can be pressed only while it stays as it is."""
+
+    async def press_if(key: str, guard: Guard, rows: Sequence[int]) -> bool:
+        """Press a key of C{keys.KEYS} or a digit, unless the screen changed since C{guard}.
+
+        The server looks and presses in one step: what was printed after C{guard} is seen, and
+        nothing else is typed in between.  What the program has not printed yet nobody can see.
+
+        @param rows: the screen's rows that must stand where they stood.
+        @return: false: it changed, or something was typed through this pane; nothing was pressed.
+        """
+
+    async def paste_if(text: str, guard: Guard, rows: Sequence[int]) -> bool:
+        """As L{press_if}, but L{paste} C{text}."""
 
     async def last_mark() -> Mark | None:
         """The mark of the last thing typed with one; it outlives this process."""

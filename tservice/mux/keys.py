@@ -56,3 +56,8 @@ KEYS: Mapping[str, Key] = MappingProxyType(
     }
 )
 """Every name that C{send-key} takes."""
+
+
+def digit(name: str) -> bytes | None:
+    """The byte of a digit key from 0 to 9; C{None} for every other name."""
+    return name.encode() if len(name) == 1 and name in "0123456789" else None

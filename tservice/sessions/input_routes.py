@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode
 from tservice.http.models import Body
-from tservice.http.operations import Access, Call, Operation, Reply, Style
+from tservice.http.operations import Access, Audit, Call, Operation, Reply, Scope, Style
 from tservice.sessions.answer_routes import DeliveryAnswer
 from tservice.sessions.interfaces import Delivery, ISessions
 from tservice.sessions.requests import CLIENT_ID_LENGTH, SEQ_LIMIT, InputRequest
@@ -95,6 +95,8 @@ class InputRoutes:
                 method="POST",
                 path="/api/sessions/{id}/input",
                 access=Access.OWNER,
+                scope=Scope.SESSIONS_INPUT,
+                audit=Audit.SUMMED,
                 handler=self._input,
                 summary="Type something, as a prompt or as raw bytes, and wait if asked to",
                 tag="terminal",

@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode, not_found
 from tservice.http.models import Body, Query
-from tservice.http.operations import Access, Call, Operation
+from tservice.http.operations import Access, Call, Operation, Scope
 from tservice.sessions.answer_routes import Killed, OneSession, QuickStartAnswer, SessionAnswer
 from tservice.sessions.quickstart import ORIGIN_LENGTH, QuickStart
 from tservice.sessions.requests import CreateRequest
@@ -122,6 +122,7 @@ class LifeRoutes:
                 method="GET",
                 path="/api/sessions",
                 access=Access.USER,
+                scope=Scope.SESSIONS_READ,
                 handler=self.list,
                 summary="The sessions that the caller may see, in the order of the list",
                 tag="sessions",
@@ -131,6 +132,7 @@ class LifeRoutes:
                 method="GET",
                 path="/api/sessions/{id}",
                 access=Access.OWNER,
+                scope=Scope.SESSIONS_READ,
                 handler=self.read,
                 summary="One session",
                 tag="sessions",
@@ -144,6 +146,7 @@ class LifeRoutes:
                 method="POST",
                 path="/api/sessions",
                 access=Access.USER,
+                scope=Scope.SESSIONS_MANAGE,
                 handler=self.create,
                 summary="Make a session; nothing runs unless start is true",
                 tag="sessions",
@@ -156,6 +159,7 @@ class LifeRoutes:
                 method="POST",
                 path="/api/quick-start",
                 access=Access.USER,
+                scope=Scope.SESSIONS_MANAGE,
                 handler=self.quick_start,
                 summary="Make a case where it is missing, and start a session in it",
                 tag="sessions",
@@ -172,6 +176,7 @@ class LifeRoutes:
             method="POST",
             path=f"/api/sessions/{{id}}/{name}",
             access=Access.OWNER,
+            scope=Scope.SESSIONS_MANAGE,
             handler=self.start,
             summary="Start the session's process, or attach to the one that was let go",
             tag="sessions",
@@ -192,6 +197,7 @@ class LifeRoutes:
                 method="DELETE",
                 path="/api/sessions/{id}",
                 access=Access.OWNER,
+                scope=Scope.SESSIONS_MANAGE,
                 handler=self.delete,
                 summary="End the session and remove it, or let go of its process",
                 tag="sessions",
@@ -203,6 +209,7 @@ class LifeRoutes:
                 method="DELETE",
                 path="/api/sessions",
                 access=Access.USER,
+                scope=Scope.SESSIONS_MANAGE,
                 handler=self.delete_all,
                 summary="End and remove every session of the caller",
                 tag="sessions",

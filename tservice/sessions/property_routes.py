@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from tservice.core.errors import ErrorCode
 from tservice.http.models import Body
-from tservice.http.operations import Access, Call, Handler, Operation
+from tservice.http.operations import Access, Call, Handler, Operation, Scope
 from tservice.sessions.answer_routes import (
     AutoClearAnswer,
     AutoCompactAnswer,
@@ -120,6 +120,7 @@ class PropertyRoutes:
                 method="PUT",
                 path="/api/session-order",
                 access=Access.USER,
+                scope=Scope.SESSIONS_MANAGE,
                 handler=self.order,
                 summary="Put the caller's sessions into an order",
                 tag="sessions",
@@ -184,6 +185,7 @@ def _put(
         method="PUT",
         path=f"/api/sessions/{{id}}/{name}",
         access=Access.OWNER,
+        scope=Scope.SESSIONS_MANAGE,
         handler=handler,
         summary=summary,
         tag="sessions",

@@ -131,9 +131,9 @@ class Roster:
 
 def may_see(record: Session, caller: Identity | None) -> bool:
     """Whether the session exists for C{caller}; C{None} is the service itself."""
-    return caller is None or caller.may_reach(record.owner)
+    return caller is None or caller.may_reach(record.owner, record.id)
 
 
 def is_own(record: Session, caller: Identity) -> bool:
-    """Whether it belongs to C{caller}; in single-user mode every session does."""
-    return record.owner is None or record.owner == caller.username
+    """Whether it belongs to C{caller}; what nobody owns belongs to whoever may see it."""
+    return may_see(record, caller) and record.owner in (None, caller.username)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from twisted.logger import Logger
@@ -37,6 +38,7 @@ class TerminalSocket:
 
     @param cid: the client id: inputs are deduplicated under it, and its old socket is replaced.
     @param since: offset to resume at, in the life of the stream named C{epoch}.
+    @param typed: told how many characters of input were accepted.
     """
 
     _log = Logger()
@@ -51,6 +53,7 @@ class TerminalSocket:
         cid: str,
         epoch: str | None,
         since: int | None,
+        typed: Callable[[int], None] = lambda length: None,
     ) -> None:
         self._sessions = sessions
         self._sockets = sockets
@@ -58,6 +61,7 @@ class TerminalSocket:
         self._caller = caller
         self._epoch = epoch
         self._since = since
+        self._typed = typed
         self._channel: Channel | None = None
         self.cid = cid
 
@@ -155,6 +159,7 @@ class TerminalSocket:
             self._acknowledge(message.seq, err=str(ErrorCode.INTERNAL_ERROR))
             raise
         else:
+            self._typed(len(message.data))
             self._acknowledge(message.seq, **({"dup": True} if delivery.duplicate else {}))
 
     def _acknowledge(self, seq: int | None, **fields: object) -> None:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field
 from zope.interface import implementer
 
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.identity import Identity
 from tservice.http.frames import Message
 from tservice.http.models import Query, QueryInt
-from tservice.http.operations import Access, Call, Operation, Style
+from tservice.http.operations import Access, Call, Operation, Scope, Style
 from tservice.http.socket import ISocket, ISocketHandler
 from tservice.sessions.frames import MAX_SEQ
 from tservice.sessions.interfaces import ISessions
 from tservice.sessions.requests import CLIENT_ID_LENGTH
 from tservice.sessions.socket import TerminalSocket
 from tservice.sessions.sockets import TerminalSockets
+
+Typed = Callable[[Identity, str, str, int], None]
 
 
 class TerminalQuery(Query):
@@ -105,14 +110,24 @@ class SocketRoutes:
     """C{/ws/sessions/{id}/terminal}."""
 
     def __init__(
-        self, sessions: ISessions, sockets: TerminalSockets, new_cid: Callable[[], str]
+        self,
+        sessions: ISessions,
+        sockets: TerminalSockets,
+        new_cid: Callable[[], str],
+        typed: Typed = lambda caller, address, session_id, length: None,
     ) -> None:
+        """
+        @param typed: told of input: whose, from which address, for which session, how long.
+        """
+        self._typed = typed
         self._sessions = sessions
         self._sockets = sockets
         self._new_cid = new_cid
         self._frames = SharedFrames()
 
     async def _terminal(self, call: Call) -> TerminalHandler:
+        if not call.identity.has_scope(Scope.SESSIONS_READ):
+            raise ServiceError(ErrorCode.FORBIDDEN, "The token lacks the scope sessions:read")
         query: TerminalQuery = call.query
         conversation = TerminalSocket(
             self._sessions,
@@ -122,6 +137,7 @@ class SocketRoutes:
             cid=query.cid or self._new_cid(),
             epoch=query.epoch,
             since=query.since,
+            typed=partial(self._typed, call.identity, call.address, call.id),
         )
         return TerminalHandler(conversation, self._frames)
 
@@ -133,6 +149,7 @@ class SocketRoutes:
                 path="/ws/sessions/{id}/terminal",
                 # Whose session it is is judged after the upgrade, so that a page sees the code.
                 access=Access.USER,
+                scope=Scope.SESSIONS_INPUT,
                 handler=self._terminal,
                 summary="The terminal: output as it comes, input, sizes",
                 tag="Terminal",

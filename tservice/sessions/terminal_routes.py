@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode
 from tservice.http.models import Body, Query
-from tservice.http.operations import Access, Call, Operation, Reply
+from tservice.http.operations import Access, Audit, Call, Operation, Reply, Scope
 from tservice.sessions.answer_routes import (
     SearchAnswer,
     SizeAnswer,
@@ -77,6 +77,8 @@ class TerminalRoutes:
                 method="POST",
                 path="/api/sessions/{id}/send-key",
                 access=Access.OWNER,
+                scope=Scope.SESSIONS_INPUT,
+                audit=Audit.SUMMED,
                 handler=self.send_key,
                 summary="Press one named key",
                 tag="terminal",
@@ -88,6 +90,8 @@ class TerminalRoutes:
                 method="POST",
                 path="/api/sessions/{id}/resize",
                 access=Access.OWNER,
+                scope=Scope.SESSIONS_INPUT,
+                audit=Audit.NONE,
                 handler=self.resize,
                 summary="Ask for a size; answers the one that holds",
                 tag="terminal",
@@ -103,6 +107,7 @@ class TerminalRoutes:
                 method="GET",
                 path="/api/sessions/{id}/terminal",
                 access=Access.OWNER,
+                scope=Scope.SESSIONS_READ,
                 handler=self.read,
                 summary="The screen, or with full=1 the history too",
                 tag="terminal",
@@ -114,6 +119,7 @@ class TerminalRoutes:
                 method="GET",
                 path="/api/sessions/{id}/search",
                 access=Access.OWNER,
+                scope=Scope.SESSIONS_READ,
                 handler=self.search,
                 summary="Find a literal in the pane's history",
                 tag="terminal",

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from tservice.core.errors import ErrorCode, invalid
 from tservice.http.models import Answer, Query, QueryBool, QueryInt
-from tservice.http.operations import Access, Call, Operation, Reply, Style
+from tservice.http.operations import Access, Call, Operation, Reply, Scope, Style
 from tservice.sessions.waiting import FLEET_MAX, Waiting, WaitRequest
 from tservice.sessions.waits import TIMEOUT_DEFAULT, Signal
 from tservice.terminal.matcher import NEEDLE_MAX, Needle
@@ -158,6 +158,7 @@ class WaitRoutes:
                 method="GET",
                 path="/api/sessions/{id}/wait",
                 access=Access.OWNER,
+                scope=Scope.WAITS,
                 handler=self._wait,
                 summary="Wait until the session gives a signal",
                 tag="Waits",
@@ -170,6 +171,7 @@ class WaitRoutes:
                 method="GET",
                 path="/api/sessions/{id}/wait-output",
                 access=Access.OWNER,
+                scope=Scope.WAITS,
                 handler=self._wait_output,
                 summary="Wait until the session prints a literal text",
                 tag="Waits",
@@ -182,6 +184,7 @@ class WaitRoutes:
                 method="GET",
                 path="/api/waits",
                 access=Access.USER,
+                scope=Scope.WAITS,
                 handler=self._fleet,
                 summary="Wait until any or all of several sessions give a signal",
                 tag="Waits",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tservice.core.errors import ErrorCode
-from tservice.http.operations import Access, Call, Operation
+from tservice.http.operations import Access, Call, Operation, Scope
 from tservice.settings.model import SettingsPatch, changes, public
 from tservice.settings.service import SettingsService
 
@@ -25,6 +25,7 @@ class SettingsRoutes:
                 method="GET",
                 path="/api/settings",
                 access=Access.USER,
+                scope=Scope.SETTINGS,
                 handler=self.read,
                 summary="Every setting, defaults filled in",
                 tag="settings",
@@ -34,6 +35,7 @@ class SettingsRoutes:
                 method="PUT",
                 path="/api/settings",
                 access=Access.ADMIN,
+                scope=Scope.SETTINGS,
                 handler=self.change,
                 summary="Change the settings given; answers all of them",
                 tag="settings",

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
-from attrs import frozen
+from attrs import field, frozen
 
 from tservice.access import hooksecret
+from tservice.access.account_routes import AccountRoutes
+from tservice.access.accounts import Accounts, Surroundings
+from tservice.access.accountstore import AccountStore
 from tservice.access.authenticators import (
     BasicAuthenticator,
     CookieAuthenticator,
@@ -16,10 +20,20 @@ from tservice.access.authenticators import (
 from tservice.access.cookies import CookieSessions
 from tservice.access.cookiestore import DatabaseCookieStore
 from tservice.access.failures import Failures
+from tservice.access.firstadmin import make_first_admin
+from tservice.access.hashing import Hasher
+from tservice.access.interfaces import IAccounts
+from tservice.access.model import CookieSession
 from tservice.access.passwords import SingleAccount
 from tservice.access.routes import AccessRoutes
+from tservice.audit.interfaces import IAuditLog
+from tservice.audit.model import Entry
+from tservice.audit.service import AuditLog
 from tservice.core.authentication import IAuthenticator
-from tservice.core.errors import ServiceError, StartError
+from tservice.core.errors import ServiceError
+from tservice.core.identity import Identity
+from tservice.core.stack import Closing, ServiceStack
+from tservice.core.threads import IThreads
 from tservice.http.gate import Gate, rules_of
 from tservice.http.operations import Operation
 from tservice.http.sse import EventStreams
@@ -28,6 +42,29 @@ from tservice.http.websocket import WebSockets
 from tservice.sessions.service import SessionService
 from tservice.store.database import Database
 from tservice.tap.base import Base
+from tservice.tokens.routes import TokenRoutes
+from tservice.tokens.service import TokenAuthenticator, TokenService
+from tservice.tokens.store import TokenStore
+
+
+@frozen(kw_only=True)
+class Ground:
+    """What the perimeter stands on."""
+
+    base: Base
+    database: Database
+    threads: IThreads
+    audit: AuditLog
+    sessions: SessionService
+    sockets: WebSockets
+    streams: EventStreams
+    pages: Pages
+    random: Callable[[int], bytes] = field(default=os.urandom)
+
+    def drop(self, whose: Callable[[Identity], bool]) -> None:
+        """End the sockets and streams of those whose right to them is over."""
+        for open_ones in (self.sockets, self.streams):
+            open_ones.drop(whose)
 
 
 @frozen(kw_only=True)
@@ -38,49 +75,108 @@ class AccessParts:
     operations: list[Operation]
 
 
-def wire_access(
-    base: Base,
-    database: Database,
-    sessions: SessionService,
-    sockets: WebSockets,
-    streams: EventStreams,
-    pages: Pages,
-) -> AccessParts:
-    """Passwords, cookies, the hook secret, and the gate that asks for them.
+def wire_access(ground: Ground, stack: ServiceStack) -> AccessParts:
+    """Passwords, accounts, cookies, tokens, the hook secret, and the gate that asks for them.
 
-    @raise StartError: the file of the hook secret is not one of ours, or open to others;
-        or accounts are asked for.
+    @raise StartError: a secret's file is not one of ours, or open to others; or there can be no
+        first admin.
     """
-    config, clock = base.config, base.reactor
-    if config.multiuser:
-        raise StartError("multiuser: this version has no accounts yet")
-
-    def revoked(ids: frozenset[str]) -> None:
-        for open_ones in (sockets, streams):
-            open_ones.drop(lambda identity: identity.auth_session in ids)
-
-    secret = hooksecret.hook_secret(config.data_dir, os.urandom)
+    base = ground.base
+    config = base.config
+    secret = hooksecret.hook_secret(config.data_dir, ground.random)
     base.redactor.register(secret)
-    cookies = CookieSessions(DatabaseCookieStore(database), clock, os.urandom, revoked)
-    failures = Failures(clock)
-    accounts = None
-    authenticators: list[IAuthenticator] = [Everybody(config.username)]
-    if config.password is not None:
-        accounts = SingleAccount(config.username, config.password)
-        authenticators = [
-            CookieAuthenticator(cookies, accounts),
-            BasicAuthenticator(cookies, accounts),
-        ]
+    cookies = _cookies(ground)
+    tokens = TokenService(
+        TokenStore(ground.database),
+        base.reactor,
+        ground.random,
+        lambda ids: ground.drop(lambda identity: identity.token in ids),
+    )
+    Closing("tokens", tokens.close).setServiceParent(stack)
+    failures = Failures(base.reactor, ground.audit.failed)
+    accounts, routes = _accounts(ground, cookies, tokens, failures)
     gate = Gate(
         rules_of(config, ()),
-        authenticators,
+        _authenticators(config.username, cookies, tokens, accounts),
         HookAuthenticator(secret),
         failures,
-        lambda session_id: owner_of(sessions, session_id),
-        pages.login_page,
+        lambda session_id: owner_of(ground.sessions, session_id),
+        ground.pages.login_page,
     )
-    routes = AccessRoutes(cookies, accounts, failures, config.username, config.multiuser)
-    return AccessParts(gate=gate, operations=routes.operations())
+    signing = AccessRoutes(cookies, accounts, failures, config.username, config.multiuser)
+    operations = [*signing.operations(), *routes, *TokenRoutes(tokens).operations()]
+    return AccessParts(gate=gate, operations=operations)
+
+
+def _cookies(ground: Ground) -> CookieSessions:
+    return CookieSessions(
+        DatabaseCookieStore(ground.database),
+        ground.base.reactor,
+        ground.random,
+        lambda ids: ground.drop(lambda identity: identity.auth_session in ids),
+        lambda session: note_login(ground.audit, session),
+    )
+
+
+def _accounts(
+    ground: Ground, cookies: CookieSessions, tokens: TokenService, failures: Failures
+) -> tuple[IAccounts | None, list[Operation]]:
+    """Who there is, C{None} where no password is asked for, and the routes of accounts."""
+    base = ground.base
+    config = base.config
+    if not config.multiuser:
+        if config.password is None:
+            return None, []
+        return SingleAccount(config.username, config.password), []
+
+    def revoke(username: str) -> int:
+        ended = cookies.revoke(lambda session: session.username == username)
+        ground.drop(lambda identity: identity.username == username)
+        return ended
+
+    around = Surroundings(
+        clock=base.reactor,
+        random=ground.random,
+        hasher=Hasher(ground.threads, ground.random),
+        hub=base.hub,
+        revoke=revoke,
+        forget=tokens.forget,
+        owns=lambda name: any(one.owner == name for one in ground.sessions.list()),
+    )
+    accounts = Accounts(AccountStore(ground.database), around)
+    make_first_admin(accounts, config.username, config.password)
+    return accounts, AccountRoutes(accounts, cookies, failures).operations()
+
+
+def _authenticators(
+    username: str, cookies: CookieSessions, tokens: TokenService, accounts: IAccounts | None
+) -> list[IAuthenticator]:
+    """In the order in which they are asked: what is shown on purpose before what is ambient."""
+    if accounts is None:
+        everybody = Identity(username=username, admin=True)
+
+        def owner(name: str) -> Identity | None:
+            return everybody if name == username else None
+
+        return [TokenAuthenticator(tokens, owner), Everybody(username)]
+    return [
+        TokenAuthenticator(tokens, accounts.identity),
+        CookieAuthenticator(cookies, accounts),
+        BasicAuthenticator(cookies, accounts),
+    ]
+
+
+def note_login(audit: IAuditLog, session: CookieSession) -> None:
+    """Keep that somebody signed in."""
+    audit.record(
+        Entry(
+            action="login",
+            actor=session.username,
+            method=session.method,
+            address=session.address,
+            target=session.id,
+        )
+    )
 
 
 def owner_of(sessions: SessionService, session_id: str) -> str | None:

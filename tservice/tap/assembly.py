@@ -13,9 +13,11 @@ from typing import Any
 from twisted.internet.task import deferLater
 
 from tservice import __version__
+from tservice.agents.telemetry_model import plan_usage_json
 from tservice.clis.routes import CliRoutes
 from tservice.core.listening import Listener
 from tservice.core.stack import Closing, ServiceStack
+from tservice.core.threads import Threads
 from tservice.http.apidocs import ApiDocs
 from tservice.http.kernel import Kernel
 from tservice.http.metrics import Metrics, Values
@@ -25,12 +27,16 @@ from tservice.http.sse import EventStreams
 from tservice.http.static import Pages
 from tservice.http.status import StatusRoutes
 from tservice.http.websocket import WebSockets
+from tservice.sessions.terminalfeed import TerminalFeed
 from tservice.settings.routes import SettingsRoutes
 from tservice.settings.service import SettingsService
 from tservice.status.service import Sources, StatusService
-from tservice.tap.access import wire_access
+from tservice.tap.access import Ground, wire_access
+from tservice.tap.audit import wire_audit
 from tservice.tap.base import Base
+from tservice.tap.features import wire_git, wire_webhooks
 from tservice.tap.ground import open_database, wire_clis, wire_mux
+from tservice.tap.push import wire_push
 from tservice.tap.root import Startup
 from tservice.tap.sessions import Sessions, wire_sessions
 
@@ -38,38 +44,90 @@ from tservice.tap.sessions import Sessions, wire_sessions
 def assemble(base: Base, stack: ServiceStack) -> None:
     """Put everything together, bottom up; each service starts as it joins C{stack}."""
     database = open_database(base, stack)
+    threads = Threads(base.reactor)
+    threads.setServiceParent(stack)
+    audit = wire_audit(base, database, stack)
     settings = SettingsService(base.config.data_dir / "settings.json", base.hub, base.config)
     settings.load()
     clis = wire_clis(base, settings, stack)
     mux = wire_mux(base, stack)
-    sessions = wire_sessions(base, database, settings, clis, mux, lambda: listener, stack)
-    sockets = WebSockets(base.reactor)
-    status = StatusService(
-        base.reactor, __version__, sessions.service, base.config.multiuser, Sources()
+    sessions = wire_sessions(
+        base, database, settings, clis, mux, lambda: listener, threads, stack, audit.routes.typed
     )
-    streams = EventStreams(base.hub, base.reactor, secrets.token_hex(4), status.describe)
+    webhooks = wire_webhooks(base, database, settings, sessions.service, stack)
+    sockets = WebSockets(base.reactor)
+    status = wire_status(base, sessions)
+    streams = wire_streams(base, sessions, status, stack)
     pages = Pages(Path(__file__).parents[1] / "static")
-    access = wire_access(base, database, sessions.service, sockets, streams, pages)
+    ground = Ground(
+        base=base,
+        database=database,
+        threads=threads,
+        audit=audit.log,
+        sessions=sessions.service,
+        sockets=sockets,
+        streams=streams,
+        pages=pages,
+    )
+    access = wire_access(ground, stack)
     metrics = wire_metrics(sessions, sockets, streams)
     operations = documented(
         [
             *access.operations,
+            *audit.routes.operations(),
             *sessions.operations,
             *SettingsRoutes(settings).operations(),
             *CliRoutes(clis.service).operations(),
             *StatusRoutes(status.describe).operations(),
             *streams.operations(),
             *metrics.operations(),
+            *wire_git(base, threads, sessions.service, stack).operations(),
+            *webhooks.operations(),
+            *wire_push(base, database, settings, threads, sessions.service, stack),
         ]
     )
-    kernel = Kernel(operations, access.gate, pages, sockets, base.config.base_path)
+    kernel = Kernel(
+        operations, access.gate, pages, sockets, base.config.base_path, audit.routes.heard
+    )
     site = Site(kernel, base.reactor, metrics.answered)
     listener = Listener(base.reactor, base.addresses, site)
-    startup = Startup(base, sessions.service.open, listener, lambda: give_up(base.reactor))
+
+    async def take_up() -> None:
+        await sessions.open()
+        webhooks.start()
+
+    startup = Startup(base, take_up, listener, lambda: give_up(base.reactor))
     # One turn of the reactor, in which what was just written leaves for those who read.
     last_words = Closing("last words", lambda: deferLater(base.reactor, 0))
     for service in (sockets, last_words, streams, listener, startup):
         service.setServiceParent(stack)
+
+
+def wire_status(base: Base, sessions: Sessions) -> StatusService:
+    """The state that a client starts from."""
+    sources = Sources(
+        approvals=sessions.asked.approvals.known,
+        plan_usage=lambda identity: plan_usage_json(sessions.agents.agents.plan_usage()),
+    )
+    return StatusService(
+        base.reactor, __version__, sessions.service, base.config.multiuser, sources
+    )
+
+
+def wire_streams(
+    base: Base, sessions: Sessions, status: StatusService, stack: ServiceStack
+) -> EventStreams:
+    """The event stream, and the terminals' output for those of its clients that want it."""
+    streams = EventStreams(base.hub, base.reactor, secrets.token_hex(4), status.describe)
+    feed = TerminalFeed(
+        base.reactor,
+        base.hub,
+        sessions.service.pane_of,
+        sessions.service.owner_of,
+        streams.wants_terminal,
+    )
+    Closing("terminal feed", feed.close).setServiceParent(stack)
+    return streams
 
 
 def documented(operations: list[Operation]) -> list[Operation]:

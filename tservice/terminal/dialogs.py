@@ -67,6 +67,11 @@ class Dialog:
         return next((option for option in self.options if option.selected), None)
 
 
+def is_placeholder(label: str) -> bool:
+    """Whether the option with a field of its own still shows what the client wrote there."""
+    return bool(_FREE_TEXT.fullmatch(label))
+
+
 def read_dialog(frame: Frame, rules: ScreenRules) -> Dialog | None:
     """The dialog that C{frame} shows, or C{None}."""
     if frame.bottom < 0 or frame.dead or _transcript_view(frame):

@@ -112,6 +112,13 @@ def _limit(paragraphs: list[list[str]]) -> str | None:
     return None
 
 
+def limit_of(text: str) -> tuple[str, str | None] | None:
+    """The sentence of a usage limit in C{text} and when it ends, in its own words."""
+    rows = [row for row in text.splitlines() if row.strip()]
+    found = _limit([rows])
+    return None if found is None else (found, _resets(found))
+
+
 def _resets(limit: str | None) -> str | None:
     found = _RESETS.search(limit) if limit else None
     if found is None:

@@ -1,18 +1,8 @@
 /** The mock's HTTP answers, as far as the page asks. */
 import type { IncomingMessage } from "node:http";
 import type { NewSessionBody } from "../src/api/types.ts";
+import { Refused } from "./refused.ts";
 import { CLIS, type MockState } from "./state.ts";
-
-export class Refused extends Error {
-  readonly status: number;
-  readonly code: string;
-
-  constructor(status: number, code: string, message: string) {
-    super(message);
-    this.status = status;
-    this.code = code;
-  }
-}
 
 export interface Call {
   method: string;
@@ -76,6 +66,11 @@ function ofSession(state: MockState, call: Call): unknown {
     session.run();
     return { session: session.record };
   }
+  if (part === "input") return state.input.take(session, body);
+  if (method === "PUT" && part === "auto-resume") {
+    session.update({ autoResume: { ...session.record.autoResume, enabled: body["enabled"] === true } });
+    return session.record.autoResume;
+  }
   if (part === "search") return search(session.capture(), query.get("q") ?? "");
   if (part === "terminal") {
     const { cols: captureCols, rows: captureRows } = session.record;
@@ -92,6 +87,17 @@ function ofSession(state: MockState, call: Call): unknown {
   throw new Refused(404, "NOT_FOUND", `Route ${method} /${call.path.join("/")} not found`);
 }
 
+/** A valid point of P-256: the curve's generator. */
+const PUSH_KEY = "BGsX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWT-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU";
+
+function push(state: MockState, call: Call): unknown {
+  if (call.path[2] === "key") return { publicKey: PUSH_KEY };
+  const endpoint = String(call.body["endpoint"]);
+  if (call.method === "POST") state.pushEndpoints.add(endpoint);
+  else state.pushEndpoints.delete(endpoint);
+  return {};
+}
+
 export function answer(state: MockState, call: Call): unknown {
   const [, what] = call.path;
   if (what === "sessions" && call.path.length > 2) return ofSession(state, call);
@@ -100,7 +106,7 @@ export function answer(state: MockState, call: Call): unknown {
   if (what === "clis") return CLIS;
   if (what === "settings") {
     if (call.method === "PUT") {
-      state.settings = { ...state.settings, ...call.body };
+      state.change(call.body);
       state.publish("settings:changed", {});
     }
     return state.settings;
@@ -109,6 +115,8 @@ export function answer(state: MockState, call: Call): unknown {
     state.order(call.body["order"] as string[]);
     return { order: [...state.sessions.keys()] };
   }
+  if (what === "approvals") return state.approvals.route(call.method, call.path, call.body);
+  if (what === "push") return push(state, call);
   if (what === "logout") return {};
   throw new Refused(404, "NOT_FOUND", `Route ${call.method} /${call.path.join("/")} not found`);
 }

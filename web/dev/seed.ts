@@ -48,6 +48,27 @@ export function seedSessions(state: MockState): void {
       color: "orange",
     })
     .run();
+  state.planUsage = {
+    fiveHour: { usedPercentage: 83.4, resetAt: Date.now() + 6_300_000 },
+    sevenDay: { usedPercentage: 41, resetAt: Date.now() + 4 * 86_400_000 },
+    at: Date.now(),
+  };
+  state.approvals.raise("permission", agent.record, 12 * 60_000);
+  const reviewer = [...state.sessions.values()].find((each) => each.record.mode === "codex");
+  if (reviewer) state.approvals.raise("multiple", reviewer.record, 3 * 60_000);
+  const asking = state.add({
+    mode: "primary",
+    name: "choose the database",
+    workingDir: "/home/demo/work/billing-service",
+    color: "blue",
+    displayModel: "Small model",
+    contextUsedPercentage: 88,
+  });
+  asking.run();
+  state.approvals.raise("question", asking.record, 60_000);
+  const done = state.add({ mode: "primary", name: "write the changelog", displayModel: "Large model" });
+  done.run();
+  state.approvals.raise("idle", done.record, 20_000);
   state.add({ name: "logs" });
   const broken = state.add({ mode: "primary", name: "docs site", workingDir: "/srv/www/docs" });
   broken.update({ status: "error", respawnBlocked: true, statusReason: "5 exits within 10 s" });

@@ -4,14 +4,17 @@
  *     node dev/server.ts [--port 8771] [--password word] [--static folder] [--empty]
  *
  * Listens on the loopback address only. POST /mock/drop?code=1006, /mock/down?ms=3000 and
- * /mock/event?name=session:blocked&id=... make trouble on demand.
+ * /mock/event?name=session:blocked&id=... make trouble on demand. /mock/approval?kind=permission&id=...
+ * raises an item, /mock/next?answer=409 and ?input=422 refuse the next one, ?hold=3000 holds prompts,
+ * /mock/plan?five=85 tells of plan usage, /mock/limit?id=...&minutes=42 pauses a session.
  */
 import { createReadStream, existsSync, statSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { extname, join, normalize } from "node:path";
 import { parseArgs } from "node:util";
 import { WebSocketServer } from "ws";
-import { answer, readBody, Refused } from "./routes.ts";
+import { Refused } from "./refused.ts";
+import { answer, readBody } from "./routes.ts";
 import { seedSessions } from "./seed.ts";
 import { MockState } from "./state.ts";
 
@@ -65,6 +68,27 @@ async function login(request: IncomingMessage, response: ServerResponse): Promis
   json(response, 200, { success: true, data: {} });
 }
 
+const numberIn = (url: URL, name: string): number => Number(url.searchParams.get(name) ?? 0);
+
+function agentTrouble(url: URL): void {
+  const session = state.sessions.get(url.searchParams.get("id") ?? "");
+  if (url.pathname === "/mock/approval" && session)
+    state.approvals.raise(url.searchParams.get("kind") ?? "permission", session.record);
+  if (url.pathname === "/mock/next") {
+    state.approvals.nextStatus = numberIn(url, "answer");
+    state.input.nextStatus = numberIn(url, "input");
+    state.input.holdMs = numberIn(url, "hold");
+  }
+  if (url.pathname === "/mock/plan") {
+    const fiveHour = { usedPercentage: numberIn(url, "five"), resetAt: Date.now() + 5_400_000 };
+    state.publish("session:statusTelemetry", { sessionId: session?.record.id ?? "", fiveHour });
+  }
+  if (url.pathname === "/mock/limit" && session) {
+    const resumeAt = Date.now() + numberIn(url, "minutes") * 60_000;
+    session.update({ limitPaused: true, autoResume: { enabled: true, resumeAt } });
+  }
+}
+
 function trouble(url: URL, response: ServerResponse): void {
   if (url.pathname === "/mock/drop")
     for (const each of state.sessions.values()) each.drop(Number(url.searchParams.get("code") ?? 1006));
@@ -76,6 +100,7 @@ function trouble(url: URL, response: ServerResponse): void {
     for (const each of state.sessions.values()) each.drop(1001);
     setTimeout(() => state.dropStreams(), 100);
   }
+  agentTrouble(url);
   json(response, 200, {});
 }
 
@@ -90,7 +115,7 @@ async function api(request: IncomingMessage, response: ServerResponse, url: URL)
       query: url.searchParams,
       body,
     };
-    json(response, 200, { success: true, data: answer(state, call) });
+    json(response, 200, { success: true, data: await answer(state, call) });
   } catch (error) {
     const refused = error instanceof Refused ? error : new Refused(500, "INTERNAL_ERROR", String(error));
     json(response, refused.status, { success: false, error: refused.message, errorCode: refused.code });

@@ -119,6 +119,11 @@ export class MockSession {
     socket.on("close", () => this.sockets.get(cid) === socket && this.sockets.delete(cid));
   }
 
+  /** A prompt is one paste and one Enter, however many lines it has. */
+  prompted(text: string): void {
+    this.write(`\r\n\x1b[2m>\x1b[0m ${text.replaceAll("\n", "\r\n  ")}\r\n`);
+  }
+
   private send(socket: WebSocket, frame: unknown): void {
     socket.send(JSON.stringify(frame));
   }

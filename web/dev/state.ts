@@ -2,6 +2,8 @@
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { CliEntry, NewSessionBody, ServiceState, Session, Settings } from "../src/api/types.ts";
+import { MockApprovals } from "./approvals.ts";
+import { MockInput } from "./input.ts";
 import { type Hub, MockSession } from "./session.ts";
 
 const RING = 1000;
@@ -28,11 +30,22 @@ function cli(
 
 export class MockState implements Hub {
   readonly sessions = new Map<string, MockSession>();
+  readonly approvals = new MockApprovals(this);
+  readonly input = new MockInput();
+  readonly pushEndpoints = new Set<string>();
+  planUsage: unknown = null;
   settings: Settings = {
     displayName: "",
     defaultMode: "shell",
     defaultWorkingDir: "/home/demo/work",
     historyLimit: 100_000,
+    approvalsInboxEnabled: true,
+    showPlanUsageLimits: true,
+    notificationPreferences: {
+      enabled: false,
+      sound: false,
+      events: ["permission_prompt", "elicitation_dialog", "idle_prompt"],
+    },
   };
   private readonly boot = randomUUID().slice(0, 8);
   private readonly ring: { n: number; text: string }[] = [];
@@ -47,10 +60,21 @@ export class MockState implements Hub {
     for (const client of this.clients) client.write(text);
   }
 
+  /** Objects are merged key by key, as the service does. */
+  change(body: Record<string, unknown>): void {
+    for (const [name, value] of Object.entries(body)) {
+      const before = this.settings[name];
+      const both = typeof value === "object" && !Array.isArray(value) && typeof before === "object";
+      this.settings[name] = both ? { ...before, ...value } : value;
+    }
+  }
+
   status(): ServiceState {
     return {
       version: "0.1.0-mock",
       sessions: [...this.sessions.values()].map((each) => each.record),
+      approvals: this.approvals.list(),
+      planUsage: this.planUsage,
       serverTime: Date.now(),
     };
   }
@@ -102,6 +126,7 @@ export class MockState implements Hub {
 
   remove(id: string): void {
     this.sessions.get(id)?.drop(4009);
+    this.approvals.endSession(id);
     this.sessions.delete(id);
     this.publish("session:deleted", { id, at: Date.now() });
   }

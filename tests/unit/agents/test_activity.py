@@ -130,6 +130,16 @@ class PrimaryTests(AgentCase):
         self.spend(3)
         self.assert_signals(["idle"])
 
+    def test_a_late_hook_of_a_turn_that_is_over(self) -> None:
+        """Nothing is printed any more, and no other hook comes: the silence is looked into."""
+        session = self.ready()
+        self.spend(60)
+        self.hook(session, "prompt_submitted")
+        self.spend(2.4)
+        self.assert_signals(["working"])
+        self.spend(0.2)
+        self.assert_signals(["idle"])
+
     def test_the_spinner_that_outlives_its_turn(self) -> None:
         """The stop hook runs before the screen is tidied up: that is no new turn."""
         session = self.ready()

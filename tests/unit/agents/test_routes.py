@@ -47,6 +47,7 @@ class RouteTests(AgentCase):
             ({"data": "x"}, "data"),
             ({"extra": 1}, "extra"),
         ]:
+            assert isinstance(change, dict)
             status, code, text = self.api.post("/api/hook-event", {**good, **change}).error
             self.assertEqual((400, "INVALID_INPUT"), (status, code), text)
             self.assertIn(word, text)

@@ -32,8 +32,8 @@ FULL = {
         "seven_day": {"used_percentage": 17, "resets_at": 1795570538},
     },
 }
-values: st.SearchStrategy[Any] = (
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.just([])
+values: st.SearchStrategy[Any] = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.just([])
 )
 inner = st.dictionaries(
     st.sampled_from(

@@ -30,11 +30,12 @@ class LaunchTests(SynchronousTestCase):
         for name in ("claude", "codex", "pi", "bash"):
             make_program(self.bin, name)
 
-    def make(self, **file: object) -> CliRegistry:
+    def make(self, *, root: bool = False, **file: object) -> CliRegistry:
         registry = CliRegistry(
             settings=self.settings,
             lookup=BinaryLookup(Clock(), self.environ, Path("/nowhere")),
             environ=self.environ,
+            root=root,
         )
         registry.use(merge_registry(stock_entries(), file))
         return registry
@@ -74,19 +75,34 @@ class LaunchTests(SynchronousTestCase):
         self.assertEqual((), plan.clamped)
 
     def test_the_primarys_permission_mode_comes_from_the_settings(self) -> None:
-        for setting, mode in (
-            ("normal", "default"),
-            ("auto", "auto"),
-            ("bypass", "bypassPermissions"),
+        for setting, mode, least in (
+            ("normal", "default", "default"),
+            ("auto", "auto", "auto"),
+            ("bypass", "bypassPermissions", "auto"),
         ):
             self.settings.settings = FakeSettings(primaryMode=setting).get()
             plan = self.registry.launch(request("primary"))
             self.assertEqual(("--permission-mode", mode), plan.argv[-2:])
             lowered = self.registry.launch(request("primary", granted=False))
-            self.assertEqual(("--permission-mode", "default"), lowered.argv[-2:])
+            self.assertEqual(("--permission-mode", least), lowered.argv[-2:])
         self.assertEqual(("permissionMode",), lowered.clamped)
         chosen = request("primary", params={"permissionMode": "plan"})
         self.assertEqual({"permissionMode": "plan"}, self.registry.check(chosen))
+
+    def test_root_bypasses_nothing_outside_of_a_sandbox(self) -> None:
+        self.settings.settings = FakeSettings(primaryMode="bypass").get()
+        self.registry = self.make(root=True)
+        plan = self.registry.launch(request("primary"))
+        self.assertEqual(("--permission-mode", "default"), plan.argv[-2:])
+        for more in (
+            {"overrides": {"IS_SANDBOX": "1"}},
+            {"params": {"permissionMode": "bypassPermissions"}},
+        ):
+            plan = self.registry.launch(request("primary", **more))
+            self.assertEqual(("--permission-mode", "bypassPermissions"), plan.argv[-2:])
+        self.environ["IS_SANDBOX"] = "1"
+        plan = self.registry.launch(request("primary"))
+        self.assertEqual(("--permission-mode", "bypassPermissions"), plan.argv[-2:])
 
     def test_unknown_and_disabled_modes(self) -> None:
         self.registry = self.make(codex={"enabled": False})

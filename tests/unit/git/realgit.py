@@ -9,11 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from twisted.internet.threads import deferToThread
+from twisted.trial.unittest import TestCase
 
 from tservice.core.redact import Redactor
 from tservice.git.inspect import Inspector
 from tservice.git.runner import GitRunner
 from tservice.git.service import GitService
+
+
+def own_folder(test: TestCase) -> Path:
+    """A folder for C{test} alone that is not there yet, free of symlinks."""
+    return Path(test.mktemp()).resolve()
 
 
 def real_service(

@@ -187,7 +187,9 @@ def _unborn(rng: random.Random, root: Path, files: dict[bytes, bytes]) -> None:
 
 
 def _upstream(rng: random.Random, root: Path, commits: Commits, marks: list[int]) -> None:
-    kind = rng.choice(["none", "remote", "tracked", "ahead", "diverged", "gone", "local", "elsewhere"])
+    kind = rng.choice(
+        ["none", "remote", "tracked", "ahead", "diverged", "gone", "local", "elsewhere"]
+    )
     config = root / ".git" / "config"
     text = config.read_text()
     remote = "." if kind == "local" else "origin"

@@ -7,7 +7,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
@@ -51,7 +51,8 @@ class AddedDiffTests(SynchronousTestCase):
         return content
 
     def by_git(self, name: bytes) -> bytes:
-        words = ["git", "-c", "core.quotePath=false", "diff", "--no-index", "--", "/dev/null", name]
+        quiet = ["-c", "core.quotePath=false", "diff", "--no-index", "--", "/dev/null"]
+        words: list[str | bytes] = ["git", *quiet, name]
         done = subprocess.run(words, cwd=self.root, env=ENVIRON, capture_output=True, check=False)
         return re.sub(rb"^index .*\n", b"", done.stdout, flags=re.MULTILINE)
 
@@ -79,6 +80,7 @@ class AddedDiffTests(SynchronousTestCase):
         os.mkfifo(self.root / "pipe")
         self.assertIsNone(read_content(os.fsencode(self.root), b"pipe"))
 
+    @settings(deadline=None)
     @given(st.integers(DIFF_LIMIT - 50, DIFF_LIMIT + 50), st.integers(1, 500))
     def test_cut_short(self, size: int, width: int) -> None:
         data = ((b"x" * (width - 1) + b"\n") * (size // width + 1))[:size]
@@ -103,7 +105,9 @@ class TrackedDiffTests(SynchronousTestCase):
 
     def test_binary_is_told_by_the_head(self) -> None:
         head = b"diff --git a/x b/x\nindex 1..2 100644\n"
-        self.assertTrue(tracked_diff(head + b"Binary files a/x and b/x differ\n", truncated=False).binary)
+        self.assertTrue(
+            tracked_diff(head + b"Binary files a/x and b/x differ\n", truncated=False).binary
+        )
         text = head + b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\nBinary files a and b differ\n"
         self.assertFalse(tracked_diff(text, truncated=False).binary)
 

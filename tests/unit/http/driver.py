@@ -20,7 +20,7 @@ from tservice.core.authentication import Pass, Visit
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity
 from tservice.http.envelope import Response
-from tservice.http.kernel import IGate, IPages, ISockets, Kernel
+from tservice.http.kernel import Heard, IGate, IPages, ISockets, Kernel
 from tservice.http.operations import Call, Operation
 from tservice.http.request import Request
 from tservice.http.site import Site
@@ -178,11 +178,17 @@ class Api:
         sockets: ISockets | None = None,
         base_path: str = "",
         clock: Any = None,
+        heard: Heard = lambda call, outcome: None,
         **site: Any,
     ) -> None:
         self.clock = clock or Clock()
         self.kernel = Kernel(
-            operations, gate or OpenGate(), pages or NoPages(), sockets or NoSockets(), base_path
+            operations,
+            gate or OpenGate(),
+            pages or NoPages(),
+            sockets or NoSockets(),
+            base_path,
+            heard,
         )
         self.site = Site(self.kernel, self.clock, **site)
         self._open: list[Connection] = []

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from attrs import frozen
 
 from tservice.mux.interface import Mark, MuxError
+from tservice.mux.keys import KEYS, digit
 from tservice.mux.tmux.control import Block
 
 PANE = b"%0"
@@ -86,6 +87,14 @@ def send_named(key: str) -> bytes:
     return b"send-keys -t %b %b" % (PANE, key.encode())
 
 
+def press(name: str) -> bytes:
+    """Press a key of L{KEYS}, or a digit."""
+    if (byte := digit(name)) is not None:
+        return send_bytes(byte)
+    key = KEYS[name]
+    return send_bytes(key.plain) if key.literal else send_named(key.tmux)
+
+
 def leave_copy_mode() -> bytes:
     """Keys that arrive in copy mode are swallowed."""
     return b"copy-mode -q -t " + PANE
@@ -111,6 +120,10 @@ def set_buffer(data: bytes) -> bytes:
 
 PASTE = b"paste-buffer -p -r -d -b %b -t %b" % (BUFFER, PANE)
 """Paste, in brackets where the program asked for them; LF stays LF."""
+
+
+DROP_PASTE = b"delete-buffer -b " + BUFFER
+"""Forgets what L{paste} loaded but did not insert."""
 
 
 def set_option(name: str, value: bytes) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, NoReturn
 
 from twisted.internet.defer import Deferred
@@ -17,6 +17,7 @@ from tservice.core.tasks import spawn
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
     Capture,
+    Guard,
     IPane,
     IPaneListener,
     Liveness,
@@ -26,10 +27,10 @@ from tservice.mux.interface import (
     PaneExit,
     PaneGone,
 )
-from tservice.mux.keys import KEYS
 from tservice.mux.listeners import PaneListeners
 from tservice.mux.outputlog import OutputLog
 from tservice.mux.tmux import commands
+from tservice.mux.tmux import guard as guards
 from tservice.mux.tmux.capture import capture
 from tservice.mux.tmux.client import ControlClient, Refused
 from tservice.mux.tmux.commands import PANE, WINDOW, PaneState, join
@@ -38,6 +39,7 @@ from tservice.mux.tmux.link import Link
 from tservice.mux.tmux.server import Server
 from tservice.mux.tmux.words import KeeperWords, ModeWatch, TitleWatch, Word
 from tservice.mux.typed import paste_text, pieces
+from tservice.terminal.plain import plain
 
 MAX_REAPS = 5
 REAP_DELAY = 0.05
@@ -79,6 +81,7 @@ class TmuxPane:
         self.rows = 0
         self.title = ""
         self.paused = False
+        self.typed_at: float | None = None
         self.link = Link(clock, self, server)
         self._server = server
         self._clock = clock
@@ -89,6 +92,7 @@ class TmuxPane:
         self._timers: dict[str, IDelayedCall] = {}
         self._starting: Deferred[Word | None] | None = None
         self._reaps = 0
+        self._typings = 0
         self._killing = False
         self._let_go = False
 
@@ -102,11 +106,7 @@ class TmuxPane:
             await self._type(moved, *((commands.send_bytes(piece),) if piece else ()))
 
     async def send_key(self, name: str, mark: Mark | None = None) -> None:
-        key = KEYS[name]
-        if key.literal:
-            await self._type(mark, commands.send_bytes(key.plain))
-        else:
-            await self._type(mark, commands.send_named(key.tmux))
+        await self._type(mark, commands.press(name))
 
     async def paste(self, text: str, mark: Mark | None = None) -> None:
         data = paste_text(text)
@@ -114,6 +114,26 @@ class TmuxPane:
             await self._type(mark, commands.PASTE, first=(commands.set_buffer(data),))
         else:
             await self._type(mark)
+
+    async def guard(self) -> Guard:
+        stamps: list[Block] = []
+
+        async def stamped(line: bytes, answers: int) -> list[Block]:
+            blocks = await self._send(join(guards.STAMP, line), answers + 1)
+            stamps.append(blocks[0])
+            return blocks[1:]
+
+        typed = self._typings
+        seen = await capture(stamped, self.log, 0, self._modes.sequences, False)
+        second = guards.activity(stamps[0])
+        return Guard(capture=seen, still=second is not None, seal=(typed, second))
+
+    async def press_if(self, key: str, guard: Guard, rows: Sequence[int]) -> bool:
+        return await self._type_if((commands.press(key),), guard, rows)
+
+    async def paste_if(self, text: str, guard: Guard, rows: Sequence[int]) -> bool:
+        load = commands.set_buffer(paste_text(text))
+        return await self._type_if((commands.PASTE,), guard, rows, (load,), (commands.DROP_PASTE,))
 
     async def last_mark(self) -> Mark | None:
         blocks = await self._send(commands.show("#{@tservice_mark}"), 1)
@@ -255,11 +275,35 @@ class TmuxPane:
             raise PaneGone("its process is over")
         if not typed:
             return
+        self._typings += 1
+        self.typed_at = self._clock.seconds()
         line = (commands.leave_copy_mode(), *first, commands.while_alive(*typed))
         blocks = await self._send(join(*line), len(line) + len(typed))
         if commands.DEAD in blocks[-1].lines:
             await self._look()
             raise PaneGone("its process is over")
+
+    async def _type_if(
+        self,
+        keys: tuple[bytes, ...],
+        guard: Guard,
+        rows: Sequence[int],
+        before: tuple[bytes, ...] = (),
+        otherwise: tuple[bytes, ...] = (),
+    ) -> bool:
+        if self.ending is not None:
+            raise PaneGone("its process is over")
+        typed, second = guard.seal
+        if typed != self._typings:
+            return False
+        # Whatever is typed from here on goes through the same channel, behind this line.
+        self._typings += 1
+        screen = [plain(line) for line in guard.capture.lines]
+        size = (guard.capture.cols, guard.capture.rows)
+        test = guards.condition(screen, rows, second, size)
+        line = (*before, guards.guarded(test, (commands.leave_copy_mode(), *keys), otherwise))
+        answers = len(before) + guards.answers((b"", *keys), otherwise)
+        return guards.passed(await self._send(join(*line), answers))
 
     async def _set_paused(self, paused: bool, verb: bytes) -> None:
         if paused == self.paused:

@@ -1,1 +1,14 @@
--- Kept free for the tables of another feature: steps are numbered without a hole.
+-- The approval inbox (wire 5): one row a session, so that its numbers never come twice.
+CREATE TABLE approvals (
+    session_id TEXT PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    item TEXT
+) STRICT;
+-- How far each session's transcript was read, and what was found so far (wire 1.1, 25).
+CREATE TABLE transcripts (
+    session_id TEXT PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
+    path TEXT NOT NULL,
+    inode INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    tally TEXT NOT NULL
+) STRICT;

@@ -34,6 +34,7 @@ export interface Session {
   container?: { hostId: string; name: string };
   statusReason?: string;
   limitPaused?: boolean;
+  autoResume?: { enabled: boolean; resumeAt?: number };
   detached?: boolean;
   owner?: string;
 }
@@ -42,6 +43,10 @@ export interface Session {
 export interface ServiceState {
   version: string;
   sessions: Session[];
+  /** What waits for a person (wire 5). */
+  approvals?: unknown[];
+  /** The plan's limits as told last; null where nobody told. */
+  planUsage?: unknown;
   user?: unknown;
   serverTime?: number;
 }

@@ -1,3 +1,4 @@
+import { SessionNotice } from "../agents/SessionNotice.tsx";
 import { Login } from "../auth/Login.tsx";
 import { signedOut } from "../auth/state.ts";
 import { HistoryHost } from "../history/HistoryHost.tsx";
@@ -6,9 +7,12 @@ import { NewSession } from "../sessions/NewSession.tsx";
 import { sessionList } from "../store/state.ts";
 import { seeded } from "../stream/connection.ts";
 import { TerminalPane } from "../terminal/TerminalPane.tsx";
+import { PromptBox } from "../prompt/PromptBox.tsx";
 import { KeyBar } from "../touch/KeyBar.tsx";
+import { Announcer } from "../notifications/Announcer.tsx";
 import { AskDialog } from "../ui/AskDialog.tsx";
 import { Menu } from "../ui/Menu.tsx";
+import { Tip } from "../ui/Tip.tsx";
 import { Toasts } from "../ui/Toasts.tsx";
 import { Banner } from "./Banner.tsx";
 import { Empty } from "./Empty.tsx";
@@ -26,9 +30,11 @@ function Shell() {
     <div class="shell">
       <TopBar />
       <Banner />
+      <SessionNotice />
       <main class="main">
         <Main />
       </main>
+      <PromptBox />
       <StatusBar />
       <KeyBar />
       <Drawer />
@@ -37,6 +43,7 @@ function Shell() {
       <PageHost />
       <AskDialog />
       <Menu />
+      <Announcer />
     </div>
   );
 }
@@ -46,6 +53,7 @@ export function App() {
     <>
       {signedOut.value ? <Login /> : <Shell />}
       <Toasts />
+      <Tip />
     </>
   );
 }

@@ -1,17 +1,19 @@
 /** The line below the terminal: what this session is and does. */
+import { hintOf } from "../agents/reason.ts";
+import { SessionChips } from "../agents/SessionChips.tsx";
+import { standing } from "../agents/standing.ts";
 import type { Session } from "../api/types.ts";
-import { lookOf, wordOf } from "../sessions/status.ts";
-import { activeSession, cliOf, sessionList } from "../store/state.ts";
+import { activeSession, cliOf } from "../store/state.ts";
 import { currentView } from "../terminal/current.ts";
 import { Icon } from "../ui/Icon.tsx";
 
 function State({ session }: { session: Session }) {
-  const look = lookOf(session, sessionList.value.attention.has(session.id));
+  const now = standing(session);
   return (
-    <span class="state" data-look={look} title={session.statusReason ?? ""} data-testid="state">
-      <span class="dot" data-look={look} />
-      {wordOf(look)}
-      {session.statusReason && <small>{session.statusReason}</small>}
+    <span class="state" data-look={now.look} data-tip={hintOf(now)} data-testid="state">
+      <span class="dot" data-look={now.look} />
+      {now.word}
+      {now.reason && <small>{now.reason}</small>}
     </span>
   );
 }
@@ -28,7 +30,6 @@ function Grid({ session }: { session: Session }) {
 export function StatusBar() {
   const session = activeSession.value;
   if (!session) return null;
-  const used = session.contextUsedPercentage;
   return (
     <footer class="statusbar">
       <State session={session} />
@@ -37,10 +38,7 @@ export function StatusBar() {
         <bdi>{session.workingDir}</bdi>
       </span>
       <span class="spring" />
-      {session.displayModel && <span class="model">{session.displayModel}</span>}
-      {used !== undefined && (
-        <span title="share of the context window in use">{Math.round(used)}% context</span>
-      )}
+      <SessionChips session={session} />
       <span>{cliOf(session.mode)?.label ?? session.mode}</span>
       <Grid session={session} />
     </footer>

@@ -1,3 +1,5 @@
+import { PlanChips } from "../agents/PlanChips.tsx";
+import { Bell } from "../approvals/Bell.tsx";
 import { drawerOpen } from "../sessions/Drawer.tsx";
 import { newSessionOpen } from "../sessions/newsession.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
@@ -27,7 +29,6 @@ function pageItems(): MenuItem[] {
 /** On a phone the row of tabs gives way to the name of the one session and the list behind it. */
 function Current() {
   const session = activeSession.value;
-  const waiting = sessionList.value.attention.size;
   return (
     <button
       type="button"
@@ -39,7 +40,6 @@ function Current() {
       {session && <StatusDot session={session} />}
       <span class="current-name">{session?.name ?? "Sessions"}</span>
       <span class="count">{sessionList.value.byId.size}</span>
-      {waiting > 0 && <span class="count warn">{waiting}</span>}
     </button>
   );
 }
@@ -73,6 +73,9 @@ export function TopBar() {
         onClick={openNew}
       />
       <span class="spring" />
+      <span class="desk-only plan-place">
+        <PlanChips />
+      </span>
       {session && (
         <IconButton
           icon="search"
@@ -83,6 +86,7 @@ export function TopBar() {
           onClick={() => (searchOpen.value = true)}
         />
       )}
+      <Bell />
       {session && (
         <IconButton
           icon="more"

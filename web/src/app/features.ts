@@ -1,8 +1,9 @@
 /** Every feature that registers pages, in one list. */
+import { registerApprovals } from "../approvals/page.ts";
 import { registerHelp } from "../shortcuts/page.ts";
 import { registerSettings } from "../settings/page.ts";
 
-const FEATURES = [registerSettings, registerHelp];
+const FEATURES = [registerApprovals, registerSettings, registerHelp];
 
 export function registerFeatures(): void {
   for (const register of FEATURES) register();

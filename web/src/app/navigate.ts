@@ -1,5 +1,6 @@
 /** Keeps the address, the title and the state in step. */
 import { effect } from "@preact/signals";
+import { needy } from "../approvals/state.ts";
 import { signedOut } from "../auth/state.ts";
 import { activeId, activeSession, calm, isViewed, sessionList, sessions, settings } from "../store/state.ts";
 import { seeded } from "../stream/connection.ts";
@@ -48,6 +49,6 @@ export function startNavigation(): void {
   document.addEventListener("visibilitychange", watchAttention);
   effect(() => {
     const name = String(settings.value.displayName ?? "");
-    document.title = titleOf(activeSession.value, sessionList.value.attention.size, name);
+    document.title = titleOf(activeSession.value, needy.value.size, name);
   });
 }

@@ -29,8 +29,16 @@ export function signedIn(): void {
   signedOut.value = false;
 }
 
+const farewells = new Set<() => Promise<void>>();
+
+/** Have `farewell` done while the person is still signed in. */
+export function beforeSignOut(farewell: () => Promise<void>): void {
+  farewells.add(farewell);
+}
+
 export async function leave(): Promise<void> {
   try {
+    for (const farewell of farewells) await farewell();
     await signOut();
     writeStored(KEY, "no");
     canSignOut.value = false;

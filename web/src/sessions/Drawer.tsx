@@ -1,16 +1,18 @@
 /** All sessions as a list from the side: the phone's tabs. */
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { PlanChips } from "../agents/PlanChips.tsx";
+import { SessionChips } from "../agents/SessionChips.tsx";
+import { standing } from "../agents/standing.ts";
 import type { Session } from "../api/types.ts";
 import { shortPath } from "../lib/format.ts";
-import { activeId, cliOf, sessionList, sessions } from "../store/state.ts";
+import { activeId, cliOf, sessions } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
 import { select } from "./actions.ts";
 import { openSessionMenu } from "./menu.ts";
 import { newSessionOpen } from "./newsession.ts";
 import { StatusDot } from "./StatusDot.tsx";
-import { lookOf, wordOf } from "./status.ts";
 
 export const drawerOpen = signal(false);
 
@@ -23,7 +25,7 @@ function Row({ session }: { session: Session }) {
     const box = (event.currentTarget as Element).getBoundingClientRect();
     openSessionMenu(session, box.left, box.bottom);
   };
-  const look = lookOf(session, sessionList.value.attention.has(session.id));
+  const now = standing(session);
   return (
     <li class="row" data-color={session.color} data-active={activeId.value === session.id}>
       <button
@@ -41,8 +43,15 @@ function Row({ session }: { session: Session }) {
             <span>{session.name}</span>
           </span>
           <span class="row-sub">
-            {wordOf(look)} · {shortPath(session.workingDir)}
+            {now.look === "attention" && now.reason
+              ? now.reason
+              : `${now.word} · ${shortPath(session.workingDir)}`}
           </span>
+          {(session.displayModel || session.contextUsedPercentage !== undefined) && (
+            <span class="row-chips">
+              <SessionChips session={session} />
+            </span>
+          )}
         </span>
         <span class="badge">{cliOf(session.mode)?.shortBadge ?? session.mode}</span>
       </button>
@@ -76,6 +85,9 @@ function Panel() {
           <h2>Sessions</h2>
           <IconButton icon="close" label="Close the list" onClick={close} />
         </header>
+        <div class="drawer-plan">
+          <PlanChips />
+        </div>
         <ul class="rows">
           {sessions.value.map((session) => (
             <Row key={session.id} session={session} />

@@ -1,15 +1,16 @@
+import { standing } from "../agents/standing.ts";
+import { hintOf } from "../agents/reason.ts";
 import type { Session } from "../api/types.ts";
-import { sessionList } from "../store/state.ts";
-import { lookOf, wordOf } from "./status.ts";
 
-/** The state as a coloured mark whose shape differs too, with its word for screen readers. */
+/** The state as a coloured mark whose shape differs too, with its words for screen readers. */
 export function StatusDot({ session }: { session: Session }) {
-  const look = lookOf(session, sessionList.value.attention.has(session.id));
-  const word = wordOf(look);
-  const why = session.statusReason ? `${word}: ${session.statusReason}` : word;
+  const now = standing(session);
+  const hint = hintOf(now);
   return (
-    <span class="dot" data-look={look} data-testid="status" title={why}>
-      <span class="sr-only">{word}</span>
+    <span class="dot-box" data-tip={hint} title="">
+      <span class="dot" data-look={now.look} data-testid="status">
+        <span class="sr-only">{hint}</span>
+      </span>
     </span>
   );
 }

@@ -1,8 +1,10 @@
 import { useState } from "preact/hooks";
+import { AgentSettings } from "../agents/AgentSettings.tsx";
 import { writeSettings } from "../api/calls.ts";
 import { textOf } from "../api/errors.ts";
 import type { Settings } from "../api/types.ts";
 import { canSignOut, leave } from "../auth/state.ts";
+import { NotificationSettings } from "../notifications/NotificationSettings.tsx";
 import { canLaunch } from "../sessions/newsession.ts";
 import { cliOf, clis, serviceVersion, settings } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
@@ -196,6 +198,8 @@ export function SettingsPage() {
     <div class="settings">
       <Look />
       <Terminal />
+      <AgentSettings />
+      <NotificationSettings />
       <Service />
       <footer class="settings-foot dim">
         <span>tservice {serviceVersion.value}</span>

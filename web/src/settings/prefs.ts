@@ -13,6 +13,9 @@ export interface Prefs {
   programCopy: boolean;
   optionIsMeta: boolean;
   screenReader: boolean;
+  /** A field below an agent's terminal, to write a whole prompt in. */
+  promptBox: boolean;
+  enterSends: boolean;
 }
 
 export const DEFAULTS: Prefs = {
@@ -24,12 +27,16 @@ export const DEFAULTS: Prefs = {
   programCopy: false,
   optionIsMeta: false,
   screenReader: false,
+  promptBox: true,
+  enterSends: true,
 };
 
 /** On a phone a line of a program should hold more than forty characters. */
 export const defaultsFor = (coarsePointer: boolean): Prefs => ({
   ...DEFAULTS,
   fontSize: coarsePointer ? 12 : DEFAULTS.fontSize,
+  // Its keyboard has no Shift+Enter for a second line, and the button is beside it.
+  enterSends: !coarsePointer,
 });
 
 export const FONT_LEAST = 8;
@@ -68,6 +75,8 @@ export function parsePrefs(text: string | null, defaults = DEFAULTS): Prefs {
     programCopy: flag(stored["programCopy"], defaults.programCopy),
     optionIsMeta: flag(stored["optionIsMeta"], defaults.optionIsMeta),
     screenReader: flag(stored["screenReader"], defaults.screenReader),
+    promptBox: flag(stored["promptBox"], defaults.promptBox),
+    enterSends: flag(stored["enterSends"], defaults.enterSends),
   };
 }
 

@@ -1,5 +1,8 @@
 /** Does what a pressed shortcut says. */
+import { APPROVALS_PAGE } from "../approvals/page.ts";
+import { inboxEnabled } from "../approvals/state.ts";
 import { openPage } from "../app/registry.ts";
+import { togglePromptFocus } from "../prompt/focus.ts";
 import { close, select, selectNext } from "../sessions/actions.ts";
 import { askName } from "../sessions/menu.ts";
 import { newSessionOpen } from "../sessions/newsession.ts";
@@ -33,6 +36,8 @@ const DEEDS: Deeds = {
   rename: () => activeSession.value && void askName(activeSession.value),
   search: () => withActive(() => (searchOpen.value = true)),
   history: () => withActive((sessionId) => (historyOpen.value = { sessionId, query: "" })),
+  approvals: () => inboxEnabled.value && (openPage.value = APPROVALS_PAGE),
+  prompt: togglePromptFocus,
   settings: () => (openPage.value = "settings"),
   help: () => (openPage.value = "help"),
   tabs: focusTabs,

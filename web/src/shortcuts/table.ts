@@ -11,6 +11,8 @@ export type Action =
   | "rename"
   | "search"
   | "history"
+  | "approvals"
+  | "prompt"
   | "settings"
   | "help"
   | "tabs"
@@ -159,6 +161,24 @@ export const SHORTCUTS: readonly Shortcut[] = [
     keys: "Ctrl+0",
     text: "Normal text size",
     group: "Terminal",
+  },
+  {
+    action: "approvals",
+    codes: ["KeyA"],
+    alt: true,
+    shift: true,
+    keys: "Alt+Shift+A",
+    text: "What waits for you; 1 … 9 choose an option there",
+    group: "Page",
+  },
+  {
+    action: "prompt",
+    codes: ["KeyP"],
+    alt: true,
+    shift: true,
+    keys: "Alt+Shift+P",
+    text: "To the prompt box and back",
+    group: "Sessions",
   },
   {
     action: "settings",

@@ -1,0 +1,148 @@
+"""Accounts, tokens and the audit log on the real daemon; C{tsctl} beside it."""
+
+from __future__ import annotations
+
+import base64
+import socket
+import sqlite3
+import subprocess
+import sys
+from http.client import HTTPConnection
+from typing import Any
+
+from tests.integration.harness import PATIENCE, Answer, Daemon
+from tests.integration.test_daemon import DaemonCase
+
+TSCTL = (sys.executable, "-c", "from tservice.client.ctl import main; main()")
+
+
+def basic(username: str, password: str) -> dict[str, str]:
+    word = base64.b64encode(f"{username}:{password}".encode()).decode()
+    return {"Authorization": f"Basic {word}"}
+
+
+class MultiuserTests(DaemonCase):
+    """From the first start on."""
+
+    def start(self) -> tuple[Daemon, str]:
+        daemon = self.daemon(SERVICE_MULTIUSER="1").start()
+        once = daemon.wait_for_log(r"One-time password for admin: (\S+)")[1]
+        return daemon, once
+
+    def tsctl(self, daemon: Daemon, *words: str, **environ: str) -> tuple[int, str]:
+        ended = subprocess.run(
+            [*TSCTL, *words],
+            env={**daemon.environ(), **environ},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        return ended.returncode, ended.stdout + ended.stderr
+
+    def test_the_first_admin(self) -> None:
+        daemon, once = self.start()
+        found = daemon.request("GET", "/api/sessions", headers=basic("admin", once))
+        self.assertEqual("PASSWORD_CHANGE_REQUIRED", found.json()["errorCode"])
+        body = {"currentPassword": once, "newPassword": "chosen by me"}
+        changed = daemon.request("PUT", "/api/me/password", body, basic("admin", once))
+        self.assertEqual(200, changed.status)
+        daemon.restart()
+        self.assertEqual(1, daemon.log.count("ready at"))
+        self.assertNotIn("One-time", daemon.log)
+        me = daemon.request("GET", "/api/me", headers=basic("admin", "chosen by me"))
+        self.assertEqual(("admin", True), (me.data()["role"], me.data()["multiUser"]))
+
+    def test_a_daemon_would_show_it_to_nobody(self) -> None:
+        daemon = self.daemon(SERVICE_MULTIUSER="1")
+        ended = subprocess.run(
+            [sys.executable, "-c", "from twisted.scripts.twistd import run; run()", "--nodaemon",
+             "--pidfile=", "tservice", "--listen=tcp:0:interface=127.0.0.1"],
+            env=daemon.environ(), cwd=daemon.home, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, text=True, timeout=PATIENCE, check=False,
+        )  # fmt: skip
+        self.assertEqual(1, ended.returncode)
+        self.assertIn("set SERVICE_PASSWORD", ended.stderr)
+        self.assertEqual(1, len(ended.stderr.splitlines()), ended.stderr)
+
+    def test_a_name_that_no_account_can_have(self) -> None:
+        daemon = self.daemon(SERVICE_MULTIUSER="1", SERVICE_USERNAME="Admin")
+        self.assertIn("username: must match", self.refused(daemon))
+
+    def test_tokens_and_the_log(self) -> None:
+        daemon = self.daemon(SERVICE_MULTIUSER="1", SERVICE_PASSWORD="long enough").start()
+        admin = basic("admin", "long enough")
+
+        def ask(method: str, path: str, body: Any = None) -> Answer:
+            return daemon.request(method, path, body, admin)
+
+        scopes = ["sessions:read", "sessions:manage", "sessions:input"]
+        made = ask("POST", "/api/tokens", {"name": "ci", "scopes": scopes}).data()
+        environ = {"TSCTL_TOKEN": made["token"], "TSCTL_URL": daemon.url}
+        status, text = self.tsctl(
+            daemon, "call", "POST", "/sessions", '{"mode":"shell"}', **environ
+        )
+        self.assertEqual(0, status, text)
+        status, text = self.tsctl(daemon, "call", "GET", "/admin/users", **environ)
+        self.assertEqual((2, True), (status, "lacks the scope admin" in text), text)
+        self.assertEqual((0, True), self.verified(daemon))
+        self.assertNotIn(made["token"], daemon.log)
+        daemon.stop()
+        self.assertEqual((0, True), self.verified(daemon))
+        self.cut(daemon)
+        self.assertEqual((1, False), self.verified(daemon))
+        daemon.start()
+        daemon.wait_for_log("audit log was changed from outside")
+        self.assertEqual((1, False), self.verified(daemon))
+
+    def verified(self, daemon: Daemon) -> tuple[int, bool]:
+        status, text = self.tsctl(daemon, "audit", "verify")
+        return status, "all in order" in text
+
+    def cut(self, daemon: Daemon) -> None:
+        """Take the end of the log away, as somebody would who wants to hide what was done."""
+        connection = sqlite3.connect(daemon.data / "tservice.db")
+        connection.execute("DELETE FROM audit_log WHERE seq > (SELECT max(seq) - 2 FROM audit_log)")
+        connection.commit()
+        connection.close()
+
+
+class UnixSocketTests(DaemonCase):
+    """A unix socket that others may open is no way past the login."""
+
+    def test_it_asks(self) -> None:
+        daemon = self.daemon(SERVICE_PASSWORD="long enough")
+        path = daemon.folder / "open.sock"
+        daemon.start(listen=(f"unix:{path}:mode=666",))
+        for headers, want in (
+            ({}, 401),
+            ({"X-Forwarded-For": "127.0.0.1"}, 401),
+            ({"Host": "evil.example"}, 403),
+            (basic("admin", "wrong"), 401),
+            (basic("admin", "long enough"), 200),
+        ):
+            connection = HTTPConnection("localhost", timeout=PATIENCE)
+            connection.sock = socket.socket(socket.AF_UNIX)
+            connection.sock.connect(str(path))
+            connection.request("GET", "/api/me", headers=headers)
+            self.assertEqual(want, connection.getresponse().status, headers)
+            connection.close()
+
+
+class FloodTests(DaemonCase):
+    """Wrong passwords from every side, on real sockets, with real argon2."""
+
+    def test_the_real_user_and_the_hooks_get_in(self) -> None:
+        daemon = self.daemon(SERVICE_MULTIUSER="1", SERVICE_PASSWORD="long enough").start()
+        right = basic("admin", "long enough")
+        first = daemon.request("GET", "/api/me", headers=right)
+        cookie = {"Cookie": first.headers["set-cookie"].partition(";")[0]}
+        statuses = [
+            daemon.request("GET", "/api/me", headers=basic("admin", f"guess{n}")).status
+            for n in range(300)
+        ]
+        self.assertEqual([401] * 10 + [429] * 290, statuses)
+        for headers in (cookie, right):
+            self.assertEqual(200, daemon.request("GET", "/api/me", headers=headers).status)
+        log = daemon.request("GET", "/api/admin/audit?action=login.failed", headers=cookie)
+        self.assertEqual(1, len(log.data()["entries"]))

@@ -1,0 +1,1 @@
+"""Tests of L{tservice.agents} with played agents on the real tmux."""

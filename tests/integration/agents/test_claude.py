@@ -1,0 +1,290 @@
+"""Claude Code, played and real, in a real tmux with real hooks: from trust to the end of turns."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import ExitStack
+from typing import Any
+from unittest import SkipTest
+
+from twisted.internet import reactor
+from twisted.internet.defer import Deferred
+
+from tests.agents.cli_cache import CliUnavailable, install
+from tests.agents.mock_tui.scenario import VARIABLE, Scenario
+from tests.agents.mocks import install_mock, scenario_env
+from tests.agents.netns import loopback_only
+from tests.agents.recipes import RECIPES
+from tests.agents.subject import unavailable
+from tests.agents.world import World
+from tests.integration.mux.harness import TmuxTestCase
+from tests.unit.http.driver import NoPages, NoSockets, OpenGate
+from tests.unit.sessions.rig import ADMIN, FixedSettings
+from tservice.access.authenticators import HookAuthenticator
+from tservice.access.hooksecret import hook_secret
+from tservice.agents.build import Surroundings, build_agents
+from tservice.agents.hookconfig_files import FILE, FOLDER
+from tservice.agents.routes import agent_operations
+from tservice.clis.launcher import CliRegistry
+from tservice.clis.lookup import BinaryLookup
+from tservice.clis.registry import merge_registry
+from tservice.clis.stock import stock_entries
+from tservice.core.authentication import Pass, Visit
+from tservice.core.config import Config
+from tservice.core.events import Event, EventHub
+from tservice.http.kernel import Kernel
+from tservice.http.operations import Operation
+from tservice.http.site import Site
+from tservice.sessions.activity import PlainSources
+from tservice.sessions.build import Surroundings as SessionSurroundings
+from tservice.sessions.build import build_sessions
+from tservice.sessions.interfaces import Session
+from tservice.sessions.requests import CreateRequest
+from tservice.settings.model import Settings
+from tservice.store.database import Database
+
+SIGNALS = {f"session:{name}" for name in ("idle", "working", "stop", "blocked", "exit")}
+
+
+class SecretGate(OpenGate):
+    """Lets in whoever shows the hook secret."""
+
+    def __init__(self, secret: str) -> None:
+        super().__init__()
+        self._hook = HookAuthenticator(secret)
+
+    async def identify(self, visit: Visit, operation: Operation | None) -> Pass:
+        verdict = await self._hook.authenticate(visit)
+        assert isinstance(verdict, Pass), "the hook showed another secret"
+        return verdict
+
+
+class ClaudeCase(TmuxTestCase):
+    """A service without its daemon: sessions, agents, and the routes of their hooks.
+
+    @ivar environ: what the service was started with; L{prepare} fills it.
+    """
+
+    environ: dict[str, str]
+    pane_env: tuple[str, ...] = ()
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.home, self.work = self.folder / "home", self.folder / "wo'rk 1"
+        for folder in (self.home, self.work, self.folder / "gates"):
+            folder.mkdir()
+        self.settings = FixedSettings()
+        self.events: list[Event] = []
+        self.database = Database.in_memory(clock=self.clock)
+        self.hub = EventHub()
+        self.hub.subscribe(self.events.append)
+        self.secret = hook_secret(self.folder, secrets.token_bytes)
+        self.environ = {
+            "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
+            "HOME": str(self.home),
+            "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+        }
+        self.prepare()
+        self.build()
+        self.addCleanup(lambda: Deferred.fromCoroutine(self.finish()))
+
+    def prepare(self) -> None:
+        """Put an agent on the PATH."""
+        raise NotImplementedError
+
+    def build(self) -> None:
+        self.clis = CliRegistry(
+            settings=self.settings,
+            lookup=BinaryLookup(self.clock, self.environ, self.home),
+            environ=self.environ,
+            pane_env=self.pane_env,
+        )
+        self.clis.use(merge_registry(stock_entries(), {}))
+        self.agents = build_agents(
+            Surroundings(
+                clock=self.clock,
+                database=self.database,
+                hub=self.hub,
+                clis=self.clis,
+                settings=self.settings,
+                sessions=lambda: self.sessions,
+                shells=PlainSources(self.clock, self.clis),
+                home=self.home,
+                environ=self.environ,
+            )
+        )
+        self.listen()
+        self.sessions = build_sessions(self.session_surroundings())
+
+    def listen(self) -> None:
+        operations = agent_operations(self.agents.hooks, self.agents.telemetry)
+        kernel = Kernel(operations, SecretGate(self.secret), NoPages(), NoSockets())
+        site: Any = Site(kernel, reactor)
+        self.port: Any = reactor.listenTCP(0, site, interface="127.0.0.1")
+
+    def session_surroundings(self) -> SessionSurroundings:
+        return SessionSurroundings(
+            clock=self.clock,
+            database=self.database,
+            mux=self.mux,
+            clis=self.clis,
+            hub=self.hub,
+            settings=self.settings,
+            config=Config(cases_dir=self.folder / "cases"),
+            home=self.home,
+            api_url=lambda: f"http://127.0.0.1:{self.port.getHost().port}",
+            hook_secret_file=self.folder / "hook-secret",
+            random_bytes=secrets.token_bytes,
+            activity=self.agents.agents,
+            gate=self.agents.gate,
+            preparation=self.agents.preparation,
+        )
+
+    async def finish(self) -> None:
+        self.sessions.close()
+        self.agents.close()
+        await self.port.stopListening()
+        self.database.close()
+
+    # -- what the tests say
+
+    async def start(self) -> Session:
+        await self.sessions.open()
+        request = CreateRequest(mode="primary", working_dir=str(self.work), start=True)
+        return await self.sessions.create(request, ADMIN)
+
+    def signals(self) -> list[str]:
+        return [event.name[8:] for event in self.events if event.name in SIGNALS]
+
+    async def until_signals(self, *expected: str) -> None:
+        """Wait until exactly these came since the last time, up to half a minute."""
+        for _ in range(300):
+            if len(self.signals()) >= len(expected):
+                break
+            await self.pause(0.1)
+        self.assertEqual(list(expected), self.signals())
+        self.events.clear()
+
+    def prompt(self, session: Session, text: str) -> Deferred[None]:
+        return Deferred.fromCoroutine(self.sessions.prompt(session.id, text))
+
+    async def whole_turn(self) -> Session:
+        """The dialog is answered, a prompt that came too early is typed, hooks tell of the turn."""
+        session = await self.start()
+        await self.prompt(session, "SAY: hello")
+        await self.until_signals("idle", "working", "stop", "idle")
+        self.assertTrue((self.work / FOLDER / FILE).exists())
+        known = self.sessions.get(session.id)
+        self.assertTrue(known.hooks_available)
+        self.assertEqual(1, len(known.conversation_ids))
+        self.assertEqual("stop hook", known.status_reason)
+        transcript = self.agents.agents.transcript_of(session.id)
+        assert transcript is not None
+        self.assertTrue(os.path.isfile(transcript))  # noqa: ASYNC240
+        self.assertIn("Opus", str(self.sessions.describe(session.id)["displayModel"]))
+        return session
+
+    async def refused_dialog(self, session: Session) -> None:
+        """No hook tells of Escape: the screen does."""
+        await self.prompt(session, "RUN: touch made")
+        await self.until_signals("working", "blocked")
+        await self.until(lambda: self.agents.agents.dialog_of(session.id) is not None, "the dialog")
+        self.assertEqual("busy", self.sessions.get(session.id).status)
+        await self.sessions.send_key(session.id, "Escape")
+        await self.until_signals("idle")
+        self.assertFalse((self.work / "made").exists())
+
+    async def restart(self) -> None:
+        """Another service takes over the panes."""
+        self.sessions.close()
+        await self.mux.close()
+        self.mux = self.multiplexer()
+        self.sessions = build_sessions(self.session_surroundings())
+        await self.sessions.open()
+
+
+class PlayedClaudeTests(ClaudeCase):
+    """The whole way of a session of the primary CLI, with a played one."""
+
+    pane_env = (VARIABLE,)
+
+    def prepare(self) -> None:
+        scenario = Scenario(
+            gates=str(self.folder / "gates"), record=str(self.folder / "turns.json")
+        )
+        self.environ |= scenario_env(self.folder / "scenario.json", scenario)
+        install_mock(self.folder / "bin", "claude")
+
+    async def test_from_trust_to_the_end_of_turns(self) -> None:
+        await self.whole_turn()
+
+    async def test_a_permission_dialog_refused(self) -> None:
+        session = await self.start()
+        await self.until_signals("idle")
+        await self.refused_dialog(session)
+
+    async def test_a_service_that_comes_back_in_the_middle_of_a_turn(self) -> None:
+        session = await self.start()
+        await self.until_signals("idle")
+        await self.prompt(session, "HOLD: door")
+        await self.until_signals("working")
+        await self.restart()
+        await self.pause(1)
+        self.assertEqual("busy", self.sessions.get(session.id).status)
+        (self.folder / "gates" / "door").touch()
+        await self.until_signals("stop", "idle")
+
+    async def test_status_line(self) -> None:
+        self.settings.now = Settings.model_construct(
+            **{**dict(self.settings.now), "show_plan_usage_limits": True}
+        )
+        session = await self.start()
+        await self.until_signals("idle")
+        await self.prompt(session, "SAY: hello")
+        await self.until(
+            lambda: self.sessions.describe(session.id).get("displayModelSource") == "statusline",
+            "the status line",
+        )
+        await self.until(lambda: "stop" in self.signals(), "stop")
+
+
+class RealClaudeTests(ClaudeCase):
+    """The same with the real one, asking a stub model in a network that ends at loopback."""
+
+    timeout = 240
+
+    def prepare(self) -> None:
+        try:
+            binary = install("claude", os.environ).binary
+        except CliUnavailable as why:
+            skip = unavailable(why, "claude")
+            raise SkipTest(skip) if skip else why from why
+        stack = ExitStack()
+        self.addCleanup(stack.close)
+        isolated = stack.enter_context(loopback_only())
+        self.world = stack.enter_context(World("claude", isolated=isolated))
+        self.home = self.world.place.home
+        launch = RECIPES["claude"](self.world.place, trusted=False)
+        self.environ |= {**self.world.env(), **launch.env}
+        (self.folder / "bin").mkdir()
+        (self.folder / "bin" / "claude").symlink_to(binary)
+        self.environ["PATH"] = f"{self.folder / 'bin'}:{self.environ['PATH']}"
+
+    async def test_turns(self) -> None:
+        """One process for all, for it takes long to come up."""
+        session = await self.whole_turn()
+        await self.refused_dialog(session)
+        await self.prompt(session, "HOLD: door")
+        await self.until_signals("working")
+        await self.restart()
+        await self.pause(1)
+        self.assertEqual("busy", self.sessions.get(session.id).status)
+        self.world.stub.release("door")
+        await self.until_signals("stop", "idle")
+        await self.prompt(session, "SLOW: 30")
+        await self.until_signals("working")
+        await self.pause(2)
+        await self.sessions.send_key(session.id, "Escape")
+        await self.until_signals("idle")

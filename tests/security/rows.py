@@ -1,0 +1,138 @@
+"""What each route is meant to let through: written by hand, never read from the table.
+
+A route without a row fails the matrix, and so does a row without a route.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import frozen
+
+
+@frozen(kw_only=True)
+class Row:
+    """One route.
+
+    @ivar access: C{public}, C{user}, C{owner}, C{admin} or C{hook}.
+    @ivar scope: what a token needs; C{None}: no token may come.
+    @ivar body: one that would have an effect, were it let through.
+    @ivar path: parameters other than the session's id.
+    @ivar query: what the route needs beside.
+    @ivar foreign: the status for a user whose thing it is not; the owner rule is known anyway.
+    @ivar socket: a WebSocket.
+    """
+
+    access: str
+    scope: str | None = None
+    body: Any = None
+    path: dict[str, str] | None = None
+    query: str = ""
+    foreign: int | None = None
+    socket: bool = False
+
+
+def _owner(scope: str, body: Any = None, query: str = "") -> Row:
+    return Row(access="owner", scope=scope, body=body, query=query)
+
+
+def _admin(body: Any = None, **path: str) -> Row:
+    return Row(access="admin", scope="admin", body=body, path=path)
+
+
+READ, INPUT, MANAGE = "sessions:read", "sessions:input", "sessions:manage"
+SESSION = "{session}"
+"""Stands for ann's session in a body or query."""
+
+CLI = {
+    "id": "mine",
+    "label": "Mine",
+    "binary": "/bin/true",
+}
+
+ROWS: dict[str, Row] = {
+    "POST /api/login": Row(access="public", body={"username": "nobody", "password": "x"}),
+    "POST /api/logout": Row(access="user"),
+    "POST /api/auth/revoke": _admin({}),
+    "GET /api/me": Row(access="user"),
+    "PUT /api/me/password": Row(
+        access="user", body={"currentPassword": "wrong word", "newPassword": "another one"}
+    ),
+    "GET /api/admin/users": _admin(),
+    "POST /api/admin/users": _admin({"username": "mallory", "role": "admin"}),
+    "PATCH /api/admin/users/{name}": _admin({"role": "admin"}, name="bob"),
+    "DELETE /api/admin/users/{name}": _admin(name="bob"),
+    "POST /api/admin/users/{name}/reset-password": _admin(name="root"),
+    "POST /api/admin/users/{name}/logout": _admin(name="root"),
+    "GET /api/admin/audit": _admin(),
+    "POST /api/tokens": Row(access="user", body={"name": "x", "scopes": ["admin"]}),
+    "GET /api/tokens": Row(access="user"),
+    "DELETE /api/tokens/{id}": Row(access="user", path={"id": "{token}"}, foreign=404),
+    "GET /api/sessions": Row(access="user", scope=READ),
+    "GET /api/sessions/{id}": _owner(READ),
+    "POST /api/sessions": Row(access="user", scope=MANAGE, body={"mode": "shell", "start": True}),
+    "POST /api/quick-start": Row(access="user", scope=MANAGE, body={"mode": "shell"}),
+    "POST /api/sessions/{id}/start": _owner(MANAGE, {}),
+    "POST /api/sessions/{id}/interactive": _owner(MANAGE, {}),
+    "POST /api/sessions/{id}/shell": _owner(MANAGE, {}),
+    "DELETE /api/sessions/{id}": _owner(MANAGE),
+    "DELETE /api/sessions": Row(access="user", scope=MANAGE),
+    "PUT /api/sessions/{id}/name": _owner(MANAGE, {"name": "taken over"}),
+    "PUT /api/sessions/{id}/color": _owner(MANAGE, {"color": "red"}),
+    "PUT /api/sessions/{id}/pin": _owner(MANAGE, {"pinned": True}),
+    "PUT /api/sessions/{id}/nice": _owner(MANAGE, {"enabled": False, "value": 5}),
+    "PUT /api/sessions/{id}/flicker-filter": _owner(MANAGE, {"flickerFilter": True}),
+    "PUT /api/sessions/{id}/auto-compact": _owner(MANAGE, {"enabled": True, "threshold": 9999}),
+    "PUT /api/sessions/{id}/auto-clear": _owner(MANAGE, {"enabled": True, "threshold": 9999}),
+    "PUT /api/sessions/{id}/auto-resume": _owner(MANAGE, {"enabled": True}),
+    "PUT /api/session-order": Row(
+        access="user", scope=MANAGE, body={"order": [SESSION]}, foreign=404
+    ),
+    "POST /api/sessions/{id}/send-key": _owner(INPUT, {"key": "Enter"}),
+    "POST /api/sessions/{id}/resize": _owner(INPUT, {"cols": 99, "rows": 33}),
+    "POST /api/sessions/{id}/input": _owner(INPUT, {"input": "id > pwned\r"}),
+    "GET /api/sessions/{id}/terminal": _owner(READ),
+    "GET /api/sessions/{id}/search": _owner(READ, query="q=x"),
+    "GET /api/sessions/{id}/git-status": _owner("git"),
+    "GET /api/sessions/{id}/git-diff": _owner("git", query="repo=.&path=x&kind=staged"),
+    "POST /api/hook-event": Row(
+        access="hook", body={"event": "stop", "sessionId": SESSION, "data": {}}, foreign=404
+    ),
+    "POST /api/status-telemetry": Row(
+        access="hook", body={"sessionId": SESSION, "data": {}}, foreign=404
+    ),
+    "GET /api/sessions/{id}/wait": _owner("waits"),
+    "GET /api/sessions/{id}/wait-output": _owner("waits", query="match=x"),
+    "GET /api/waits": Row(access="user", scope="waits", query=f"sessions={SESSION}", foreign=404),
+    "GET /ws/sessions/{id}/terminal": Row(access="user", scope=INPUT, socket=True, foreign=4003),
+    "GET /api/settings": Row(access="user", scope="settings"),
+    "PUT /api/settings": Row(access="admin", scope="settings", body={"displayName": "pwned"}),
+    "GET /api/clis": Row(access="user", scope="settings"),
+    "PUT /api/clis/{id}": _admin({"enabled": False}, id="codex"),
+    "POST /api/clis": _admin(CLI),
+    "PUT /api/clis/custom/{id}": _admin({"label": "x", "binary": "/bin/true"}, id="mine"),
+    "DELETE /api/clis/{id}": _admin(id="mine"),
+    "POST /api/clis/{id}/install": _admin(id="codex"),
+    "GET /healthz": Row(access="public"),
+    "GET /api/status": Row(access="user", scope=READ),
+    "GET /api/events": Row(access="user", scope="events"),
+    "GET /metrics": Row(access="user", scope="admin"),
+    "GET /api/openapi.json": Row(access="user"),
+    "GET /api/docs": Row(access="user"),
+    "GET /api/docs.css": Row(access="user"),
+}
+
+PREFIXES = (
+    "/",
+    "/index.html",
+    "/favicon.ico",
+    "/assets/none.js",
+    "/nothing/here",
+    "/api",
+    "/api/nothing",
+    "/api/v1/sessions",
+    "/ws/nothing",
+    "/q/abc123",
+    "/webview/0123456789abcdef/page",
+)
+"""Paths that no operation of the table has: pages, and what looks like one."""

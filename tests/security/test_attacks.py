@@ -1,0 +1,478 @@
+"""One test for each class of attack that services like this one have fallen to."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from typing import Any
+from urllib.parse import quote
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.security.test_matrix import CROSS, HOST
+from tests.security.world import PASSWORD, SOON, Answer, World
+from tests.unit.http.driver import Connection, MemoryTransport
+from tests.unit.http.gatecase import basic
+from tservice.access.failures import CAP, MAX_COUNTED, WINDOW_SECONDS
+from tservice.core.config import Config
+from tservice.core.endpoints import parse_listen
+from tservice.core.errors import StartError
+
+EVIL = "https://evil.example"
+
+
+class AttackCase(SynchronousTestCase):
+    """A multi-user service with people in it."""
+
+    config: dict[str, Any] = {}
+
+    def setUp(self) -> None:
+        self.world = World(**self.config)
+        self.addCleanup(self.world.close)
+        self.populate()
+        self.before = self.world.snapshot()
+
+    def populate(self) -> None:
+        self.world.populate()
+
+    def cookie(self, name: str = "root", **headers: str) -> dict[str, str]:
+        return {"Cookie": self.world.cookies[name], **headers}
+
+    def ask(self, method: str, path: str, body: object = None, **rest: Any) -> Answer:
+        return self.world.ask(method, path, body, **rest)
+
+    def raw(self, data: bytes, address: str = "10.9.9.9") -> bytes:
+        """What comes back for exactly these bytes."""
+        connection = Connection(self.world.site, MemoryTransport(address))
+        self.addCleanup(connection.lose)
+        connection.send(data)
+        return connection.value()
+
+    def assertNoEffect(self) -> None:
+        self.assertEqual(self.before, self.world.snapshot())
+
+
+class OpenBindTests(SynchronousTestCase):
+    """A service that listens for all the world and asks nobody for anything."""
+
+    def test_refused_without_a_password(self) -> None:
+        for listen in ("tcp:80", "tcp:80:interface=0.0.0.0", "tcp6:80", "unix:/x:mode=666"):
+            self.assertRaises(StartError, parse_listen, Config(listen=(listen,)))
+            parse_listen(Config(listen=(listen,), password="x"))
+            parse_listen(Config(listen=(listen,), multiuser=True))
+
+    def test_the_default_is_loopback(self) -> None:
+        [address] = parse_listen(Config())
+        self.assertFalse(address.shared)
+
+
+class CrossSiteTests(AttackCase):
+    """Pages of other sites in the browser of somebody who is signed in."""
+
+    def test_websocket_hijack(self) -> None:
+        path = f"/ws/sessions/{self.world.session}/terminal"
+        for origin in (
+            EVIL,
+            "null",
+            "http://localhost:1",
+            "http://localhost.evil.example",
+            "file://",
+        ):
+            found = self.ask("GET", path, headers=self.cookie(Origin=origin), socket=True)
+            self.assertEqual((403, CROSS), (found.status, found.body), origin)
+        own = self.cookie(Origin="http://localhost")
+        self.assertEqual(101, self.ask("GET", path, headers=own, socket=True).status)
+
+    def test_csrf_with_text_plain(self) -> None:
+        """A form can send JSON as text/plain, without asking anybody first."""
+        path = f"/api/sessions/{self.world.session}/input"
+        body = json.dumps({"input": "id\r"}).encode()
+        for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
+            headers = self.cookie(**{"Origin": EVIL, "Content-Type": kind})
+            found = self.ask("POST", path, body, headers=headers)
+            self.assertEqual((403, CROSS), (found.status, found.body), kind)
+            if kind == "text/plain":
+                continue  # read as JSON from programs, which send no Origin; a page always does
+            headers = self.cookie(**{"Content-Type": kind})
+            self.assertIn(self.ask("POST", path, body, headers=headers).status, (400, 415), kind)
+        self.assertNoEffect()
+
+    def test_odd_origins(self) -> None:
+        for origin in (
+            "HTTP://LOCALHOST.",
+            "http://localhost@evil.example",
+            "http://localhost#",
+            "http://[::1]:1",
+            "x",
+        ):
+            headers = self.cookie(Origin=origin)
+            found = self.ask("DELETE", "/api/sessions", headers=headers)
+            if found.status == 200:
+                self.assertEqual("HTTP://LOCALHOST.", origin)
+                continue
+            self.assertEqual((403, CROSS), (found.status, found.body), origin)
+
+    def test_two_origins_are_none(self) -> None:
+        head = (
+            f"DELETE /api/sessions HTTP/1.1\r\nHost: localhost\r\nCookie: {self.cookie()['Cookie']}"
+            f"\r\nOrigin: http://localhost\r\nOrigin: {EVIL}\r\n\r\n"
+        )
+        self.assertIn(b" 403 ", self.raw(head.encode()).partition(b"\r\n")[0])
+        self.assertNoEffect()
+
+    def test_no_answer_can_be_framed_or_sniffed(self) -> None:
+        for path in ("/", "/api/me", "/api/nothing", "/api/docs", "/healthz"):
+            found = self.ask("GET", path, headers=self.cookie())
+            self.assertEqual("SAMEORIGIN", found.headers["x-frame-options"], path)
+            policy = found.headers["content-security-policy"]
+            self.assertIn("frame-ancestors 'self'", policy)
+            scripts = policy.partition("script-src ")[2].partition(";")[0]
+            self.assertEqual("'self'", scripts)
+
+    def test_a_preflight_allows_nothing(self) -> None:
+        headers = {"Origin": EVIL, "Access-Control-Request-Method": "DELETE"}
+        found = self.ask("OPTIONS", "/api/sessions", headers=headers)
+        self.assertFalse([name for name in found.headers if name.startswith("access-control")])
+
+
+class RebindingTests(AttackCase):
+    """A name of another site that points here."""
+
+    def test_every_spelling(self) -> None:
+        for host in (
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.nip.io",
+            "ts.net",
+            "evil.example:8770",
+            "localhost:x",
+            "[::1",
+            "",
+            "a b",
+            "localhost,evil",
+        ):
+            for path in ("/", "/api/sessions", "/healthz", "/q/abc123", "/webview/x/y"):
+                found = self.ask("GET", path, headers=self.cookie(Host=host))
+                self.assertEqual((403, HOST), (found.status, found.body), (host, path))
+
+    def test_no_host_and_two_hosts(self) -> None:
+        for hosts in (b"", b"Host: localhost\r\nHost: evil.example\r\n"):
+            found = self.raw(b"GET /healthz HTTP/1.1\r\n" + hosts + b"\r\n")
+            self.assertNotIn(b" 200 ", found.partition(b"\r\n")[0])
+
+    def test_a_proxy_header_does_not_rename_us(self) -> None:
+        headers = self.cookie(**{"Host": "evil.example", "X-Forwarded-Host": "localhost"})
+        self.assertEqual(403, self.ask("GET", "/api/me", headers=headers).status)
+
+
+class ProxyTests(AttackCase):
+    """What a proxy says, said by somebody who is none."""
+
+    config = {"trusted_proxies": ("192.0.2.1",)}
+
+    def hook(self, address: str, **headers: str) -> Answer:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.ask("GET", "/api/me", headers=named, address=address)
+
+    def test_a_spoofed_loopback_signs_nobody_in(self) -> None:
+        for name in ("X-Forwarded-For", "Forwarded", "X-Real-IP", "X-Client-IP", "True-Client-IP"):
+            for address in ("10.1.1.1", "192.0.2.1", "127.0.0.1"):
+                found = self.ask("GET", "/api/me", headers={name: "127.0.0.1"}, address=address)
+                self.assertEqual(401, found.status, (name, address))
+
+    def test_a_spoofed_address_escapes_no_cap(self) -> None:
+        for number in range(CAP + 1):
+            headers = {**basic(f"u{number}", "x"), "X-Forwarded-For": f"203.0.113.{number}"}
+            found = self.ask("GET", "/api/me", headers=headers, address="10.1.1.1")
+        self.assertEqual(429, found.status)
+
+    def test_a_trusted_proxy_s_clients_are_told_apart(self) -> None:
+        def fail(client: str) -> int:
+            headers = {**basic(f"u{secrets.token_hex(4)}", "x"), "X-Forwarded-For": client}
+            return self.ask("GET", "/api/me", headers=headers, address="192.0.2.1").status
+
+        self.assertEqual([401] * CAP + [429], [fail("203.0.113.1") for _ in range(CAP + 1)])
+        self.assertEqual(401, fail("203.0.113.2"))
+        # The client's own words stand before those of the proxy.
+        self.assertEqual(429, fail("127.0.0.1, 203.0.113.1"))
+
+    def test_a_unix_socket_asks_as_well(self) -> None:
+        self.assertEqual(401, self.ask("GET", "/api/me", address="unix").status)
+
+
+class CredentialTests(AttackCase):
+    """Stolen, guessed, planted and default ones."""
+
+    def test_nothing_in_a_url_signs_in(self) -> None:
+        word = self.world.token("root", "sessions:read")["Authorization"].split()[1]
+        cookie = self.world.cookies["root"].partition("=")[2]
+        for name in ("token", "access_token", "service_session", "password", "auth", "key"):
+            for value in (word, cookie, PASSWORD):
+                found = self.ask("GET", f"/api/sessions?{name}={quote(value)}")
+                self.assertEqual(401, found.status, name)
+
+    def test_no_default_password(self) -> None:
+        for name in ("root", "admin", "tservice", "hook"):
+            for word in ("", "admin", "password", "root", "changeme", "tservice", "hook"):
+                found = self.ask("GET", "/api/me", headers=basic(name, word))
+                self.assertIn(found.status, (401, 429), (name, word))
+
+    def test_secrets_differ_from_service_to_service(self) -> None:
+        other = World()
+        self.addCleanup(other.close)
+        for name in ("hook-secret", "audit-key"):
+            one, two = (w.folder / name for w in (self.world, other))
+            self.assertNotEqual(one.read_bytes(), two.read_bytes())
+            self.assertEqual(0o600, one.stat().st_mode & 0o777)
+
+    def test_cookie_fixation(self) -> None:
+        """A cookie that was there before the login is not the one after it."""
+        planted = "service_session=" + "ab" * 32
+        body = {"username": "ann", "password": PASSWORD}
+        found = self.ask("POST", "/api/login", body, headers={"Cookie": planted})
+        self.assertNotIn("ab" * 32, found.headers["set-cookie"])
+        self.assertEqual(401, self.ask("GET", "/api/me", headers={"Cookie": planted}).status)
+
+    def test_a_login_is_a_new_session_each_time(self) -> None:
+        found = {self.world.sign_in("ann") for _ in range(5)}
+        self.assertEqual(5, len(found))
+
+    def test_cookie_flags(self) -> None:
+        body = {"username": "ann", "password": PASSWORD}
+        cookie = self.ask("POST", "/api/login", body).headers["set-cookie"]
+        self.assertIn("HttpOnly", cookie)
+        self.assertIn("SameSite=Lax", cookie)
+        self.assertNotIn("Domain", cookie)
+
+    def test_a_password_change_ends_the_thief_s_session(self) -> None:
+        stolen = {"Cookie": self.world.sign_in("ann")}
+        body = {"currentPassword": PASSWORD, "newPassword": "a better one"}
+        answer = self.ask("PUT", "/api/me/password", body, headers=self.cookie("ann"))
+        self.assertEqual(200, answer.status)
+        self.assertEqual(401, self.ask("GET", "/api/me", headers=stolen).status)
+        self.assertEqual(401, self.ask("GET", "/api/me", headers=self.cookie("ann")).status)
+        mine = {"Cookie": answer.headers["set-cookie"].partition(";")[0]}
+        self.assertEqual(200, self.ask("GET", "/api/me", headers=mine).status)
+
+    def test_a_thief_cannot_guess_the_password_by_changing_it(self) -> None:
+        for _ in range(CAP):
+            body = {"currentPassword": "guess", "newPassword": "a better one"}
+            found = self.ask(
+                "PUT", "/api/me/password", body, headers=self.cookie("ann"), address="10.1.1.1"
+            )
+            self.assertEqual((403, "FORBIDDEN"), (found.status, found.error))
+        found = self.ask(
+            "PUT", "/api/me/password", body, headers=self.cookie("ann"), address="10.1.1.1"
+        )
+        self.assertEqual(429, found.status)
+
+    def test_a_change_of_an_account_drops_what_is_open(self) -> None:
+        streams = self.world.site.kernel.table
+        assert streams.find("GET", "/api/events") is not None
+        connection = Connection(self.world.site, MemoryTransport("10.1.1.1"))
+        self.addCleanup(connection.lose)
+        head = (
+            f"GET /api/events HTTP/1.1\r\nHost: localhost\r\nCookie: {self.cookie('bob')['Cookie']}"
+        )
+        connection.send(f"{head}\r\n\r\n".encode())
+        self.assertIn(b"event: init", connection.value())
+        self.world.good("root", "PATCH", "/api/admin/users/bob", {"enabled": False})
+        self.assertTrue(connection.value().endswith(b"0\r\n\r\n"), connection.value()[-80:])
+        self.assertEqual(401, self.ask("GET", "/api/me", headers=self.cookie("bob")).status)
+
+
+class SmugglingTests(AttackCase):
+    """Requests that two readers understand differently."""
+
+    def status(self, data: bytes) -> bytes:
+        return self.raw(data).partition(b"\r\n")[0]
+
+    def test_what_is_ambiguous_is_refused(self) -> None:
+        cookie = self.cookie()["Cookie"].encode()
+        start = b"POST /api/logout HTTP/1.1\r\nHost: localhost\r\nCookie: " + cookie + b"\r\n"
+        for extra in (
+            b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            b"Content-Length: 0\r\nContent-Length: 5\r\n\r\nhello",
+            b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+            b"Content-Length: +0\r\n\r\n",
+            b"Content-Length: -1\r\n\r\n",
+            b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
+        ):
+            self.assertNotIn(b" 200 ", self.status(start + extra), extra)
+        self.assertNoEffect()
+
+    def test_a_line_end_in_a_path_or_header_splits_nothing(self) -> None:
+        found = self.ask("GET", "/api/x%0d%0aSet-Cookie:%20a=b", headers=self.cookie())
+        self.assertNotIn("a=b", found.headers.get("set-cookie", ""))
+        self.assertNotIn("\n", found.body)
+
+    def test_a_header_with_an_underscore_is_another(self) -> None:
+        headers = {"X_Forwarded_For": "127.0.0.1", "X_Service_Hook_Secret": "x"}
+        self.assertEqual(401, self.ask("GET", "/api/me", headers=headers).status)
+
+
+class PathTests(AttackCase):
+    """Other spellings of a path reach nothing that the plain one does not."""
+
+    def test_admin_routes(self) -> None:
+        for path in (
+            "/api/admin/users",
+            "/api//admin/users",
+            "/api/./admin/users",
+            "//api/admin/users",
+            "/api/x/../admin/users",
+            "/API/ADMIN/USERS",
+            "/api/admin/users/",
+            "/api%2fadmin/users",
+            "/api/admin%2fusers",
+            "/api/%61dmin/users",
+            "/api/v1/admin/users",
+            "/api/admin/users;x",
+            "/api/v1/v1/admin/users",
+            "/%2e/api/admin/users",
+            "/webview/../api/admin/users",
+            "/q/../api/admin/users",
+            "/assets/../api/admin/users",
+            "/api/admin/users%00",
+            "/login/../api/admin/users",
+            "http://localhost/api/admin/users",
+        ):
+            found = self.ask("GET", path, headers=self.cookie("bob"))
+            self.assertNotIn("root", found.body.replace(path, ""), path)
+            self.assertIn(found.status, (400, 403, 404, 405), path)
+            self.assertIn(self.ask("GET", path).status, (400, 401), path)
+
+    def test_files(self) -> None:
+        for path in (
+            "/../../etc/passwd",
+            "/assets/..%2f..%2fetc%2fpasswd",
+            "/%2e%2e/%2e%2e/etc/passwd",
+            "/..%5c..%5cetc/passwd",
+            "/assets/....//etc/passwd",
+            "/static/../hook-secret",
+            "/.git/config",
+            "/tservice.db",
+            "/hook-secret",
+        ):
+            found = self.ask("GET", path, headers=self.cookie())
+            self.assertIn(found.status, (400, 404), path)
+            self.assertNotIn("root:", found.body)
+
+    def test_session_ids(self) -> None:
+        mine = self.world.session
+        for name in (f"{mine}/", f"x/../{mine}", f"..%2f{mine}", f"{mine}%2f..", f"%20{mine}"):
+            found = self.ask("GET", f"/api/sessions/{name}", headers=self.cookie("bob"))
+            self.assertEqual(404, found.status, name)
+
+
+class OwnershipTests(AttackCase):
+    """One user's sessions in everything that another one can read."""
+
+    def test_lists_and_states(self) -> None:
+        for path in ("/api/sessions", "/api/status", "/api/v1/sessions"):
+            found = self.ask("GET", path, headers=self.cookie("bob"))
+            self.assertEqual(200, found.status)
+            self.assertNotIn(self.world.session, found.body)
+            self.assertIn(
+                self.world.session, self.ask("GET", path, headers=self.cookie("ann")).body
+            )
+
+    def test_unknown_and_foreign_look_alike(self) -> None:
+        unknown = self.world.session.replace(self.world.session[:4], "0000")
+        foreign = self.ask("GET", f"/api/sessions/{self.world.session}", headers=self.cookie("bob"))
+        missing = self.ask("GET", f"/api/sessions/{unknown}", headers=self.cookie("bob"))
+        self.assertEqual(missing.status, foreign.status)
+        self.assertEqual(
+            missing.body.replace(unknown, "-"), foreign.body.replace(self.world.session, "-")
+        )
+
+    def test_a_parent_of_another_s(self) -> None:
+        body = {"mode": "shell", "parentSessionId": self.world.session}
+        found = self.ask("POST", "/api/sessions", body, headers=self.cookie("bob"))
+        self.assertEqual(404, found.status)
+
+    def test_ending_all_ends_one_s_own(self) -> None:
+        found = self.world.good("bob", "DELETE", "/api/sessions")
+        self.assertEqual({"killed": 0}, found)
+        self.assertIn(self.world.session, self.world.host.panes)
+
+    def test_folders_of_others(self) -> None:
+        for folder in ("/", "/etc", str(self.world.folder), str(self.world.config.cases_dir)):
+            body = {"mode": "shell", "workingDir": folder}
+            found = self.ask("POST", "/api/sessions", body, headers=self.cookie("bob"))
+            self.assertIn(found.status, (400, 403), folder)
+        self.assertNoEffect()
+
+    def test_events_of_others(self) -> None:
+        streams = {}
+        for name in ("root", "ann", "bob"):
+            streams[name] = Connection(self.world.site, MemoryTransport("10.1.1.1"))
+            self.addCleanup(streams[name].lose)
+            cookie = self.cookie(name)["Cookie"]
+            head = f"GET /api/events HTTP/1.1\r\nHost: localhost\r\nCookie: {cookie}\r\n\r\n"
+            streams[name].send(head.encode())
+        self.world.good("ann", "PUT", f"/api/sessions/{self.world.session}/name", {"name": "zebra"})
+        self.world.good("root", "POST", "/api/admin/users", {"username": "cleo"})
+        text = {name: stream.value().decode() for name, stream in streams.items()}
+        self.assertEqual([True, True, False], ["zebra" in text[n] for n in ("root", "ann", "bob")])
+        self.assertEqual(
+            [True, False, False], ["admin:usersChanged" in text[n] for n in ("root", "ann", "bob")]
+        )
+
+
+class FloodTests(AttackCase):
+    """Ten thousand wrong logins from one address."""
+
+    def test_the_real_user_gets_in(self) -> None:
+        address = "203.0.113.7"
+        world = self.world
+        statuses = set()
+        for number in range(10_000):
+            headers = basic(f"user{number}", "guess")
+            statuses.add(world.ask("GET", "/api/me", headers=headers, address=address).status)
+        self.assertEqual({401, 429}, statuses)
+        inside = self.cookie("ann")
+        self.assertEqual(200, world.ask("GET", "/api/me", headers=inside, address=address).status)
+        right = basic("bob", PASSWORD)
+        self.assertEqual(200, world.ask("GET", "/api/me", headers=right, address=address).status)
+        body = {"username": "ann", "password": PASSWORD}
+        found = world.ask("POST", "/api/login", body, address=address)
+        self.assertEqual(200, found.status)
+        elsewhere = world.ask("GET", "/api/me", headers=basic("bob", "x"), address="198.51.100.1")
+        self.assertEqual(401, elsewhere.status)
+        self.assertBounded()
+
+    def assertBounded(self) -> None:
+        gate: Any = self.world.site.kernel._gate
+        self.assertLessEqual(len(gate._failures._windows), MAX_COUNTED)
+        self.world.clock.advance(WINDOW_SECONDS)
+        rows = self.world.good("root", "GET", "/api/admin/audit?action=login.failed&limit=500")
+        self.assertLess(len(rows["entries"]), 10)
+        self.assertGreater(self.world.clock.seconds(), SOON)
+
+
+class AuditTests(AttackCase):
+    """What was done can be read, and what was typed cannot."""
+
+    def test_the_whole_story(self) -> None:
+        path = f"/api/sessions/{self.world.session}/input"
+        self.world.good("ann", "POST", path, {"input": "hunter2\r"})
+        self.ask("GET", "/api/me", headers=basic("ann", "hunter2wrong"))
+        self.world.token("ann", "waits")
+        self.world.good("ann", "DELETE", f"/api/sessions/{self.world.session}")
+        self.world.clock.advance(WINDOW_SECONDS)
+        self.world.cookies["root"] = self.world.sign_in("root")
+        found = self.world.good("root", "GET", "/api/admin/audit?limit=500")["entries"]
+        actions = {entry["action"] for entry in found}
+        wanted = {
+            "login",
+            "login.failed",
+            "POST /api/admin/users",
+            "POST /api/sessions",
+            "POST /api/sessions/{id}/input",
+            "DELETE /api/sessions/{id}",
+            "POST /api/tokens",
+        }
+        self.assertLessEqual(wanted, actions)
+        self.assertNotIn("hunter2", json.dumps(found))
+        self.assertNotIn(PASSWORD, json.dumps(found))

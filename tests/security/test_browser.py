@@ -1,0 +1,174 @@
+"""A real browser, signed in, that visits a page of somebody else.
+
+The page is on another port of the same address, which is the hardest case: cookies do not know
+ports, so the browser sends ours along.  What it must not come to is what counts.
+"""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.integration.test_daemon import DaemonCase
+
+PASSWORD = "long enough"
+NAME = "rebound.example"
+
+READ = """async (url) => {
+    try {
+        const answer = await fetch(url, {credentials: "include"});
+        return await answer.text();
+    } catch (error) { return "blocked " + error.name; }
+}"""
+POST = """async ([url, kind]) => {
+    const body = JSON.stringify({mode: "shell"});
+    const headers = {"Content-Type": kind};
+    for (const mode of ["no-cors", "cors"]) {
+        try {
+            await fetch(url, {method: "POST", mode, credentials: "include", body, headers});
+        } catch (error) { /* what counts is whether a session was made */ }
+    }
+}"""
+FORM = """(url) => new Promise((done) => {
+    const frame = document.createElement("iframe");
+    frame.name = "sink";
+    document.body.append(frame);
+    const form = document.createElement("form");
+    Object.assign(form, {method: "POST", action: url, target: "sink", enctype: "text/plain"});
+    const field = document.createElement("input");
+    Object.assign(field, {name: '{"mode":"shell","name":"', value: '"}'});
+    form.append(field);
+    document.body.append(form);
+    frame.addEventListener("load", () => done(true));
+    form.submit();
+    setTimeout(() => done(false), 3000);
+})"""
+SOCKET = """(url) => new Promise((done) => {
+    const socket = new WebSocket(url);
+    socket.onopen = () => done("open");
+    socket.onmessage = () => done("message");
+    socket.onerror = () => done("error");
+})"""
+EVENTS = """(url) => new Promise((done) => {
+    const source = new EventSource(url, {withCredentials: true});
+    source.addEventListener("init", () => done("init"));
+    source.onerror = () => { source.close(); done("error"); };
+})"""
+FRAME = """(url) => new Promise((done) => {
+    const frame = document.createElement("iframe");
+    frame.src = url;
+    frame.addEventListener("load", () => {
+        try { done(frame.contentDocument ? "readable" : "opaque"); }
+        catch (error) { done("opaque"); }
+    });
+    document.body.append(frame);
+})"""
+
+
+class _Page(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        content = b"<!doctype html><title>evil</title><body>evil"
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *words: object) -> None:
+        """The test's output is for the test."""
+
+
+class BrowserTests(DaemonCase):
+    """Two origins on loopback."""
+
+    def setUp(self) -> None:
+        chromium = shutil.which("chromium")
+        assert chromium is not None, "install chromium"
+        self.service = self.daemon(SERVICE_PASSWORD=PASSWORD).start()
+        self.port = urlsplit(self.service.url).port
+        self.evil = self.serve_evil()
+        playwright = sync_playwright().start()
+        self.addCleanup(playwright.stop)
+        self.browser: Browser = playwright.chromium.launch(
+            executable_path=chromium,
+            args=["--no-sandbox", f"--host-resolver-rules=MAP {NAME} 127.0.0.1"],
+        )
+        self.addCleanup(self.browser.close)
+        self.context: BrowserContext = self.browser.new_context(
+            http_credentials={"username": "admin", "password": PASSWORD}
+        )
+        self.page: Page = self.sign_in()
+
+    def serve_evil(self) -> str:
+        server = ThreadingHTTPServer(("127.0.0.1", 0), _Page)
+        thread = threading.Thread(target=partial(server.serve_forever, 0.05))
+        thread.start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(thread.join)
+        self.addCleanup(server.shutdown)
+        return f"http://127.0.0.1:{server.server_address[1]}/"
+
+    def sign_in(self) -> Page:
+        """In a page of our own, so that the cookie is the browser's; then to the other one."""
+        page = self.context.new_page()
+        page.goto(f"{self.service.url}/api/me")
+        self.assertIn('"admin"', page.content())
+        names = [cookie["name"] for cookie in self.context.cookies()]
+        self.assertEqual(["service_session"], names)
+        page.goto(self.evil)
+        return page
+
+    def sessions(self) -> Any:
+        cookie = self.context.cookies()[0]["value"]
+        headers = {"Cookie": f"service_session={cookie}"}
+        return self.service.request("GET", "/api/sessions", headers=headers).data()
+
+    def test_it_cannot_read(self) -> None:
+        for path in ("/api/sessions", "/api/me", "/api/settings", "/healthz"):
+            found = self.page.evaluate(READ, f"{self.service.url}{path}")
+            self.assertEqual("blocked TypeError", found, path)
+        self.assertEqual("error", self.page.evaluate(EVENTS, f"{self.service.url}/api/events"))
+
+    def test_it_cannot_post(self) -> None:
+        url = f"{self.service.url}/api/sessions"
+        for kind in ("text/plain", "application/json"):
+            self.page.evaluate(POST, [url, kind])
+        self.page.evaluate(FORM, url)
+        self.assertEqual([], self.sessions())
+        counted = self.service.request("GET", "/metrics", headers=self.cookie()).body
+        self.assertIn(b'"403"', counted)
+
+    def cookie(self) -> dict[str, str]:
+        return {"Cookie": f"service_session={self.context.cookies()[0]['value']}"}
+
+    def test_it_cannot_open_a_socket(self) -> None:
+        made = self.service.request("POST", "/api/sessions", {"mode": "shell"}, self.cookie())
+        path = f"/ws/sessions/{made.data()['session']['id']}/terminal"
+        url = self.service.url.replace("http", "ws") + path
+        self.assertEqual("error", self.page.evaluate(SOCKET, url))
+        self.page.goto(f"{self.service.url}/api/me")
+        self.assertEqual("open", self.page.evaluate(SOCKET, url))
+
+    def test_it_cannot_frame(self) -> None:
+        refused: list[str] = []
+        self.page.on("console", lambda message: refused.append(message.text))
+        self.page.evaluate(FRAME, f"{self.service.url}/")
+        self.page.wait_for_timeout(100)
+        text = " ".join(refused)
+        self.assertTrue("frame-ancestors" in text or "X-Frame-Options" in text, text)
+
+    def test_a_rebound_name_gets_nothing(self) -> None:
+        page = self.context.new_page()
+        found = page.goto(f"http://{NAME}:{self.port}/api/sessions")
+        assert found is not None
+        self.assertEqual((403, "Forbidden: host not allowed"), (found.status, found.text()))
+        shown = page.evaluate(READ, f"http://{NAME}:{self.port}/api/sessions")
+        self.assertEqual("Forbidden: host not allowed", shown)
+        url = f"ws://{NAME}:{self.port}/ws/sessions/x/terminal"
+        self.assertEqual("error", page.evaluate(SOCKET, url))

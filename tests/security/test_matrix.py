@@ -1,0 +1,295 @@
+"""Every route, by everybody who must not come through: status, body, and no side effect.
+
+The routes are those of the assembled service; what they are meant to let through stands in
+C{rows.py}.  Each probe is a real request, with a body that would have an effect.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from attrs import evolve, frozen
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.security.rows import PREFIXES, ROWS, SESSION, Row
+from tests.security.world import PASSWORD, Answer, World
+from tests.unit.http.gatecase import basic
+from tservice.core.scopes import Scope
+
+HOST, CROSS = "Forbidden: host not allowed", "Forbidden: cross-site request blocked"
+SAFE = ("GET", "HEAD")
+
+
+@frozen(kw_only=True)
+class Want:
+    """What must come back; C{None} leaves it open.
+
+    @ivar text: the whole bare text.
+    @ivar error: the C{errorCode} of an envelope.
+    @ivar close: the close code of an accepted WebSocket.
+    """
+
+    status: int
+    text: str | None = None
+    error: str | None = None
+    close: int | None = None
+
+
+@frozen(kw_only=True)
+class Probe:
+    """One request, and its answer as it must be."""
+
+    title: str
+    want: Want
+    headers: Mapping[str, str]
+    address: str | None = None
+
+
+UNKNOWN = Want(status=401, text="Unauthorized")
+
+
+def refused(row: Row, code: str) -> Want:
+    """A refusal by what the caller is, known by name."""
+    if row.socket:
+        return Want(status=101, close=4003)
+    return Want(status=404 if code == "NOT_FOUND" else 403, error=code)
+
+
+class Matrix:
+    """The probes of a route."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._number = 0
+        root, ann = world.cookies["root"], world.cookies["ann"]
+        self.revoked = world.sign_in("root")
+        self.admin, self.owner = {"Cookie": root}, {"Cookie": ann}
+        self.all_scopes = [scope.value for scope in Scope]
+
+    def probes(self, method: str, row: Row) -> Iterator[Probe]:
+        """Everybody who must not come through, and those who are let through in part."""
+        yield Probe(
+            title="rebinding host",
+            want=Want(status=403, text=HOST),
+            headers={**self.admin, "Host": "evil.example"},
+        )
+        yield from self._origins(method, row)
+        if row.access == "public":
+            return
+        yield from self._strangers(row)
+        yield from self._people(row)
+        yield from self._tokens(row)
+
+    def _strangers(self, row: Row) -> Iterator[Probe]:
+        self._number += 1
+        # So that the cap of failures for one name is not reached.
+        self._world.clock.advance(120)
+        shown = {
+            "no credentials": {},
+            "wrong password": basic(f"nobody{self._number}", "wrong"),
+            "wrong password of an admin": basic("root", "wrong"),
+            "password of nobody": basic(f"nobody{self._number}", PASSWORD),
+            "revoked cookie": {"Cookie": self.revoked},
+            "made-up cookie": {"Cookie": f"service_session={'0' * 64}"},
+            "wrong token": {"Authorization": f"Bearer tsk_{'x' * 43}"},
+            "hook secret, from afar": {"X-Service-Hook-Secret": "0" * 64},
+            "spoofed address": {"X-Forwarded-For": "127.0.0.1", "X-Real-IP": "127.0.0.1"},
+            "spoofed user": {"X-User": "root", "Remote-User": "root", "X-Auth-User": "root"},
+        }
+        for title, headers in shown.items():
+            yield Probe(title=title, want=UNKNOWN, headers=headers)
+        text = "Unauthorized: hook secret required" if row.access == "hook" else "Unauthorized"
+        yield Probe(
+            title="hook secret wrong",
+            want=Want(status=401, text=text),
+            headers={"X-Service-Hook-Secret": "0" * 64},
+            address="127.0.0.1",
+        )
+
+    def _people(self, row: Row) -> Iterator[Probe]:
+        yield Probe(
+            title="must change the password",
+            want=refused(row, "PASSWORD_CHANGE_REQUIRED"),
+            headers={"Cookie": self._world.cookies["flag"]},
+        )
+        bob = {"Cookie": self._world.cookies["bob"]}
+        if row.access == "admin":
+            yield Probe(title="no admin", want=refused(row, "FORBIDDEN"), headers=bob)
+        elif row.access == "owner" or row.foreign == 404:
+            want = Want(status=404, error="NOT_FOUND")
+            yield Probe(title="another user", want=want, headers=bob)
+        elif row.socket:
+            yield Probe(title="another user", want=Want(status=101, close=4003), headers=bob)
+
+    def _tokens(self, row: Row) -> Iterator[Probe]:
+        without = [scope for scope in self.all_scopes if scope != row.scope]
+        yield Probe(
+            title="token without the scope",
+            want=refused(row, "FORBIDDEN"),
+            headers=self._world.token("root", *without),
+        )
+        if row.scope is None:
+            return
+        if row.access == "admin":
+            headers = self._world.token("ann", *self.all_scopes)
+            yield Probe(title="token of no admin", want=refused(row, "FORBIDDEN"), headers=headers)
+        if row.access == "owner":
+            headers = self._world.token("ann", row.scope, sessions=["another"])
+            want = Want(status=404, error="NOT_FOUND")
+            yield Probe(title="token bound to another session", want=want, headers=headers)
+
+    def _origins(self, method: str, row: Row) -> Iterator[Probe]:
+        """With an admin's cookie, as a browser would send it along."""
+        for title, origin in (
+            ("foreign origin", "https://evil.example"),
+            ("null origin", "null"),
+            ("another port", "http://localhost:1"),
+        ):
+            if method in SAFE and not row.socket:
+                continue
+            yield Probe(
+                title=title,
+                want=Want(status=403, text=CROSS),
+                headers={**self.admin, "Origin": origin},
+            )
+
+
+class MatrixTests(SynchronousTestCase):
+    """The matrix."""
+
+    def setUp(self) -> None:
+        self.world = World()
+        self.addCleanup(self.world.close)
+        self.world.populate()
+        self.matrix = Matrix(self.world)
+        out = {"Cookie": self.matrix.revoked}
+        self.assertEqual(200, self.world.ask("POST", "/api/logout", None, out).status)
+        self.world.token("ann", "waits")
+        tokens = self.world.good("ann", "GET", "/api/tokens")["tokens"]
+        self.token = tokens[0]["id"]
+
+    def filled(self, text: str) -> str:
+        return text.replace(SESSION, self.world.session).replace("{token}", self.token)
+
+    def send(self, method: str, path: str, row: Row, probe: Probe) -> Answer:
+        values = row.path or {"id": SESSION}
+        for name, value in values.items():
+            path = path.replace(f"{{{name}}}", self.filled(value))
+        body = None if row.body is None else json.loads(self.filled(json.dumps(row.body)))
+        query = f"?{self.filled(row.query)}" if row.query else ""
+        return self.world.ask(
+            method, path + query, body, probe.headers, probe.address, socket=row.socket
+        )
+
+    def judge(self, name: str, probe: Probe, found: Answer) -> list[str]:
+        want, wrong = probe.want, []
+        if found.status != want.status:
+            wrong.append(f"status {found.status}, wanted {want.status}")
+        if want.text is not None and found.body != want.text:
+            wrong.append(f"text {found.body[:80]!r}")
+        if want.error is not None and found.error != want.error:
+            wrong.append(f"code {found.error}, wanted {want.error}")
+        if want.close is not None and found.code != want.close:
+            wrong.append(f"close {found.code}, wanted {want.close}")
+        if "access-control-allow-origin" in found.headers:
+            wrong.append("readable by another origin")
+        if probe.want.status == 401 and "set-cookie" in found.headers:
+            wrong.append("gave a cookie")
+        return [f"{name}: {probe.title}: {text}" for text in wrong]
+
+    def test_every_route_has_a_row(self) -> None:
+        table = {f"{it.method} {it.path}" for it in self.world.operations}
+        self.assertEqual(sorted(table), sorted(ROWS))
+
+    def test_every_row_says_what_the_table_says(self) -> None:
+        names = {"owner-of-session": "owner"}
+        for it in self.world.operations:
+            row = ROWS[f"{it.method} {it.path}"]
+            access = names.get(it.access.value, it.access.value)
+            self.assertEqual((row.access, row.scope), (access, it.token_scope), it.path)
+
+    def test_nobody_comes_through(self) -> None:
+        wrong: list[str] = []
+        count = 0
+        for name, row in ROWS.items():
+            method, path = name.split(" ")
+            for probe in list(self.matrix.probes(method, row)):
+                if probe.title == "must change the password" and is_open(path):
+                    continue
+                before = self.world.snapshot()
+                found = self.send(method, path, row, probe)
+                wrong += self.judge(name, probe, found)
+                if self.world.snapshot() != before:
+                    wrong.append(f"{name}: {probe.title}: it had an effect")
+                count += 1
+        print(f"\nmatrix: {len(ROWS)} routes, {count} probes")
+        self.assertEqual([], wrong)
+        self.assertGreater(count, 10 * len(ROWS))
+
+    def test_reading_from_another_origin_is_not_shown_to_its_page(self) -> None:
+        for name, row in ROWS.items():
+            method, path = name.split(" ")
+            if method not in SAFE or row.socket:
+                continue
+            headers = {**self.matrix.admin, "Origin": "https://evil.example"}
+            probe = Probe(title="foreign origin", want=Want(status=200), headers=headers)
+            found = self.send(method, path, row, probe)
+            self.assertNotIn("access-control-allow-origin", found.headers, name)
+            self.assertNotIn("access-control-allow-credentials", found.headers, name)
+            if found.status == 0:
+                continue  # a wait that is held open, and has said nothing yet
+            self.assertEqual("nosniff", found.headers.get("x-content-type-options"), name)
+
+    def test_who_may_comes_through(self) -> None:
+        """Else the matrix would hold for a service that refuses everybody."""
+        for name, row in sorted(ROWS.items(), key=order):
+            method, path = name.split(" ")
+            headers = (
+                self.matrix.owner if row.access in ("owner", "user", "hook") else self.matrix.admin
+            )
+            if row.path == {"name": "root"}:
+                row = evolve(row, path={"name": "flag"})
+            probe = Probe(title="rightly", want=Want(status=200), headers=headers)
+            found = self.send(method, path, row, probe)
+            if name != "POST /api/login":
+                self.assertNotIn(found.status, (401, 405), (name, found))
+            if name not in ("POST /api/login", "PUT /api/me/password"):
+                off = "is off" in found.body
+                self.assertTrue(found.status != 403 or off, (name, found))
+            if row.socket:
+                self.assertEqual((101, None), (found.status, found.code))
+
+    def test_paths_outside_of_the_table(self) -> None:
+        world = self.world
+        for path in PREFIXES:
+            for method in ("GET", "POST", "OPTIONS", "PROPFIND"):
+                before = world.snapshot()
+                found = world.ask(method, path, None, {**self.matrix.admin, "Host": "e.example"})
+                self.assertEqual((403, HOST), (found.status, found.body), path)
+                found = world.ask(method, path)
+                public = method == "GET" and path in ("/", "/index.html")
+                self.assertIn(found.status, (200, 401) if public else (401,), (method, path))
+                if method not in ("GET", "OPTIONS"):
+                    headers = {**self.matrix.admin, "Origin": "null"}
+                    found = world.ask(method, path, None, headers)
+                    self.assertEqual((403, CROSS), (found.status, found.body), path)
+                self.assertEqual(before, world.snapshot())
+            headers = {**self.matrix.admin, "Origin": "https://evil.example"}
+            found = world.ask("GET", path, None, headers, socket=True)
+            self.assertEqual((403, CROSS), (found.status, found.body), path)
+            found = world.ask("GET", path, None, {}, socket=True)
+            self.assertIn(found.status, (200, 401) if path in ("/", "/index.html") else (401,))
+
+
+def is_open(path: str) -> bool:
+    """What an account may reach whose password must be changed: these, and what is no API."""
+    return path in ("/api/me", "/api/me/password") or not path.startswith(("/api/", "/ws/"))
+
+
+def order(entry: tuple[str, Row]) -> tuple[int, str]:
+    """What ends sessions and cookies goes last."""
+    name, _ = entry
+    last = ("DELETE", "POST /api/logout", "POST /api/auth/revoke")
+    places = [place for place, word in enumerate(last, 1) if name.startswith(word)]
+    return max(places, default=0), name

@@ -1,0 +1,254 @@
+"""The whole service as the daemon assembles it, on memory and fake panes.
+
+Only what stands outside is replaced: the reactor by a clock, tmux by the fake multiplexer, ports
+by in-memory connections.  The operations table is the real one, so nothing can be forgotten.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from http.client import HTTPResponse
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+from unittest.mock import patch
+
+from attrs import evolve, frozen
+from twisted.application.service import Service
+from twisted.internet.task import Clock
+
+from tests.unit.http.driver import Connection, MemoryTransport, _Socket, head
+from tests.unit.http.wsframes import UPGRADE, frames
+from tservice.access.accounts import Accounts
+from tservice.access.hashing import Hasher
+from tservice.core.config import Config
+from tservice.core.redact import Redactor
+from tservice.core.stack import ServiceStack
+from tservice.core.threads import NoThreads
+from tservice.http.operations import Operation
+from tservice.http.site import Site
+from tservice.mux.fake import FakeHost, FakeMultiplexer
+from tservice.store.database import Database
+from tservice.tap import access, assembly
+from tservice.tap.base import Base
+from tservice.tap.ground import open_database
+
+PASSWORD = "correct horse"
+SOON = 1_800_000_000.0
+VOLATILE = {"audit_log": None, "api_tokens": "last_used_at", "auth_sessions": "expires_at"}
+"""Tables that a refusal may write to, and what of them; C{None}: all."""
+
+
+class WorldClock(Clock):
+    """A reactor as far as time goes."""
+
+    def callWhenRunning(self, work: Callable[..., object], *args: Any) -> None:
+        work(*args)
+
+
+class _NoThreads(NoThreads, Service):
+    def __init__(self, reactor: object) -> None:
+        """Threads would outlive the test."""
+
+
+@frozen
+class Answer:
+    """What came back; C{code} is the close code of a WebSocket."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: str
+    code: int | None = None
+
+    @property
+    def error(self) -> str | None:
+        """The C{errorCode} of an envelope."""
+        if not self.headers.get("content-type", "").startswith("application/json"):
+            return None
+        found: str | None = json.loads(self.body).get("errorCode")
+        return found
+
+
+class World:
+    """A multi-user service: C{root} is an admin, C{ann}, C{bob} and C{flag} are not.
+
+    @ivar cookies: a cookie of each of them.
+    @ivar session: a running session of ann's.
+    """
+
+    def __init__(self, **config: Any) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="tw"))
+        self.clock = WorldClock()
+        self.clock.advance(SOON)
+        self.host = FakeHost(self.clock)
+        self.stack = ServiceStack(self.clock)
+        self.cookies: dict[str, str] = {}
+        self._addresses = 0
+        given = {"multiuser": True, "password": PASSWORD, "username": "root", **config}
+        self.config = Config(
+            data_dir=self.folder, cases_dir=self.folder / "cases", allowed_hosts=(), **given
+        )
+        self._assemble()
+
+    def _assemble(self) -> None:
+        kept: dict[str, Any] = {}
+
+        def keep(name: str, make: Callable[..., Any]) -> Callable[..., Any]:
+            def made(*args: Any, **kwargs: Any) -> Any:
+                kept[name] = make(*args, **kwargs)
+                return kept[name]
+
+            return made
+
+        mux = FakeMultiplexer(self.clock, self.host)
+        self.stack.startService()
+        with (
+            patch.object(assembly, "wire_mux", lambda base, stack: mux),
+            patch.object(assembly, "Threads", _NoThreads),
+            patch.object(assembly, "Site", keep("site", Site)),
+            patch.object(assembly, "open_database", keep("store", open_database)),
+            patch.object(access, "Hasher", partial(Hasher, memory_kib=8, passes=1)),
+            patch.object(access, "Accounts", keep("accounts", Accounts)),
+        ):
+            assembly.assemble(self._base(), self.stack)
+        self.site: Site = kept["site"]
+        self.database: Database = kept["store"]
+        self.accounts: Accounts | None = kept.get("accounts")
+
+    def _base(self) -> Base:
+        return Base(
+            reactor=self.clock,
+            config=self.config,
+            addresses=(),
+            warnings=(),
+            environ={"PATH": "/usr/bin:/bin", "HOME": str(self.folder), "LANG": "C.UTF-8"},
+            home=self.folder,
+            redactor=Redactor(),
+        )
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """The real table."""
+        return self.site.kernel.table.operations
+
+    def populate(self) -> None:
+        """Make the people, a cookie for each, and ann's session."""
+        self.cookies["root"] = self.sign_in("root")
+        for name in ("ann", "bob", "flag"):
+            body = {"username": name, "password": PASSWORD, "canBypassPermissions": True}
+            self.good("root", "POST", "/api/admin/users", body)
+            self.cookies[name] = self.sign_in(name)
+        assert self.accounts is not None
+        self.accounts._keep(evolve(self.accounts.get("flag"), must_change_password=True))
+        self.cookies["flag"] = self.sign_in("flag")
+        wanted = {"mode": "shell", "start": True, "name": "ann's own"}
+        made = self.good("ann", "POST", "/api/sessions", wanted)
+        self.session: str = made["session"]["id"]
+
+    def sign_in(self, name: str) -> str:
+        """A new cookie."""
+        answer = self.ask("POST", "/api/login", {"username": name, "password": PASSWORD})
+        assert answer.status == 200, answer
+        return answer.headers["set-cookie"].partition(";")[0]
+
+    def good(self, name: str, method: str, path: str, body: object = None) -> Any:
+        """The payload of what must succeed."""
+        answer = self.ask(method, path, body, {"Cookie": self.cookies[name]})
+        assert answer.status == 200, answer
+        return json.loads(answer.body)["data"]
+
+    def token(self, name: str, *scopes: str, **fields: Any) -> dict[str, str]:
+        """The header of a new token."""
+        wanted = {"name": "t", "scopes": scopes, **fields}
+        made = self.good(name, "POST", "/api/tokens", wanted)
+        return {"Authorization": f"Bearer {made['token']}"}
+
+    def address(self) -> str:
+        """One that nobody has failed from."""
+        self._addresses += 1
+        return f"10.{self._addresses >> 16}.{self._addresses >> 8 & 255}.{self._addresses & 255}"
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        headers: Mapping[str, str] | None = None,
+        address: str | None = None,
+        socket: bool = False,
+    ) -> Answer:
+        """One request on a connection of its own, cut as soon as it had the time to answer."""
+        named = dict(headers or {})
+        content = b""
+        if socket:
+            named = {**UPGRADE, **named}
+        elif body is not None:
+            content = body if isinstance(body, bytes) else json.dumps(body).encode()
+            named.setdefault("Content-Type", "application/json")
+            named["Content-Length"] = str(len(content))
+        transport = MemoryTransport(address or self.address())
+        connection = Connection(self.site, transport)
+        connection.send(head(method, path, named) + content)
+        data = connection.value()
+        if not data:
+            self.clock.advance(1)
+            data = connection.value()
+        answer = parse(data, method)
+        connection.lose()
+        return answer
+
+    def snapshot(self) -> object:
+        """Everything that a refused request must leave as it is."""
+        panes = {
+            name: (pane.ending, pane.gone, pane.cols, pane.rows, bytes(pane.typed), [*pane.keys])
+            for name, pane in self.host.panes.items()
+        }
+        files = {path.name: path.read_bytes() for path in self.folder.glob("*.json")}
+        return panes, files, tuple(_rows(self.database))
+
+    def close(self) -> None:
+        """End it, and remove its folder."""
+        stopped = self.stack.stopService()
+        for _ in range(20):
+            self.clock.advance(1)
+        assert stopped.called
+        rmtree(self.folder)
+
+
+@contextmanager
+def world(**config: Any) -> Iterator[World]:
+    """A populated one."""
+    made = World(**config)
+    try:
+        made.populate()
+        yield made
+    finally:
+        made.close()
+
+
+def parse(data: bytes, method: str) -> Answer:
+    """The status, the headers, and as much of the body as is there."""
+    if not data:
+        return Answer(0, {}, "")
+    top, _, rest = data.partition(b"\r\n\r\n")
+    found = HTTPResponse(_Socket(top + b"\r\n\r\n"), method=method)  # type: ignore[arg-type]
+    found.begin()
+    headers = {name.lower(): value for name, value in found.getheaders()}
+    if found.status == 101:
+        codes = [frame.code for frame in frames(rest) if frame.first == 0x88]
+        return Answer(101, headers, "", codes[0] if codes else None)
+    return Answer(found.status, headers, rest.decode("utf-8", "replace"))
+
+
+def _rows(database: Database) -> Iterator[tuple[Any, ...]]:
+    names = database.query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+    for (table,) in names:
+        volatile = VOLATILE.get(table, "")
+        if volatile is None:
+            continue
+        for row in database.query(f"SELECT * FROM {table}"):
+            yield (table, *(value for key, value in dict(row).items() if key != volatile))

@@ -1,0 +1,271 @@
+"""Tests for L{tservice.access.accounts} and the first admin."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from io import StringIO
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.internet.defer import Deferred
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.access.accountcase import PASSWORD, AccountCase
+from tservice.access.account import MAX_ACCOUNTS, Account, Role, check_username, one_time_password
+from tservice.access.accounts import Change
+from tservice.access.firstadmin import make_first_admin
+from tservice.core.errors import ErrorCode, ServiceError, StartError
+
+
+class CheckTests(AccountCase):
+    """Who gets in."""
+
+    def test_right(self) -> None:
+        found = self.check("ann")
+        assert found is not None
+        self.assertTrue(found.admin)
+        self.assertTrue(found.can_bypass_permissions)
+        self.assertEqual(found, self.accounts.identity("ann"))
+
+    def test_wrong(self) -> None:
+        for name, word in (("ann", "x"), ("bob", PASSWORD), ("", ""), ("Ann", PASSWORD)):
+            self.assertIsNone(self.check(name, word), (name, word))
+        self.assertIsNone(self.check("ann", "\ud800"))
+
+    def test_a_password_that_was_right_is_hashed_once(self) -> None:
+        self.check("ann")
+        self.patch(self.hasher, "verify", None)
+        self.assertIsNotNone(self.check("ann"))
+
+    def test_a_new_password_makes_the_old_one_wrong(self) -> None:
+        self.check("ann")
+        self.now(self.accounts.set_own_password("ann", "another one", "::1"))
+        self.assertIsNone(self.check("ann"))
+        self.assertIsNotNone(self.check("ann", "another one"))
+
+    def test_a_disabled_account(self) -> None:
+        self.now(self.accounts.create("cleo", Role.USER, PASSWORD, can_bypass_permissions=True))
+        self.check("cleo")
+        self.now(self.accounts.change("cleo", Change(enabled=False)))
+        self.assertIsNone(self.check("cleo"))
+        self.assertIsNone(self.accounts.identity("cleo"))
+        self.assertFalse(self.accounts.get("cleo").enabled)
+
+    def test_names_are_counted_whether_they_exist_or_not(self) -> None:
+        self.assertEqual("ann", self.accounts.counted("ann"))
+        self.assertEqual("nobody", self.accounts.counted("nobody"))
+        self.assertIsNone(self.accounts.counted("no\nname"))
+
+    def test_all_is_kept(self) -> None:
+        self.now(self.accounts.create("bob", Role.USER, None, can_bypass_permissions=True))
+        self.assertEqual(list(self.accounts.list()), list(self.start().list()))
+
+    def test_no_password_is_kept(self) -> None:
+        rows = self.database.query("SELECT * FROM accounts")
+        self.assertNotIn(PASSWORD, repr([tuple(row) for row in rows]))
+        self.assertTrue(rows[0]["password_hash"].startswith("$argon2id$"))
+
+
+class RaceTests(AccountCase):
+    """What happens while a hash runs."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.pending: list[Deferred[bool]] = []
+
+        async def verify(place: str, password_hash: str | None, password: str) -> bool:
+            waiting: Deferred[bool] = Deferred()
+            self.pending.append(waiting)
+            return await waiting
+
+        self.patch(self.hasher, "verify", verify)
+
+    def test_a_change_meanwhile_wins(self) -> None:
+        self.now(self.accounts.create("eve", Role.ADMIN, PASSWORD, can_bypass_permissions=False))
+        changes = (
+            lambda: self.now(self.accounts.set_own_password("ann", "another one", "::1")),
+            lambda: self.now(self.accounts.change("ann", Change(enabled=False))),
+            lambda: self.accounts.remove("ann"),
+        )
+        for change in changes:
+            found = Deferred.fromCoroutine(self.accounts.check("ann", PASSWORD, "::1"))
+            change()
+            self.pending.pop().callback(True)
+            self.assertIsNone(self.successResultOf(found))
+
+
+class ChangeTests(AccountCase):
+    """What admins do, and what comes of it."""
+
+    def make(self, name: str = "bob", role: Role = Role.USER) -> Account:
+        account, _ = self.now(
+            self.accounts.create(name, role, PASSWORD, can_bypass_permissions=False)
+        )
+        self.revoked.clear()
+        self.events.clear()
+        return account
+
+    def test_a_one_time_password(self) -> None:
+        account, once = self.now(
+            self.accounts.create("bob", Role.USER, None, can_bypass_permissions=False)
+        )
+        self.assertTrue(account.must_change_password)
+        found = self.check("bob", once or "")
+        assert found is not None
+        self.assertTrue(found.must_change_password)
+        self.now(self.accounts.set_own_password("bob", "chosen by bob", "::1"))
+        found = self.check("bob", "chosen by bob")
+        assert found is not None
+        self.assertFalse(found.must_change_password)
+
+    def test_names_and_passwords_have_rules(self) -> None:
+        for name in ("", "b", "Bob", "_b", "b" * 33, "bo b", "böb", "bob\n"):
+            self.refused(
+                ErrorCode.INVALID_INPUT,
+                self.accounts.create(name, Role.USER, PASSWORD, can_bypass_permissions=False),
+            )
+        self.make()
+        text = self.refused(
+            ErrorCode.INVALID_INPUT, self.accounts.change("bob", Change(password="1234567"))
+        )
+        self.assertIn("password: must have 8", text)
+
+    def test_a_name_is_taken_once(self) -> None:
+        self.make()
+        self.refused(
+            ErrorCode.USER_EXISTS,
+            self.accounts.create("bob", Role.USER, None, can_bypass_permissions=False),
+        )
+
+    def test_a_former_user_s_sessions_are_handed_to_nobody(self) -> None:
+        self.owners.add("bob")
+        text = self.refused(
+            ErrorCode.CONFLICT,
+            self.accounts.create("bob", Role.USER, None, can_bypass_permissions=False),
+        )
+        self.assertIn("bob", text)
+
+    def test_there_is_a_bound(self) -> None:
+        ann = self.accounts.get("ann")
+        self.accounts._accounts.update({f"u{n}": ann for n in range(MAX_ACCOUNTS)})
+        self.refused(
+            ErrorCode.OPERATION_FAILED,
+            self.accounts.create("bob", Role.USER, None, can_bypass_permissions=False),
+        )
+
+    def test_every_change_ends_what_is_open(self) -> None:
+        changes = (
+            lambda: self.now(self.accounts.change("bob", Change(role=Role.ADMIN))),
+            lambda: self.now(self.accounts.change("bob", Change(password="something else"))),
+            lambda: self.now(self.accounts.change("bob", Change(can_bypass_permissions=True))),
+            lambda: self.now(self.accounts.reset_password("bob")),
+            lambda: self.now(self.accounts.set_own_password("bob", "something else", "x")),
+            lambda: self.accounts.remove("bob"),
+        )
+        self.make()
+        for change in changes:
+            self.revoked.clear()
+            self.events.clear()
+            change()
+            self.assertEqual(["bob"], self.revoked)
+            self.assertEqual(["admin:usersChanged"], [event.name for event in self.events])
+
+    def test_what_is_not_given_stays(self) -> None:
+        before = self.make()
+        self.assertEqual(before, self.now(self.accounts.change("bob", Change())))
+        self.assertIsNotNone(self.check("bob"))
+
+    def test_the_last_admin_stays(self) -> None:
+        self.make()
+        for wanted in (Change(role=Role.USER), Change(enabled=False)):
+            self.refused(ErrorCode.LAST_ADMIN, self.accounts.change("ann", wanted))
+        error = self.assertRaises(ServiceError, self.accounts.remove, "ann")
+        self.assertEqual(ErrorCode.LAST_ADMIN, error.code)
+        self.now(self.accounts.change("bob", Change(role=Role.ADMIN)))
+        self.now(self.accounts.change("ann", Change(enabled=False)))
+        self.refused(ErrorCode.LAST_ADMIN, self.accounts.change("bob", Change(role=Role.USER)))
+        self.accounts.remove("ann")
+        self.assertEqual(["bob"], [account.username for account in self.start().list()])
+
+    def test_a_removed_one_is_gone_with_its_tokens(self) -> None:
+        self.make()
+        self.accounts.remove("bob")
+        self.assertEqual(["bob"], self.forgotten)
+        self.assertIsNone(self.check("bob"))
+        error = self.assertRaises(ServiceError, self.accounts.remove, "bob")
+        self.assertEqual((404, "User bob not found"), (error.status, error.message))
+
+    def test_logging_out(self) -> None:
+        self.make()
+        self.assertEqual(3, self.accounts.log_out("bob"))
+        self.assertRaises(ServiceError, self.accounts.log_out, "nobody")
+        self.assertEqual(["bob"], self.revoked)
+
+
+class FirstAdminTests(AccountCase):
+    """The first start."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.database.execute("DELETE FROM accounts")
+        self.accounts = self.start()
+
+    def test_a_line_on_stdout(self) -> None:
+        out = StringIO()
+        make_first_admin(self.accounts, "root", None, out)
+        words = out.getvalue().split()
+        self.assertEqual("One-time password for root:", " ".join(words[:-1]))
+        self.assertEqual(1, out.getvalue().count("\n"))
+        found = self.check("root", words[-1])
+        assert found is not None
+        self.assertTrue(found.must_change_password)
+        make_first_admin(self.start(), "root", None, out)
+        self.assertEqual(1, out.getvalue().count("\n"))
+
+    def test_a_password_of_the_operator_s(self) -> None:
+        out = StringIO()
+        make_first_admin(self.accounts, "root", PASSWORD, out)
+        self.assertEqual("", out.getvalue())
+        found = self.check("root")
+        assert found is not None
+        self.assertFalse(found.must_change_password)
+
+    def test_a_line_that_nobody_would_see(self) -> None:
+        with Path(os.devnull).open("w") as out:
+            error = self.assertRaises(
+                StartError, make_first_admin, self.accounts, "root", None, out
+            )
+        self.assertIn("SERVICE_PASSWORD", str(error))
+        self.assertEqual([], list(self.start().list()))
+
+    def test_what_no_account_can_have(self) -> None:
+        for name, word in (("Root", PASSWORD), ("root", "short")):
+            error = self.assertRaises(
+                StartError, make_first_admin, self.accounts, name, word, StringIO()
+            )
+            self.assertNotIn("short", str(error))
+
+
+class RuleTests(SynchronousTestCase):
+    """What needs nothing else."""
+
+    @given(st.text(alphabet="abzAZ019_-\n é", max_size=34))
+    def test_names(self, name: str) -> None:
+        good = (
+            2 <= len(name) <= 32
+            and set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789_-")
+            and name[0] not in "_-"
+        )
+        try:
+            check_username(name)
+        except ServiceError:
+            self.assertFalse(good)
+        else:
+            self.assertTrue(good)
+
+    def test_one_time_passwords_are_even(self) -> None:
+        letters = Counter("".join(one_time_password(os.urandom) for _ in range(1000)))
+        self.assertEqual(31, len(letters))
+        self.assertLess(max(letters.values()) / min(letters.values()), 1.5)

@@ -1,0 +1,118 @@
+"""Tests for L{tservice.access.hashing}: who waits for whom, and how many may."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from twisted.internet.defer import Deferred
+from twisted.trial.unittest import SynchronousTestCase
+from zope.interface import implementer
+
+from tests.unit.access.accountcase import cheap
+from tservice.access.hashing import MAX_PLACES, MAX_WAITING, Crowded, Turns
+from tservice.core.threads import SIZE, IThreads
+
+
+@implementer(IThreads)
+class HeldThreads:
+    """Work runs when the test says so."""
+
+    def __init__(self) -> None:
+        self.begun: list[tuple[Callable[[], Any], Deferred[Any]]] = []
+
+    def run(self, work: Callable[[], Any]) -> Deferred[Any]:
+        done: Deferred[Any] = Deferred()
+        self.begun.append((work, done))
+        return done
+
+    def finish(self) -> Any:
+        work, done = self.begun.pop(0)
+        result = work()
+        done.callback(result)
+        return result
+
+
+class TurnTests(SynchronousTestCase):
+    """The fair order."""
+
+    def setUp(self) -> None:
+        self.threads = HeldThreads()
+        self.turns = Turns(self.threads)
+
+    def ask(self, place: str, word: str) -> Deferred[Any]:
+        return Deferred.fromCoroutine(self.turns.run(place, lambda: word))
+
+    def test_few_at_a_time(self) -> None:
+        asked = [self.ask("a", str(n)) for n in range(SIZE + 1)]
+        self.assertEqual(SIZE, len(self.threads.begun))
+        self.threads.finish()
+        self.assertEqual("0", self.successResultOf(asked[0]))
+        self.assertEqual(SIZE, len(self.threads.begun))
+
+    def test_places_take_turns(self) -> None:
+        for n in range(SIZE + MAX_WAITING):
+            self.ask("flood", f"f{n}")
+        self.ask("ann", "ann")
+        self.ask("bob", "bob")
+        order = [self.threads.finish() for _ in range(SIZE + MAX_WAITING + 2)]
+        self.assertLess(order.index("ann"), SIZE + 2)
+        self.assertLess(order.index("bob"), SIZE + 3)
+
+    def test_one_place_may_have_a_few(self) -> None:
+        for n in range(SIZE + MAX_WAITING):
+            self.ask("flood", str(n))
+        self.failureResultOf(self.ask("flood", "more"), Crowded)
+        self.assertNoResult(self.ask("ann", "ann"))
+
+    def test_places_are_bounded(self) -> None:
+        for n in range(SIZE + MAX_PLACES):
+            self.ask(str(n), "")
+        self.failureResultOf(self.ask("more", ""), Crowded)
+
+    def test_who_leaves_is_not_worked_for(self) -> None:
+        for n in range(SIZE):
+            self.ask("a", str(n))
+        gone = self.ask("a", "gone")
+        gone.addErrback(lambda why: None)
+        gone.cancel()
+        last = self.ask("a", "last")
+        results = [self.threads.finish() for _ in range(SIZE + 1)]
+        self.assertNotIn("gone", results)
+        self.assertEqual("last", self.successResultOf(last))
+
+    def test_a_fault_reaches_the_caller_and_frees_the_turn(self) -> None:
+        async def broken() -> None:
+            await self.turns.run("a", lambda: 1)
+
+        asked = Deferred.fromCoroutine(broken())
+        self.threads.begun.pop()[1].errback(ZeroDivisionError())
+        self.failureResultOf(asked, ZeroDivisionError)
+        self.ask("a", "next")
+        self.assertEqual("next", self.threads.finish())
+
+
+class HasherTests(SynchronousTestCase):
+    """Right, wrong and nobody's."""
+
+    def setUp(self) -> None:
+        self.hasher = cheap()
+
+    def verify(self, known: str | None, word: str) -> bool:
+        return self.successResultOf(Deferred.fromCoroutine(self.hasher.verify("", known, word)))
+
+    def test_verify(self) -> None:
+        known = self.hasher.hash_now("wörd")
+        self.assertTrue(self.verify(known, "wörd"))
+        self.assertFalse(self.verify(known, "word"))
+        self.assertFalse(self.verify("no hash at all", "word"))
+        self.assertFalse(self.verify(None, "word"))
+
+    def test_nobody_has_the_stand_in_s_password(self) -> None:
+        self.assertFalse(self.verify(None, (b"k" * 16).hex()))
+
+    def test_fingerprints(self) -> None:
+        one = self.hasher.fingerprint("h1", "a")
+        self.assertEqual(one, self.hasher.fingerprint("h1", "a"))
+        for other in (("h1", "b"), ("h2", "a"), ("h", "1a")):
+            self.assertNotEqual(one, self.hasher.fingerprint(*other))

@@ -1,0 +1,91 @@
+"""The approval inbox on the agents' rig."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twisted.internet.defer import Deferred
+
+from tests.unit.agents.client import Client
+from tests.unit.agents.rig import COMPOSER, AgentCase
+from tests.unit.sessions.rig import ADMIN, begin
+from tservice.agents.answers import Action, check_form
+from tservice.agents.approvals import Approvals
+from tservice.agents.approvals_inbox import Inbox
+from tservice.agents.approvals_model import Item
+from tservice.agents.approvals_store import ApprovalStore
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.identity import Identity
+from tservice.mux.interface import PaneSpec
+from tservice.sessions.model import Session
+
+
+class ApprovalCase(AgentCase):
+    """Tests with an inbox and a client that asks."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.open_inbox()
+
+    def open_inbox(self) -> None:
+        self.inbox = Inbox(self.clock, ApprovalStore(self.machine.database), self.machine.hub)
+        self.approvals = Approvals(
+            self.clock,
+            self.inbox,
+            self.sessions,
+            self.agents.agents,
+            self.machine.settings,
+        )
+        self.approvals.start(self.machine.hub)
+        self.addCleanup(self.approvals.stop)
+
+    def play(self, spec: PaneSpec) -> Client:
+        return Client()
+
+    def client(self, session: Session) -> Client:
+        program = self.pane(session).program
+        assert isinstance(program, Client)
+        return program
+
+    def asked(self, *pages: Any, **hook: Any) -> Session:
+        """A session whose agent asks, seen and heard of."""
+        session = self.ready()
+        self.spend(5)
+        self.client(session).ask(*pages)
+        self.hook(session, "permission_prompt", hook_event_name="PermissionRequest", **hook)
+        self.spend(3)
+        return session
+
+    def item(self, session: Session) -> Item:
+        found = self.inbox.of_session(session.id)
+        assert found is not None
+        return found
+
+    def start_answer(self, item: Item, action: str, caller: Identity = ADMIN, **fields: Any) -> Any:
+        answer = check_form(Action(action), **fields)
+        return begin(self.approvals.answer(item.id, answer, caller))
+
+    def give(self, item: Item, action: str, **fields: Any) -> Item:
+        """Answer, and let it take its time."""
+        given: Deferred[Item] = self.start_answer(item, action, **fields)
+        self.spend(20)
+        return self.successResultOf(given)
+
+    def refused_answer(self, item: Item, action: str, **fields: Any) -> tuple[ErrorCode, str]:
+        given = self.start_answer(item, action, **fields)
+        self.spend(20)
+        error: ServiceError = self.failureResultOf(given, ServiceError).value
+        return error.code, error.message
+
+    def told(self) -> list[tuple[str, Any]]:
+        """The approval events since this was asked last."""
+        found = [
+            (event.name[9:], event.data.get("resolution") or event.data["kind"])
+            for event in self.machine.events
+            if event.name.startswith("approval:")
+        ]
+        self.machine.events.clear()
+        return found
+
+
+__all__ = ["COMPOSER", "ApprovalCase"]

@@ -1,0 +1,180 @@
+"""Finding repositories."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.git import locate as module
+from tservice.git.locate import Bounds, is_moved, locate, owners, recognise
+from tservice.git.model import Found, Repository
+from tservice.git.references import has_reference
+
+
+def make(root: Path) -> Path:
+    """As much of a repository as makes one."""
+    for folder in ("objects", "refs"):
+        (root / ".git" / folder).mkdir(parents=True)
+    (root / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    return root
+
+
+class Base(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.top = Path(self.mktemp()).resolve()
+        self.top.mkdir()
+        self.home = self.top / "home"
+        self.work = self.home / "work"
+        self.work.mkdir(parents=True)
+
+    def find(self, workspace: Path, *forbidden: Path) -> Found:
+        bounds = Bounds(
+            home=os.fsencode(self.home), forbidden=frozenset(map(os.fsencode, forbidden))
+        )
+        return locate(os.fsencode(workspace), bounds)
+
+    def names(self, workspace: Path, *forbidden: Path) -> list[str]:
+        found = self.find(workspace, *forbidden).repositories
+        return [each.path_from(os.fsencode(workspace)) for each in found]
+
+    def one(self, root: Path) -> Repository:
+        repository = recognise(os.fsencode(root))
+        assert repository is not None
+        return repository
+
+
+class UpwardsTests(Base):
+    """The repository around the workspace."""
+
+    def test_here_and_above(self) -> None:
+        make(self.work)
+        inner = self.work / "a" / "b"
+        inner.mkdir(parents=True)
+        self.assertEqual(["."], self.names(self.work))
+        self.assertEqual(["../.."], self.names(inner))
+        self.assertFalse(self.find(inner).scanned)
+
+    def test_home_counts_only_as_the_workspace_itself(self) -> None:
+        make(self.home)
+        make(self.top)
+        self.assertEqual([], self.names(self.work))
+        self.assertEqual(["."], self.names(self.home))
+        self.assertEqual(["."], self.names(self.top))
+
+    def test_above_that_is_not_home(self) -> None:
+        other = make(self.top / "other")
+        (other / "x").mkdir()
+        self.assertEqual([".."], self.names(other / "x"))
+
+    def test_container_workspace(self) -> None:
+        make(self.work)
+        inner = make(self.work / "in")
+        self.assertEqual([], self.names(self.work, self.work))
+        self.assertEqual([".."], self.names(inner, inner), "what lies around it may be looked at")
+        self.assertEqual([], self.names(inner, self.work))
+
+    def test_control_folder_in_a_container_workspace(self) -> None:
+        """A container may write there: it decides what is configured."""
+        shared = make(self.home / "shared")
+        (self.work / ".git").write_text(f"gitdir: {shared}/.git\n")
+        self.assertEqual(["."], self.names(self.work))
+        self.assertEqual([], self.names(self.work, shared))
+
+    def test_no_folder(self) -> None:
+        self.assertRaises(OSError, self.find, self.work / "absent")
+
+
+class DownwardsTests(Base):
+    """The repositories below the workspace."""
+
+    def test_nearest_first_then_by_name(self) -> None:
+        for name in ("b", "a/z", "c/y", "a/b/deep", "b/inside", "B"):
+            make(self.work / name)
+        self.assertEqual(["B", "b", "a/z", "c/y"], self.names(self.work))
+        self.assertTrue(self.find(self.work).scanned)
+
+    def test_skipped(self) -> None:
+        for name in (".dot", "node_modules", "venv", "ok/target", "ok/__pycache__"):
+            make(self.work / name)
+        elsewhere = make(self.top / "elsewhere")
+        (self.work / "link").symlink_to(elsewhere)
+        self.assertEqual([], self.names(self.work))
+
+    def test_forbidden(self) -> None:
+        make(self.work / "a")
+        make(self.work / "c" / "d")
+        self.assertEqual(["a"], self.names(self.work, self.work / "c"))
+
+    def test_bounds(self) -> None:
+        for number in range(module.FOUND_LIMIT + 5):
+            make(self.work / f"{number:03}")
+        found = self.find(self.work)
+        self.assertEqual(module.FOUND_LIMIT, len(found.repositories))
+        self.assertTrue(found.more)
+
+    def test_too_many_folders_are_told_of(self) -> None:
+        self.patch(module, "FOLDERS_LIMIT", 3)
+        for number in range(5):
+            (self.work / str(number)).mkdir()
+        self.assertTrue(self.find(self.work).more)
+
+
+class RecogniseTests(Base):
+    """What counts as a repository."""
+
+    def test_worktree(self) -> None:
+        main = make(self.home / "main")
+        control = main / ".git" / "worktrees" / "w"
+        control.mkdir(parents=True)
+        (control / "HEAD").write_text("x")
+        (control / "commondir").write_text("../..\n")
+        (self.work / ".git").write_text(f"gitdir: {control}\n")
+        found = self.one(self.work)
+        self.assertEqual(os.fsencode(control), found.control)
+        self.assertEqual(os.fsencode(main / ".git"), found.common)
+
+    def test_nothing(self) -> None:
+        for text in ("", "gitdir: ", "gitdir: /absent", "gitdir: a\0b", "x" * 9000):
+            (self.work / ".git").write_text(text)
+            self.assertIsNone(recognise(os.fsencode(self.work)), text[:20])
+        (self.work / ".git").unlink()
+        (self.work / ".git").mkdir()
+        self.assertIsNone(recognise(os.fsencode(self.work)))
+
+    def test_moved(self) -> None:
+        found = self.one(make(self.work))
+        self.assertFalse(is_moved(found))
+        self.work.rename(self.home / "other")
+        self.work.symlink_to(self.home / "other")
+        self.assertTrue(is_moved(found))
+
+    def test_owners(self) -> None:
+        self.assertEqual({os.geteuid()}, owners(self.one(make(self.work))))
+
+
+class ReferenceTests(Base):
+    """One reference, loose or packed."""
+
+    def test_found(self) -> None:
+        repository = self.one(make(self.work))
+        loose = self.work / ".git" / "refs" / "remotes" / "origin"
+        loose.mkdir(parents=True)
+        (loose / "main").write_text("0" * 40 + "\n")
+        (self.work / ".git" / "packed-refs").write_text(
+            f"# pack-refs with: peeled fully-peeled sorted\n{'1' * 40} refs/remotes/origin/old\n"
+            f"{'1' * 40} refs/tags/t\n^{'2' * 40}\n"
+        )
+        self.assertTrue(has_reference(repository, "origin/main"))
+        self.assertTrue(has_reference(repository, "origin/old"))
+        for absent in ("origin/x", "../../HEAD", "", "a..b"):
+            self.assertFalse(has_reference(repository, absent), absent)
+
+    def test_what_cannot_be_read(self) -> None:
+        repository = self.one(make(self.work))
+        (self.work / ".git" / "packed-refs").write_text("nonsense\n")
+        self.assertFalse(has_reference(repository, "origin/main"))
+        os.unlink(self.work / ".git" / "packed-refs")
+        os.mkfifo(self.work / ".git" / "packed-refs")
+        self.assertFalse(has_reference(repository, "origin/main"))

@@ -1,0 +1,190 @@
+"""The two routes at the edge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+from attrs import evolve
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.git.test_command import FakeProcesses
+from tests.unit.git.test_service import at_once
+from tservice.core.errors import ServiceError
+from tservice.core.redact import Redactor
+from tservice.git.build import Git, build_git
+from tservice.git.model import Kind, Options
+from tservice.git.routes import DiffQuery, GitRoutes, StatusAnswer, StatusQuery
+from tservice.git.service import Workspace
+from tservice.git.workspaces import SessionWorkspaces
+from tservice.http.body import read_query
+from tservice.http.operations import Access, Call
+from tservice.sessions.model import Location, NameSource, Session
+
+SESSION = Session(
+    id="s",
+    mode="shell",
+    name="n",
+    name_source=NameSource.MANUAL,
+    working_dir="/w",
+    created_at=1,
+    last_activity_at=1,
+)
+
+
+class FakeSessions:
+    """Three sessions, one for each place."""
+
+    sessions = {
+        "l": SESSION,
+        "c": evolve(SESSION, location=Location.CONTAINER, working_dir="/c"),
+        "r": evolve(SESSION, location=Location.REMOTE),
+    }
+
+    def get(self, session_id: str) -> Session:
+        return self.sessions[session_id]
+
+    def list(self) -> list[Session]:
+        return [*self.sessions.values()]
+
+
+class QueryTests(SynchronousTestCase):
+    """Clamped, defaulted, or refused."""
+
+    def options(self, **args: Any) -> Options:
+        raw = {
+            name.encode(): [
+                text.encode() for text in ([value] if isinstance(value, str) else value)
+            ]
+            for name, value in args.items()
+        }
+        return read_query(raw, StatusQuery).options()
+
+    def test_max_repos(self) -> None:
+        for text, wanted in (
+            ("", 12), ("x", 12), ("7", 7), ("0", 1), ("-3", 1), ("51", 50), ("9" * 200, 50),
+            (" 8 ", 8), ("1e3", 12), ("nan", 12), ("4.9", 4), ("\u0663", 12), ("12a", 12),
+        ):  # fmt: skip
+            self.assertEqual(wanted, self.options(maxRepos=text).max_repos, text)
+
+    def test_timeout(self) -> None:
+        for texts, wanted in (
+            ("", 30), ("x", 30), ("60", 60), ("1", 5), ("121", 120), ("5.5", 5.5), ("inf", 30),
+            (["60", "60"], 30), (["60", "70"], 30),
+        ):  # fmt: skip
+            self.assertEqual(wanted, self.options(timeout=texts).timeout, texts)
+
+    def test_absent(self) -> None:
+        self.assertEqual(Options(max_repos=12, timeout=30, fresh=False), self.options())
+
+    def test_fresh(self) -> None:
+        self.assertTrue(self.options(fresh="1").fresh)
+        self.assertFalse(self.options(fresh="0").fresh)
+        self.assertRaises(ServiceError, self.options, fresh="yes")
+
+    @settings(deadline=None)
+    @given(st.text(st.characters(codec="utf-8"), max_size=20))
+    def test_always_within(self, text: str) -> None:
+        options = self.options(maxRepos=text, timeout=text)
+        self.assertTrue(1 <= options.max_repos <= 50)
+        self.assertTrue(5 <= options.timeout <= 120)
+
+    def test_diff(self) -> None:
+        whole = {b"repo": [b"/r"], b"path": [b"p"], b"kind": [b"staged"]}
+        self.assertEqual(Kind.STAGED, read_query(whole, DiffQuery).kind)
+        for name in whole:
+            less = {key: value for key, value in whole.items() if key != name}
+            error = self.assertRaises(ServiceError, read_query, less, DiffQuery)
+            self.assertEqual(f"{name.decode()}: is required", error.message)
+        error = self.assertRaises(
+            ServiceError, read_query, {**whole, b"kind": [b"ignored"]}, DiffQuery
+        )
+        self.assertEqual(400, error.status)
+        self.assertIn("kind", error.message)
+
+
+class FakeService:
+    """Keeps what was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+
+    async def status(self, *asked: Any) -> dict[str, Any]:
+        self.asked.append(asked)
+        return {"state": "ok"}
+
+    async def diff(self, *asked: Any) -> dict[str, Any]:
+        self.asked.append(asked)
+        return {"diff": ""}
+
+
+class RouteTests(SynchronousTestCase):
+    """From a call to the service."""
+
+    def setUp(self) -> None:
+        self.service = FakeService()
+        workspaces = SessionWorkspaces(cast(Any, FakeSessions()))
+        self.routes = GitRoutes(cast(Any, self.service), workspaces.of)
+
+    def call(self, number: int, session: str, query: Any) -> Any:
+        operation = self.routes.operations()[number]
+        call = SimpleNamespace(id=session, query=query)
+        return self.successResultOf(
+            Deferred.fromCoroutine(cast(Any, operation.handler(cast(Call, call))))
+        )
+
+    def test_status(self) -> None:
+        self.call(0, "l", StatusQuery())
+        self.call(0, "c", StatusQuery())
+        self.call(0, "r", StatusQuery())
+        places = [workspace for workspace, _ in self.service.asked]
+        wanted = [(None, "/w"), ("docker", "/c"), ("remote", "/w")]
+        self.assertEqual(wanted, [(place.unsupported, place.folder) for place in places])
+
+    def test_diff(self) -> None:
+        self.call(1, "l", DiffQuery(repo="/r", path="p", kind=Kind.STAGED))
+        wanted = (Workspace(folder="/w"), "/r", "p", Kind.STAGED, Options())
+        self.assertEqual([wanted], self.service.asked)
+
+    def test_access(self) -> None:
+        for operation in self.routes.operations():
+            self.assertEqual(("GET", Access.OWNER), (operation.method, operation.access))
+
+
+class BuildTests(SynchronousTestCase):
+    """The parts fit."""
+
+    def build(self) -> Git:
+        return build_git(
+            clock=Clock(),
+            processes=FakeProcesses(),
+            in_thread=at_once,
+            environ={},
+            home=Path("/h"),
+            euid=5,
+            sessions=cast(Any, FakeSessions()),
+            redactor=Redactor(),
+            containers=lambda: ["/more"],
+        )
+
+    def test_operations(self) -> None:
+        git = self.build()
+        paths = [operation.path for operation in git.operations()]
+        self.assertEqual(["git-status", "git-diff"], [path.rsplit("/")[-1] for path in paths])
+        git.stop()
+
+    def test_containers_of_both_kinds(self) -> None:
+        """Those of sessions, and those that nobody works in now."""
+        git = self.build()
+        self.assertEqual({"/c", "/more"}, set(git.service._containers()))
+
+    def test_answer_has_the_documented_form(self) -> None:
+        git = self.build()
+        asked = git.service.status(Workspace(folder="/w", unsupported="remote"), Options())
+        answer = self.successResultOf(Deferred.fromCoroutine(asked))
+        self.assertEqual("unsupported", StatusAnswer.model_validate(answer).state)

@@ -1,0 +1,116 @@
+"""What git is told so that a repository can run nothing."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.core.redact import MARK, Redactor
+from tservice.git.errortext import error_text
+from tservice.git.model import ERROR_LIMIT, Repository
+from tservice.git.safety import (
+    OVERRIDES_LIMIT,
+    TooMuchConfigured,
+    absolute_folders,
+    arguments,
+    environment,
+    parse_names,
+)
+
+REPOSITORY = Repository(root=b"/r", control=b"/r/.git", common=b"/r/.git")
+DRIVERS = st.text(
+    alphabet=st.characters(codec="utf-8", exclude_characters="\0\n"), min_size=1, max_size=20
+)
+
+
+class OverrideTests(SynchronousTestCase):
+    """Every driver by its name."""
+
+    @settings(deadline=None)
+    @given(st.lists(DRIVERS, max_size=5), st.sampled_from(["clean", "process", "smudge"]))
+    def test_every_filter_is_switched_off(self, drivers: list[str], key: str) -> None:
+        output = "".join(f"filter.{driver}.{key}\0" for driver in drivers).encode()
+        overrides = parse_names(output).overrides()
+        for driver in drivers:
+            for command in ("clean", "smudge", "process"):
+                self.assertEqual("", overrides[f"filter.{driver}.{command}"])
+            self.assertEqual("false", overrides[f"filter.{driver}.required"])
+
+    def test_names_that_are_not_utf8(self) -> None:
+        overrides = parse_names(b"filter.\xe9.clean\0").overrides()
+        environ = environment("/bin", overrides)
+        self.assertIn(b"filter.\xe9.clean", environ.values())
+
+    def test_all_reach_git(self) -> None:
+        overrides = parse_names(b"filter.x.clean\0").overrides()
+        environ = environment("/bin", overrides)
+        self.assertEqual(b"%d" % len(overrides), environ[b"GIT_CONFIG_COUNT"])
+        pairs = {
+            environ[b"GIT_CONFIG_KEY_%d" % n]: environ[b"GIT_CONFIG_VALUE_%d" % n]
+            for n in range(len(overrides))
+        }
+        self.assertEqual({k.encode(): v.encode() for k, v in overrides.items()}, pairs)
+
+    def test_too_many(self) -> None:
+        names = b"".join(b"filter.%d.clean\0" % n for n in range(OVERRIDES_LIMIT))
+        self.assertRaises(TooMuchConfigured, parse_names(names).overrides)
+
+    def test_remotes(self) -> None:
+        for names, wanted in (
+            (b"remote.pushdefault\0", False),
+            (b"core.bare\0", False),
+            (b"remote.origin.url\0", True),
+            (b"remote.a.b.c.fetch\0", True),
+        ):
+            self.assertEqual(wanted, parse_names(names).has_remote, names)
+        self.assertEqual(
+            "false", parse_names(b"remote.a.b.url\0").overrides()["remote.a.b.promisor"]
+        )
+
+
+class EnvironmentTests(SynchronousTestCase):
+    """Nothing of the service's own, nothing of the user's."""
+
+    def test_made_from_nothing(self) -> None:
+        environ = environment("/bin", {})
+        self.assertEqual(b"/dev/null", environ[b"HOME"])
+        self.assertEqual(b"1", environ[b"GIT_NO_LAZY_FETCH"])
+        self.assertEqual(b"", environ[b"GIT_ALLOW_PROTOCOL"])
+        self.assertEqual(b"0", environ[b"GIT_OPTIONAL_LOCKS"])
+
+    def test_folders_are_named(self) -> None:
+        words = arguments(REPOSITORY, ["status", b"\xff"])
+        self.assertIn(b"--git-dir=/r/.git", words)
+        self.assertIn(b"--work-tree=/r", words)
+        self.assertEqual([b"status", b"\xff"], words[-2:])
+
+    def test_relative_folders_are_no_place_for_programs(self) -> None:
+        self.assertEqual("/a:/b", absolute_folders("/a::.:bin:/b:"))
+
+
+class ErrorTextTests(SynchronousTestCase):
+    """One clean line."""
+
+    def test_first_line(self) -> None:
+        text = error_text(Redactor(), b"\nfatal: no\x1b[31m\nhint: x\n")
+        self.assertEqual("fatal: no?[31m", text)
+        self.assertEqual("git failed without a word", error_text(Redactor(), b""))
+
+    def test_credentials(self) -> None:
+        for line in (
+            b"fatal: https://me:t0ken@host/x",
+            b"fatal: me:t0ken@host:x",
+            b"fatal: 'https://t0ken@host/x'",
+        ):
+            text = error_text(Redactor(), line)
+            self.assertNotIn("t0ken", text)
+            self.assertIn(MARK, text)
+            self.assertIn("host", text)
+
+    @settings(deadline=None)
+    @given(st.binary(max_size=5000))
+    def test_bounded(self, stderr: bytes) -> None:
+        text = error_text(Redactor(), stderr)
+        self.assertTrue(0 < len(text) <= ERROR_LIMIT)
+        self.assertTrue(text.isprintable())

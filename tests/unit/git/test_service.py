@@ -1,0 +1,249 @@
+"""Answers for a workspace, with repositories that a test reads by hand."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from attrs import evolve
+from twisted.internet.defer import Deferred, succeed
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.git.test_locate import make
+from tservice.core.errors import ServiceError
+from tservice.git.inspect import Inspector
+from tservice.git.model import (
+    Counts,
+    Diff,
+    FileChange,
+    Kind,
+    Options,
+    Repository,
+    Status,
+    Unpushed,
+    WorkTree,
+)
+from tservice.git.runner import GitError, GitMissing
+from tservice.git.service import AT_ONCE, GitService, Workspace
+
+_T = TypeVar("_T")
+
+FILES = (
+    FileChange(path=b"a", kind=Kind.STAGED, index="M", worktree="M"),
+    FileChange(path=b"a", kind=Kind.UNSTAGED, index="M", worktree="M"),
+    FileChange(path=b"ud/", kind=Kind.UNTRACKED, index="?", worktree="?"),
+    FileChange(path=b"l\xe9", kind=Kind.UNTRACKED, index="?", worktree="?"),
+)
+
+
+def at_once(work: Callable[[], _T], /) -> Awaitable[_T]:
+    return succeed(work())
+
+
+class FakeInspector:
+    """Readings that wait until a test ends them."""
+
+    def __init__(self) -> None:
+        self.reading: list[tuple[Repository, Deferred[None]]] = []
+        self.diffs: list[FileChange] = []
+        self.error: GitError | None = None
+
+    async def status(self, repository: Repository, timeout: float) -> Status:
+        wait: Deferred[None] = Deferred()
+        self.reading.append((repository, wait))
+        await wait
+        if self.error is not None:
+            raise self.error
+        tree = WorkTree(counts=Counts(staged=1), files=FILES)
+        return Status(
+            tree=tree,
+            has_remote=False,
+            upstream_gone=False,
+            unpushed=Unpushed(),
+            repo_root=repository.shown_root,
+            checked_at=5,
+        )
+
+    async def diff(self, repository: Repository, change: FileChange, timeout: float) -> Diff:
+        if self.error is not None:
+            raise self.error
+        self.diffs.append(change)
+        return Diff(diff="text")
+
+    def finish(self) -> None:
+        """End every reading, those that begin meanwhile too."""
+        while self.reading:
+            self.reading.pop(0)[1].callback(None)
+
+
+class ServiceTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.top = Path(self.mktemp()).resolve()
+        self.top.mkdir()
+        self.clock = Clock()
+        self.inspector = FakeInspector()
+        self.containers: list[str] = []
+        self.service = GitService(
+            clock=self.clock,
+            inspector=cast(Inspector, self.inspector),
+            in_thread=at_once,
+            home=self.top / "home",
+            containers=lambda: self.containers,
+        )
+        self.workspace = Workspace(folder=str(self.top))
+
+    def ask(self, **options: Any) -> Deferred[dict[str, Any]]:
+        return Deferred.fromCoroutine(self.service.status(self.workspace, Options(**options)))
+
+    def status(self, **options: Any) -> dict[str, Any]:
+        asked = self.ask(**options)
+        self.inspector.finish()
+        return self.successResultOf(asked)
+
+    def diff(self, path: str, kind: Kind, repo: str | None = None) -> Deferred[dict[str, Any]]:
+        repo = str(self.top) if repo is None else repo
+        asked = Deferred.fromCoroutine(
+            self.service.diff(self.workspace, repo, path, kind, Options())
+        )
+        self.inspector.finish()
+        return asked
+
+    def refused(self, asked: Deferred[dict[str, Any]]) -> int:
+        return cast(ServiceError, self.failureResultOf(asked, ServiceError).value).status
+
+    def test_no_repository(self) -> None:
+        wanted = {"state": "not-a-repo", "repos": [], "reposTruncated": False, "checkedAt": 0}
+        self.assertEqual(wanted, self.status())
+
+    def test_unsupported(self) -> None:
+        make(self.top)
+        self.workspace = evolve(self.workspace, unsupported="docker")
+        answer = self.status()
+        self.assertEqual(("unsupported", "docker"), (answer["state"], answer["reason"]))
+        self.assertEqual(400, self.refused(self.diff("a", Kind.STAGED)))
+
+    def test_gone(self) -> None:
+        self.workspace = Workspace(folder=str(self.top / "absent"))
+        answer = self.status()
+        self.assertEqual("error", answer["state"])
+        self.assertIn("No such file", answer["error"])
+        self.assertEqual(404, self.refused(self.diff("a", Kind.STAGED)))
+
+    def test_one(self) -> None:
+        make(self.top)
+        answer = self.status()
+        self.assertEqual(("ok", False), (answer["state"], answer["reposTruncated"]))
+        self.assertNotIn("repoLimit", answer)
+        [repo] = answer["repos"]
+        self.assertEqual((self.top.name, "."), (repo["name"], repo["path"]))
+        self.assertEqual(r"l\xe9", repo["status"]["files"][3]["path"])
+
+    def test_folder_of_projects(self) -> None:
+        for number in range(3):
+            make(self.top / str(number))
+        answer = self.status(max_repos=2)
+        self.assertEqual(["0", "1"], [repo["name"] for repo in answer["repos"]])
+        self.assertEqual((True, 2), (answer["reposTruncated"], answer["repoLimit"]))
+        self.assertEqual(3, len(self.status(max_repos=3)["repos"]))
+        self.assertFalse(self.status(max_repos=3)["reposTruncated"])
+
+    def test_error_of_one_among_many(self) -> None:
+        make(self.top / "a")
+        self.inspector.error = GitError("fatal: no")
+        answer = self.status()
+        self.assertEqual("ok", answer["state"])
+        status = answer["repos"][0]["status"]
+        self.assertEqual(("error", "fatal: no"), (status["state"], status["error"]))
+        self.assertEqual(422, self.refused(self.diff("a", Kind.STAGED, str(self.top / "a"))))
+
+    def test_error_of_the_only_one(self) -> None:
+        make(self.top)
+        self.inspector.error = GitError("x" * 999)
+        answer = self.status()
+        self.assertEqual(("error", "x" * 300), (answer["state"], answer["error"]))
+        self.assertEqual("error", answer["repos"][0]["status"]["state"])
+
+    def test_no_git(self) -> None:
+        make(self.top / "a")
+        self.inspector.error = GitMissing("git is not installed")
+        answer = self.status()
+        self.assertEqual(("error", []), (answer["state"], answer["repos"]))
+        self.assertEqual("git is not installed", answer["error"])
+
+    def test_four_at_a_time(self) -> None:
+        for number in range(6):
+            make(self.top / str(number))
+        asked = self.ask()
+        self.assertEqual(AT_ONCE, len(self.inspector.reading))
+        self.inspector.reading.pop(0)[1].callback(None)
+        self.assertEqual(AT_ONCE, len(self.inspector.reading))
+        self.inspector.finish()
+        self.assertEqual(6, len(self.successResultOf(asked)["repos"]))
+
+    def test_kept_four_seconds(self) -> None:
+        make(self.top)
+        self.status()
+        self.clock.advance(3.9)
+        self.successResultOf(self.ask())
+        self.clock.advance(0.2)
+        self.assertNoResult(self.ask())
+
+    def test_list_kept_thirty_seconds(self) -> None:
+        make(self.top / "a")
+        self.status()
+        make(self.top / "b")
+        self.clock.advance(29)
+        self.assertEqual(1, len(self.status()["repos"]))
+        self.assertEqual(2, len(self.status(fresh=True)["repos"]))
+        make(self.top / "c")
+        self.clock.advance(31)
+        self.assertEqual(3, len(self.status()["repos"]))
+
+    def test_fresh_joins(self) -> None:
+        make(self.top)
+        first, second = self.ask(), self.ask(fresh=True)
+        self.assertEqual(1, len(self.inspector.reading))
+        self.inspector.finish()
+        self.assertEqual(self.successResultOf(first), self.successResultOf(second))
+        third = self.ask(fresh=True)
+        self.assertEqual(1, len(self.inspector.reading))
+        self.inspector.finish()
+        self.successResultOf(third)
+
+    def test_new_container_workspace_counts_at_once(self) -> None:
+        make(self.top / "a")
+        self.assertEqual("ok", self.status()["state"])
+        self.containers.append(str(self.top / "a"))
+        self.assertEqual("not-a-repo", self.status()["state"])
+        self.assertEqual(404, self.refused(self.diff("a", Kind.STAGED, str(self.top / "a"))))
+
+    def test_diff_of_what_is_listed(self) -> None:
+        make(self.top)
+        answer = self.successResultOf(self.diff("a", Kind.UNSTAGED))
+        self.assertEqual({"diff": "text", "truncated": False, "binary": False}, answer)
+        self.successResultOf(self.diff(r"l\xe9", Kind.UNTRACKED))
+        self.assertEqual([b"a", b"l\xe9"], [change.path for change in self.inspector.diffs])
+
+    def test_diff_of_anything_else(self) -> None:
+        make(self.top)
+        for path, kind in (
+            ("a", Kind.CONFLICTED),
+            ("b", Kind.STAGED),
+            ("ud/", Kind.UNTRACKED),
+            ("./a", Kind.STAGED),
+            ("../x", Kind.STAGED),
+            ("", Kind.STAGED),
+        ):
+            self.assertEqual(404, self.refused(self.diff(path, kind)), path)
+        for repo in ("", ".", str(self.top) + "/", os.path.dirname(self.top)):
+            self.assertEqual(404, self.refused(self.diff("a", Kind.STAGED, repo)), repo)
+        self.assertEqual([], self.inspector.diffs)
+
+    def test_diff_fails(self) -> None:
+        make(self.top)
+        self.successResultOf(self.diff("a", Kind.STAGED))
+        self.inspector.error = GitError("fatal: bad object")
+        self.assertEqual(422, self.refused(self.diff("a", Kind.STAGED)))

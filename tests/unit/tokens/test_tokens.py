@@ -1,0 +1,320 @@
+"""Tests for L{tservice.tokens}, most of them through a real gate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.http.driver import Answer
+from tests.unit.http.gatecase import GateCase, basic
+from tests.unit.http.test_site import operation
+from tservice.access.failures import CAP
+from tservice.access.interfaces import IAccounts
+from tservice.core.authentication import IAuthenticator
+from tservice.core.errors import ServiceError
+from tservice.core.events import Audience, Event
+from tservice.core.identity import Identity
+from tservice.core.scopes import Scope
+from tservice.http.operations import Access, Operation, Style
+from tservice.http.sse import wants
+from tservice.store.database import Database
+from tservice.tokens.model import MAX_PER_OWNER, TOKEN, check_scopes, parse_bearer
+from tservice.tokens.routes import TokenRoutes
+from tservice.tokens.service import (
+    LOOK_SECONDS,
+    USED_SLACK_MS,
+    TokenAuthenticator,
+    TokenService,
+)
+from tservice.tokens.store import TokenStore
+
+ANN = Identity(username="ann", admin=False)
+
+
+class TokenCase(GateCase):
+    """A gate with tokens; the owner of C{mine} is ann, of C{theirs} bob."""
+
+    def setUp(self) -> None:
+        self.database = Database.in_memory()
+        self.addCleanup(self.database.close)
+        self.people: dict[str, Identity] = {
+            "ann": ANN,
+            "admin": Identity(username="admin", admin=True),
+        }
+        self.over: list[frozenset[str]] = []
+        super().setUp()
+
+    def start(self) -> TokenService:
+        service = TokenService(TokenStore(self.database), self.clock, self.random, self.over.append)
+        self.addCleanup(service.close)
+        return service
+
+    def authenticators(self, account: IAccounts | None) -> list[IAuthenticator]:
+        self.tokens = self.start()
+        mine = TokenAuthenticator(self.tokens, lambda name: self.people.get(name))
+        return [mine, *super().authenticators(account)]
+
+    def table(self) -> list[Operation]:
+        return [
+            *TokenRoutes(self.tokens).operations(),
+            operation("GET", "/api/list", self.who, scope=Scope.SESSIONS_READ),
+            operation("POST", "/api/list", self.who, scope=Scope.SESSIONS_MANAGE),
+            operation("GET", "/api/none", self.who),
+            operation("GET", "/api/admin", self.who, access=Access.ADMIN),
+            operation("GET", "/api/settings", self.who, scope=Scope.SETTINGS),
+            operation("PUT", "/api/settings", self.who, access=Access.ADMIN, scope=Scope.SETTINGS),
+            operation(
+                "GET", "/api/sessions/{id}", self.who, access=Access.OWNER,
+                scope=Scope.SESSIONS_READ,
+            ),
+            operation(
+                "POST", "/api/sessions/{id}/input", self.who, access=Access.OWNER,
+                scope=Scope.SESSIONS_INPUT,
+            ),
+            operation(
+                "GET", "/ws/{id}", self.who, access=Access.OWNER, style=Style.WEBSOCKET,
+                scope=Scope.SESSIONS_INPUT,
+            ),
+        ]  # fmt: skip
+
+    def make(self, *scopes: Scope, owner: str = "ann", **fields: Any) -> dict[str, str]:
+        """The header of a new token."""
+        given = {"sessions": None, "expires_at": None, **fields}
+        word, self.made = self.tokens.create(owner, "t", scopes, **given)
+        return {"Authorization": f"Bearer {word}"}
+
+    def status(self, headers: dict[str, str], path: str, method: str = "GET") -> int:
+        return self.ask(headers, path, method).status
+
+
+class ScopeTests(TokenCase):
+    def test_what_it_names_and_nothing_else(self) -> None:
+        token = self.make(Scope.SESSIONS_READ)
+        self.assertEqual({"user": "ann", "by": "token"}, self.ask(token, "/api/list").data)
+        self.assertEqual(200, self.status(token, "/api/sessions/mine"))
+        found = self.ask(token, "/api/sessions/mine/input", "POST").error
+        self.assertEqual((403, "FORBIDDEN"), found[:2])
+        self.assertIn("sessions:input", found[2])
+
+    def test_a_route_without_a_scope(self) -> None:
+        token = self.make(*Scope, owner="admin")
+        for path in ("/api/none", "/api/tokens", "/api/me"):
+            self.assertEqual(403, self.status(token, path), path)
+        self.assertEqual(403, self.status(token, "/api/logout", "POST"))
+
+    def test_never_above_its_owner(self) -> None:
+        token = self.make(*Scope)
+        self.assertEqual(403, self.status(token, "/api/admin"))
+        self.assertEqual(403, self.status(token, "/api/settings", "PUT"))
+        self.assertEqual(404, self.status(token, "/api/sessions/theirs"))
+        self.people["ann"] = Identity(username="ann", admin=True)
+        self.assertEqual(200, self.status(token, "/api/admin"))
+        self.assertEqual(200, self.status(token, "/api/sessions/theirs"))
+
+    def test_an_admin_s_token_without_the_scope(self) -> None:
+        token = self.make(Scope.SESSIONS_READ, Scope.SETTINGS, owner="admin")
+        self.assertEqual(403, self.status(token, "/api/admin"))
+        self.assertEqual(200, self.status(token, "/api/settings", "PUT"))
+
+    def test_its_owner_must_change_the_password(self) -> None:
+        token = self.make(Scope.SESSIONS_READ)
+        self.people["ann"] = Identity(username="ann", admin=False, must_change_password=True)
+        self.assertEqual("PASSWORD_CHANGE_REQUIRED", self.ask(token, "/api/list").error[1])
+
+    def test_its_owner_is_gone_or_disabled(self) -> None:
+        token = self.make(Scope.SESSIONS_READ)
+        del self.people["ann"]
+        self.assertBare(401, "Unauthorized", self.ask(token, "/api/list"))
+
+
+class BoundTests(TokenCase):
+    """A token that is bound to sessions."""
+
+    def test_only_those(self) -> None:
+        token = self.make(Scope.SESSIONS_READ, owner="admin", sessions=["mine"])
+        self.assertEqual(200, self.status(token, "/api/sessions/mine"))
+        self.assertEqual(404, self.status(token, "/api/sessions/theirs"))
+
+    def test_naming_a_session_gives_no_right_to_it(self) -> None:
+        token = self.make(Scope.SESSIONS_READ, sessions=["theirs"])
+        self.assertEqual(404, self.status(token, "/api/sessions/theirs"))
+
+    def test_lists_may_be_read_and_nothing_made(self) -> None:
+        token = self.make(Scope.SESSIONS_READ, Scope.SESSIONS_MANAGE, sessions=["mine"])
+        self.assertEqual(200, self.status(token, "/api/list"))
+        self.assertEqual(403, self.status(token, "/api/list", "POST"))
+
+    def test_scopes_that_are_not_about_sessions(self) -> None:
+        for scope in (Scope.ADMIN, Scope.SETTINGS, Scope.CRON):
+            error = self.assertRaises(ServiceError, check_scopes, [scope], ["mine"])
+            self.assertIn(str(scope), error.message)
+
+    def test_what_its_identity_reaches(self) -> None:
+        self.make(Scope.EVENTS, sessions=["mine"])
+        who = self.made.narrow(ANN)
+        for owner, session, want in (
+            ("ann", "mine", True),
+            ("ann", "other", False),
+            ("ann", None, False),
+            ("bob", "mine", False),
+        ):
+            self.assertEqual(want, who.may_reach(owner, session))
+
+    def test_events(self) -> None:
+        self.make(Scope.EVENTS, sessions=["mine"])
+        bound = self.made.narrow(ANN)
+        free = evolved(bound)
+        root = self.made.narrow(Identity(username="root", admin=True))
+
+        def event(session: str | None, audience: Audience) -> Event:
+            return Event(name="x", session_id=session, owner="ann", audience=audience)
+
+        for who, one, want in (
+            (bound, event("mine", Audience.OWNER), True),
+            (bound, event("other", Audience.OWNER), False),
+            (bound, event("other", Audience.EVERYONE), False),
+            (bound, event(None, Audience.EVERYONE), True),
+            (free, event("other", Audience.OWNER), True),
+            (root, event(None, Audience.ADMINS), False),
+        ):
+            self.assertEqual(want, wants(one, who, None), one)
+
+
+def evolved(who: Identity) -> Identity:
+    """C{who}, bound to nothing."""
+    return Identity(
+        username=who.username, admin=who.admin, token=who.token, scopes=who.scopes, method="token"
+    )
+
+
+class LifeTests(TokenCase):
+    def test_the_token_is_kept_nowhere(self) -> None:
+        header = self.make(Scope.WAITS)
+        word = header["Authorization"].split()[1]
+        self.assertTrue(TOKEN.fullmatch(word))
+        rows = [tuple(row) for row in self.database.query("SELECT * FROM api_tokens")]
+        self.assertNotIn(word, repr(rows))
+        self.assertNotIn(word, repr(self.made))
+
+    def test_outlives_a_restart(self) -> None:
+        self.make(Scope.WAITS, Scope.GIT, sessions=["a", "b"], expires_at=99_000)
+        self.assertEqual([self.made], self.start().list("ann"))
+
+    def test_expires(self) -> None:
+        token = self.make(Scope.SESSIONS_READ, expires_at=30_000)
+        self.assertEqual(200, self.status(token, "/api/list"))
+        self.clock.advance(30)
+        self.assertEqual(401, self.status(token, "/api/list"))
+        self.assertEqual([], self.tokens.list("ann"))
+        self.clock.advance(LOOK_SECONDS)
+        self.assertEqual([frozenset([self.made.id])], self.over)
+        self.assertEqual([], self.database.query("SELECT * FROM api_tokens"))
+
+    def test_no_timer_without_need(self) -> None:
+        self.make(Scope.WAITS)
+        self.assertIsNone(self.tokens._timer)
+
+    def test_deleted(self) -> None:
+        token = self.make(Scope.SESSIONS_READ)
+        self.assertRaises(ServiceError, self.tokens.delete, self.made.id, "bob")
+        self.tokens.delete(self.made.id, "ann")
+        self.assertEqual(401, self.status(token, "/api/list"))
+        self.assertEqual([frozenset([self.made.id])], self.over)
+
+    def test_forgotten_with_its_owner(self) -> None:
+        self.make(Scope.WAITS, owner="admin")
+        self.make(Scope.WAITS)
+        self.tokens.forget("ann")
+        self.assertEqual(([], 1), (self.tokens.list("ann"), len(self.tokens.list("admin"))))
+
+    def test_there_is_a_bound(self) -> None:
+        for _ in range(MAX_PER_OWNER):
+            self.make(Scope.WAITS)
+        self.assertRaises(ServiceError, self.make, Scope.WAITS)
+        self.make(Scope.WAITS, owner="admin")
+
+    def test_use_is_noted_with_a_slack(self) -> None:
+        token = self.make(Scope.SESSIONS_READ)
+        self.clock.advance(1)
+        for seconds in (0.0, 1.0, USED_SLACK_MS / 1000):
+            self.clock.advance(seconds)
+            self.status(token, "/api/list")
+        self.assertEqual(int(self.clock.seconds() * 1000), self.tokens.list("ann")[0].last_used_at)
+
+
+class WrongTests(TokenCase):
+    def test_counted_apart(self) -> None:
+        wrong = {"Authorization": "Bearer tsk_" + "x" * 43}
+        for _ in range(CAP):
+            self.assertBare(401, "Unauthorized", self.ask(wrong))
+        self.assertEqual(429, self.ask(wrong).status)
+        self.assertEqual(401, self.ask(basic("admin", "wrong")).status)
+        self.assertEqual(200, self.status(self.make(Scope.SESSIONS_READ), "/api/list"))
+
+    def test_no_token_in_a_url_or_cookie(self) -> None:
+        word = self.make(Scope.SESSIONS_READ)["Authorization"].split()[1]
+        for query in ("token", "access_token", "authorization", "api_key"):
+            self.assertEqual(401, self.status({}, f"/api/list?{query}={word}"), query)
+        self.assertEqual(401, self.status({"Cookie": f"service_session={word}"}, "/api/list"))
+        self.assertEqual(401, self.status(basic("ann", word), "/api/list"))
+
+    def test_it_opens_no_cookie_session(self) -> None:
+        found = self.ask(self.make(Scope.SESSIONS_READ), "/api/list")
+        self.assertNotIn("set-cookie", found.headers)
+
+    def test_it_outranks_a_cookie(self) -> None:
+        """What a program shows on purpose bounds it, whatever its cookie jar holds."""
+        _, cookie = self.cookies.open("admin", "login", "::1", "")
+        headers = {"Cookie": f"service_session={cookie}", **self.make(Scope.SESSIONS_READ)}
+        self.assertEqual(403, self.status(headers, "/api/me"))
+
+
+class RouteTests(TokenCase):
+    def post(self, **body: Any) -> Answer:
+        return self.ask(basic(), "/api/tokens", "POST", body)
+
+    def test_made_listed_ended(self) -> None:
+        made = self.post(name="ci", scopes=["waits", "sessions:read"], sessions=["a"]).data
+        self.assertTrue(TOKEN.fullmatch(made["token"]))
+        listed = self.ask(basic(), "/api/tokens").data["tokens"]
+        self.assertEqual([made["record"]], listed)
+        self.assertEqual(["sessions:read", "waits"], listed[0]["scopes"])
+        self.assertNotIn("token", listed[0])
+        path = f"/api/tokens/{listed[0]['id']}"
+        self.assertEqual(200, self.ask(basic(), path, "DELETE").status)
+        self.assertEqual(404, self.ask(basic(), path, "DELETE").status)
+
+    def test_another_s_is_not_there(self) -> None:
+        self.make(Scope.WAITS)
+        self.assertEqual([], self.ask(basic(), "/api/tokens").data["tokens"])
+        self.assertEqual(404, self.ask(basic(), f"/api/tokens/{self.made.id}", "DELETE").status)
+
+    def test_bad_input(self) -> None:
+        good: dict[str, Any] = {"name": "x", "scopes": ["waits"]}
+        for wrong, field in (
+            ({"name": ""}, "name"),
+            ({"scopes": []}, "scopes"),
+            ({"scopes": ["everything"]}, "scopes"),
+            ({"scopes": "waits"}, "scopes"),
+            ({"sessions": []}, "sessions"),
+            ({"scopes": ["admin"], "sessions": ["a"]}, "scopes"),
+            ({"expiresAt": 0}, "expiresAt"),
+            ({"expiresAt": "soon"}, "expiresAt"),
+            ({"owner": "bob"}, "owner"),
+        ):
+            status, code, text = self.post(**{**good, **wrong}).error
+            self.assertEqual((400, "INVALID_INPUT"), (status, code))
+            self.assertTrue(text.startswith(field), text)
+
+
+class ParseTests(SynchronousTestCase):
+    def test_bearer(self) -> None:
+        for header, want in (
+            ("Bearer x", "x"),
+            ("bearer  x ", "x"),
+            ("Basic x", None),
+            ("", None),
+            ("Bearer", ""),
+        ):
+            self.assertEqual(want, parse_bearer(header))

@@ -1,0 +1,91 @@
+"""Accounts of multi-user mode: their record, and the rules that need nothing else (wire 22)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from enum import StrEnum
+
+from attrs import frozen
+
+from tservice.core.errors import invalid
+from tservice.core.identity import Identity
+
+USERNAME = re.compile(r"[a-z0-9][a-z0-9_-]{1,31}")
+SHORTEST_PASSWORD = 8
+LONGEST_PASSWORD = 1024
+MAX_ACCOUNTS = 1000
+
+_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
+"""Letters and digits that are not taken for each other."""
+
+_ONE_TIME_LENGTH = 20
+
+
+class Role(StrEnum):
+    """What an account is for."""
+
+    ADMIN = "admin"
+    USER = "user"
+
+
+@frozen(kw_only=True)
+class Account:
+    """One user.
+
+    @ivar password_hash: argon2id, as a PHC string.
+    @ivar can_bypass_permissions: may start shells and agents that ask for no permission.
+    @ivar must_change_password: only the password's change is open to it.
+    @ivar created_at: Unix milliseconds.
+    """
+
+    username: str
+    role: Role
+    password_hash: str
+    created_at: int
+    can_bypass_permissions: bool = False
+    enabled: bool = True
+    must_change_password: bool = False
+
+    @property
+    def governs(self) -> bool:
+        """Whether it can do what only admins may."""
+        return self.enabled and self.role is Role.ADMIN
+
+    def identity(self) -> Identity:
+        """What the rest of the service knows of it."""
+        return Identity(
+            username=self.username,
+            admin=self.role is Role.ADMIN,
+            can_bypass_permissions=self.role is Role.ADMIN or self.can_bypass_permissions,
+            must_change_password=self.must_change_password,
+        )
+
+
+def check_username(name: str) -> str:
+    """C{name}, when an account can have it.
+
+    @raise ServiceError: 400.
+    """
+    if USERNAME.fullmatch(name) is None:
+        raise invalid("username", f"must match ^{USERNAME.pattern}$")
+    return name
+
+
+def check_password(word: str, field: str = "password") -> str:
+    """C{word}, when it can be a password.
+
+    @raise ServiceError: 400.
+    """
+    if not SHORTEST_PASSWORD <= len(word) <= LONGEST_PASSWORD:
+        raise invalid(field, f"must have {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters")
+    return word
+
+
+def one_time_password(random: Callable[[int], bytes]) -> str:
+    """A password that is shown once: about 98 bits, every letter equally likely."""
+    letters: list[str] = []
+    bound = 256 - 256 % len(_ALPHABET)
+    while len(letters) < _ONE_TIME_LENGTH:
+        letters += [_ALPHABET[byte % len(_ALPHABET)] for byte in random(32) if byte < bound]
+    return "".join(letters[:_ONE_TIME_LENGTH])

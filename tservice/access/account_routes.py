@@ -1,0 +1,249 @@
+"""C{/api/admin/users} and C{/api/me/password} (wire 22; bodies in wire 26, Access)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Any, Literal
+
+from pydantic import Field
+
+from tservice.access.account import LONGEST_PASSWORD, Account, Role
+from tservice.access.accounts import Accounts, Change
+from tservice.access.cookies import CookieSessions
+from tservice.access.failures import neighbourhood
+from tservice.access.hashing import BUSY_SECONDS, Crowded
+from tservice.access.model import set_cookie
+from tservice.access.signin import TooMany, check_password_of
+from tservice.core.authentication import IFailures
+from tservice.core.errors import ErrorCode, ServiceError, failed
+from tservice.http.gate import too_many
+from tservice.http.models import Answer, Body
+from tservice.http.operations import Access, Call, Handler, Operation, Reply
+
+RoleName = Literal["admin", "user"]
+
+
+class UserBody(Body):
+    """What may be set on any account."""
+
+    role: RoleName | None = None
+    password: str | None = Field(None, max_length=LONGEST_PASSWORD)
+    can_bypass_permissions: bool | None = None
+    os_user: str | None = Field(None, max_length=64)
+
+
+class NewUserBody(UserBody):
+    """A new account; without a password it gets a one-time password."""
+
+    username: str = Field(max_length=64)
+
+
+class UserPatch(UserBody):
+    """Changes of an account."""
+
+    enabled: bool | None = None
+
+
+class PasswordBody(Body):
+    """A user's own new password."""
+
+    current_password: str = Field(max_length=LONGEST_PASSWORD)
+    new_password: str = Field(max_length=LONGEST_PASSWORD)
+
+
+class UserAnswer(Answer):
+    """An account, without its password in any form."""
+
+    username: str
+    role: RoleName
+    enabled: bool
+    can_bypass_permissions: bool
+    must_change_password: bool
+    created_at: int
+
+
+class OneUser(Answer):
+    """One account."""
+
+    user: UserAnswer
+
+
+class UsersAnswer(Answer):
+    """Every account, the oldest first."""
+
+    users: list[UserAnswer]
+
+
+class NewUserAnswer(OneUser):
+    """A new account; its one-time password is shown this once."""
+
+    one_time_password: str | None = None
+
+
+class OneTimeAnswer(Answer):
+    """A password that is shown once, and must be changed at the next sign-in."""
+
+    one_time_password: str
+
+
+class LoggedOutAnswer(Answer):
+    """How many signed-in sessions ended."""
+
+    revoked: int
+
+
+def unhurried(handler: Handler) -> Handler:
+    """Answer 429 where a password was not looked at."""
+
+    @wraps(handler)
+    async def answer(call: Call) -> object:
+        try:
+            return await handler(call)
+        except TooMany as error:
+            raise too_many(error.seconds) from None
+        except Crowded:
+            raise too_many(BUSY_SECONDS) from None
+
+    return answer
+
+
+class AccountRoutes:
+    """Managing accounts, and one's own password."""
+
+    def __init__(self, accounts: Accounts, cookies: CookieSessions, failures: IFailures) -> None:
+        self._accounts, self._cookies, self._failures = accounts, cookies, failures
+
+    async def read(self, call: Call) -> object:
+        """Every account."""
+        return UsersAnswer(users=[user_answer(account) for account in self._accounts.list()])
+
+    async def create(self, call: Call) -> object:
+        """A new account."""
+        body: NewUserBody = call.body
+        _refuse_os_user(body)
+        account, once = await self._accounts.create(
+            body.username,
+            Role(body.role or Role.USER),
+            body.password,
+            can_bypass_permissions=bool(body.can_bypass_permissions),
+        )
+        answer = NewUserAnswer(user=user_answer(account), one_time_password=once)
+        return answer.model_dump(by_alias=True, exclude_none=True)
+
+    async def change(self, call: Call) -> object:
+        """Change an account."""
+        body: UserPatch = call.body
+        _refuse_os_user(body)
+        wanted = Change(
+            role=None if body.role is None else Role(body.role),
+            password=body.password,
+            can_bypass_permissions=body.can_bypass_permissions,
+            enabled=body.enabled,
+        )
+        account = await self._accounts.change(call.path["name"], wanted)
+        return OneUser(user=user_answer(account))
+
+    async def remove(self, call: Call) -> object:
+        """Remove an account."""
+        self._accounts.remove(call.path["name"])
+        return {}
+
+    async def reset(self, call: Call) -> object:
+        """Give an account a one-time password."""
+        once = await self._accounts.reset_password(call.path["name"])
+        return OneTimeAnswer(one_time_password=once)
+
+    async def log_out(self, call: Call) -> object:
+        """End everything that is open in an account's name."""
+        return LoggedOutAnswer(revoked=self._accounts.log_out(call.path["name"]))
+
+    async def set_own(self, call: Call) -> object:
+        """Change the caller's password; every other session of theirs ends."""
+        body: PasswordBody = call.body
+        name = call.identity.username
+        found = await check_password_of(
+            self._accounts, self._failures, name, body.current_password, call.address
+        )
+        if found is None:
+            raise ServiceError(ErrorCode.FORBIDDEN, "currentPassword: is wrong")
+        place = neighbourhood(call.address)
+        await self._accounts.set_own_password(name, body.new_password, place)
+        request: Any = call.request
+        agent = call.header("user-agent") or ""
+        _, token = self._cookies.open(name, "login", call.address, agent)
+        cookie = set_cookie(token, request.visit.secure)
+        request.responseHeaders.removeHeader("Set-Cookie")
+        return Reply(content={}, headers={"Set-Cookie": cookie})
+
+    def operations(self) -> list[Operation]:
+        """The routes, for the table."""
+        one = "/api/admin/users/{name}"
+        return [
+            _admin("GET", "/api/admin/users", self.read, "Every user", answer=UsersAnswer),
+            _admin("POST", "/api/admin/users", self.create, "A new user", NewUserBody,
+                   NewUserAnswer, (ErrorCode.USER_EXISTS, *_HASHING)),
+            _admin("PATCH", one, self.change, "Change a user; signs that user out", UserPatch,
+                   OneUser, (*_ONE, ErrorCode.LAST_ADMIN, *_HASHING)),
+            _admin("DELETE", one, self.remove, "Remove a user; the user's sessions stay",
+                   answer=dict, errors=(*_ONE, ErrorCode.LAST_ADMIN)),
+            _admin("POST", f"{one}/reset-password", self.reset,
+                   "Give a user a one-time password, shown once", answer=OneTimeAnswer,
+                   errors=(*_ONE, *_HASHING)),
+            _admin("POST", f"{one}/logout", self.log_out, "Sign a user out everywhere",
+                   answer=LoggedOutAnswer, errors=_ONE),
+            Operation(
+                method="PUT",
+                path="/api/me/password",
+                access=Access.USER,
+                handler=unhurried(self.set_own),
+                summary="Change one's own password; ends every other session of one's own",
+                tag="Access",
+                body=PasswordBody,
+                answer=dict,
+                errors=(ErrorCode.FORBIDDEN,),
+            ),
+        ]  # fmt: skip
+
+
+_ONE = (ErrorCode.USER_NOT_FOUND,)
+_HASHING = (ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED, ErrorCode.RATE_LIMITED)
+
+
+def _admin(
+    method: str,
+    path: str,
+    handler: Callable[[Call], Awaitable[object]],
+    summary: str,
+    body: type[Body] | None = None,
+    answer: Any = None,
+    errors: tuple[ErrorCode, ...] = (),
+) -> Operation:
+    return Operation(
+        method=method,
+        path=path,
+        access=Access.ADMIN,
+        handler=unhurried(handler),
+        summary=summary,
+        tag="Users",
+        body=body,
+        answer=answer,
+        errors=errors,
+    )
+
+
+def user_answer(account: Account) -> UserAnswer:
+    """An account as clients see it."""
+    return UserAnswer(
+        username=account.username,
+        role="admin" if account.role is Role.ADMIN else "user",
+        enabled=account.enabled,
+        can_bypass_permissions=account.identity().can_bypass_permissions,
+        must_change_password=account.must_change_password,
+        created_at=account.created_at,
+    )
+
+
+def _refuse_os_user(body: UserBody) -> None:
+    if body.os_user is not None:
+        raise failed("osUser: panes can only run as the service's own user")

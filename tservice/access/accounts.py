@@ -1,0 +1,269 @@
+"""The accounts of multi-user mode: who they are, and every change of them (wire 22)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from hmac import compare_digest
+from typing import Any
+
+from attrs import evolve, frozen
+from twisted.internet.interfaces import IReactorTime
+from zope.interface import implementer
+
+from tservice.access.account import (
+    MAX_ACCOUNTS,
+    USERNAME,
+    Account,
+    Role,
+    check_password,
+    check_username,
+    one_time_password,
+)
+from tservice.access.accountstore import AccountStore
+from tservice.access.hashing import Hasher
+from tservice.access.interfaces import IAccounts
+from tservice.core.clock import now_ms
+from tservice.core.errors import ErrorCode, ServiceError, conflict, failed
+from tservice.core.events import Audience, Event, EventHub
+from tservice.core.identity import Identity
+
+
+@frozen(kw_only=True)
+class Surroundings:
+    """What the accounts live on.
+
+    @ivar revoke: ends everything open in an account's name: cookies, sockets, streams.
+    @ivar forget: an account is gone: so are its tokens.
+    @ivar owns: whether sessions are left that belong to a name.
+    """
+
+    clock: IReactorTime
+    random: Callable[[int], bytes]
+    hasher: Hasher
+    hub: EventHub
+    revoke: Callable[[str], int]
+    forget: Callable[[str], None]
+    owns: Callable[[str], bool]
+
+
+@frozen(kw_only=True)
+class Change:
+    """What an admin changes; C{None} leaves it."""
+
+    role: Role | None = None
+    password: str | None = None
+    can_bypass_permissions: bool | None = None
+    enabled: bool | None = None
+
+
+@implementer(IAccounts)
+class Accounts:
+    """All of them, in memory; the store follows, and is first on the disk."""
+
+    def __init__(self, store: AccountStore, around: Surroundings) -> None:
+        self._store, self._around = store, around
+        self._accounts = {account.username: account for account in store.load()}
+        self._seen: dict[str, bytes] = {}
+
+    # -- who is there (IAccounts)
+
+    async def check(self, username: str, password: str, place: str) -> Identity | None:
+        """See L{IAccounts}.
+
+        @raise Crowded: too many checks of this place wait already.
+        """
+        account = self._accounts.get(username)
+        if account is not None and self._was_right(account, password):
+            return account.identity() if account.enabled else None
+        known = None if account is None else account.password_hash
+        hasher = self._around.hasher
+        if not await hasher.verify(place, known, password):
+            return None
+        # It may have been changed while the hash ran.
+        now = self._accounts.get(username)
+        if now is None or not now.enabled or now.password_hash != known:
+            return None
+        self._seen[username] = hasher.fingerprint(now.password_hash, password)
+        return now.identity()
+
+    def identity(self, username: str) -> Identity | None:
+        account = self._accounts.get(username)
+        return account.identity() if account is not None and account.enabled else None
+
+    def counted(self, username: str) -> str | None:
+        """Also a name that nobody has: to count it not would tell that."""
+        return username if USERNAME.fullmatch(username) else None
+
+    # -- for admins
+
+    def list(self) -> Sequence[Account]:
+        """Every account, the oldest first."""
+        return tuple(self._accounts.values())
+
+    def get(self, username: str) -> Account:
+        """One account.
+
+        @raise ServiceError: 404 C{USER_NOT_FOUND}.
+        """
+        account = self._accounts.get(username)
+        if account is None:
+            raise ServiceError(ErrorCode.USER_NOT_FOUND, f"User {username} not found")
+        return account
+
+    async def create(
+        self, username: str, role: Role, password: str | None, *, can_bypass_permissions: bool
+    ) -> tuple[Account, str | None]:
+        """A new account.
+
+        @return: it, and its one-time password when none was given.
+        @raise ServiceError: 400, 409 (the name is taken, or owns sessions), 422 (too many).
+        @raise Crowded: see L{Hasher.hash}.
+        """
+        self._judge_new(username)
+        once = one_time_password(self._around.random) if password is None else None
+        word = check_password(password) if password is not None else once
+        hashed = await self._around.hasher.hash("admin", word or "")
+        self._judge_new(username)
+        account = Account(
+            username=username,
+            role=role,
+            password_hash=hashed,
+            created_at=now_ms(self._around.clock),
+            can_bypass_permissions=can_bypass_permissions,
+            must_change_password=once is not None,
+        )
+        self._keep(account)
+        return account, once
+
+    def create_first(self, username: str, password: str | None) -> str | None:
+        """The first admin, made at the first start; nothing when there are accounts already.
+
+        @return: the one-time password, when none was given.
+        @raise ServiceError: 400: no account can have this name or password.
+        """
+        if self._accounts:
+            return None
+        check_username(username)
+        once = one_time_password(self._around.random) if password is None else None
+        word = check_password(password) if password is not None else once
+        account = Account(
+            username=username,
+            role=Role.ADMIN,
+            password_hash=self._around.hasher.hash_now(word or ""),
+            created_at=now_ms(self._around.clock),
+            can_bypass_permissions=True,
+            must_change_password=once is not None,
+        )
+        self._store.save(account)
+        self._accounts[username] = account
+        return once
+
+    async def change(self, username: str, wanted: Change) -> Account:
+        """Change an account; what is open in its name ends.
+
+        @raise ServiceError: 400, 404, 409 C{LAST_ADMIN}.
+        @raise Crowded: see L{Hasher.hash}.
+        """
+        before = self.get(username)
+        hashed = None
+        if wanted.password is not None:
+            word = check_password(wanted.password)
+            hashed = await self._around.hasher.hash("admin", word)
+            before = self.get(username)
+        after = evolve(before, **_fields(wanted, hashed))
+        self._judge_last_admin(before, after)
+        return self._keep(after)
+
+    def remove(self, username: str) -> None:
+        """Remove an account, its tokens and what is open in its name; its sessions stay.
+
+        @raise ServiceError: 404, 409 C{LAST_ADMIN}.
+        """
+        account = self.get(username)
+        self._judge_last_admin(account, None)
+        self._store.delete(username)
+        del self._accounts[username]
+        self._around.forget(username)
+        self._changed(username)
+
+    async def reset_password(self, username: str) -> str:
+        """Give an account a one-time password, which is the result.
+
+        @raise ServiceError: 404.
+        @raise Crowded: see L{Hasher.hash}.
+        """
+        self.get(username)
+        once = one_time_password(self._around.random)
+        hashed = await self._around.hasher.hash("admin", once)
+        account = self.get(username)
+        self._keep(evolve(account, password_hash=hashed, must_change_password=True))
+        return once
+
+    def log_out(self, username: str) -> int:
+        """End everything that is open in an account's name; how many cookies that were.
+
+        @raise ServiceError: 404.
+        """
+        self.get(username)
+        return self._around.revoke(username)
+
+    # -- for everybody
+
+    async def set_own_password(self, username: str, new: str, place: str) -> Account:
+        """Give an account the password that its user chose; what is open in its name ends.
+
+        @raise ServiceError: 400, or 404: it was removed meanwhile.
+        @raise Crowded: see L{Hasher.hash}.
+        """
+        hashed = await self._around.hasher.hash(place, check_password(new, "newPassword"))
+        account = self.get(username)
+        return self._keep(evolve(account, password_hash=hashed, must_change_password=False))
+
+    # -- inside
+
+    def _was_right(self, account: Account, password: str) -> bool:
+        seen = self._seen.get(account.username)
+        if seen is None:
+            return False
+        found = self._around.hasher.fingerprint(account.password_hash, password)
+        return compare_digest(seen, found)
+
+    def _judge_new(self, username: str) -> None:
+        if check_username(username) in self._accounts:
+            raise ServiceError(ErrorCode.USER_EXISTS, f"User {username} exists already")
+        if self._around.owns(username):
+            # They would be handed over to whoever gets the name.
+            raise conflict(f"Sessions of a former user {username} are left: end them first")
+        if len(self._accounts) >= MAX_ACCOUNTS:
+            raise failed(f"there are {MAX_ACCOUNTS} users already")
+
+    def _judge_last_admin(self, before: Account, after: Account | None) -> None:
+        if not before.governs or (after is not None and after.governs):
+            return
+        if sum(1 for account in self._accounts.values() if account.governs) == 1:
+            raise ServiceError(
+                ErrorCode.LAST_ADMIN, f"User {before.username} is the last enabled admin"
+            )
+
+    def _keep(self, account: Account) -> Account:
+        self._store.save(account)
+        self._accounts[account.username] = account
+        self._changed(account.username)
+        return account
+
+    def _changed(self, username: str) -> None:
+        self._seen.pop(username, None)
+        self._around.revoke(username)
+        self._around.hub.publish(Event(name="admin:usersChanged", audience=Audience.ADMINS))
+
+
+def _fields(wanted: Change, hashed: str | None) -> dict[str, Any]:
+    fields = {
+        "role": wanted.role,
+        "can_bypass_permissions": wanted.can_bypass_permissions,
+        "enabled": wanted.enabled,
+        "password_hash": hashed,
+        # Whoever is given a password of an admin's choice is as well off as a new user.
+        "must_change_password": None if hashed is None else False,
+    }
+    return {name: value for name, value in fields.items() if value is not None}

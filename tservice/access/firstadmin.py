@@ -1,0 +1,46 @@
+"""The first admin of a new multi-user service (wire 26, Access)."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TextIO
+
+from tservice.access.accounts import Accounts
+from tservice.core.errors import ServiceError, StartError
+
+
+def make_first_admin(
+    accounts: Accounts, username: str, password: str | None, out: TextIO | None = None
+) -> None:
+    """Make the first admin where there is no account yet.
+
+    Without a password there is a one-time password: one line on stdout, past the log, because
+    logs are kept and read by others.
+
+    @param out: C{None}: the process's own stdout, which C{twistd} hides behind its log.
+    @raise StartError: the name or the password cannot be an account's, or nobody would ever see
+        the line.
+    """
+    if accounts.list():
+        return
+    out = sys.__stdout__ if out is None else out
+    if password is None and (out is None or _is_null(out)):
+        raise StartError(
+            "multiuser: nobody would see the first admin's one-time password: set "
+            "SERVICE_PASSWORD, or start once with --nodaemon"
+        )
+    try:
+        once = accounts.create_first(username, password)
+    except ServiceError as error:
+        raise StartError(f"multiuser: the first admin: {error.message}") from None
+    if once is not None and out is not None:
+        print(f"One-time password for {username}: {once}", file=out, flush=True)
+
+
+def _is_null(out: TextIO) -> bool:
+    """Whether what is printed is lost: a daemon's stdout."""
+    try:
+        return os.path.samestat(os.fstat(out.fileno()), os.stat(os.devnull))
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,246 @@
+"""Answers to dialogs: what may be answered, and which key comes next (wire 5).  Pure.
+
+An answer is carried out one key at a time, each chosen from the screen as it is read again after
+the key before.  So there is no list of keys that could get out of step with what is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from attrs import frozen
+
+from tservice.core.errors import conflict, invalid
+from tservice.terminal.composer import still_holds
+from tservice.terminal.dialogs import Dialog, is_placeholder
+from tservice.terminal.options import Option
+
+TEXT_LENGTH = 4000
+MOST = 9
+
+
+class Action(StrEnum):
+    """What a person can do with an item."""
+
+    APPROVE = "approve"
+    DENY = "deny"
+    OPTION = "option"
+    OPTIONS = "options"
+    TEXT = "text"
+
+
+@frozen(kw_only=True)
+class Answer:
+    """What a person chose.
+
+    @ivar options: numbers from 1, ascending; one for L{Action.OPTION}.
+    @ivar text: for L{Action.TEXT}.
+    @ivar expect_frame: the dialog that was meant, by its hash.
+    """
+
+    action: Action
+    options: tuple[int, ...] = ()
+    text: str = ""
+    expect_frame: str | None = None
+
+
+@frozen(kw_only=True)
+class Press:
+    """Press a key: a digit or a name of C{tservice.mux.keys.KEYS}."""
+
+    key: str
+
+
+@frozen(kw_only=True)
+class Paste:
+    """Put a text into the field that is open."""
+
+    text: str
+
+
+@frozen(kw_only=True)
+class Done:
+    """Nothing is left to be pressed on this page."""
+
+
+Step = Press | Paste | Done
+
+
+@frozen(kw_only=True)
+class Progress:
+    """What was done on this page so far.
+
+    @ivar first: the dialog as it was when the answer began.
+    @ivar steps: what was pressed and pasted, oldest first.
+    """
+
+    first: Dialog
+    steps: tuple[Press | Paste, ...] = ()
+
+
+def check_form(
+    action: Action,
+    option: int | None = None,
+    options: tuple[int, ...] | None = None,
+    text: str | None = None,
+    expect_frame: str | None = None,
+) -> Answer:
+    """The answer, if exactly what its action needs is there.
+
+    @raise ServiceError: 400 naming the field.
+    """
+    given = {"option": option, "options": options, "text": text}
+    needed = action.value if action.value in given else None
+    for name, value in given.items():
+        if value is None and name == needed:
+            raise invalid(name, f"is needed with action {action}")
+        if value is not None and name != needed:
+            raise invalid(name, f"does not belong to action {action}")
+    chosen = (option,) if option is not None else tuple(sorted(set(options or ())))
+    if any(not 1 <= number <= MOST for number in chosen):
+        raise invalid(needed or "options", f"1 to {MOST}")
+    if options is not None and (not chosen or len(chosen) != len(options)):
+        raise invalid("options", "each only once, and at least one")
+    if text is not None and not (1 <= len(text) <= TEXT_LENGTH and text.strip()):
+        raise invalid("text", f"1 to {TEXT_LENGTH} characters, not blank")
+    return Answer(action=action, options=chosen, text=text or "", expect_frame=expect_frame)
+
+
+def check_against(answer: Answer, dialog: Dialog) -> None:
+    """Whether C{dialog} can be answered so.
+
+    @raise ServiceError: 400 naming the field.
+    """
+    known = {option.n: option for option in dialog.options}
+    for number in wanted(answer, dialog):
+        if number not in known:
+            name = "option" if answer.action is Action.OPTION else str(answer.action)
+            raise invalid(name, f"the dialog has no option {number}")
+    if answer.action is Action.APPROVE and dialog.page == "multi":
+        raise invalid("action", "this page takes options")
+    if answer.action is Action.OPTIONS and dialog.page != "multi":
+        raise invalid("options", "the dialog takes one option")
+    if answer.action is Action.TEXT:
+        _check_text(dialog)
+    if dialog.page == "multi":
+        _check_boxes(answer, known)
+
+
+def _check_text(dialog: Dialog) -> None:
+    option = free_text(dialog)
+    if option is None or dialog.page == "multi":
+        raise invalid("text", "the dialog has no option for a text")
+    if not is_placeholder(option.label):
+        raise conflict("something stands in the dialog's field already")
+
+
+def _check_boxes(answer: Answer, known: Mapping[int, Option]) -> None:
+    for number in answer.options:
+        if known[number].checked is None or known[number].free_text:
+            raise invalid(str(answer.action), f"option {number} is none that can be ticked")
+
+
+def wanted(answer: Answer, dialog: Dialog) -> tuple[int, ...]:
+    """The options that the answer picks."""
+    if answer.action is Action.APPROVE:
+        return (1,)
+    return answer.options
+
+
+def free_text(dialog: Dialog) -> Option | None:
+    """The option that opens a field for the person's own words."""
+    return next((option for option in dialog.options if option.free_text), None)
+
+
+def next_step(answer: Answer, dialog: Dialog, progress: Progress) -> Step:
+    """What to do next on C{dialog}, which is the page that the answer began on."""
+    if answer.action is Action.DENY:
+        return Done() if progress.steps else Press(key="Escape")
+    if answer.action is Action.TEXT:
+        return _text_step(answer.text, dialog, progress)
+    if dialog.page == "multi":
+        return _tick_step(answer, dialog, progress)
+    return _pick_step(wanted(answer, dialog)[0], dialog, progress)
+
+
+def _pick_step(number: int, dialog: Dialog, progress: Progress) -> Step:
+    if dialog.digits_answer:
+        if not progress.steps:
+            return Press(key=str(number))
+        return _confirmed(number, dialog, progress)
+    return _walk_step(number, dialog, progress)
+
+
+def _confirmed(number: int, dialog: Dialog, progress: Progress) -> Step:
+    """Enter after a digit, if the frame shows that the digit only moved the highlight."""
+    pressed = {step.key for step in progress.steps if isinstance(step, Press)}
+    was, now = progress.first.selected, dialog.selected
+    moved = now is not None and now.n == number and was is not None and was.n != number
+    wants = moved and not (now and now.free_text) and _asks_for_enter(dialog)
+    return Press(key="Enter") if wants and "Enter" not in pressed else Done()
+
+
+def _asks_for_enter(dialog: Dialog) -> bool:
+    return any("enter to confirm" in row.lower() for row in dialog.context)
+
+
+def _walk_step(number: int, dialog: Dialog, progress: Progress) -> Step:
+    """A list without digits: one cursor key at a time, Enter on the right row."""
+    pressed = [step.key for step in progress.steps if isinstance(step, Press)]
+    now = dialog.selected
+    if now is None or "Enter" in pressed or len(pressed) >= 2 * MOST:
+        return Done()
+    if now.n == number:
+        return Press(key="Enter")
+    if dialog.page != "single":
+        return Done()
+    return Press(key="Down" if now.n < number else "Up")
+
+
+def _tick_step(answer: Answer, dialog: Dialog, progress: Progress) -> Step:
+    """Tick what is to be ticked, untick the rest, then go on to the next page."""
+    if not dialog.digits_answer:
+        return Done()
+    boxes = [o for o in dialog.options if o.checked is not None and not o.free_text]
+    for option in boxes:
+        if option.checked != (option.n in answer.options):
+            repeated = progress.steps.count(Press(key=str(option.n)))
+            # A box that takes no tick would otherwise be pressed for ever.
+            return Done() if repeated else Press(key=str(option.n))
+    return Done() if Press(key="Right") in progress.steps else Press(key="Right")
+
+
+def _text_step(text: str, dialog: Dialog, progress: Progress) -> Step:
+    option = free_text(progress.first)
+    now = dialog.selected
+    if option is None or not dialog.digits_answer:
+        return Done()
+    if now is None or now.n != option.n:
+        return Done() if progress.steps else Press(key=str(option.n))
+    if Paste(text=text) not in progress.steps:
+        return Paste(text=text)
+    # Enter only behind the very words, as the field shows them.
+    shown = still_holds(now.label, text)
+    return Press(key="Enter") if shown and Press(key="Enter") not in progress.steps else Done()
+
+
+def is_same_page(first: Dialog, now: Dialog, typed: bool) -> bool:
+    """Whether C{now} is the dialog that C{first} was, ticks and highlight aside.
+
+    @param typed: a text was put into its field, so that this option's label is another.
+    """
+    if now.frame_hash == first.frame_hash:
+        return True
+    same = (now.kind, now.question, now.page) == (first.kind, first.question, first.page)
+    labels = [(o.n, None if o.free_text else o.label) for o in first.options]
+    own = {o.n for o in first.options if o.free_text}
+    return (
+        typed and same and labels == [(o.n, None if o.n in own else o.label) for o in now.options]
+    )
+
+
+def all_answered(dialog: Dialog) -> bool:
+    """Whether a review page may be confirmed: every question before it has its answer."""
+    questions = [answered for label, answered in dialog.tabs if label.lower() != "submit"]
+    return all(questions)

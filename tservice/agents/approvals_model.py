@@ -1,0 +1,174 @@
+"""Items of the approval inbox: what waits for a person, as a record (wire 5).  Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from attrs import evolve, frozen
+
+from tservice.terminal.dialogs import Dialog
+from tservice.terminal.kinds import Kind as DialogKind
+
+LIFETIME_MS = 12 * 3600 * 1000
+"""How long an item waits (wire 5)."""
+MEMORY_MS = 60 * 1000
+"""How long a resolution that was no answer is remembered for late answers (wire 26)."""
+CONTEXT_LINES = 30
+CONTEXT_CHARS = 4000
+
+QUESTION_TOOL = "AskUserQuestion"
+IDLE_FRAME = "idle"
+"""C{frame} of an idle item: it names no dialog."""
+
+ASKING = frozenset(
+    {
+        DialogKind.PERMISSION,
+        DialogKind.PLAN,
+        DialogKind.QUESTION,
+        DialogKind.REVIEW,
+        DialogKind.FORM,
+    }
+)
+"""Dialogs that an agent raises in a turn; the others belong to its start or to its own menus."""
+
+
+class ItemKind(StrEnum):
+    """What sort of thing waits."""
+
+    PERMISSION = "permission"
+    QUESTION = "question"
+    IDLE = "idle"
+
+
+class Resolution(StrEnum):
+    """How an item ended."""
+
+    ANSWERED = "answered"
+    IN_TERMINAL = "resolved_in_terminal"
+    SUPERSEDED = "superseded"
+    SESSION_ENDED = "session_ended"
+    DISMISSED = "dismissed"
+    EXPIRED = "expired"
+
+
+@frozen(kw_only=True)
+class ItemOption:
+    """One choice, as clients see it."""
+
+    n: int
+    label: str
+    selected: bool
+
+
+@frozen(kw_only=True)
+class Item:
+    """One thing that waits for a person.
+
+    @ivar owner: whose session it is; not shown, the session's record says it.
+    @ivar frame: hash of the dialog as captured; L{IDLE_FRAME} without one.
+    @ivar acknowledged_at: Unix milliseconds when somebody looked at the idle session.
+    """
+
+    id: str
+    session_id: str
+    session_name: str
+    owner: str | None
+    kind: ItemKind
+    created_at: int
+    frame: str
+    tool_name: str | None = None
+    tool_summary: str | None = None
+    message: str | None = None
+    cwd: str | None = None
+    context: str | None = None
+    options: tuple[ItemOption, ...] = ()
+    acknowledged_at: int | None = None
+
+    @property
+    def expires_at(self) -> int:
+        """Unix milliseconds."""
+        return self.created_at + LIFETIME_MS
+
+
+def item_json(item: Item) -> dict[str, Any]:
+    """The item on the wire; what is not known is left out."""
+    answer: dict[str, Any] = {
+        "id": item.id,
+        "sessionId": item.session_id,
+        "sessionName": item.session_name,
+        "kind": item.kind,
+        "createdAt": item.created_at,
+        "frame": item.frame,
+    }
+    optional = {
+        "toolName": item.tool_name,
+        "toolSummary": item.tool_summary,
+        "message": item.message,
+        "cwd": item.cwd,
+        "context": item.context,
+        "acknowledgedAt": item.acknowledged_at,
+    }
+    answer |= {name: value for name, value in optional.items() if value is not None}
+    if item.options:
+        answer["options"] = [
+            {"n": option.n, "label": option.label, "selected": option.selected}
+            for option in item.options
+        ]
+    return answer
+
+
+def is_asking(dialog: Dialog | None) -> bool:
+    """Whether the dialog is one that an agent raised."""
+    return dialog is not None and dialog.kind in ASKING
+
+
+def item_kind(dialog: Dialog, tool_name: str | None) -> ItemKind:
+    """Question or permission (wire 26): by the tool, else by what the screen shows."""
+    asks = dialog.kind in (DialogKind.QUESTION, DialogKind.REVIEW, DialogKind.FORM)
+    return ItemKind.QUESTION if asks or tool_name == QUESTION_TOOL else ItemKind.PERMISSION
+
+
+def with_dialog(item: Item, dialog: Dialog) -> Item:
+    """The item as the dialog shows it now."""
+    return evolve(
+        item,
+        kind=item_kind(dialog, item.tool_name),
+        frame=dialog.frame_hash,
+        context=clipped(dialog.context),
+        options=tuple(
+            ItemOption(n=option.n, label=option.label, selected=option.selected)
+            for option in dialog.options
+        ),
+    )
+
+
+def with_hook(item: Item, data: Mapping[str, Any]) -> Item:
+    """The item with what a hook told of it; what it did not tell stays."""
+    return evolve(
+        item,
+        tool_name=data.get("tool_name") or item.tool_name,
+        tool_summary=tool_summary(data.get("tool_input")) or item.tool_summary,
+        message=data.get("message") or item.message,
+        cwd=data.get("cwd") or item.cwd,
+    )
+
+
+def tool_summary(tool_input: Any) -> str | None:
+    """Command, else file, else description (wire 26)."""
+    if not isinstance(tool_input, Mapping):
+        return None
+    values = (tool_input.get(key) for key in ("command", "file_path", "description"))
+    return next((value for value in values if isinstance(value, str) and value), None)
+
+
+def clipped(rows: Sequence[str]) -> str | None:
+    """The last rows, within the bounds of wire 5."""
+    text = "\n".join(row.rstrip() for row in rows[-CONTEXT_LINES:]).strip("\n")
+    return text[-CONTEXT_CHARS:] or None
+
+
+def is_same_question(before: Item, dialog: Dialog) -> bool:
+    """Whether the dialog is another page of the question that C{before} is about."""
+    return before.kind is ItemKind.QUESTION and bool(dialog.tabs)

@@ -1,0 +1,17 @@
+"""What the audit log offers to other features."""
+
+from __future__ import annotations
+
+from zope.interface import Interface
+
+from tservice.audit.model import Entry
+
+
+class IAuditLog(Interface):
+    """Keeps what people did."""
+
+    def record(entry: Entry) -> None:
+        """Keep one thing; never raises, because what it tells of has happened already."""
+
+    def summed(entry: Entry, amount: int) -> None:
+        """Keep one of many like things; C{amount} is added up.  See L{record}."""

@@ -1,0 +1,52 @@
+"""Entries of the audit log, and the figures of its retention."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import field, frozen
+
+MAX_ROWS = 200_000
+"""Entries kept; beyond, the oldest tenth goes."""
+
+LONGEST_WORD = 256
+LONGEST_DETAIL = 2000
+"""Characters of a word of an entry, and of its detail: callers choose some of them."""
+
+KEY_FILE, HEAD_FILE = "audit-key", "audit-head"
+
+
+@frozen(kw_only=True)
+class Entry:
+    """One thing that somebody did.
+
+    @ivar actor: the user name; empty for strangers.
+    @ivar method: how the actor was known: C{cookie}, C{basic}, C{token}, C{none}.
+    @ivar action: C{METHOD /path} of an operation, or a word of its own: C{login}.
+    @ivar target: the session, user or other thing that it was done to.
+    @ivar detail: what else there is to say; never a text that was typed, never a secret.
+    """
+
+    action: str
+    actor: str = ""
+    method: str = "none"
+    address: str = ""
+    target: str = ""
+    detail: Mapping[str, Any] = field(factory=dict)
+
+    def columns(self) -> dict[str, str]:
+        """As it is kept: every word bounded, and storable whatever a caller sent."""
+        words = {
+            name: _storable(getattr(self, name))[:LONGEST_WORD]
+            for name in ("actor", "method", "address", "action", "target")
+        }
+        detail = json.dumps(dict(self.detail), sort_keys=True)
+        if len(detail) > LONGEST_DETAIL:
+            detail = json.dumps({"tooLong": len(detail)})
+        return {**words, "detail": detail}
+
+
+def _storable(word: str) -> str:
+    return word.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")

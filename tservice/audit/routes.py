@@ -1,0 +1,152 @@
+"""C{GET /api/admin/audit}, and what the log is told of each operation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+from tservice.audit.model import LONGEST_WORD, Entry
+from tservice.audit.service import AuditLog, Wanted
+from tservice.core.errors import ServiceError
+from tservice.core.identity import Identity
+from tservice.http.models import Answer, Query, QueryInt
+from tservice.http.operations import Access, Audit, Call, Operation, Reply
+
+PAGE = 100
+LONGEST_PAGE = 500
+
+_Word = Annotated[str, Field(max_length=LONGEST_WORD)]
+_Number = Annotated[QueryInt, Field(ge=0)]
+
+
+class AuditQuery(Query):
+    """Which entries; all conditions hold together."""
+
+    limit: Annotated[QueryInt, Field(ge=1, le=LONGEST_PAGE)] = PAGE
+    actor: _Word | None = None
+    action: _Word | None = None
+    target: _Word | None = None
+    since: _Number | None = None
+    until: _Number | None = None
+    before: _Number | None = None
+
+
+class EntryAnswer(Answer):
+    """One entry; C{seq} counts without a hole."""
+
+    seq: int
+    at: int
+    actor: str
+    method: str
+    address: str
+    action: str
+    target: str
+    detail: dict[str, Any]
+
+
+class AuditAnswer(Answer):
+    """A page, the newest first; C{next} is the C{before} of the following one, if any."""
+
+    entries: list[EntryAnswer]
+    next: int | None = None
+
+
+class AuditRoutes:
+    """The log for admins, and the ear of the kernel."""
+
+    def __init__(self, log: AuditLog) -> None:
+        self._log = log
+
+    async def read(self, call: Call) -> object:
+        """One page."""
+        wanted = Wanted(**call.query.model_dump())
+        found = self._log.find(wanted)
+        entries = [
+            EntryAnswer(**{name: row[name] for name in EntryAnswer.model_fields}) for row in found
+        ]
+        more = found[-1]["seq"] if len(found) == wanted.limit and found[-1]["seq"] > 1 else None
+        answer = AuditAnswer(entries=entries, next=more)
+        return answer.model_dump(by_alias=True, exclude_none=True)
+
+    def heard(self, call: Call, outcome: object) -> None:
+        """An operation is over.
+
+        @param outcome: its result, or the exception that it ended with.
+        """
+        kind = call.operation.audited
+        if kind is Audit.NONE:
+            return
+        entry = entry_of(call, outcome)
+        if kind is Audit.SUMMED:
+            self._log.summed(entry, entry.detail.get("length", 1))
+        else:
+            self._log.record(entry)
+
+    def typed(self, caller: Identity, address: str, session_id: str, length: int) -> None:
+        """Something was typed over a WebSocket."""
+        entry = Entry(
+            action="input",
+            actor=caller.username,
+            method=caller.method,
+            address=address,
+            target=session_id,
+            detail={"source": "websocket"},
+        )
+        self._log.summed(entry, length)
+
+    def operations(self) -> list[Operation]:
+        """The route, for the table."""
+        return [
+            Operation(
+                method="GET",
+                path="/api/admin/audit",
+                access=Access.ADMIN,
+                handler=self.read,
+                summary="Who did what, the newest first",
+                tag="Users",
+                query=AuditQuery,
+                answer=AuditAnswer,
+            )
+        ]
+
+
+def entry_of(call: Call, outcome: object) -> Entry:
+    """What is kept of an operation: never a value of its body, only which fields it set."""
+    detail: dict[str, Any] = {}
+    if isinstance(call.body, BaseModel):
+        detail["fields"] = sorted(call.body.model_fields_set)
+        text = getattr(call.body, "input", None)
+        if isinstance(text, str):
+            detail = {"source": "http", "length": len(text)}
+    if call.identity.token is not None:
+        detail["token"] = call.identity.token
+    if isinstance(outcome, ServiceError):
+        detail["error"] = outcome.code.value
+    elif isinstance(outcome, BaseException):
+        detail["error"] = type(outcome).__name__
+    return Entry(
+        action=f"{call.operation.method} {call.operation.path}",
+        actor=call.identity.username,
+        method=call.identity.method,
+        address=call.address,
+        target=" ".join(call.path.values()) or made(outcome),
+        detail=detail,
+    )
+
+
+def made(outcome: object) -> str:
+    """The name of what an operation made, as its answer gives it."""
+    content = outcome.content if isinstance(outcome, Reply) else outcome
+    if isinstance(content, BaseModel):
+        content = content.model_dump(by_alias=True)
+    if not isinstance(content, Mapping):
+        return ""
+    if isinstance(content.get("sessionId"), str):
+        return str(content["sessionId"])
+    for name in ("session", "record", "user", "job", "webview"):
+        inner = content.get(name)
+        if isinstance(inner, Mapping):
+            return str(inner.get("id") or inner.get("username") or "")
+    return str(content.get("id") or "")

@@ -1,0 +1,56 @@
+"""Many like things in one entry: typing, and floods of wrong passwords."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+from attrs import define
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+
+MAX_OPEN = 100
+"""Sums at a time; what comes beyond goes into one sum for all the rest."""
+
+
+@define
+class _Sum:
+    timer: IDelayedCall
+    times: int = 0
+    amount: int = 0
+
+
+Finish = Callable[[Hashable, int, int], None]
+"""Told the key, how often, and how much in all; the key is C{None} for the rest."""
+
+
+class Summing:
+    """Adds up what happens under one key within a window that the first of it opens."""
+
+    def __init__(self, clock: IReactorTime, seconds: float, finish: Finish) -> None:
+        self._clock, self._seconds, self._finish = clock, seconds, finish
+        self._sums: dict[Hashable, _Sum] = {}
+
+    def add(self, key: Hashable, amount: int = 0) -> bool:
+        """Count one.
+
+        @return: whether it opened a window of its own.
+        """
+        if key not in self._sums and len(self._sums) >= MAX_OPEN:
+            key = None
+        found = self._sums.get(key)
+        opened = found is None
+        if found is None:
+            timer = self._clock.callLater(self._seconds, self._close, key)
+            found = self._sums[key] = _Sum(timer)
+        found.times += 1
+        found.amount += amount
+        return opened and key is not None
+
+    def close(self) -> None:
+        """Finish every sum now."""
+        for key in tuple(self._sums):
+            self._sums[key].timer.cancel()
+            self._close(key)
+
+    def _close(self, key: Hashable) -> None:
+        found = self._sums.pop(key)
+        self._finish(key, found.times, found.amount)

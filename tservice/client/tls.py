@@ -1,0 +1,75 @@
+"""C{tsctl tls}: a key and a certificate that vouches for itself."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from tservice.core.files import write_private
+
+KEY, CERTIFICATE = "key.pem", "certificate.pem"
+LONGEST_DAYS = 825
+"""Browsers refuse certificates that hold longer."""
+
+
+def make_certificate(folder: Path, names: Sequence[str], days: int, now: float) -> str:
+    """Write L{KEY} (mode 0600) and L{CERTIFICATE} into C{folder}.
+
+    @param names: host names and IP addresses that it is for.
+    @param now: Unix seconds.
+    @return: the SHA-256 fingerprint, to compare with what the browser shows.
+    @raise FileExistsError: one of the files is there already.
+    @raise ValueError: no name, or one that cannot be in a certificate.
+    """
+    for name in (KEY, CERTIFICATE):
+        if os.path.lexists(folder / name):
+            raise FileExistsError(f"{folder / name} exists")
+    if not names:
+        raise ValueError("at least one name is needed")
+    key = ec.generate_private_key(ec.SECP256R1())
+    certificate = _sign(key, names, days, datetime.fromtimestamp(now, UTC))
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    write_private(folder / KEY, private)
+    write_private(folder / CERTIFICATE, certificate.public_bytes(serialization.Encoding.PEM))
+    return certificate.fingerprint(hashes.SHA256()).hex(":").upper()
+
+
+def _sign(
+    key: ec.EllipticCurvePrivateKey, names: Sequence[str], days: int, now: datetime
+) -> x509.Certificate:
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0][:64])])
+    alternatives = x509.SubjectAlternativeName([_alternative(name) for name in names])
+    usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH])
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(days=days))
+        .add_extension(alternatives, critical=False)
+        .add_extension(usage, critical=False)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+
+
+def _alternative(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)

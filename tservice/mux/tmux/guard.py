@@ -1,0 +1,106 @@
+"""A key that tmux itself sends only while the screen is what it was.  Pure.
+
+The condition and the key travel in one command line, and tmux reads nothing from a pane while it
+runs a line: between the look and the key nothing can get.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from tservice.mux.interface import MuxError
+from tservice.mux.tmux.commands import PANE, quote, show
+from tservice.mux.tmux.control import Block
+
+STAMP = show("#{window_activity}")
+"""Prints the second of the last output."""
+
+_PASS = b"pressed"
+_LITERAL = re.compile(r"[A-Za-z0-9 ]")
+_CLASS = re.compile(r"[!\"$&'()*+./:;<=>?@_`|~-]")
+"""Signs that are plain inside brackets; tmux's formats and time stamps give the rest a meaning."""
+
+
+def activity(block: Block) -> int | None:
+    """The second of the last output, if nothing was printed in the second of C{block} itself.
+
+    Then whatever is printed later has a later second, so that an equal one proves silence.
+
+    @param block: the answer to L{STAMP}, whose time is by the same clock.
+    """
+    text = b"".join(block.lines)
+    if not text.isdigit():
+        raise MuxError(f"not a time: {text[:80]!r}")
+    return int(text) if int(text) < block.time else None
+
+
+def condition(
+    screen: Sequence[str], rows: Iterable[int], second: int | None, size: tuple[int, int]
+) -> bytes:
+    """A format that is true while the screen is the same.
+
+    Rows are compared where they stand; signs that formats give a meaning match any sign.
+
+    @param screen: the plain rows of the screen.
+    @param rows: which of them count; blank ones do not.
+    @param second: as L{activity} told; C{None}: only the rows count.
+    @param size: columns and rows of the pane.
+    """
+    found, wanted = ["#{pane_width}", "#{pane_height}"], [str(number) for number in size]
+    if second is not None:
+        found.append("#{window_activity}")
+        wanted.append(str(second))
+    for row in rows:
+        text = screen[row].rstrip()
+        if text:
+            found.append("#{C/r:^" + _pattern(text, _bracketed) + "$}")
+            wanted.append(str(_first(screen, text) + 1))
+    return f"#{{==:{'-'.join(found)},{'-'.join(wanted)}}}".encode()
+
+
+def guarded(test: bytes, keys: Sequence[bytes], otherwise: Sequence[bytes] = ()) -> bytes:
+    """Run C{keys} if C{test} holds, else C{otherwise}; answered by L{answers} blocks."""
+    size = max(len(keys), len(otherwise))
+    nothing = b"display-message -p ''"
+    yes = [b"display-message -p " + _PASS, *keys, *[nothing] * (size - len(keys))]
+    no = [nothing, *otherwise, *[nothing] * (size - len(otherwise))]
+    branches = quote(b" ; ".join(yes)) + b" " + quote(b" ; ".join(no))
+    return b"if-shell -F -t %b %b %b" % (PANE, quote(test), branches)
+
+
+def answers(keys: Sequence[bytes], otherwise: Sequence[bytes] = ()) -> int:
+    """How many blocks answer L{guarded}."""
+    return 2 + max(len(keys), len(otherwise))
+
+
+def passed(blocks: Sequence[Block]) -> bool:
+    """Whether the keys were sent."""
+    return any(block.lines == (_PASS,) for block in blocks)
+
+
+def _bracketed(sign: str) -> str:
+    return f"[{sign}]" if _CLASS.fullmatch(sign) else "."
+
+
+def _escaped(sign: str) -> str:
+    return re.escape(sign) if _CLASS.fullmatch(sign) else "."
+
+
+def _pattern(text: str, special: Callable[[str], str]) -> str:
+    out: list[str] = []
+    for sign in text:
+        if _LITERAL.fullmatch(sign):
+            out.append(sign)
+        elif sign.isascii():
+            out.append(special(sign))
+        elif out[-1:] != [".+"]:
+            # How many signs these are to tmux depends on its locale.
+            out.append(".+")
+    return "".join(out)
+
+
+def _first(screen: Sequence[str], text: str) -> int:
+    """The row that tmux finds: the first that matches."""
+    pattern = re.compile(_pattern(text, _escaped))
+    return next(at for at, row in enumerate(screen) if pattern.fullmatch(row.rstrip()))

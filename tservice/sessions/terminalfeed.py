@@ -1,0 +1,135 @@
+"""The terminal output of sessions as events, for clients of the event stream that want it (wire 3).
+
+Bounded by design: at most L{PER_SECOND} events a second and session, each with the newest
+L{LARGEST} bytes; the offset tells a client what it was not sent.  Who needs every byte opens the
+terminal's WebSocket.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+
+from tservice.core.events import Audience, Event, EventHub
+from tservice.mux.interface import IPane
+
+PER_SECOND = 20
+LARGEST = 64 * 1024
+NAME = "session:terminal"
+
+
+def whole_characters(data: bytes) -> int:
+    """How many bytes of C{data} end with a whole UTF-8 character; bytes that are none count."""
+    for back in range(1, min(4, len(data)) + 1):
+        lead = data[-back]
+        if lead & 0xC0 == 0x80:
+            continue
+        needs = 4 if lead >= 0xF0 else 3 if lead >= 0xE0 else 2 if lead >= 0xC0 else 1
+        return len(data) if needs <= back else len(data) - back
+    return len(data)
+
+
+class _Reader:
+    """Follows one pane."""
+
+    def __init__(self, clock: IReactorTime, pane: IPane, publish: Callable[[int, str], None]):
+        self.pane = pane
+        self._clock = clock
+        self._publish = publish
+        self._offset = pane.log.end
+        self._timer: IDelayedCall | None = None
+
+    def printed(self, wanted: bool) -> None:
+        """The pane has printed, and somebody wants to see it or nobody does."""
+        if not wanted:
+            self._offset = self.pane.log.end
+        elif self._timer is None:
+            self._timer = self._clock.callLater(1 / PER_SECOND, self._send)
+
+    def close(self) -> None:
+        """Stop following."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _send(self) -> None:
+        self._timer = None
+        log = self.pane.log
+        start = max(self._offset, log.start, log.end - LARGEST)
+        data = log.read(start, LARGEST)
+        data = data[: whole_characters(data)]
+        self._offset = start + len(data)
+        if data:
+            self._publish(start, data.decode("utf-8", "replace"))
+
+
+class TerminalFeed:
+    """Publishes C{session:terminal}, C{{id, offset, data}}, of every session that is wanted.
+
+    @param wanted: whether some client of the event stream wants the session's terminal.
+    """
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        hub: EventHub,
+        pane_of: Callable[[str], IPane | None],
+        owner_of: Callable[[str], str | None],
+        wanted: Callable[[str], bool],
+    ) -> None:
+        self._clock = clock
+        self._hub = hub
+        self._pane_of = pane_of
+        self._owner_of = owner_of
+        self._wanted = wanted
+        self._readers: dict[str, tuple[_Reader, Callable[[], None]]] = {}
+        self._unsubscribe = hub.subscribe(self._heard)
+
+    def close(self) -> None:
+        """Follow nobody any more."""
+        self._unsubscribe()
+        for session_id in tuple(self._readers):
+            self._drop(session_id)
+
+    def _heard(self, event: Event) -> None:
+        if event.session_id is None or event.name == NAME:
+            return
+        if event.name == "session:deleted":
+            self._drop(event.session_id)
+        else:
+            self._follow(event.session_id)
+
+    def _follow(self, session_id: str) -> None:
+        pane = self._pane_of(session_id)
+        followed = self._readers.get(session_id)
+        if followed is not None and followed[0].pane is pane:
+            return
+        self._drop(session_id)
+        if pane is None:
+            return
+
+        def publish(offset: int, data: str) -> None:
+            self._publish(session_id, offset, data)
+
+        reader = _Reader(self._clock, pane, publish)
+        end = pane.log.subscribe(lambda: reader.printed(self._wanted(session_id)))
+        self._readers[session_id] = (reader, end)
+
+    def _drop(self, session_id: str) -> None:
+        reader, end = self._readers.pop(session_id, (None, None))
+        if reader is not None and end is not None:
+            end()
+            reader.close()
+
+    def _publish(self, session_id: str, offset: int, data: str) -> None:
+        self._hub.publish(
+            Event(
+                name=NAME,
+                data={"id": session_id, "offset": offset, "data": data},
+                session_id=session_id,
+                owner=self._owner_of(session_id),
+                audience=Audience.OWNER,
+                bulky=True,
+            )
+        )

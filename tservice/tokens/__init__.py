@@ -1,0 +1,1 @@
+"""Scoped tokens: a part of one's own rights, for a program."""

@@ -1,0 +1,88 @@
+"""Scoped tokens: their record, and the rules that need nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+
+from attrs import evolve, frozen
+
+from tservice.core.errors import invalid
+from tservice.core.identity import Identity
+from tservice.core.scopes import BOUND, Scope
+
+PREFIX = "tsk_"
+"""How every token begins, so that scanners and the log's redaction know one."""
+
+TOKEN = re.compile(r"tsk_[A-Za-z0-9_-]{43}")
+MAX_PER_OWNER = 100
+MAX_SESSIONS = 100
+"""Sessions that one token may be bound to."""
+
+
+@frozen(kw_only=True)
+class Token:
+    """What is kept of a token.
+
+    @ivar token_hash: SHA-256 of the token; it is random and long, so one round is enough.
+    @ivar sessions: the only ones that it reaches; C{None}: every one of its owner's.
+    @ivar expires_at: Unix milliseconds; C{None}: never.
+    @ivar last_used_at: Unix milliseconds, kept with a slack of minutes.
+    """
+
+    id: str
+    owner: str
+    name: str
+    token_hash: bytes
+    scopes: tuple[Scope, ...]
+    sessions: tuple[str, ...] | None
+    created_at: int
+    expires_at: int | None
+    last_used_at: int | None = None
+
+    def expired(self, now: int) -> bool:
+        """Whether its time is over at C{now}, in Unix milliseconds."""
+        return self.expires_at is not None and self.expires_at <= now
+
+    def narrow(self, owner: Identity) -> Identity:
+        """What is left of its owner's rights."""
+        return evolve(
+            owner,
+            method="token",
+            auth_session=None,
+            token=self.id,
+            scopes=frozenset(self.scopes),
+            sessions=None if self.sessions is None else frozenset(self.sessions),
+        )
+
+
+def new_token(random: Callable[[int], bytes]) -> str:
+    """A token of 256 bits."""
+    return PREFIX + base64.urlsafe_b64encode(random(32)).decode().rstrip("=")
+
+
+def digest(token: str) -> bytes:
+    """What is kept of a token."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+def parse_bearer(header: str) -> str | None:
+    """The token of an C{Authorization: Bearer} header, if it is one."""
+    scheme, _, value = header.partition(" ")
+    return value.strip() if scheme.lower() == "bearer" else None
+
+
+def check_scopes(scopes: Sequence[str], sessions: Sequence[str] | None) -> tuple[Scope, ...]:
+    """C{scopes}, each once and in order, when a token can have them.
+
+    @raise ServiceError: 400: there is none, or one that makes no sense for C{sessions}.
+    """
+    if not scopes:
+        raise invalid("scopes", "must have at least 1 entry")
+    found = tuple(sorted({Scope(scope) for scope in scopes}))
+    wide = [scope for scope in found if scope not in BOUND]
+    if sessions is not None and wide:
+        raise invalid("scopes", f"{wide[0]} is not about sessions: leave sessions out")
+    return found

@@ -1,0 +1,128 @@
+"""C{/api/tokens}."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from tservice.core.errors import ErrorCode
+from tservice.core.scopes import Scope
+from tservice.http.models import Answer, Body
+from tservice.http.operations import Access, Call, Operation
+from tservice.tokens.model import MAX_SESSIONS, Token
+from tservice.tokens.service import TokenService
+
+_SessionId = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+LATEST = 253402300799999
+"""The end of the year 9999."""
+
+
+class TokenBody(Body):
+    """A new token; without C{sessions} it reaches all of its owner's."""
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=100)]
+    scopes: list[Annotated[Scope, Field(strict=False)]] = Field(min_length=1, max_length=len(Scope))
+    sessions: Annotated[list[_SessionId], Field(min_length=1, max_length=MAX_SESSIONS)] | None = (
+        None
+    )
+    expires_at: Annotated[int, Field(ge=0, le=LATEST)] | None = None
+
+
+class TokenAnswer(Answer):
+    """A token's record; times in Unix milliseconds."""
+
+    id: str
+    name: str
+    scopes: list[Scope]
+    sessions: list[str] | None
+    created_at: int
+    expires_at: int | None
+    last_used_at: int | None
+
+
+class NewTokenAnswer(Answer):
+    """A new token, shown this once."""
+
+    token: str
+    record: TokenAnswer
+
+
+class TokensAnswer(Answer):
+    """The caller's tokens, the oldest first."""
+
+    tokens: list[TokenAnswer]
+
+
+class TokenRoutes:
+    """One's own tokens.  No token can make, see or end tokens."""
+
+    def __init__(self, tokens: TokenService) -> None:
+        self._tokens = tokens
+
+    async def create(self, call: Call) -> object:
+        """A new token."""
+        body: TokenBody = call.body
+        word, token = self._tokens.create(
+            call.identity.username, body.name, body.scopes, body.sessions, body.expires_at
+        )
+        return NewTokenAnswer(token=word, record=token_answer(token))
+
+    async def read(self, call: Call) -> object:
+        """The caller's tokens."""
+        found = self._tokens.list(call.identity.username)
+        return TokensAnswer(tokens=[token_answer(token) for token in found])
+
+    async def delete(self, call: Call) -> object:
+        """End one of the caller's tokens."""
+        self._tokens.delete(call.id, call.identity.username)
+        return {}
+
+    def operations(self) -> list[Operation]:
+        """The routes, for the table."""
+        return [
+            Operation(
+                method="POST",
+                path="/api/tokens",
+                access=Access.USER,
+                handler=self.create,
+                summary="Make a token with a part of one's own rights; it is shown once",
+                tag="Access",
+                body=TokenBody,
+                answer=NewTokenAnswer,
+                errors=(ErrorCode.OPERATION_FAILED, ErrorCode.FORBIDDEN),
+            ),
+            Operation(
+                method="GET",
+                path="/api/tokens",
+                access=Access.USER,
+                handler=self.read,
+                summary="One's own tokens",
+                tag="Access",
+                answer=TokensAnswer,
+                errors=(ErrorCode.FORBIDDEN,),
+            ),
+            Operation(
+                method="DELETE",
+                path="/api/tokens/{id}",
+                access=Access.USER,
+                handler=self.delete,
+                summary="End one of one's own tokens, and what is open in its name",
+                tag="Access",
+                answer=dict,
+                errors=(ErrorCode.FORBIDDEN,),
+            ),
+        ]
+
+
+def token_answer(token: Token) -> TokenAnswer:
+    """A token as its owner sees it."""
+    return TokenAnswer(
+        id=token.id,
+        name=token.name,
+        scopes=list(token.scopes),
+        sessions=None if token.sessions is None else list(token.sessions),
+        created_at=token.created_at,
+        expires_at=token.expires_at,
+        last_used_at=token.last_used_at,
+    )

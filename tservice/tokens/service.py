@@ -1,0 +1,160 @@
+"""All tokens: made, found, used up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from attrs import evolve
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from zope.interface import implementer
+
+from tservice.core.authentication import Bucket, IAuthenticator, Pass, Verdict, Visit, Wrong
+from tservice.core.clock import now_ms
+from tservice.core.errors import failed, invalid, not_found
+from tservice.core.identity import Identity
+from tservice.tokens.model import (
+    MAX_PER_OWNER,
+    Token,
+    check_scopes,
+    digest,
+    new_token,
+    parse_bearer,
+)
+from tservice.tokens.store import TokenStore
+
+USED_SLACK_MS = 5 * 60 * 1000
+"""How old C{lastUsedAt} may get on the disk: not every request is a write."""
+
+LOOK_SECONDS = 60.0
+"""How late what is open in the name of an expired token ends."""
+
+
+class TokenService:
+    """Every token, in memory; the store follows, and is first on the disk."""
+
+    def __init__(
+        self,
+        store: TokenStore,
+        clock: IReactorTime,
+        random: Callable[[int], bytes],
+        ended: Callable[[frozenset[str]], None] = lambda ids: None,
+    ) -> None:
+        """
+        @param ended: told the ids of tokens that are over, so that their open streams can end.
+        """
+        self._store, self._clock, self._random, self._ended = store, clock, random, ended
+        self._tokens = {token.token_hash: token for token in store.load()}
+        self._timer: IDelayedCall | None = None
+        self._watch()
+
+    def create(
+        self,
+        owner: str,
+        name: str,
+        scopes: Sequence[str],
+        sessions: Sequence[str] | None,
+        expires_at: int | None,
+    ) -> tuple[str, Token]:
+        """A new token.
+
+        @return: the token itself, which is kept nowhere, and its record.
+        @raise ServiceError: 400 naming the field; 422: the owner has L{MAX_PER_OWNER}.
+        """
+        now = now_ms(self._clock)
+        if expires_at is not None and expires_at <= now:
+            raise invalid("expiresAt", "must be in the future")
+        if len(self.list(owner)) >= MAX_PER_OWNER:
+            raise failed(f"there are {MAX_PER_OWNER} tokens already")
+        word = new_token(self._random)
+        token = Token(
+            id=self._random(8).hex(),
+            owner=owner,
+            name=name,
+            token_hash=digest(word),
+            scopes=check_scopes(scopes, sessions),
+            sessions=None if sessions is None else tuple(dict.fromkeys(sessions)),
+            created_at=now,
+            expires_at=expires_at,
+        )
+        self._store.save(token)
+        self._tokens[token.token_hash] = token
+        self._watch()
+        return word, token
+
+    def list(self, owner: str) -> list[Token]:
+        """The tokens of one owner, expired ones left out, the oldest first."""
+        now = now_ms(self._clock)
+        return [t for t in self._tokens.values() if t.owner == owner and not t.expired(now)]
+
+    def delete(self, token_id: str, owner: str) -> None:
+        """End a token of C{owner}.
+
+        @raise ServiceError: 404, also for another's.
+        """
+        found = [token for token in self.list(owner) if token.id == token_id]
+        if not found:
+            raise not_found(f"Token {token_id}")
+        self._end(found)
+
+    def forget(self, owner: str) -> None:
+        """End every token of an owner who is gone."""
+        self._end([token for token in self._tokens.values() if token.owner == owner])
+
+    def find(self, word: str) -> Token | None:
+        """The live token that C{word} is, its use noted."""
+        token = self._tokens.get(digest(word))
+        now = now_ms(self._clock)
+        if token is None or token.expired(now):
+            return None
+        if token.last_used_at is None or now - token.last_used_at >= USED_SLACK_MS:
+            token = evolve(token, last_used_at=now)
+            self._store.save(token, durable=False)
+            self._tokens[token.token_hash] = token
+        return token
+
+    def close(self) -> None:
+        """Let go of the timer."""
+        if self._timer is not None and self._timer.active():
+            self._timer.cancel()
+        self._timer = None
+
+    def _end(self, tokens: Iterable[Token]) -> None:
+        gone = list(tokens)
+        if not gone:
+            return
+        self._store.delete([token.id for token in gone])
+        for token in gone:
+            del self._tokens[token.token_hash]
+        self._ended(frozenset(token.id for token in gone))
+
+    def _watch(self) -> None:
+        """Look from time to time while there is a token that can expire."""
+        if self._timer is None and any(t.expires_at is not None for t in self._tokens.values()):
+            self._timer = self._clock.callLater(LOOK_SECONDS, self._look)
+
+    def _look(self) -> None:
+        self._timer = None
+        now = now_ms(self._clock)
+        self._end([token for token in self._tokens.values() if token.expired(now)])
+        self._watch()
+
+
+@implementer(IAuthenticator)
+class TokenAuthenticator:
+    """C{Authorization: Bearer}; nowhere else is a token looked for, least of all in a URL."""
+
+    def __init__(self, tokens: TokenService, owner: Callable[[str], Identity | None]) -> None:
+        """
+        @param owner: an account as it is now; C{None} when it is gone or disabled.
+        """
+        self._tokens, self._owner = tokens, owner
+
+    async def authenticate(self, visit: Visit) -> Verdict:
+        word = parse_bearer(visit.header("authorization") or "")
+        if word is None:
+            return None
+        token = self._tokens.find(word)
+        owner = None if token is None else self._owner(token.owner)
+        if token is None or owner is None:
+            return Wrong(bucket=Bucket.TOKEN, challenge=False)
+        return Pass(identity=token.narrow(owner))

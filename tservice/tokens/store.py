@@ -1,0 +1,60 @@
+"""Where tokens are kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from tservice.core.scopes import Scope
+from tservice.store.database import Database
+from tservice.tokens.model import Token
+
+_SAVE = """
+    INSERT INTO api_tokens
+        (id, owner, name, token_hash, scopes, sessions, created_at, expires_at, last_used_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET last_used_at = excluded.last_used_at
+"""
+
+
+class TokenStore:
+    """The table C{api_tokens}."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def load(self) -> Sequence[Token]:
+        """Every token, the oldest first."""
+        rows = self._database.query("SELECT * FROM api_tokens ORDER BY created_at, id")
+        return [
+            Token(
+                **{
+                    **dict(row),
+                    "scopes": tuple(Scope(scope) for scope in json.loads(row["scopes"])),
+                    "sessions": row["sessions"] and tuple(json.loads(row["sessions"])),
+                }
+            )
+            for row in rows
+        ]
+
+    def save(self, token: Token, *, durable: bool = True) -> None:
+        """Add it, or keep when it was used last."""
+        values = (
+            token.id,
+            token.owner,
+            token.name,
+            token.token_hash,
+            json.dumps(token.scopes),
+            None if token.sessions is None else json.dumps(token.sessions),
+            token.created_at,
+            token.expires_at,
+            token.last_used_at,
+        )
+        self._database.execute(_SAVE, values, durable=durable)
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Forget them."""
+        with self._database.transaction():
+            self._database.execute_many(
+                "DELETE FROM api_tokens WHERE id = ?", [(name,) for name in ids]
+            )

@@ -1,0 +1,120 @@
+/** One item of the inbox. */
+import { openPage } from "../app/registry.ts";
+import { select } from "../sessions/actions.ts";
+import { sessionList } from "../store/state.ts";
+import { Icon } from "../ui/Icon.tsx";
+import { answer, answering, dismiss, troubles } from "./actions.ts";
+import { Blind, Multiple, Single } from "./Choices.tsx";
+import { Context } from "./Context.tsx";
+import { type Answer, formOf, type Item, takesText } from "./item.ts";
+import { TextAnswer } from "./TextAnswer.tsx";
+import { ageText, kindWord, messageOf } from "./words.ts";
+
+function visit(item: Item): void {
+  select(item.sessionId);
+  openPage.value = undefined;
+}
+
+function Head({ item, now }: { item: Item; now: number }) {
+  return (
+    <header class="approval-head">
+      <span class="approval-mark" data-kind={item.kind}>
+        <Icon
+          name={item.kind === "permission" ? "alert" : item.kind === "question" ? "help" : "check"}
+          size={16}
+        />
+      </span>
+      <span class="approval-who">
+        <button type="button" class="approval-name" onClick={() => visit(item)} data-testid="approval-visit">
+          {item.sessionName}
+        </button>
+        <small>
+          {kindWord(item.kind)} ·{" "}
+          <time dateTime={new Date(item.createdAt).toISOString()}>{ageText(item.createdAt, now)}</time>
+        </small>
+      </span>
+      <button
+        type="button"
+        class="button small approval-dismiss"
+        aria-label={`Dismiss what ${item.sessionName} waits for`}
+        title="Take it off this list; its dialog stays in the terminal"
+        onClick={() => void dismiss(item)}
+        data-testid="approval-dismiss"
+      >
+        Dismiss
+      </button>
+    </header>
+  );
+}
+
+function Tool({ item }: { item: Item }) {
+  if (!item.toolName || item.kind === "question") return null;
+  return (
+    <p class="approval-tool">
+      <span class="badge">{item.toolName}</span>
+      {item.toolSummary && <code>{item.toolSummary}</code>}
+    </p>
+  );
+}
+
+const FORMS = { single: Single, multiple: Multiple, blind: Blind } as const;
+
+function Ways({ item, busy }: { item: Item; busy: boolean }) {
+  const form = formOf(item);
+  const give = (chosen: Answer) => void answer(item, chosen);
+  const Form = form === "idle" ? undefined : FORMS[form];
+  return (
+    <>
+      {Form && <Form key={item.frame} item={item} busy={busy} onAnswer={give} />}
+      {takesText(item) && (
+        <TextAnswer item={item} busy={busy} onSend={(text) => answer(item, { action: "text", text })} />
+      )}
+    </>
+  );
+}
+
+const TYPING = "textarea, input:not([type=checkbox]), select";
+
+/** A digit presses the option of that number, as it would in the terminal. */
+function pressDigit(event: KeyboardEvent): void {
+  const card = event.currentTarget as HTMLElement;
+  const plain = !event.ctrlKey && !event.altKey && !event.metaKey;
+  if (!plain || !/^[1-9]$/.test(event.key) || (event.target as Element).matches(TYPING)) return;
+  const way = card.querySelector<HTMLElement>(
+    `[data-testid="approval-option-${event.key}"], [data-digit="${event.key}"]`,
+  );
+  if (!way) return;
+  event.preventDefault();
+  way.click();
+}
+
+export function Card({ item, now }: { item: Item; now: number }) {
+  const busy = answering.value.has(item.id);
+  const message = messageOf(item);
+  const trouble = troubles.value.get(item.id);
+  const color = sessionList.value.byId.get(item.sessionId)?.color ?? "default";
+  return (
+    <article
+      class="approval"
+      data-kind={item.kind}
+      data-color={color}
+      data-testid="approval"
+      data-approval={item.id}
+      aria-busy={busy}
+      aria-label={`${item.sessionName} ${kindWord(item.kind)}`}
+      tabIndex={-1}
+      onKeyDown={pressDigit}
+    >
+      <Head item={item} now={now} />
+      <Tool item={item} />
+      {message && <p class="approval-message">{message}</p>}
+      {item.context && <Context text={item.context} />}
+      {trouble && (
+        <p class="problem" role="alert" data-testid="approval-trouble">
+          <Icon name="alert" /> {trouble}
+        </p>
+      )}
+      <Ways item={item} busy={busy} />
+    </article>
+  );
+}

@@ -1,0 +1,122 @@
+/** The ways to answer a dialog. */
+import { useState } from "preact/hooks";
+import { boxesOf, choices, type Answer, type Item, isFreeText, type ItemOption, leaningOf } from "./item.ts";
+
+interface Props {
+  item: Item;
+  busy: boolean;
+  onAnswer: (answer: Answer) => void;
+}
+
+function Deny({ busy, onAnswer, label }: Omit<Props, "item"> & { label: string }) {
+  return (
+    <button
+      type="button"
+      class="choice-button quiet"
+      disabled={busy}
+      onClick={() => onAnswer({ action: "deny" })}
+      data-testid="approval-deny"
+    >
+      <span>{label}</span>
+    </button>
+  );
+}
+
+export function Blind({ busy, onAnswer }: Props) {
+  return (
+    <div class="choice-buttons">
+      <button
+        type="button"
+        class="choice-button"
+        data-leaning="yes"
+        disabled={busy}
+        onClick={() => onAnswer({ action: "approve" })}
+        data-testid="approval-approve"
+      >
+        <span>Approve</span>
+      </button>
+      <Deny busy={busy} onAnswer={onAnswer} label="Deny" />
+    </div>
+  );
+}
+
+function OptionButton({ item, option, busy, onAnswer }: Props & { option: ItemOption }) {
+  return (
+    <button
+      type="button"
+      class="choice-button"
+      data-leaning={leaningOf(item, option)}
+      disabled={busy}
+      onClick={() => onAnswer({ action: "option", option: option.n })}
+      data-testid={`approval-option-${option.n}`}
+    >
+      <kbd>{option.n}</kbd>
+      <span>{option.label}</span>
+    </button>
+  );
+}
+
+export function Single({ item, busy, onAnswer }: Props) {
+  const offered = choices(item);
+  const declines = offered.some((option) => leaningOf(item, option) === "no");
+  return (
+    <div class="choice-buttons">
+      {offered.map((option) => (
+        <OptionButton key={option.n} item={item} option={option} busy={busy} onAnswer={onAnswer} />
+      ))}
+      {!declines && (
+        <Deny
+          busy={busy}
+          onAnswer={onAnswer}
+          label={item.kind === "question" ? "Leave the question" : "Deny"}
+        />
+      )}
+    </div>
+  );
+}
+
+const toggled = (set: ReadonlySet<number>, n: number): ReadonlySet<number> => {
+  const next = new Set(set);
+  if (!next.delete(n)) next.add(n);
+  return next;
+};
+
+export function Multiple({ item, busy, onAnswer }: Props) {
+  const boxes = boxesOf(item);
+  const [chosen, setChosen] = useState<ReadonlySet<number>>(
+    () => new Set([...boxes].filter(([, ticked]) => ticked).map(([n]) => n)),
+  );
+  const offered = choices(item).filter((option) => boxes.has(option.n) && !isFreeText(option));
+  const send = () => onAnswer({ action: "options", options: [...chosen].toSorted((a, b) => a - b) });
+  return (
+    <fieldset class="choice-checks" disabled={busy}>
+      <legend class="sr-only">Choose any number</legend>
+      {offered.map((option) => (
+        <label class="choice-check" key={option.n}>
+          <input
+            type="checkbox"
+            checked={chosen.has(option.n)}
+            onChange={() => setChosen((before) => toggled(before, option.n))}
+            data-digit={option.n}
+            data-testid={`approval-check-${option.n}`}
+          />
+          <kbd>{option.n}</kbd>
+          <span>{option.label}</span>
+        </label>
+      ))}
+      <div class="choice-buttons pair">
+        <button
+          type="button"
+          class="choice-button"
+          data-leaning="yes"
+          disabled={chosen.size === 0}
+          onClick={send}
+          data-testid="approval-send-options"
+        >
+          <span>{chosen.size === 0 ? "Choose at least one" : `Send ${chosen.size}`}</span>
+        </button>
+        <Deny busy={busy} onAnswer={onAnswer} label="Leave" />
+      </div>
+    </fieldset>
+  );
+}

@@ -1,0 +1,186 @@
+import { describe, expect, test } from "vitest";
+import { ApiError, unreachable } from "../api/errors.ts";
+import { apply, drop, dropSession, isUrgent, named, put, seed } from "./inbox.ts";
+import { boxesOf, choices, formOf, isFreeText, type Item, leaningOf, takesText } from "./item.ts";
+import { ageText, announcementOf, messageOf, troubleOf, wantOf } from "./words.ts";
+
+const item = (part: Partial<Item> = {}): Item => ({
+  id: "s1:1",
+  sessionId: "s1",
+  sessionName: "one",
+  kind: "permission",
+  createdAt: 1000,
+  frame: "f",
+  ...part,
+});
+
+const options = (...labels: string[]) =>
+  labels.map((label, index) => ({ n: index + 1, label, selected: index === 0 }));
+
+const ids = (items: readonly Item[]) => items.map((each) => each.id);
+
+describe("inbox", () => {
+  const second = item({ id: "s2:1", sessionId: "s2", createdAt: 500 });
+
+  test("oldest first, whatever order they came in", () => {
+    expect(ids(seed([item(), second]))).toEqual(["s2:1", "s1:1"]);
+    expect(ids(put([item()], second))).toEqual(["s2:1", "s1:1"]);
+  });
+
+  test("the newest of a session takes the place of the one before", () => {
+    expect(ids(put([item(), second], item({ id: "s1:2", createdAt: 2000 })))).toEqual(["s2:1", "s1:2"]);
+  });
+
+  test("an update keeps the item's place and shows its new frame", () => {
+    const after = apply([second, item()], "approval:updated", item({ frame: "g" }));
+    expect(after.map((each) => each.frame)).toEqual(["f", "g"]);
+  });
+
+  test("the end of an older item leaves the newer one of its session", () => {
+    const now = [item({ id: "s1:2" })];
+    expect(
+      apply(now, "approval:resolved", { id: "s1:1", sessionId: "s1", resolution: "superseded" }),
+    ).toEqual(now);
+    expect(apply(now, "approval:resolved", { id: "s1:2", sessionId: "s1", resolution: "answered" })).toEqual(
+      [],
+    );
+  });
+
+  test.each([undefined, null, 7, "x", {}, { id: "s1:1" }])("%o is no item", (data) => {
+    expect(apply([second], "approval:pending", data)).toEqual([second]);
+    expect(seed([data, second])).toEqual([second]);
+  });
+
+  test.each([undefined, null, {}, "x"])("an init with %o as its list is empty", (list) => {
+    expect(seed(list)).toEqual([]);
+  });
+
+  test("dropping by item and by session", () => {
+    expect(ids(drop([item(), second], "s1:1"))).toEqual(["s2:1"]);
+    expect(ids(dropSession([item(), second], "s2"))).toEqual(["s1:1"]);
+  });
+
+  test("a dialog stays urgent when it was seen, an idle agent does not", () => {
+    expect(isUrgent(item({ acknowledgedAt: 5 }))).toBe(true);
+    expect(isUrgent(item({ kind: "idle" }))).toBe(true);
+    expect(isUrgent(item({ kind: "idle", acknowledgedAt: 5 }))).toBe(false);
+  });
+
+  test("an item goes under its session's present name", () => {
+    expect(named(item(), "renamed").sessionName).toBe("renamed");
+    expect(named(item(), undefined).sessionName).toBe("one");
+  });
+});
+
+describe("forms", () => {
+  const multiple = item({
+    kind: "question",
+    options: options("Type check", "Unit tests", "Type something"),
+    context:
+      "Which?\n❯ 1. [✔] Type check\n  2. [ ] Unit tests\n  3. [ ] Type something\n  9. [x] not an option",
+  });
+
+  test("boxes are read from the captured lines, for options that exist", () => {
+    expect([...boxesOf(multiple)]).toEqual([
+      [1, true],
+      [2, false],
+      [3, false],
+    ]);
+  });
+
+  test.each([
+    ["☑ a", true],
+    ["☐ a", false],
+    ["☒ a", true],
+    ["◯ a", false],
+    ["[x] a", true],
+    ["[ ] a", false],
+  ])("%s", (label, ticked) => {
+    const found = boxesOf(item({ options: options("a"), context: `  1) ${label}` }));
+    expect(found.get(1)).toBe(ticked);
+  });
+
+  test("what the service says of a box comes before what the lines show", () => {
+    const told = { ...multiple, options: [{ n: 1, label: "Type check", selected: true, checked: false }] };
+    expect(boxesOf(told).get(1)).toBe(false);
+  });
+
+  test("a numbered line without a box is a single choice", () => {
+    expect(formOf(item({ options: options("Yes", "No"), context: "❯ 1. Yes\n  2. No" }))).toBe("single");
+  });
+
+  test("each sort of item has its form", () => {
+    expect(formOf(multiple)).toBe("multiple");
+    expect(formOf(item({ kind: "idle" }))).toBe("idle");
+    expect(formOf(item())).toBe("blind");
+    expect(formOf(item({ options: [] }))).toBe("blind");
+  });
+
+  test.each(["Type something.", "Type something", "Other", "Something else"])("%s opens a field", (label) => {
+    expect(isFreeText({ n: 1, label, selected: false })).toBe(true);
+  });
+
+  test.each(["Yes", "Otherwise keep it", "PostgreSQL"])("%s opens none", (label) => {
+    expect(isFreeText({ n: 1, label, selected: false })).toBe(false);
+  });
+
+  test("own words: an idle agent and a question's free-text option, no permission (wire 5)", () => {
+    const asks = item({ kind: "question", options: options("A", "Type something.") });
+    expect(takesText(asks)).toBe(true);
+    expect(choices(asks).map((option) => option.n)).toEqual([1]);
+    expect(takesText(item({ kind: "question", options: options("A", "B") }))).toBe(false);
+    expect(takesText(item({ options: options("Yes", "Other") }))).toBe(false);
+    expect(takesText(multiple)).toBe(false);
+    expect(takesText(item({ kind: "idle" }))).toBe(true);
+  });
+
+  test("a permission's first option agrees, its No declines; a question's options are equal", () => {
+    const [yes, also, no] = options("Yes", "Yes, always", "No, and tell it why");
+    const leanings = [yes, also, no].map((option) => option && leaningOf(item(), option));
+    expect(leanings).toEqual(["yes", "other", "no"]);
+    expect(yes && leaningOf(item({ kind: "question" }), yes)).toBe("other");
+  });
+});
+
+describe("words", () => {
+  test.each([
+    [0, "just now"],
+    [59_999, "just now"],
+    [60_000, "1 min"],
+    [59 * 60_000, "59 min"],
+    [125 * 60_000, "2 h 5 min"],
+  ])("%d ms", (age, text) => expect(ageText(1000, 1000 + age)).toBe(text));
+
+  test("what it wants", () => {
+    expect(wantOf(item({ toolName: "Bash", toolSummary: "ls" }))).toBe("wants to use Bash: ls");
+    expect(wantOf(item({ toolName: "Edit" }))).toBe("wants to use Edit");
+    expect(wantOf(item())).toBe("asks for permission");
+    expect(announcementOf(item({ kind: "question", message: "Which?" }))).toBe("one asks: Which?");
+    expect(announcementOf(item({ kind: "idle" }))).toBe("one is ready for you");
+  });
+
+  test("a permission's message repeats its tool", () => {
+    expect(messageOf(item({ toolName: "Bash", message: "needs Bash" }))).toBeUndefined();
+    expect(messageOf(item({ message: "needs it" }))).toBe("needs it");
+  });
+
+  test.each([
+    [404, "gone"],
+    [409, "changed"],
+    [422, "kept"],
+    [400, "kept"],
+    [500, "kept"],
+  ])("a %d leaves the item %s", (status, kind) => {
+    expect(troubleOf(new ApiError(status, "", "why")).kind).toBe(kind);
+  });
+
+  test("the service's own reason is shown", () => {
+    expect(troubleOf(new ApiError(409, "CONFLICT", "the dialog left the screen")).text).toContain(
+      "the dialog left the screen",
+    );
+  });
+
+  test("an answer that may have arrived is looked at again", () => {
+    expect(troubleOf(unreachable()).kind).toBe("changed");
+  });
+});

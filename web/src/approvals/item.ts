@@ -1,0 +1,90 @@
+/** One thing that waits for a person, and what may be answered to it (wire 5). */
+
+export type ItemKind = "permission" | "question" | "idle";
+
+export interface ItemOption {
+  n: number;
+  label: string;
+  /** The highlight of the dialog is on it. */
+  selected: boolean;
+  /** Whether its box is ticked; absent where the service does not tell. */
+  checked?: boolean;
+}
+
+export interface Item {
+  /** `<session id>:<n>`. */
+  id: string;
+  sessionId: string;
+  sessionName: string;
+  kind: ItemKind;
+  createdAt: number;
+  toolName?: string;
+  toolSummary?: string;
+  message?: string;
+  cwd?: string;
+  context?: string;
+  options?: ItemOption[];
+  frame: string;
+  acknowledgedAt?: number;
+}
+
+export type Answer =
+  | { action: "approve" | "deny" }
+  | { action: "option"; option: number }
+  | { action: "options"; options: number[] }
+  | { action: "text"; text: string };
+
+/** Characters of a typed answer (wire 5). */
+export const TEXT_MAX = 4000;
+
+const OPTION_ROW = /^\s*[❯›●>→▶]?\s*([1-9])[.)]\s+(.*)$/;
+const BOX = /^(?:\[([ xX✔✓*])\]|([☐☑☒◯◉]))\s/;
+const TICKED = new Set(["x", "X", "✔", "✓", "*", "☑", "☒", "◉"]);
+
+/** Which boxes of a multiple-choice page are ticked, by option; empty where it has no boxes. */
+export function boxesOf(item: Item): ReadonlyMap<number, boolean> {
+  const boxes = new Map<number, boolean>();
+  for (const row of (item.context ?? "").split("\n")) {
+    const option = OPTION_ROW.exec(row);
+    const box = BOX.exec(option?.[2] ?? "");
+    if (option && box) boxes.set(Number(option[1]), TICKED.has(box[1] ?? box[2] ?? ""));
+  }
+  for (const { n, checked } of item.options ?? []) if (checked !== undefined) boxes.set(n, checked);
+  const known = new Set((item.options ?? []).map((option) => option.n));
+  return new Map([...boxes].filter(([n]) => known.has(n)));
+}
+
+const FREE_TEXT = /^(?:type something|other\b|something else|(?:no, and )?tell .+ (?:what|differently))/i;
+
+/** The option that opens a field for one's own words; it is answered by typing them. */
+export const isFreeText = (option: ItemOption): boolean => FREE_TEXT.test(option.label);
+
+/** What the page offers for an item. */
+export type Form = "idle" | "single" | "multiple" | "blind";
+
+/** A dialog whose options could not be read can still be agreed to or left. */
+export function formOf(item: Item): Form {
+  if (item.kind === "idle") return "idle";
+  if ((item.options ?? []).length === 0) return "blind";
+  return boxesOf(item).size > 0 ? "multiple" : "single";
+}
+
+/** Whether own words are an answer: to an idle agent, or by a question's free-text option. */
+export function takesText(item: Item): boolean {
+  if (item.kind === "idle") return true;
+  return item.kind === "question" && formOf(item) === "single" && (item.options ?? []).some(isFreeText);
+}
+
+/** Options that are picked by their number; the free-text one has its own field. */
+export function choices(item: Item): ItemOption[] {
+  return (item.options ?? []).filter((option) => !(takesText(item) && isFreeText(option)));
+}
+
+export type Leaning = "yes" | "no" | "other";
+
+/** A permission's first option agrees and one that begins with "No" declines. */
+export function leaningOf(item: Item, option: ItemOption): Leaning {
+  if (item.kind !== "permission") return "other";
+  if (option.n === 1) return "yes";
+  return /^no\b/i.test(option.label) ? "no" : "other";
+}

@@ -1,0 +1,92 @@
+/** What waits for a person, kept in step with the service. */
+import { computed, effect, signal } from "@preact/signals";
+import { ApiError } from "../api/errors.ts";
+import { isViewed, sessionList, settings } from "../store/state.ts";
+import { onServerEvent } from "../stream/events.ts";
+import { failed } from "../ui/toasts.ts";
+import { listApprovals, viewedApproval } from "./calls.ts";
+import { apply, dropSession, type Inbox, isUrgent, named, seed } from "./inbox.ts";
+import type { Item } from "./item.ts";
+
+const inbox = signal<Inbox>([]);
+
+export const inboxEnabled = computed(() => settings.value["approvalsInboxEnabled"] !== false);
+
+/** Oldest first, under the sessions' present names. */
+export const approvals = computed<Inbox>(() =>
+  inboxEnabled.value
+    ? inbox.value.map((item) => named(item, sessionList.value.byId.get(item.sessionId)?.name))
+    : [],
+);
+
+export const approvalOf = (sessionId: string): Item | undefined =>
+  approvals.value.find((item) => item.sessionId === sessionId);
+
+/** Sessions that need a person: an open item, or a dialog that only the session told of. */
+export const needy = computed<ReadonlySet<string>>(() => {
+  const asking = approvals.value.filter(isUrgent).map((item) => item.sessionId);
+  return new Set([...sessionList.value.attention, ...asking]);
+});
+
+export const needsYou = (sessionId: string): boolean => needy.value.has(sessionId);
+
+export function setInbox(change: (before: Inbox) => Inbox): void {
+  inbox.value = change(inbox.peek());
+}
+
+let reading: Promise<void> | undefined;
+
+async function readAll(): Promise<void> {
+  try {
+    const { approvals: items } = await listApprovals();
+    inbox.value = seed(items);
+  } catch (error) {
+    failed("The list of what waits could not be read", error);
+  } finally {
+    reading = undefined;
+  }
+}
+
+/** Read the inbox anew: each item is checked against its pane again by that (wire 5). */
+export function refresh(): Promise<void> {
+  reading ??= readAll();
+  return reading;
+}
+
+const told = new Set<string>();
+
+/** Looking at an idle agent's session is all that its item asks for. */
+async function acknowledge(item: Item): Promise<void> {
+  if (told.has(item.id)) return;
+  told.add(item.id);
+  try {
+    await viewedApproval(item.sessionId);
+    setInbox((before) =>
+      before.map((other) => (other.id === item.id ? { ...other, acknowledgedAt: Date.now() } : other)),
+    );
+  } catch (error) {
+    // The item may have ended in between; anything else may be tried at the next look.
+    told.delete(item.id);
+    if (!(error instanceof ApiError && error.status === 404)) failed("Not marked as seen", error);
+  }
+}
+
+function acknowledgeViewed(): void {
+  for (const item of approvals.value) {
+    if (item.kind === "idle" && isUrgent(item) && isViewed(item.sessionId)) void acknowledge(item);
+  }
+}
+
+/** Follow the service's events for as long as the page lives. */
+export function followApprovals(): void {
+  onServerEvent("init", (data) => {
+    told.clear();
+    inbox.value = seed((data as { approvals?: unknown }).approvals);
+  });
+  onServerEvent("approval:", (data, name) => setInbox((before) => apply(before, name, data)));
+  onServerEvent("session:deleted", (data) =>
+    setInbox((before) => dropSession(before, String((data as { id?: unknown }).id))),
+  );
+  effect(acknowledgeViewed);
+  document.addEventListener("visibilitychange", acknowledgeViewed);
+}

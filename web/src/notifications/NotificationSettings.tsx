@@ -1,0 +1,92 @@
+/** When and where a person is told. */
+import { writeSettings } from "../api/calls.ts";
+import { textOf } from "../api/errors.ts";
+import { Field, Switch } from "../settings/fields.tsx";
+import { settings } from "../store/state.ts";
+import { failed, say } from "../ui/toasts.ts";
+import { type NotifiedEvent, type Preferences, readPreferences } from "./arrivals.ts";
+import { type Device, device, isOn, switchOff, switchOn } from "./device.ts";
+
+const EVENTS: [NotifiedEvent, string][] = [
+  ["permission_prompt", "An agent asks for permission"],
+  ["elicitation_dialog", "An agent asks a question"],
+  ["idle_prompt", "An agent waits for its next prompt"],
+  ["stop", "An agent has finished its turn"],
+  ["exit", "A program has ended"],
+  ["error", "A session keeps failing"],
+];
+
+const DEVICE: Record<Device, string> = {
+  unsupported: "this browser shows none over this address; it needs https or localhost",
+  denied: "refused in this browser's own settings for this page",
+  off: "also while the page is hidden",
+  page: "on while a page is open; push is not available here",
+  push: "on, also when no page is open",
+};
+
+async function save(change: Partial<Preferences>): Promise<void> {
+  try {
+    settings.value = await writeSettings({ notificationPreferences: change });
+  } catch (error) {
+    failed("Not saved", error);
+  }
+}
+
+async function setDevice(on: boolean): Promise<void> {
+  try {
+    if (!on) return await switchOff();
+    const missing = await switchOn();
+    if (missing !== undefined) say("info", "On while a page is open", `Push: ${textOf(missing)}`);
+    if (isOn() && !readPreferences(settings.peek()["notificationPreferences"]).enabled)
+      await save({ enabled: true });
+  } catch (error) {
+    failed(on ? "Notifications were not switched on" : "Push was not switched off", error);
+  }
+}
+
+export function NotificationSettings() {
+  const now = readPreferences(settings.value["notificationPreferences"]);
+  const here = device.value;
+  const toggle = (event: NotifiedEvent, on: boolean) => {
+    const others = now.events.filter((other) => other !== event);
+    void save({ events: on ? [...others, event] : others });
+  };
+  return (
+    <section data-testid="notification-settings">
+      <h3>Notifications</h3>
+      <Field label="Notify on this device" hint={DEVICE[here]}>
+        <input
+          type="checkbox"
+          role="switch"
+          class="switch"
+          checked={isOn() && now.enabled}
+          disabled={here === "unsupported" || here === "denied"}
+          onChange={(event) => void setDevice(event.currentTarget.checked)}
+          data-testid="notify-here"
+        />
+      </Field>
+      <Switch
+        label="Sound"
+        hint="two soft tones"
+        value={now.sound}
+        onChange={(sound) => void save({ sound })}
+      />
+      <fieldset class="setting-checks">
+        <legend>
+          Tell when <small>on every device</small>
+        </legend>
+        {EVENTS.map(([event, label]) => (
+          <label key={event}>
+            <input
+              type="checkbox"
+              checked={now.events.includes(event)}
+              onChange={(change) => toggle(event, change.currentTarget.checked)}
+              data-testid={`notify-${event}`}
+            />
+            {label}
+          </label>
+        ))}
+      </fieldset>
+    </section>
+  );
+}

@@ -1,0 +1,73 @@
+/** Tells a person who looks elsewhere that an agent waits. */
+import { effect, signal } from "@preact/signals";
+import type { Item } from "../approvals/item.ts";
+import { approvals, needy } from "../approvals/state.ts";
+import { announcementOf, wantOf } from "../approvals/words.ts";
+import { beforeSignOut } from "../auth/state.ts";
+import { select } from "../sessions/actions.ts";
+import { sessionList, settings } from "../store/state.ts";
+import { seeded } from "../stream/connection.ts";
+import { onServerEvent } from "../stream/events.ts";
+import { failed } from "../ui/toasts.ts";
+import { arrivals, EVENT_OF, mayNotify, maySound, type NotifiedEvent, readPreferences } from "./arrivals.ts";
+import { isOn, leaveDevice, resume, showNotification } from "./device.ts";
+import { showDot } from "./favicon.ts";
+import { chime } from "./sound.ts";
+
+/** For screen readers: what has just come up. */
+export const announced = signal("");
+
+const report = (error: unknown): void => failed("The notification could not be shown", error);
+
+function tell(event: NotifiedEvent, sessionId: string, title: string, text: string): void {
+  const preferences = readPreferences(settings.peek()["notificationPreferences"]);
+  if (maySound(event, preferences)) chime();
+  const now = { preferences, here: isOn(), hidden: document.visibilityState === "hidden" };
+  if (mayNotify(event, now)) showNotification(title, text, sessionId).catch(report);
+}
+
+function arrived(item: Item): void {
+  announced.value = announcementOf(item);
+  tell(EVENT_OF[item.kind], item.sessionId, item.sessionName, wantOf(item));
+}
+
+let known: ReadonlySet<string> | undefined;
+
+/** What waited already when the page came up is shown, not told. */
+function watchInbox(): void {
+  const items = approvals.value;
+  if (!seeded.value) {
+    known = undefined;
+    return;
+  }
+  if (known !== undefined) arrivals(known, items).forEach(arrived);
+  known = new Set(items.map((item) => item.id));
+}
+
+const ENDS: Record<string, [NotifiedEvent, string]> = {
+  "session:stop": ["stop", "has finished its turn"],
+  "session:exit": ["exit", "has ended"],
+  "session:error": ["error", "keeps failing"],
+};
+
+function ended(data: unknown, name: string): void {
+  const [event, text] = ENDS[name] ?? [];
+  const id = (data as { id?: unknown } | null)?.id;
+  const session = typeof id === "string" ? sessionList.peek().byId.get(id) : undefined;
+  if (event && text && session) tell(event, session.id, session.name, text);
+}
+
+/** A click on a notification, told by the service worker. */
+function opened(event: MessageEvent): void {
+  const message = event.data as { type?: unknown; sessionId?: unknown } | null;
+  if (message?.type === "open-session" && typeof message.sessionId === "string") select(message.sessionId);
+}
+
+export function startNotifications(): void {
+  effect(watchInbox);
+  effect(() => showDot(needy.value.size > 0));
+  for (const name of Object.keys(ENDS)) onServerEvent(name, ended);
+  if ("serviceWorker" in navigator) navigator.serviceWorker.addEventListener("message", opened);
+  beforeSignOut(leaveDevice);
+  resume().catch(report);
+}

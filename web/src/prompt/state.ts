@@ -1,0 +1,133 @@
+/** The prompt box of each session: its text, what became of the last send, its history. */
+import { signal } from "@preact/signals";
+import { request } from "../api/client.ts";
+import { sessionPath } from "../api/paths.ts";
+import { uuid } from "../lib/ids.ts";
+import { readStored, writeStored } from "../settings/prefs.ts";
+import { onServerEvent } from "../stream/events.ts";
+import {
+  type Delivery,
+  failureOf,
+  HELD_AFTER_MS,
+  INPUT_MAX,
+  type InputAnswer,
+  isGone,
+  isUnderWay,
+  outcomeOf,
+  type Ticket,
+  ticketFor,
+} from "./delivery.ts";
+import { type Drafts, keepDraft, readDrafts, writeDrafts } from "./drafts.ts";
+import { note, readBook, type Walk, walkTo, writeBook } from "./history.ts";
+
+const BOOK_KEY = "tservice.prompts";
+const DRAFTS_KEY = "tservice.drafts";
+/** How long a good outcome stays in sight (ms). */
+const SHOWN_MS = 4_000;
+
+export interface Box {
+  draft: string;
+  ticket?: Ticket | undefined;
+  delivery?: Delivery | undefined;
+  walk?: Walk | undefined;
+}
+
+const EMPTY: Box = { draft: "" };
+
+function storedDrafts(): Drafts {
+  try {
+    return readDrafts(sessionStorage.getItem(DRAFTS_KEY));
+  } catch {
+    return new Map();
+  }
+}
+
+const boxes = signal<ReadonlyMap<string, Box>>(storedDrafts());
+
+export const boxOf = (id: string): Box => boxes.value.get(id) ?? EMPTY;
+
+function storeDrafts(): void {
+  let drafts: Drafts = new Map();
+  for (const [id, { draft, ticket }] of boxes.peek())
+    drafts = keepDraft(drafts, id, { draft, ...(ticket && { ticket }) });
+  try {
+    sessionStorage.setItem(DRAFTS_KEY, writeDrafts(drafts));
+  } catch (error) {
+    console.warn("this browser keeps no drafts", error);
+  }
+}
+
+function change(id: string, part: Partial<Box>): void {
+  const before = boxes.peek().get(id) ?? EMPTY;
+  boxes.value = new Map(boxes.peek()).set(id, { ...before, ...part });
+  storeDrafts();
+}
+
+function forgetBox(id: string): void {
+  const next = new Map(boxes.peek());
+  next.delete(id);
+  boxes.value = next;
+  storeDrafts();
+}
+
+/** A session that is gone needs no box. */
+export function followPrompts(): void {
+  onServerEvent("session:deleted", (data) => forgetBox(String((data as { id?: unknown } | null)?.id)));
+}
+
+export const write = (id: string, draft: string): void =>
+  change(id, { draft, walk: undefined, delivery: undefined });
+
+/** @returns whether there was a prompt that way. */
+export function walk(id: string, step: 1 | -1): boolean {
+  const box = boxes.peek().get(id) ?? EMPTY;
+  const prompts = readBook(readStored(BOOK_KEY)).get(id) ?? [];
+  const found = walkTo(prompts, box.walk, box.draft, step);
+  if (found) change(id, { draft: found.text, walk: found.walk, delivery: undefined });
+  return found !== undefined;
+}
+
+/** Another name than the terminal's, whose own numbers run apart from these. */
+const clientId = `prompt-${uuid()}`;
+let lastSeq = 0;
+
+function showFor(id: string, delivery: Delivery): void {
+  setTimeout(() => {
+    if (boxes.peek().get(id)?.delivery === delivery) change(id, { delivery: undefined });
+  }, SHOWN_MS);
+}
+
+function arrived(id: string, text: string, delivery: Delivery): void {
+  writeStored(BOOK_KEY, writeBook(note(readBook(readStored(BOOK_KEY)), id, text)));
+  change(id, { draft: "", ticket: undefined, walk: undefined, delivery });
+  showFor(id, delivery);
+}
+
+async function deliver(id: string, ticket: Ticket): Promise<Delivery> {
+  const { text, ...mark } = ticket;
+  try {
+    const body = { input: `${text}\r`, useMux: true, ...mark };
+    return outcomeOf(await request<InputAnswer>("POST", sessionPath(id, "/input"), { body }));
+  } catch (error) {
+    return failureOf(error);
+  }
+}
+
+/** Send the box's text as one prompt. It leaves the box only when the service has it. */
+export async function send(id: string): Promise<void> {
+  const box = boxes.peek().get(id) ?? EMPTY;
+  const text = box.draft.trimEnd();
+  if (text === "" || isUnderWay(box.delivery)) return;
+  if (text.length >= INPUT_MAX) {
+    const long = `Not sent: ${text.length.toLocaleString("en")} of at most ${(INPUT_MAX - 1).toLocaleString("en")} characters.`;
+    return change(id, { delivery: { state: "failed", text: long, unknown: false } });
+  }
+  const ticket = ticketFor(text, box.ticket, () => ({ clientId, seq: ++lastSeq }));
+  change(id, { ticket, delivery: { state: "sending" } });
+  const held = setTimeout(() => change(id, { delivery: { state: "held" } }), HELD_AFTER_MS);
+  const delivery = await deliver(id, ticket);
+  clearTimeout(held);
+  if (isGone(delivery)) return arrived(id, text, delivery);
+  const open = delivery.state === "failed" && delivery.unknown;
+  change(id, { delivery, ticket: open ? ticket : undefined });
+}

@@ -1,0 +1,61 @@
+/**
+ * Hover texts of `[data-tip]`, also for the keyboard's focus: a `title` shows for the mouse only.
+ *
+ * One element in the top layer, so that no scrolling row and no dialog cuts it off. What it says
+ * stands in the element's own label too; it is hidden from screen readers.
+ */
+import { useEffect, useRef } from "preact/hooks";
+
+const GAP = 8;
+const HOVER_MS = 350;
+
+function tipOf(target: EventTarget | null, within: boolean): HTMLElement | undefined {
+  if (!(target instanceof Element)) return undefined;
+  const found = target.closest<HTMLElement>("[data-tip]");
+  return found ?? (within ? target.querySelector<HTMLElement>("[data-tip]") : null) ?? undefined;
+}
+
+function show(tip: HTMLElement, anchor: HTMLElement): void {
+  tip.textContent = anchor.dataset["tip"] ?? "";
+  tip.showPopover();
+  const box = anchor.getBoundingClientRect();
+  const left = box.left + box.width / 2 - tip.offsetWidth / 2;
+  const below = box.bottom + GAP;
+  const top = below + tip.offsetHeight > innerHeight - GAP ? box.top - GAP - tip.offsetHeight : below;
+  tip.style.left = `${Math.max(GAP, Math.min(left, innerWidth - tip.offsetWidth - GAP))}px`;
+  tip.style.top = `${Math.max(GAP, top)}px`;
+}
+
+function follow(tip: HTMLElement): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const controller = new AbortController();
+  const on = { signal: controller.signal, passive: true };
+  const hide = () => {
+    clearTimeout(timer);
+    tip.hidePopover();
+  };
+  const plan = (anchor: HTMLElement | undefined, wait: number) => {
+    hide();
+    if (anchor) timer = setTimeout(() => anchor.isConnected && show(tip, anchor), wait);
+  };
+  const over = (event: PointerEvent) =>
+    event.pointerType === "mouse" && plan(tipOf(event.target, false), HOVER_MS);
+  const focus = (event: FocusEvent) => {
+    const visible = event.target instanceof Element && event.target.matches(":focus-visible");
+    plan(visible ? tipOf(event.target, true) : undefined, 0);
+  };
+  document.addEventListener("pointerover", over, on);
+  document.addEventListener("focusin", focus, on);
+  for (const name of ["focusout", "pointerdown", "scroll", "keydown"])
+    document.addEventListener(name, hide, { ...on, capture: true });
+  return () => {
+    controller.abort();
+    clearTimeout(timer);
+  };
+}
+
+export function Tip() {
+  const ref = useRef<HTMLDivElement>(null);
+  useEffect(() => (ref.current ? follow(ref.current) : undefined), []);
+  return <div ref={ref} popover="manual" class="tip" aria-hidden="true" data-testid="tip" />;
+}
