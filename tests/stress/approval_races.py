@@ -24,7 +24,7 @@ from tests.frames.score import RULES
 from tests.unit.agents.client import Client, Page, permission, question
 from tservice.agents.answers import Action, Answer
 from tservice.agents.answers_keys import Answerer, Changed, Untaken
-from tservice.agents.answers_screen import SETTLE, AnswerScreen
+from tservice.agents.answers_screen import SETTLE, AnswerScreen, Seen
 from tservice.core.errors import ServiceError
 from tservice.mux.fake import FakeHost, FakeMultiplexer, FakePane
 from tservice.mux.interface import PaneSpec
@@ -40,7 +40,7 @@ class Race:
     """One answer and one change."""
 
     def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)  # noqa: S311
+        self.random = random.Random(seed)
         self.clock = Clock()
         self.clock.advance(1_800_000_000)
         self.client = Client()
@@ -55,10 +55,12 @@ class Race:
         """How it ended, the keys of the answer with what they reached, and what was meant."""
         pages, answer = self._scene()
         self.client.ask(*pages)
-        meant: set[str | None] = {page.name for page in pages} | {"review"}
+        meant: set[str | None] = {"review", *(page.name for page in pages)}
         screen = AnswerScreen(self.clock, self.pane, RULES["claude"])
-        seen = Deferred.fromCoroutine(screen.peek())
-        frame = seen.result.dialog.frame_hash  # type: ignore[union-attr]
+        seen: list[Seen] = []
+        Deferred.fromCoroutine(screen.peek()).addCallback(seen.append)
+        assert seen[0].dialog is not None
+        frame = seen[0].dialog.frame_hash
         self._delay_commands()
         for _ in range(self.random.choice((1, 1, 2))):
             self.clock.callLater(self.random.uniform(0, SPAN), self._change())

@@ -9,6 +9,9 @@ from pydantic import Field
 from tservice.agents.answers import MOST, TEXT_LENGTH, Action, check_form
 from tservice.agents.approvals import Approvals
 from tservice.agents.approvals_model import ItemKind
+from tservice.agents.history import History
+from tservice.agents.transcript import Transcripts
+from tservice.agents.transcript_routes import TranscriptRoutes
 from tservice.core.errors import ErrorCode
 from tservice.http.models import Answer, Body
 from tservice.http.operations import Access, Call, Operation, Scope
@@ -152,3 +155,13 @@ class ApprovalRoutes:
     async def viewed(self, call: Call) -> dict[str, Any]:
         found = self._approvals.viewed(call.id, call.identity)
         return {"sessionId": call.id, "acknowledged": found}
+
+
+def approval_operations(
+    approvals: Approvals, transcripts: Transcripts, history: History
+) -> list[Operation]:
+    """The operations of the inbox, the transcripts and the history."""
+    return [
+        *ApprovalRoutes(approvals).operations(),
+        *TranscriptRoutes(transcripts, history).operations(),
+    ]

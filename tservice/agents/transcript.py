@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -185,8 +186,7 @@ class Transcripts:
             return place
         before = place
         while True:
-            start = place
-            read = await self._attempt(lambda: read_on(start, path, session.mode))
+            read = await self._attempt(partial(read_on, place, path, session.mode))
             if read is None:
                 return place
             place = read
@@ -225,7 +225,8 @@ def _fields(session: Session, tally: Tally) -> dict[str, Any]:
     """What the transcript changes of the session's record."""
     tokens = Tokens(input=tally.input, output=tally.output, total=tally.input + tally.output)
     fields: dict[str, Any] = {}
-    if tokens.total and tokens != session.tokens:
+    # Where a status line tells them, its word holds: it knows what the transcript leaves out.
+    if tokens.total and not session.statusline_telemetry:
         fields["tokens"] = tokens
     # The status line knows the price better than old transcripts, which are the ones that name it.
     if tally.cost > session.total_cost:

@@ -96,6 +96,8 @@ def lines(file: BinaryIO, start: int, stop: int) -> Iterator[tuple[bytes, int]]:
     while position < stop and (piece := file.read(PIECE)):
         *whole, last = (rest + piece).split(b"\n")
         for line in whole:
+            if position >= stop:
+                return
             # What was dropped of a long line counts as read.
             position += len(line) + 1
             yield (b"" if skipping else line), position

@@ -8,6 +8,7 @@ from typing import Any
 from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
+from tservice.core.clock import sleep
 from tservice.core.errors import ServiceError, invalid
 from tservice.core.events import Event, EventHub
 from tservice.core.identity import Identity
@@ -17,6 +18,7 @@ from tservice.sessions.outputwaits import OutputOutcome, OutputWaits, search_buf
 from tservice.sessions.waits import (
     DEFAULT_UNTIL,
     HOOK_SIGNALS,
+    ParkedWait,
     Signal,
     WaitOutcome,
     Waits,
@@ -76,6 +78,7 @@ class Waiting:
         hub: EventHub,
         blocked: Callable[[str], bool],
     ) -> None:
+        self._clock = clock
         self._sessions = sessions
         self._waits = Waits(clock, slots)
         self._outputs = outputs
@@ -97,7 +100,7 @@ class Waiting:
                 clamp_timeout(request.timeout_ms),
                 caller.username,
             )
-            outcome = await parked.done
+            outcome = await self._settled(parked)
         return self._answer(session_id, until, request.timeout_ms, outcome)
 
     async def fleet(
@@ -124,7 +127,7 @@ class Waiting:
                 caller.username,
                 need_all=need_all,
             )
-            outcome = await parked.done
+            outcome = await self._settled(parked)
         return {
             "signals": outcome.signals,
             "wait": _wait(until, request.timeout_ms, outcome.timed_out, ended=outcome.ended),
@@ -163,7 +166,7 @@ class Waiting:
             outcome = self._state_now(session_id, until)
         else:
             parked.arm()
-            outcome = await parked.done
+            outcome = await self._settled(parked)
         answer = self._answer(session_id, until, request.timeout_ms, outcome)
         return answer | {"delivered": delivery.delivered, "duplicate": delivery.duplicate}
 
@@ -191,6 +194,12 @@ class Waiting:
                 timeout = clamp_timeout(timeout_ms)
                 outcome = await self._outputs.park(pane, needle, timeout, caller.username).done
         return self._output_answer(session_id, timeout_ms, outcome)
+
+    async def _settled(self, wait: ParkedWait) -> WaitOutcome:
+        """The outcome, one turn of the reactor later: what the signal changes is done by then."""
+        outcome = await wait.done
+        await sleep(self._clock, 0)
+        return outcome
 
     def parked(self) -> int:
         """Waits of both kinds that are held now."""

@@ -103,7 +103,7 @@ class Settings(Record):
     workspace_hooks_enabled: bool = True
     remote_auto_reconnect: bool = True
     approvals_inbox_enabled: bool = True
-    primary_mode: Literal["bypass", "auto", "normal"] = "normal"
+    primary_mode: Literal["bypass", "auto", "normal"] = "bypass"
     history_limit: Annotated[int, Field(ge=1000, le=1_000_000)] = 100_000
     display_name: Annotated[str, StringConstraints(pattern=_TEXT, max_length=60)] = ""
     default_mode: Mode = "primary"

@@ -34,8 +34,9 @@ from tservice.status.service import Sources, StatusService
 from tservice.tap.access import Ground, wire_access
 from tservice.tap.audit import wire_audit
 from tservice.tap.base import Base
-from tservice.tap.features import wire_git
+from tservice.tap.features import wire_git, wire_webhooks
 from tservice.tap.ground import open_database, wire_clis, wire_mux
+from tservice.tap.push import wire_push
 from tservice.tap.root import Startup
 from tservice.tap.sessions import Sessions, wire_sessions
 
@@ -51,8 +52,9 @@ def assemble(base: Base, stack: ServiceStack) -> None:
     clis = wire_clis(base, settings, stack)
     mux = wire_mux(base, stack)
     sessions = wire_sessions(
-        base, database, settings, clis, mux, lambda: listener, stack, audit.routes.typed
+        base, database, settings, clis, mux, lambda: listener, threads, stack, audit.routes.typed
     )
+    webhooks = wire_webhooks(base, database, settings, sessions.service, stack)
     sockets = WebSockets(base.reactor)
     status = wire_status(base, sessions)
     streams = wire_streams(base, sessions, status, stack)
@@ -80,6 +82,8 @@ def assemble(base: Base, stack: ServiceStack) -> None:
             *streams.operations(),
             *metrics.operations(),
             *wire_git(base, threads, sessions.service, stack).operations(),
+            *webhooks.operations(),
+            *wire_push(base, database, settings, threads, sessions.service, stack),
         ]
     )
     kernel = Kernel(
@@ -87,7 +91,12 @@ def assemble(base: Base, stack: ServiceStack) -> None:
     )
     site = Site(kernel, base.reactor, metrics.answered)
     listener = Listener(base.reactor, base.addresses, site)
-    startup = Startup(base, sessions.service.open, listener, lambda: give_up(base.reactor))
+
+    async def take_up() -> None:
+        await sessions.open()
+        webhooks.start()
+
+    startup = Startup(base, take_up, listener, lambda: give_up(base.reactor))
     # One turn of the reactor, in which what was just written leaves for those who read.
     last_words = Closing("last words", lambda: deferLater(base.reactor, 0))
     for service in (sockets, last_words, streams, listener, startup):
@@ -97,7 +106,8 @@ def assemble(base: Base, stack: ServiceStack) -> None:
 def wire_status(base: Base, sessions: Sessions) -> StatusService:
     """The state that a client starts from."""
     sources = Sources(
-        plan_usage=lambda identity: plan_usage_json(sessions.agents.agents.plan_usage())
+        approvals=sessions.asked.approvals.known,
+        plan_usage=lambda identity: plan_usage_json(sessions.agents.agents.plan_usage()),
     )
     return StatusService(
         base.reactor, __version__, sessions.service, base.config.multiuser, sources

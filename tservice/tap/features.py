@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import socket
 
 from tservice.core.stack import Closing, ServiceStack
 from tservice.core.threads import IThreads
 from tservice.git.build import Git, build_git
+from tservice.notify.build import Webhooks, build_webhooks
 from tservice.sessions.service import SessionService
+from tservice.settings.service import SettingsService
+from tservice.store.database import Database
 from tservice.tap.base import Base
 
 
@@ -25,3 +29,25 @@ def wire_git(base: Base, threads: IThreads, sessions: SessionService, stack: Ser
     )
     Closing("git", git.stop).setServiceParent(stack)
     return git
+
+
+def wire_webhooks(
+    base: Base,
+    database: Database,
+    settings: SettingsService,
+    sessions: SessionService,
+    stack: ServiceStack,
+) -> Webhooks:
+    """Messages to elsewhere; not started yet."""
+    webhooks = build_webhooks(
+        reactor=base.reactor,
+        database=database,
+        hub=base.hub,
+        settings=settings,
+        sessions=lambda: sessions,
+        data_dir=base.config.data_dir,
+        host_name=socket.gethostname(),
+        redactor=base.redactor,
+    )
+    Closing("webhooks", webhooks.stop).setServiceParent(stack)
+    return webhooks

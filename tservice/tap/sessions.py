@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from attrs import frozen
 
 from tservice.access import hooksecret
-from tservice.agents.build import AgentParts, build_agents
-from tservice.agents.build import Surroundings as AgentSurroundings
+from tservice.agents.approvals_build import ApprovalParts
+from tservice.agents.approvals_routes import approval_operations
+from tservice.agents.build import AgentParts
 from tservice.agents.routes import agent_operations
 from tservice.clis.build import Clis
 from tservice.core.events import Event
 from tservice.core.listening import Listener
 from tservice.core.stack import Closing, ServiceStack
+from tservice.core.threads import IThreads
 from tservice.http.operations import Operation
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
-from tservice.sessions.activity import PlainSources
 from tservice.sessions.build import Surroundings, build_sessions
 from tservice.sessions.outputwaits import OutputWaits
 from tservice.sessions.routes import session_operations
@@ -29,16 +30,22 @@ from tservice.sessions.waiting import Waiting
 from tservice.sessions.waits import WaitCaps, WaitSlots
 from tservice.settings.service import SettingsService
 from tservice.store.database import Database
+from tservice.tap.agents import wire_agents, wire_approvals
 from tservice.tap.base import Base
 
 
 @frozen(kw_only=True)
 class Sessions:
-    """The sessions, and what reaches them."""
+    """The sessions, and what reaches them.
+
+    @ivar open: reads the sessions, takes up what runs, and lets the rest begin to hear.
+    """
 
     service: SessionService
     agents: AgentParts
+    asked: ApprovalParts
     waiting: Waiting
+    open: Callable[[], Awaitable[None]]
     operations: list[Operation]
 
 
@@ -49,6 +56,7 @@ def wire_sessions(
     clis: Clis,
     mux: TmuxMultiplexer,
     listener: Callable[[], Listener],
+    threads: IThreads,
     stack: ServiceStack,
     typed: Typed,
 ) -> Sessions:
@@ -74,6 +82,37 @@ def wire_sessions(
         )
     )
     Closing("sessions", service.close).setServiceParent(stack)
+    asked = wire_approvals(base, database, settings, agents, service, threads, stack)
+    waiting, terminals = wire_readers(base, service, asked.approvals.blocked, stack)
+    routes = SocketRoutes(service, terminals, lambda: secrets.token_hex(8), typed)
+
+    async def open_all() -> None:
+        await service.open()
+        asked.start()
+
+    return Sessions(
+        service=service,
+        agents=agents,
+        asked=asked,
+        waiting=waiting,
+        open=open_all,
+        operations=[
+            *session_operations(service, waiting),
+            *routes.operations(),
+            *agent_operations(agents.hooks, agents.telemetry),
+            *approval_operations(asked.approvals, asked.transcripts, asked.history),
+        ],
+    )
+
+
+def wire_readers(
+    base: Base, service: SessionService, blocked: Callable[[str], bool], stack: ServiceStack
+) -> tuple[Waiting, TerminalSockets]:
+    """Who reads what the sessions print and signal.
+
+    @param blocked: whether a session's agent waits for an answer.
+    """
+    config = base.config
     slots = WaitSlots(
         WaitCaps(
             per_session=config.wait_max_per_session,
@@ -82,47 +121,11 @@ def wire_sessions(
         )
     )
     outputs = OutputWaits(base.reactor, slots)
-    waiting = Waiting(base.reactor, service, slots, outputs, base.hub, lambda session_id: False)
+    waiting = Waiting(base.reactor, service, slots, outputs, base.hub, blocked)
     Closing("waits", waiting.stop).setServiceParent(stack)
     terminals = TerminalSockets(base.reactor, service.pane_of, outputs.waiting_for)
     Closing("terminals", base.hub.subscribe(follow_panes(terminals))).setServiceParent(stack)
-    routes = SocketRoutes(service, terminals, lambda: secrets.token_hex(8), typed)
-    return Sessions(
-        service=service,
-        agents=agents,
-        waiting=waiting,
-        operations=[
-            *session_operations(service, waiting),
-            *routes.operations(),
-            *agent_operations(agents.hooks, agents.telemetry),
-        ],
-    )
-
-
-def wire_agents(
-    base: Base,
-    database: Database,
-    settings: SettingsService,
-    clis: Clis,
-    sessions: Callable[[], SessionService],
-    stack: ServiceStack,
-) -> AgentParts:
-    """What the sessions are told by the agents in them."""
-    agents = build_agents(
-        AgentSurroundings(
-            clock=base.reactor,
-            database=database,
-            hub=base.hub,
-            clis=clis.registry,
-            settings=settings,
-            sessions=sessions,
-            shells=PlainSources(base.reactor, clis.registry),
-            home=base.home,
-            environ=base.environ,
-        )
-    )
-    Closing("agents", agents.close).setServiceParent(stack)
-    return agents
+    return waiting, terminals
 
 
 def follow_panes(terminals: TerminalSockets) -> Callable[[Event], None]:

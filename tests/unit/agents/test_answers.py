@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
@@ -245,7 +247,7 @@ class StepTests(SynchronousTestCase):
             (Action.OPTION, {"option": 1, "options": (1,)}, "options"),
         ):
             with self.assertRaises(ServiceError) as caught:
-                check_form(action, **fields)  # type: ignore[arg-type]
+                check_form(action, **fields)
             self.assertTrue(caught.exception.message.startswith(f"{name}: "), fields)
 
 
@@ -266,7 +268,7 @@ class AnyAnswerTests(ApprovalCase):
         page = question("Tab", *labels, multi=multi) if tabbed else permission("ls", labels)
         action = data.draw(st.sampled_from(Action))
         numbers = st.integers(1, 9)
-        fields: dict[str, object] = {}
+        fields: dict[str, Any] = {}
         if action is Action.OPTION:
             fields["option"] = data.draw(numbers)
         elif action is Action.OPTIONS:
@@ -285,11 +287,11 @@ class AnyAnswerTests(ApprovalCase):
         self.assertLessEqual({key for key in keys if "\x1b[200~" not in key}, allowed)
 
 
-def _allowed(action: Action, fields: dict[str, object], free: int) -> set[str]:
+def _allowed(action: Action, fields: dict[str, Any], free: int) -> set[str]:
     if action is Action.APPROVE:
         return {"1"}
     if action is Action.OPTION:
         return {str(fields["option"]), "Right"}
     if action is Action.TEXT:
         return {str(free), "Enter", str(fields["text"])}
-    return {*map(str, fields["options"]), "Right"}  # type: ignore[call-overload]
+    return {*map(str, fields["options"]), "Right"}

@@ -122,8 +122,7 @@ class ParamTests(SynchronousTestCase):
 
     def test_values_above_the_grant_are_lowered(self) -> None:
         for mode, name, value, lowered in (
-            ("primary", "permissionMode", "bypassPermissions", "default"),
-            ("primary", "permissionMode", "auto", "default"),
+            ("primary", "permissionMode", "bypassPermissions", "auto"),
             ("codex", "sandbox", "danger-full-access", "workspace-write"),
             ("codex", "bypass", True, False),
             ("gemini", "approvalMode", "yolo", "default"),
@@ -137,8 +136,9 @@ class ParamTests(SynchronousTestCase):
             )
 
     def test_values_within_the_grant_stay(self) -> None:
-        given = {"permissionMode": "plan"}
-        self.assertEqual((given, ()), resolve_params(STOCK["primary"], given, granted=False))
+        for mode in ("plan", "auto"):
+            given = {"permissionMode": mode}
+            self.assertEqual((given, ()), resolve_params(STOCK["primary"], given, granted=False))
         off = {"bypass": False}
         self.assertEqual((off, ()), resolve_params(STOCK["codex"], off, granted=False))
 

@@ -75,16 +75,16 @@ class LaunchTests(SynchronousTestCase):
         self.assertEqual((), plan.clamped)
 
     def test_the_primarys_permission_mode_comes_from_the_settings(self) -> None:
-        for setting, mode in (
-            ("normal", "default"),
-            ("auto", "auto"),
-            ("bypass", "bypassPermissions"),
+        for setting, mode, least in (
+            ("normal", "default", "default"),
+            ("auto", "auto", "auto"),
+            ("bypass", "bypassPermissions", "auto"),
         ):
             self.settings.settings = FakeSettings(primaryMode=setting).get()
             plan = self.registry.launch(request("primary"))
             self.assertEqual(("--permission-mode", mode), plan.argv[-2:])
             lowered = self.registry.launch(request("primary", granted=False))
-            self.assertEqual(("--permission-mode", "default"), lowered.argv[-2:])
+            self.assertEqual(("--permission-mode", least), lowered.argv[-2:])
         self.assertEqual(("permissionMode",), lowered.clamped)
         chosen = request("primary", params={"permissionMode": "plan"})
         self.assertEqual({"permissionMode": "plan"}, self.registry.check(chosen))

@@ -44,7 +44,8 @@ class OutboundCase(SynchronousTestCase):
 
     def fault(self, sent: Deferred[Reply]) -> Fault:
         failure: Failure = self.failureResultOf(sent, OutboundError)
-        error: OutboundError = failure.value
+        error = failure.value
+        assert isinstance(error, OutboundError)
         self.assertEqual(error.fault.value, str(error))
         self.assertIsNone(error.__cause__)
         return error.fault
@@ -245,7 +246,7 @@ class ExchangeTests(OutboundCase):
 
     def test_header_injection_is_impossible(self) -> None:
         sent = self.send("http://a.example/", self.resolver, headers={"Title": "a\r\nX-Evil: 1"})
-        protocol, wire = self.accept()
+        _, wire = self.accept()
         self.assertNotIn(b"\nX-Evil", wire.value())
         sent.cancel()
         self.failureResultOf(sent)

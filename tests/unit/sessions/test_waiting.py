@@ -86,6 +86,7 @@ class WaitingTests(SynchronousTestCase):
 
     def tell(self, name: str, session: str = "s") -> None:
         self.hub.publish(Event(name=f"session:{name}", session_id=session))
+        self.clock.advance(0)
 
     def signal_of(self, wait: Deferred[dict[str, Any]]) -> tuple[str | None, bool]:
         found = self.successResultOf(wait)
@@ -122,6 +123,14 @@ class WaitingTests(SynchronousTestCase):
             },
             found,
         )
+
+    def test_the_status_alongside_is_the_one_after_the_signal(self) -> None:
+        self.sessions.change(status=Status.BUSY)
+        wait = self.wait(Signal.STOP)
+        self.hub.publish(Event(name="session:stop", session_id="s"))
+        self.sessions.change(status=Status.IDLE)
+        self.clock.advance(0)
+        self.assertEqual("idle", self.successResultOf(wait)["status"])
 
     def test_a_shell_has_no_hooks(self) -> None:
         found = self.successResultOf(self.wait(session="t"))
@@ -171,8 +180,9 @@ class WaitingTests(SynchronousTestCase):
             self.tell("stop")
             return Delivery(delivered=True)
 
-        found = self.successResultOf(self.input_and_wait(deliver))
-        self.assertEqual("stop", found["wait"]["signal"])
+        wait = self.input_and_wait(deliver)
+        self.clock.advance(0)
+        self.assertEqual("stop", self.successResultOf(wait)["wait"]["signal"])
 
     def test_a_failed_delivery_frees_the_slot(self) -> None:
         async def deliver(submitting: Any) -> Delivery:

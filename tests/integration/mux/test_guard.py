@@ -1,0 +1,52 @@
+"""Keys bound to screens, on the real tmux, with recorded screens of the real clients."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attrs import evolve
+
+from tests.integration.mux.harness import TmuxTestCase
+from tservice.mux.interface import Guard, IPane
+
+FRAMES = Path(__file__).resolve().parents[2] / "frames"
+ID = "0a1b2c3d-0000-4000-8000-00000000000b"
+SCREENS = (
+    "claude/120x40_bash_dialog",
+    "claude/120x40_plan_dialog",
+    "claude/120x40_question",
+    "claude/120x40_multiple_two_ticked",
+    "claude/120x40_fetch_dialog",
+    "claude/120x40_form",
+    "claude/120x40_edit_dialog",
+)
+
+
+class RecordedScreens(TmuxTestCase):
+    """Whatever a client draws, the server finds it where it stands, and nothing else there."""
+
+    async def shown(self, pane: IPane, name: str) -> Guard:
+        """Show a recording; the guard compares rows only."""
+        path = FRAMES / f"{name}.ansi.txt"
+        # In two words, so that the echo of the line is not taken for it.
+        line = f"eval printf '\\033[H\\033[2J'; head -n 38 {path}; printf '\\033[mE''ND'; read -r x"
+        await pane.write(line.encode() + b"\r")
+        await self.until(lambda: pane.log.read(max(0, pane.log.end - 3), 3) == b"END", name)
+        return self.rows_only(await pane.guard())
+
+    def rows_only(self, guard: Guard) -> Guard:
+        return evolve(guard, still=False, seal=(guard.seal[0], None))
+
+    async def test_a_screen_is_found_and_another_is_not(self) -> None:
+        pane = await self.mux.create(evolve(self.spec(), session_id=ID, cols=120, rows=40))
+        for name in SCREENS:
+            guard = await self.shown(pane, name)
+            rows = range(guard.capture.rows)
+            lines = list(guard.capture.lines)
+            at = next(i for i, line in enumerate(lines) if b"?" in line)
+            lines[at] = lines[at].replace(b"?", b" at once?", 1)
+            other = evolve(guard, capture=evolve(guard.capture, lines=tuple(lines)))
+            self.assertFalse(await pane.press_if("1", other, rows), name)
+            guard = self.rows_only(await pane.guard())
+            self.assertTrue(await pane.press_if("1", guard, rows), name)
+            await pane.write(b"\r")

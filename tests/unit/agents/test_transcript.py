@@ -1,0 +1,322 @@
+"""Reading what agents keep of their conversations (wire 1.1, 1.3)."""
+
+from __future__ import annotations
+
+import json
+import os
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.agents.approvals_rig import ApprovalCase
+from tests.unit.http.driver import Api
+from tests.unit.sessions.rig import ADMIN
+from tservice.agents import transcript_reader
+from tservice.agents.history import History
+from tservice.agents.transcript import Transcripts, TranscriptStore
+from tservice.agents.transcript_files import TranscriptFiles
+from tservice.agents.transcript_model import title_of
+from tservice.agents.transcript_reader import Place, lines, read_on
+from tservice.agents.transcript_routes import TranscriptRoutes
+from tservice.core.identity import Identity
+from tservice.sessions.model import NameSource, Session
+
+_T = TypeVar("_T")
+
+AT = "2026-11-20T13:30:00.250Z"
+AT_MS = 1_795_181_400_250
+ID = "7c1f6a52-0000-4000-8000-000000000001"
+
+
+async def at_once(work: Callable[[], _T]) -> _T:
+    """No thread."""
+    return work()
+
+
+def prompt(text: str) -> dict[str, Any]:
+    return {
+        "type": "user",
+        "sessionId": ID,
+        "cwd": "/srv",
+        "timestamp": AT,
+        "message": {"role": "user", "content": text},
+    }
+
+
+def said(text: str, name: str = "m1", sent: int = 100, made: int = 7) -> dict[str, Any]:
+    usage = {"input_tokens": sent, "cache_read_input_tokens": 1000, "output_tokens": made}
+    content = [{"type": "text", "text": text}]
+    message = {"id": name, "model": "opus", "content": content, "usage": usage}
+    return {"type": "assistant", "sessionId": ID, "timestamp": AT, "message": message}
+
+
+def write(path: Path, *entries: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        for each in entries:
+            file.write(each if isinstance(each, bytes) else json.dumps(each).encode() + b"\n")
+
+
+class ReaderTests(SynchronousTestCase):
+    """Files piece by piece."""
+
+    def setUp(self) -> None:
+        self.path = Path(self.mktemp()).absolute() / "t.jsonl"
+
+    def read(self, place: Place | None = None, mode: str = "primary") -> Place:
+        return read_on(place or Place(path=""), self.path, mode)
+
+    def test_usage_of_one_message_counts_once(self) -> None:
+        write(self.path, prompt("hi"), said("one", made=3), said("two", made=7))
+        write(self.path, said("three", "m2", sent=200))
+        tally = self.read().tally
+        self.assertEqual((2300, 14, 1207), (tally.input, tally.output, tally.context))
+        self.assertEqual(("three", AT_MS), (tally.response, tally.response_at))
+
+    def test_the_parts_of_one_answer_are_joined(self) -> None:
+        write(self.path, said("one"), said("two"))
+        self.assertEqual("one\n\ntwo", self.read().tally.response)
+
+    def test_what_is_written_later_is_read_later(self) -> None:
+        half = json.dumps(said("whole", "m2")).encode()
+        write(self.path, said("one"), half[:40])
+        place = self.read()
+        self.assertEqual("one", place.tally.response)
+        write(self.path, half[40:], b"\n")
+        self.assertEqual("whole", self.read(place).tally.response)
+
+    def test_a_file_that_was_cut_is_read_anew(self) -> None:
+        write(self.path, said("one"), said("two", "m2"))
+        place = self.read()
+        self.path.write_bytes(b"")
+        write(self.path, said("new"))
+        self.assertEqual(
+            (1100, "new"), (self.read(place).tally.input, self.read(place).tally.response)
+        )
+
+    def test_the_next_conversation_adds_to_the_sums(self) -> None:
+        write(self.path, said("one"))
+        place = self.read()
+        self.path = self.path.with_name("u.jsonl")
+        write(self.path, said("two"))
+        tally = self.read(place).tally
+        self.assertEqual(
+            (2200, 14, 1107, "two"), (tally.input, tally.output, tally.context, tally.response)
+        )
+
+    def test_rubbish_is_passed_over(self) -> None:
+        rubbish = (
+            b"\xff\xfe\n",
+            b"[1]\n",
+            b"{\n",
+            b"\n",
+            b'{"type":"assistant","message":7}\n',
+            b'{"type":"user","message":{"content":[7,{"type":"text"}]}}\n',
+        )
+        write(self.path, *rubbish, said("fine"), {**said("side", "m9"), "isSidechain": True})
+        self.assertEqual("fine", self.read().tally.response)
+
+    def test_codex(self) -> None:
+        usage = {"input_tokens": 50, "output_tokens": 5, "total_tokens": 55}
+        count = {
+            "type": "token_count",
+            "info": {
+                "total_token_usage": usage,
+                "last_token_usage": usage,
+                "model_context_window": 100,
+            },
+        }
+        write(
+            self.path,
+            {"type": "session_meta", "payload": {"id": ID, "cwd": "/srv"}},
+            {"type": "event_msg", "payload": {"type": "user_message", "message": "do it"}},
+            {"type": "event_msg", "payload": count},
+            {"type": "event_msg", "payload": {"type": "agent_message", "message": "done"}},
+            {"type": "event_msg", "payload": count},
+        )
+        tally = self.read(mode="codex").tally
+        self.assertEqual((50, 5, 55.0), (tally.input, tally.output, tally.context_percentage))
+        self.assertEqual(("done", "do it", ID), (tally.response, tally.title, tally.conversation))
+
+    def test_a_line_without_end(self) -> None:
+        self.patch(transcript_reader, "LINE_LIMIT", 1000)
+        self.patch(transcript_reader, "PIECE", 300)
+        write(self.path, said("before"), b"x" * 5000, b"\n", said("after", "m2"))
+        self.assertEqual("after", self.read().tally.response)
+
+    def test_one_call_reads_so_much_and_no_more(self) -> None:
+        self.patch(transcript_reader, "TURN", 1000)
+        write(self.path, *(said(str(n), f"m{n}") for n in range(50)))
+        place, calls = self.read(), 1
+        while not place.ended:
+            place, calls = self.read(place), calls + 1
+        self.assertEqual(("49", 50 * 7), (place.tally.response, place.tally.output))
+        self.assertGreater(calls, 5)
+
+    def test_memory_does_not_grow_with_the_file(self) -> None:
+        with self.subTest("a sparse gigabyte"):
+            write(self.path, said("before"))
+            with self.path.open("r+b") as file:
+                file.truncate(1_000_000_000)
+            tracemalloc.start()
+            self.addCleanup(tracemalloc.stop)
+            self.read()
+            self.assertLess(tracemalloc.get_traced_memory()[1], 64_000_000)
+
+    def test_only_regular_files(self) -> None:
+        self.path.parent.mkdir(parents=True)
+        os.mkfifo(self.path)
+        self.assertRaises(OSError, self.read)
+        link = self.path.with_name("l.jsonl")
+        link.symlink_to("/etc/passwd")
+        self.assertRaises(OSError, read_on, Place(path=""), link, "primary")
+
+    @settings(deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.lists(st.binary(max_size=40)), st.integers(1, 50), st.integers(1, 60))
+    def test_lines_are_those_of_the_file(self, parts: list[bytes], piece: int, limit: int) -> None:
+        """However it is cut, every short line is given once, with where it ends."""
+        self.patch(transcript_reader, "PIECE", piece)
+        self.patch(transcript_reader, "LINE_LIMIT", max(limit, piece))
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        data = b"\n".join(parts)
+        self.path.write_bytes(data)
+        with self.path.open("rb") as file:
+            found = [(line, end) for line, end in lines(file, 0, len(data) + 1) if line]
+        whole = data.split(b"\n")[:-1]
+        short = [line for line in whole if line and len(line) <= limit]
+        self.assertEqual([], [line for line in short if line not in [each for each, _ in found]])
+        for line, end in found:
+            self.assertEqual(line + b"\n", data[end - len(line) - 1 : end])
+
+    def test_titles(self) -> None:
+        for text, want in (
+            ("fix the\tdoor\nand more", "fix the door"),
+            ("/clear", None),
+            ("  \n", None),
+            ("word " * 30, "word word word word word word word word word word word…"),
+        ):
+            self.assertEqual(want, title_of(text))
+
+
+class ServiceTests(ApprovalCase):
+    """Transcripts of sessions."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.files = TranscriptFiles.of_home(self.machine.home)
+        self.open_transcripts()
+        self.history = History(self.sessions, self.files, at_once)
+        self.api = Api(
+            TranscriptRoutes(self.transcripts, self.history).operations(), clock=self.clock
+        )
+
+    def open_transcripts(self) -> None:
+        store = TranscriptStore(self.machine.database)
+        self.transcripts = Transcripts(
+            self.sessions, self.agents.agents, self.files, store, at_once
+        )
+        self.transcripts.start(self.machine.hub)
+        self.addCleanup(self.transcripts.stop)
+
+    def spoken(self, *entries: Any) -> Session:
+        """A session whose agent told where its transcript is, and ended a turn."""
+        session = self.ready()
+        self.path = self.files.folder_of(session.working_dir) / f"{ID}.jsonl"
+        write(self.path, *entries)
+        self.hook(session, "session_start", session_id=ID, transcript_path=str(self.path))
+        self.hook(session, "stop", session_id=ID)
+        return self.sessions.get(session.id)
+
+    def test_a_turn_updates_the_record(self) -> None:
+        session = self.spoken(prompt("paint the door"), said("done"))
+        self.assertEqual(
+            (1100, 7, 1107), (session.tokens.input, session.tokens.output, session.tokens.total)
+        )
+        self.assertEqual((ID,), session.conversation_ids)
+        self.assertEqual(("paint the door", NameSource.AUTO), (session.name, session.name_source))
+
+    def test_a_name_of_a_person_stays(self) -> None:
+        session = self.ready(name="mine")
+        path = self.files.folder_of(session.working_dir) / f"{ID}.jsonl"
+        write(path, prompt("paint"), said("done"))
+        self.hook(session, "stop", session_id=ID, transcript_path=str(path))
+        self.assertEqual("mine", self.sessions.get(session.id).name)
+
+    def test_last_response(self) -> None:
+        session = self.spoken(prompt("paint"), said("done"))
+        path = f"/api/sessions/{session.id}/last-response"
+        self.assertEqual({"text": "done", "timestamp": AT_MS}, self.api.get(path).data)
+        data = self.api.get(f"{path}?context=full").data
+        found = [(each["role"], each["text"]) for each in data["messages"]]
+        self.assertEqual([("user", "paint"), ("assistant", "done")], found)
+        self.assertEqual(400, self.api.get(f"{path}?context=half").status)
+
+    def test_no_transcript_yet(self) -> None:
+        session = self.ready()
+        path = f"/api/sessions/{session.id}/last-response?context=full"
+        self.assertEqual({"text": "", "timestamp": None, "messages": []}, self.api.get(path).data)
+        shell = self.shell()
+        self.assertEqual(400, self.api.get(f"/api/sessions/{shell.id}/last-response").status)
+
+    def test_files_of_others_are_not_read(self) -> None:
+        session = self.ready()
+        secret = self.machine.folder / "secret.jsonl"
+        write(secret, said("secret"))
+        other = self.files.claude / "-other" / f"{ID}.jsonl"
+        write(other, said("secret"))
+        link = self.files.folder_of(session.working_dir) / "l.jsonl"
+        link.parent.mkdir(parents=True)
+        link.symlink_to(secret)
+        for path in (secret, other, link, "/dev/zero", "/etc/passwd"):
+            self.hook(session, "stop", session_id=ID, transcript_path=str(path))
+            data = self.run_now(self.transcripts.last_response(session.id, whole=True))
+            self.assertEqual(("", []), (data["text"], data["messages"]), path)
+
+    def test_a_restart_goes_on_where_it_was(self) -> None:
+        session = self.spoken(prompt("paint"), said("done"))
+        before = self.path.read_bytes()
+        self.transcripts.stop()
+        # What was read is not read again: it could not be, for it is rubbish now.
+        self.path.write_bytes(b"x" * (len(before) - 1) + b"\n")
+        self.open_transcripts()
+        write(self.path, said("more", "m2"))
+        self.hook(session, "stop", session_id=ID)
+        self.assertEqual(14, self.sessions.get(session.id).tokens.output)
+
+    def test_codex_is_found_by_its_folder(self) -> None:
+        session = self.agent("x", mode="codex")
+        path = self.files.codex / "2026" / "11" / "20" / "rollout-1-a.jsonl"
+        meta = {"type": "session_meta", "payload": {"id": ID, "cwd": session.working_dir}}
+        answer = {"type": "event_msg", "payload": {"type": "agent_message", "message": "done"}}
+        write(path, meta, answer)
+        os.utime(path, (self.clock.seconds(), self.clock.seconds()))
+        data = self.run_now(self.transcripts.last_response(session.id, whole=False))
+        self.assertEqual("done", data["text"])
+        self.assertEqual((ID,), self.sessions.get(session.id).conversation_ids)
+
+    def test_history(self) -> None:
+        for number in range(3):
+            path = self.files.claude / "-srv" / f"{number}.jsonl"
+            write(path, {**prompt(f"task {number}"), "sessionId": f"s{number}"})
+            os.utime(path, (1000 + number, 1000 + number))
+        data = self.api.get("/api/history/sessions?limit=2&offset=0").data
+        self.assertEqual((3, ["s2", "s1"]), (data["total"], [s["id"] for s in data["sessions"]]))
+        first = data["sessions"][0]
+        self.assertEqual(
+            ("task 2", "/srv", 1_002_000), (first["title"], first["workingDir"], first["updatedAt"])
+        )
+        data = self.api.get("/api/history/sessions?limit=2&offset=2").data
+        self.assertEqual(["s0"], [s["id"] for s in data["sessions"]])
+        for query in ("limit=0", "limit=101", "offset=-1", "limit=x"):
+            self.assertEqual(400, self.api.get(f"/api/history/sessions?{query}").status)
+
+    def test_history_of_others_is_not_shown(self) -> None:
+        write(self.files.claude / "-srv" / "1.jsonl", prompt("secret"))
+        eve = Identity(username="eve", admin=False)
+        self.assertEqual({"sessions": [], "total": 0}, self.run_now(self.history.list(eve, 10, 0)))
+        self.assertEqual(1, self.run_now(self.history.list(ADMIN, 10, 0))["total"])

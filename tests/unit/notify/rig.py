@@ -1,0 +1,108 @@
+"""The webhook on a Clock, with a receiver that a test answers by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.clis.fakes import FakeSettings
+from tservice.core.events import Event, EventHub
+from tservice.core.outbound import Fault, OutboundError, Reply, Request
+from tservice.core.redact import Redactor
+from tservice.notify.build import Webhooks, build_webhooks
+from tservice.store.database import Database
+
+URL = "https://hooks.example:8443/services/s3cr3t"
+ON = {"enabled": True, "url": URL, "scope": "all", "kind": "generic"}
+
+
+class FakePost:
+    """Notes requests and leaves them unanswered."""
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+        self.waiting: list[Deferred[Reply]] = []
+
+    async def send(self, request: Request) -> Reply:
+        self.requests.append(request)
+        answer: Deferred[Reply] = Deferred()
+        self.waiting.append(answer)
+        try:
+            return await answer
+        finally:
+            if answer in self.waiting:
+                self.waiting.remove(answer)
+
+    def answer(self, status: int = 200) -> None:
+        """Answer the oldest."""
+        self.waiting.pop(0).callback(Reply(status=status, headers={}))
+
+    def fail(self, fault: Fault) -> None:
+        """Give the oldest no answer."""
+        self.waiting.pop(0).errback(OutboundError(fault))
+
+
+class _Named:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class FakeSessions:
+    """Every session is called C{api}."""
+
+    def get(self, session_id: str) -> _Named:
+        return _Named("api")
+
+
+class NotifyCase(SynchronousTestCase):
+    """A running webhook service."""
+
+    def setUp(self) -> None:
+        self.clock = Clock()
+        self.clock.advance(1_700_000_000.5)
+        self.folder = Path(self.mktemp()).absolute()
+        self.folder.mkdir()
+        self.database = Database.in_memory()
+        self.addCleanup(self.database.close)
+        self.redactor = Redactor()
+        self.begin()
+
+    def begin(self) -> None:
+        """Start, or start again as after a crash: only the disk is kept."""
+        self.post = FakePost()
+        self.hub = EventHub()
+        sessions: Any = FakeSessions()
+        self.webhooks: Webhooks = build_webhooks(
+            reactor=self.clock,
+            database=self.database,
+            hub=self.hub,
+            settings=FakeSettings(),
+            sessions=lambda: sessions,
+            data_dir=self.folder,
+            host_name="desk",
+            redactor=self.redactor,
+            post=self.post,
+        )
+        self.service = self.webhooks.service
+        self.webhooks.start()
+
+    def crash(self) -> None:
+        """As kill -9: what is under way ends without a word, and nobody cleans up."""
+        for call in self.clock.getDelayedCalls():
+            call.cancel()
+        self.begin()
+
+    def tell(self, name: str, session_id: str = "s1", **data: object) -> None:
+        """Publish a session's event."""
+        payload = {"sessionId": session_id, "at": 1, "data": data}
+        self.hub.publish(Event(name=name, data=payload, session_id=session_id))
+
+    def waiting(self) -> int:
+        """Rows of the outbox."""
+        row = self.database.query_one("SELECT count(*) AS n FROM webhook_outbox")
+        assert row is not None
+        return int(row["n"])

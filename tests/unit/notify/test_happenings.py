@@ -1,0 +1,129 @@
+"""Which events are told, how urgently, and never twice in a moment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.core.events import Event
+from tservice.notify.happenings import Happening, happening, one_line
+from tservice.notify.model import Urgency
+from tservice.notify.repeats import REMEMBERED, Repeats
+
+URGENCIES = {
+    "hook:permission_prompt": Urgency.CRITICAL,
+    "hook:elicitation_dialog": Urgency.CRITICAL,
+    "session:error": Urgency.CRITICAL,
+    "session:breakerTripped": Urgency.CRITICAL,
+    "hook:idle_prompt": Urgency.WARNING,
+    "session:limitPauseScheduled": Urgency.WARNING,
+    "hook:stop": Urgency.INFO,
+}
+
+
+def event(name: str, session_id: str | None = "s1", **data: Any) -> Event:
+    return Event(name=name, data={"data": data}, session_id=session_id)
+
+
+def told(name: str, **data: Any) -> Happening:
+    found = happening(event(name, **data))
+    assert found is not None
+    return found
+
+
+class HappeningTests(SynchronousTestCase):
+    def test_names_and_urgency(self) -> None:
+        for name, urgency in URGENCIES.items():
+            found = told(name)
+            self.assertEqual((name.split(":")[1], urgency), (found.event, found.urgency))
+            self.assertTrue(found.body)
+            self.assertTrue(found.title("api").startswith("api "))
+
+    def test_other_events_are_not_told(self) -> None:
+        for name in ("hook:prompt_submitted", "session:stop", "session:working", "sse:heartbeat"):
+            self.assertIsNone(happening(event(name)))
+        self.assertIsNone(happening(event("hook:stop", None)))
+
+    def test_the_agents_words_but_no_command(self) -> None:
+        self.assertEqual("Needs you", told("hook:permission_prompt", message=" Needs\nyou ").body)
+        found = told(
+            "hook:permission_prompt", tool_name="Bash", tool_input={"command": "curl -H secret"}
+        )
+        self.assertEqual("Tool: Bash", found.body)
+
+    def test_odd_payloads(self) -> None:
+        for data in ({"data": None}, {"data": [1]}, {}, {"data": {"message": 3, "tool_name": []}}):
+            found = happening(Event(name="hook:stop", data=data, session_id="s1"))
+            assert found is not None
+            self.assertEqual("It is ready for the next prompt.", found.body)
+
+    def test_failed_runs_only(self) -> None:
+        run = {"id": "r1", "status": "failed", "errorMessage": "no such folder",
+               "sessionId": None, "sessionName": "nightly"}  # fmt: skip
+        for name in ("cron:runCreated", "cron:runUpdated"):
+            found = happening(Event(name=name, data=run))
+            assert found is not None
+            self.assertEqual(
+                ("runFailed", Urgency.WARNING, "r1", "no such folder", None, "nightly"),
+                (found.event, found.urgency, found.about, found.body, found.session_id,
+                 found.session_name),
+            )  # fmt: skip
+        for status in ("created", "skipped", "prompt_sent", None):
+            done = Event(name="cron:runUpdated", data={**run, "status": status})
+            self.assertIsNone(happening(done))
+
+    @given(st.text(max_size=400), st.integers(1, 300))
+    def test_one_line(self, text: str, limit: int) -> None:
+        line = one_line(text, limit)
+        self.assertLessEqual(len(line), limit)
+        self.assertTrue(not line or line.splitlines() == [line])
+        line.encode()
+
+
+class RepeatTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.clock = Clock()
+        self.repeats = Repeats(self.clock)
+
+    def is_new(self, name: str = "hook:stop", session_id: str = "s1", **data: Any) -> bool:
+        found = happening(event(name, session_id, **data))
+        assert found is not None
+        return self.repeats.is_new(found)
+
+    def test_once_in_three_seconds(self) -> None:
+        self.assertTrue(self.is_new())
+        self.clock.advance(2.9)
+        self.assertFalse(self.is_new())
+        self.clock.advance(0.1)
+        self.assertTrue(self.is_new())
+
+    def test_other_sessions_and_events_are_others(self) -> None:
+        self.assertTrue(self.is_new())
+        self.assertTrue(self.is_new(session_id="s2"))
+        self.assertTrue(self.is_new("hook:idle_prompt"))
+
+    def test_the_notification_of_a_dialog_told_already(self) -> None:
+        """The agent notifies 6 s after its own hook of the same dialog."""
+        hook, note = ({"hook_event_name": name} for name in ("PermissionRequest", "Notification"))
+        self.assertTrue(self.is_new("hook:permission_prompt", **hook))
+        self.clock.advance(6)
+        self.assertFalse(self.is_new("hook:permission_prompt", **note))
+        self.assertTrue(self.is_new("hook:permission_prompt", **hook))
+        self.clock.advance(10)
+        self.assertTrue(self.is_new("hook:permission_prompt", **note))
+
+    def test_a_clock_set_back(self) -> None:
+        self.clock.advance(100)
+        self.assertTrue(self.is_new())
+        self.clock.rightNow = 50
+        self.assertTrue(self.is_new())
+
+    def test_what_is_remembered_is_bounded(self) -> None:
+        for number in range(REMEMBERED + 1):
+            self.assertTrue(self.is_new(session_id=f"s{number}"))
+        self.assertFalse(self.is_new(session_id="s1"))
+        self.assertTrue(self.is_new(session_id="s0"))

@@ -1,0 +1,101 @@
+"""What each kind of receiver gets, byte for byte."""
+
+from __future__ import annotations
+
+import json
+from email.header import decode_header, make_header
+
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.core.outbound import Request
+from tservice.notify.model import Kind, Message, Urgency, Webhook
+from tservice.notify.requests import CHAT_B_LIMIT, encoded_words, request_for
+
+MESSAGE = Message(
+    event="permission_prompt",
+    title="api <&> b\u00fc asks for permission",
+    body="Tool: Bash & <more>",
+    urgency=Urgency.CRITICAL,
+    host="desk",
+    at=1_700_000_000_042,
+    session_id="s1",
+    session_name="api <&> b\u00fc",
+)
+
+
+def sent(kind: Kind, message: Message = MESSAGE) -> Request:
+    return request_for(Webhook(kind=kind, url="http://x.example/"), message)
+
+
+class ByteTests(SynchronousTestCase):
+    def check(self, kind: Kind, headers: dict[str, str], body: str) -> None:
+        request = sent(kind)
+        self.assertEqual(("POST", "http://x.example/"), (request.method, request.url))
+        self.assertEqual({"User-Agent": "tservice", **headers}, dict(request.headers))
+        self.assertEqual(body.encode(), request.body)
+        self.assertIsNone(request.body_limit)
+
+    def test_topic(self) -> None:
+        title = "=?utf-8?B?ZGVzazogYXBpIDwmPiBiw7wgYXNrcyBmb3IgcGVybWlzc2lvbg==?="
+        self.check(
+            Kind.TOPIC,
+            {
+                "Content-Type": "text/plain; charset=utf-8",
+                "Title": title,
+                "Priority": "5",
+                "Tags": "rotating_light",
+            },
+            "Tool: Bash & <more>",
+        )
+
+    def test_topic_by_urgency(self) -> None:
+        for urgency, priority, tag in (
+            (Urgency.WARNING, "4", "warning"),
+            (Urgency.INFO, "3", "white_check_mark"),
+        ):
+            headers = sent(Kind.TOPIC, evolve(MESSAGE, urgency=urgency, title="done")).headers
+            self.assertEqual(
+                (priority, tag, "desk: done"),
+                (headers["Priority"], headers["Tags"], headers["Title"]),
+            )
+
+    def test_chat_a(self) -> None:
+        self.check(
+            Kind.CHAT_A,
+            {"Content-Type": "application/json"},
+            '{"text":"desk: api &lt;&amp;&gt; b\u00fc asks for permission\\n'
+            'Tool: Bash &amp; &lt;more&gt;"}',
+        )
+
+    def test_chat_b(self) -> None:
+        self.check(
+            Kind.CHAT_B,
+            {"Content-Type": "application/json"},
+            '{"content":"desk: api <&> b\u00fc asks for permission\\nTool: Bash & <more>",'
+            '"allowed_mentions":{"parse":[]}}',
+        )
+
+    def test_chat_b_is_cut(self) -> None:
+        body = sent(Kind.CHAT_B, evolve(MESSAGE, body="@everyone" * 500)).body or b""
+        self.assertEqual(CHAT_B_LIMIT, len(json.loads(body)["content"]))
+
+    def test_generic(self) -> None:
+        self.check(
+            Kind.GENERIC,
+            {"Content-Type": "application/json"},
+            '{"event":"permission_prompt","title":"api <&> b\u00fc asks for permission",'
+            '"body":"Tool: Bash & <more>","urgency":"critical","sessionId":"s1",'
+            '"sessionName":"api <&> b\u00fc","host":"desk","at":"2023-11-14T22:13:20.042Z"}',
+        )
+
+    @given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=200))
+    def test_any_title_survives_as_one_plain_line(self, text: str) -> None:
+        header = encoded_words(text)
+        self.assertTrue(header.isascii() and header.isprintable())
+        self.assertLessEqual(max(len(word) for word in header.split("?= ")), 75 if "=?" in header
+                             else 200)  # fmt: skip
+        if header != text:
+            self.assertEqual(text, str(make_header(decode_header(header))))

@@ -1,0 +1,72 @@
+"""Putting the feature together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorProcess, IReactorTime
+
+from tservice.clis.interfaces import Entry, ICliRegistry, Kind
+from tservice.doctor.catalogue import Cli
+from tservice.doctor.routes import DoctorRoutes
+from tservice.doctor.service import DoctorService
+
+if TYPE_CHECKING:
+    from tservice.http.operations import Operation
+
+
+@frozen(kw_only=True)
+class Doctor:
+    """The parts; C{stop} belongs to the end of the program."""
+
+    service: DoctorService
+    routes: DoctorRoutes
+
+    def operations(self) -> list[Operation]:
+        """The routes, for the table."""
+        return self.routes.operations()
+
+    def stop(self) -> Deferred[list[None]]:
+        """End what is under way."""
+        return self.service.stop()
+
+
+def build_doctor(
+    *,
+    clock: IReactorTime,
+    processes: IReactorProcess,
+    environ: Mapping[str, str],
+    home: Path,
+    clis: ICliRegistry,
+) -> Doctor:
+    """Make the feature; it needs no start.
+
+    @param environ: the service's own; C{PATH} says where tools are.
+    """
+    service = DoctorService(
+        clock=clock,
+        processes=processes,
+        environ=environ,
+        home=home,
+        clis=lambda: registered(clis.entries()),
+    )
+    return Doctor(service=service, routes=DoctorRoutes(service))
+
+
+def registered(entries: Iterable[Entry]) -> list[Cli]:
+    """What the doctor looks for of a registry: the enabled entries; for C{tsctl doctor} too."""
+    return [
+        Cli(
+            id=entry.id,
+            label=entry.label,
+            names=entry.binaries,
+            install=() if entry.install is None else entry.install.command,
+            runs=entry.kind is not Kind.SHELL,
+        )
+        for entry in entries
+        if entry.enabled
+    ]

@@ -1,0 +1,203 @@
+"""The tools that are looked for, and how to install them (wire 13).  Pure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+
+from attrs import frozen
+
+from tservice.doctor.model import Category, Tool
+
+PYTHON_LEAST = (3, 11)
+"""The package's own floor: python_requires in setup.cfg."""
+
+INSTALL = {
+    "apt": "sudo apt-get install {}",
+    "dnf": "sudo dnf install {}",
+    "pacman": "sudo pacman -S {}",
+    "apk": "sudo apk add {}",
+    "brew": "brew install {}",
+}
+"""The command of each package manager."""
+PROGRAMS = {"apt": "apt-get", "dnf": "dnf", "pacman": "pacman", "apk": "apk", "brew": "brew"}
+"""By which program each is known to be there, in the order in which they are looked for."""
+
+
+def _same(name: str, **others: str) -> dict[str, str]:
+    return {**dict.fromkeys(INSTALL, name), **others}
+
+
+PYTHON = Tool(
+    id="python",
+    label="Python",
+    category=Category.CORE,
+    names=("python3",),
+    required=True,
+    least=PYTHON_LEAST,
+    packages=_same("python3", pacman="python", brew="python"),
+)
+"""The interpreter that runs the service; it is asked, not looked for."""
+
+TOOLS = (
+    Tool(
+        id="tmux",
+        label="tmux",
+        category=Category.CORE,
+        names=("tmux",),
+        required=True,
+        version_args=("-V",),
+        least=(3, 2),
+        packages=_same("tmux"),
+    ),
+    Tool(
+        id="git",
+        label="Git",
+        category=Category.CORE,
+        names=("git",),
+        least=(2, 31),
+        packages=_same("git"),
+    ),
+    Tool(
+        id="curl",
+        label="curl",
+        category=Category.CORE,
+        names=("curl",),
+        required=True,
+        packages=_same("curl"),
+    ),
+    Tool(
+        id="libreoffice",
+        label="LibreOffice",
+        category=Category.OFFICE,
+        names=("libreoffice", "soffice"),
+        packages=_same("libreoffice", pacman="libreoffice-fresh", brew="--cask libreoffice"),
+    ),
+    Tool(
+        id="pdftoppm",
+        label="pdftoppm",
+        category=Category.OFFICE,
+        names=("pdftoppm",),
+        version_args=("-v",),
+        packages=_same("poppler-utils", pacman="poppler", brew="poppler"),
+    ),
+    Tool(
+        id="ssh",
+        label="OpenSSH client",
+        category=Category.OTHER,
+        names=("ssh",),
+        version_args=("-V",),
+        packages=_same("openssh", apt="openssh-client", dnf="openssh-clients"),
+    ),
+    Tool(
+        id="containers",
+        label="Docker or Podman",
+        category=Category.OTHER,
+        names=("docker", "podman"),
+        packages=_same("podman"),
+    ),
+    Tool(
+        id="cloudflared",
+        label="cloudflared",
+        category=Category.OTHER,
+        names=("cloudflared",),
+        packages={"pacman": "cloudflared", "brew": "cloudflared"},
+        advice="Install it from https://github.com/cloudflare/cloudflared/releases",
+    ),
+    Tool(
+        id="chromium",
+        label="Chromium",
+        category=Category.OTHER,
+        names=("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"),
+        packages=_same("chromium", brew="--cask chromium"),
+    ),
+)
+
+
+@frozen(kw_only=True)
+class Cli:
+    """An enabled entry of the CLI registry.
+
+    @ivar install: its install command; empty when it has none.
+    @ivar runs: it may be asked for its version; a shell may not, for not every one knows how.
+    """
+
+    id: str
+    label: str
+    names: tuple[str, ...]
+    install: tuple[str, ...] = ()
+    runs: bool = True
+
+
+def cli_tool(cli: Cli) -> Tool:
+    """The row of a CLI; no CLI has a floor."""
+    advice = shlex.join(cli.install) or f"Install {cli.label} and put {cli.names[0]} on PATH"
+    return Tool(
+        id=f"cli-{cli.id}",
+        label=cli.label,
+        category=Category.CORE,
+        names=cli.names,
+        version_args=("--version",) if cli.runs else (),
+        advice=advice,
+    )
+
+
+def tools(category: Category | None, clis: Iterable[Cli]) -> list[Tool]:
+    """What to look for besides Python, core first; C{None} is every category."""
+    core = [tool for tool in TOOLS if tool.category is Category.CORE]
+    rest = [tool for tool in TOOLS if tool.category is not Category.CORE]
+    every = [*core, *map(cli_tool, clis), *rest]
+    return [tool for tool in every if category in (None, tool.category)]
+
+
+def package_manager(platform: str, found: Sequence[str]) -> str | None:
+    """Which package manager this host is run with.
+
+    @param platform: C{sys.platform}.
+    @param found: those of L{PROGRAMS} whose program is there.
+    """
+    if platform == "darwin":
+        return "brew"
+    return next((name for name in PROGRAMS if name in found), None)
+
+
+def hint(tool: Tool, manager: str | None) -> str:
+    """How to install C{tool}; never empty."""
+    package = tool.packages.get(manager or "")
+    if manager is not None and package is not None:
+        return INSTALL[manager].format(package)
+    if tool.advice:
+        return tool.advice
+    return f"Install {tool.label} with the system's package manager"
+
+
+def read_clis(data: Iterable[Mapping[str, object]]) -> list[Cli]:
+    """Undo L{plain_clis}."""
+    return [
+        Cli(
+            id=str(entry["id"]),
+            label=str(entry["label"]),
+            names=_words(entry["names"]),
+            install=_words(entry["install"]),
+            runs=bool(entry["runs"]),
+        )
+        for entry in data
+    ]
+
+
+def plain_clis(clis: Iterable[Cli]) -> list[dict[str, object]]:
+    """As JSON can carry them to the child process."""
+    return [
+        {
+            "id": cli.id,
+            "label": cli.label,
+            "names": list(cli.names),
+            "install": list(cli.install),
+            "runs": cli.runs,
+        }
+        for cli in clis
+    ]
+
+
+def _words(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()

@@ -1,0 +1,83 @@
+"""C{tsctl doctor}: looks itself, with its own PATH, and needs no running service (wire 26).
+
+One call: C{run(category, clis, os.environ, Path.home(), sys.stdout)}.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+from tservice.doctor.catalogue import Cli
+from tservice.doctor.launch import TIME_LIMIT, child_argv, child_env, child_order, read_report
+from tservice.doctor.model import Category, fails
+
+NO_REPORT = 2
+"""Exit status when the child gave no report."""
+
+
+def run(
+    category: Category | None,
+    clis: Iterable[Cli],
+    environ: Mapping[str, str],
+    home: Path,
+    out: TextIO,
+    *,
+    limit: float = TIME_LIMIT,
+) -> int:
+    """Print the report for people.  Blocks for C{limit} seconds at most.
+
+    @return: the exit status: 0; 1 when a required tool fails; 2 without a report.
+    """
+    found = examine(child_order(category, clis, home), environ, limit)
+    if found is None:
+        out.write("the doctor gave no report\n")
+        return NO_REPORT
+    for line in lines(found):
+        out.write(f"{line}\n")
+    return 1 if fails(found) else 0
+
+
+def examine(order: bytes, environ: Mapping[str, str], limit: float) -> dict[str, Any] | None:
+    """The report of a child process; C{None} when it gave none in time."""
+    process = subprocess.Popen(
+        child_argv(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=child_env(environ),
+        cwd="/",
+        start_new_session=True,
+    )
+    try:
+        printed, _ = process.communicate(order, limit)
+    except subprocess.TimeoutExpired:
+        # Not waited for yet, so the number is still the group's.
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        return None
+    finally:
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+    return read_report(printed)
+
+
+def lines(found: Mapping[str, Any]) -> list[str]:
+    """A report as people read it."""
+    shown = [_line(tool) for tool in found["tools"]]
+    counts = ", ".join(f"{count} {status}" for status, count in found["summary"].items() if count)
+    return [*shown, "", f"{found['platform']}: {counts}"]
+
+
+def _line(tool: Mapping[str, Any]) -> str:
+    words = [f"{tool['status']:9}{tool['label']}"]
+    words += [tool[name] for name in ("version", "path") if name in tool]
+    notes = [tool[name] for name in ("reason", "installHint") if name in tool]
+    if tool["required"] and tool["status"] != "ok":
+        notes.insert(0, "required")
+    return " ".join(words) + (f" ({'; '.join(notes)})" if notes else "")

@@ -1,0 +1,130 @@
+"""The report, and the rules on versions.  Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+import attrs
+from attrs import field, frozen
+
+Version = tuple[int, ...]
+
+VERSION_LIMIT = 60
+"""Characters of a version that are shown."""
+
+_VERSION = re.compile(r"(?<![\w.])v?(\d{1,9}(?:\.\d{1,9})+[a-z]?(?:[-+][\w.]{1,20})?)", re.ASCII)
+_TMUX = re.compile(r"^tmux (?:next-|openbsd-)?(\d{1,9}(?:\.\d{1,9})*)([a-z]?)(-rc\d*)?", re.ASCII)
+_OPENSSH = re.compile(r"^OpenSSH_(\d[\w.]{0,20})", re.ASCII)
+
+
+class Category(StrEnum):
+    """Groups of tools."""
+
+    CORE = "core"
+    OFFICE = "office"
+    OTHER = "other"
+
+
+class Status(StrEnum):
+    """What was found of a tool."""
+
+    OK = "ok"
+    MISSING = "missing"
+    OUTDATED = "outdated"
+    SKIPPED = "skipped"
+    ERROR = "error"
+
+
+@frozen(kw_only=True)
+class Tool:
+    """What to look for.
+
+    @ivar names: file names, the first one found counts.
+    @ivar version_args: make it print its version; empty: it is not run.
+    @ivar least: the oldest version that will do.
+    @ivar packages: its package by package manager, where there is one.
+    @ivar advice: how to get it where no package manager has it.
+    """
+
+    id: str
+    label: str
+    category: Category
+    names: tuple[str, ...]
+    required: bool = False
+    version_args: tuple[str, ...] = ("--version",)
+    least: Version | None = None
+    packages: Mapping[str, str] = field(factory=dict)
+    advice: str = ""
+
+
+@frozen(kw_only=True)
+class Row:
+    """What was found; absent fields have no value."""
+
+    id: str
+    label: str
+    category: Category
+    required: bool
+    status: Status
+    version: str | None = None
+    path: str | None = None
+    install_hint: str | None = None
+    reason: str | None = None
+
+
+def read_version(text: str) -> str | None:
+    """The version in what a tool printed; C{None}: there is none to be seen."""
+    for line in text.splitlines()[:20]:
+        for pattern in (_TMUX, _OPENSSH):
+            if found := pattern.match(line):
+                return "".join(part or "" for part in found.groups())[:VERSION_LIMIT]
+        if found := _VERSION.search(line):
+            return found[1][:VERSION_LIMIT]
+    return None
+
+
+def numbers(version: str) -> Version:
+    """The leading numbers of a version; C{3.3a} is 3.3."""
+    found = re.match(r"\d+(?:\.\d+)*", version, re.ASCII)
+    return tuple(int(part) for part in found[0].split(".")) if found else ()
+
+
+def is_older(version: str, least: Version) -> bool:
+    """Whether C{version} comes before C{least}; 3.2 and 3.2.0 are the same."""
+    have = numbers(version)
+    width = max(len(have), len(least))
+    return _padded(have, width) < _padded(least, width)
+
+
+def dotted(version: Version) -> str:
+    """As people write it."""
+    return ".".join(map(str, version))
+
+
+def report(platform: str, rows: Sequence[Row]) -> dict[str, Any]:
+    """The report as it goes over the wire (interface.md Doctor report)."""
+    counts = Counter(row.status for row in rows)
+    return {
+        "platform": platform,
+        "summary": {status.value: counts[status] for status in Status},
+        "tools": [_shown(row) for row in rows],
+    }
+
+
+def fails(found: Mapping[str, Any]) -> bool:
+    """Whether something required is not as it should be, in a report."""
+    return any(tool["required"] and tool["status"] != Status.OK.value for tool in found["tools"])
+
+
+def _shown(row: Row) -> dict[str, Any]:
+    data = attrs.asdict(row)
+    data["installHint"] = data.pop("install_hint")
+    return {name: value for name, value in data.items() if value is not None}
+
+
+def _padded(version: Version, width: int) -> Version:
+    return (*version, *(0,) * (width - len(version)))

@@ -1,0 +1,169 @@
+"""Looking at one tool: where it is, and what it says of itself.
+
+Blocking, for the child process only (L{tservice.doctor.child}).  A tool is not trusted to end, to
+close its output, or to say anything of sense.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+from attrs import frozen
+
+from tservice.doctor.catalogue import hint
+from tservice.doctor.model import Row, Status, Tool, dotted, is_older, read_version
+
+PROBE_SECONDS = 5.0
+"""How long one tool may take to print its version."""
+END_SECONDS = 1.0
+"""How long it may take to end after its output has."""
+OUTPUT_LIMIT = 16 * 1024
+"""Bytes of output that are read."""
+
+
+class ProbeError(Exception):
+    """A tool that is there and does not work; the text is for people."""
+
+
+@frozen(kw_only=True)
+class Host:
+    """Where to look.
+
+    @ivar folders: absolute, in this order.
+    @ivar env: for the tools.
+    @ivar manager: the package manager for hints.
+    """
+
+    folders: tuple[Path, ...]
+    env: Mapping[str, str]
+    manager: str | None = None
+
+
+def search_folders(environ: Mapping[str, str], home: Path) -> tuple[Path, ...]:
+    """PATH, then where CLIs are usually put (wire 10); relative folders are passed over."""
+    path = [Path(folder) for folder in environ.get("PATH", "").split(":") if folder[:1] == "/"]
+    return (*path, home / ".local/bin", home / ".npm-global/bin", Path("/usr/local/bin"))
+
+
+def find(names: Sequence[str], folders: Sequence[Path]) -> Path | None:
+    """The first of C{names} that is an executable file; an absolute name takes no folder."""
+    for name in names:
+        for folder in folders:
+            candidate = folder / name
+            if os.access(candidate, os.X_OK) and candidate.is_file():
+                return candidate
+    return None
+
+
+def look(tool: Tool, host: Host) -> Row:
+    """The row of C{tool}."""
+    path = find(tool.names, host.folders)
+    if path is None:
+        return row(tool, Status.MISSING, install_hint=hint(tool, host.manager))
+    if not tool.version_args:
+        return row(tool, Status.OK, path=str(path))
+    try:
+        printed = ask([str(path), *tool.version_args], host.env)
+    except ProbeError as error:
+        return row(tool, Status.ERROR, path=str(path), reason=str(error))
+    return judge(tool, str(path), read_version(printed), host.manager)
+
+
+def judge(tool: Tool, path: str, version: str | None, manager: str | None) -> Row:
+    """The row of a tool that answered."""
+    if version is None:
+        status = Status.OK if tool.least is None else Status.ERROR
+        return row(tool, status, path=path, reason="it did not tell its version")
+    if tool.least is not None and is_older(version, tool.least):
+        return row(
+            tool,
+            Status.OUTDATED,
+            path=path,
+            version=version,
+            install_hint=hint(tool, manager),
+            reason=f"{dotted(tool.least)} or newer is needed",
+        )
+    return row(tool, Status.OK, path=path, version=version)
+
+
+def row(tool: Tool, status: Status, **found: str | None) -> Row:
+    """A row with what every one has."""
+    return Row(
+        id=tool.id,
+        label=tool.label,
+        category=tool.category,
+        required=tool.required,
+        status=status,
+        **found,
+    )
+
+
+def ask(argv: Sequence[str], env: Mapping[str, str], limit: float = PROBE_SECONDS) -> str:
+    """What C{argv} prints, standard error included.
+
+    What it leaves running is ended with the process group of the child.
+
+    @raise ProbeError: it cannot be run, does not end in time, or fails.
+    """
+    try:
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=dict(env),
+            cwd="/",
+        )
+    except OSError as error:
+        raise ProbeError(f"it cannot be run: {error.strerror}") from None
+    pipe = process.stdout
+    if pipe is None:
+        raise ProbeError("it has no output")
+    reader = _Reader(pipe)
+    try:
+        return _result(process, reader, limit)
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+def _result(process: subprocess.Popen[bytes], reader: _Reader, limit: float) -> str:
+    reader.join(limit)
+    if reader.is_alive():
+        raise ProbeError(f"it did not answer within {limit:g} seconds")
+    try:
+        status = process.wait(END_SECONDS)
+    except subprocess.TimeoutExpired:
+        if reader.full:
+            raise ProbeError("it printed too much") from None
+        raise ProbeError("it did not end") from None
+    if status and not reader.full:
+        raise ProbeError(f"it ended with status {status}")
+    return reader.data.decode("utf-8", "replace")
+
+
+class _Reader(threading.Thread):
+    """Reads to the end or the bound, then closes the pipe: who prints on gets a SIGPIPE."""
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        # A pipe that something inherited may never end; that must not keep the child alive.
+        super().__init__(daemon=True)
+        self._pipe = pipe
+        self.data = b""
+        self.full = False
+        self.start()
+
+    def run(self) -> None:
+        with self._pipe:
+            while not self.full:
+                piece = os.read(self._pipe.fileno(), 4096)
+                if not piece:
+                    return
+                self.data = (self.data + piece)[:OUTPUT_LIMIT]
+                self.full = len(self.data) == OUTPUT_LIMIT

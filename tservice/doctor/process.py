@@ -1,0 +1,89 @@
+"""The child process as the daemon sees it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from typing import Any
+
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IDelayedCall, IProcessTransport, IReactorTime
+from twisted.internet.protocol import ProcessProtocol
+from twisted.python.failure import Failure
+
+from tservice.doctor.launch import REPORT_LIMIT, TIME_LIMIT, read_report
+
+PIPE_SECONDS = 1.0
+"""How long what the child left behind may keep its pipes open."""
+ERROR_LIMIT = 2000
+"""Bytes of standard error that are kept for the log."""
+
+KillGroup = Callable[[int, int], None]
+
+
+class DoctorProcess(ProcessProtocol):
+    """One run.
+
+    @ivar report: fires with the report, or C{None} when there is none.
+    @ivar ended: fires once the process is gone and its pipes are closed.
+    """
+
+    transport: IProcessTransport
+
+    def __init__(self, clock: IReactorTime, kill_group: KillGroup = os.killpg) -> None:
+        self._clock = clock
+        self._kill_group = kill_group
+        self._printed = b""
+        self.errors = b""
+        self.report: Deferred[dict[str, Any] | None] = Deferred()
+        self.ended: Deferred[None] = Deferred()
+        self._timers: list[IDelayedCall] = []
+        self._order = b""
+
+    def tell(self, order: bytes) -> None:
+        """What the child is to read, once it runs."""
+        self._order = order
+
+    def end(self) -> None:
+        """Kill the child and all that it started; harmless when it is over."""
+        pid = self.transport.pid
+        if pid is None:
+            return
+        try:
+            self._kill_group(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            # It has not become the leader of a group yet.
+            self.transport.signalProcess("KILL")
+
+    def connectionMade(self) -> None:
+        self.transport.write(self._order)
+        self.transport.closeStdin()
+        self._timers.append(self._clock.callLater(TIME_LIMIT, self.end))
+
+    def outReceived(self, data: bytes) -> None:
+        self._printed += data
+        if b"\n" in data:
+            self._tell(read_report(self._printed))
+        elif len(self._printed) > REPORT_LIMIT:
+            self._printed = b""
+            self._tell(None)
+            self.end()
+
+    def errReceived(self, data: bytes) -> None:
+        self.errors = (self.errors + data)[-ERROR_LIMIT:]
+
+    def processExited(self, reason: Failure) -> None:
+        # Something that left the group may hold the pipes for ever.
+        self._timers.append(self._clock.callLater(PIPE_SECONDS, self.transport.loseConnection))
+
+    def processEnded(self, reason: Failure) -> None:
+        for timer in self._timers:
+            if timer.active():
+                timer.cancel()
+        self._tell(None)
+        self.ended.callback(None)
+
+    def _tell(self, report: dict[str, Any] | None) -> None:
+        if not self.report.called:
+            self.report.callback(report)

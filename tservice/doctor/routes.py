@@ -1,0 +1,79 @@
+"""C{GET /api/doctor}."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from tservice.core.errors import ErrorCode
+from tservice.doctor.model import Category, Status
+from tservice.doctor.service import DoctorService
+from tservice.http.models import Answer, Query
+from tservice.http.operations import Access, Call, Operation, Style
+
+
+class DoctorQuery(Query):
+    """Which tools to look for."""
+
+    category: Category | None = Field(default=None, description="Absent: all of them")
+
+
+class ToolAnswer(Answer):
+    """One tool; absent fields have no value."""
+
+    id: str
+    label: str
+    category: Category
+    required: bool
+    status: Status
+    version: str | None = None
+    path: str | None = None
+    install_hint: str | None = None
+    reason: str | None = None
+
+
+class Summary(Answer):
+    """How many tools there are of each status."""
+
+    ok: int
+    missing: int
+    outdated: int
+    skipped: int
+    error: int
+
+
+class DoctorAnswer(Answer):
+    """The report."""
+
+    platform: str
+    summary: Summary
+    tools: list[ToolAnswer]
+
+
+class DoctorRoutes:
+    """The report for admins."""
+
+    def __init__(self, doctor: DoctorService) -> None:
+        self._doctor = doctor
+
+    def operations(self) -> list[Operation]:
+        """The routes."""
+        return [
+            Operation(
+                method="GET",
+                path="/api/doctor",
+                access=Access.ADMIN,
+                handler=self.read,
+                summary="What this host has of the programs that the service works with",
+                tag="diagnostics",
+                query=DoctorQuery,
+                answer=DoctorAnswer,
+                style=Style.LONG_POLL,
+                errors=(ErrorCode.INTERNAL_ERROR,),
+            )
+        ]
+
+    async def read(self, call: Call) -> dict[str, Any]:
+        """The report, looked up afresh."""
+        return await self._doctor.examine(call.query.category)

@@ -1,0 +1,106 @@
+"""Asking the doctor: a child process a question, and one answer for all who ask meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+from twisted.internet.defer import Deferred, gatherResults
+from twisted.internet.interfaces import IReactorProcess, IReactorTime
+from twisted.logger import Logger
+
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.doctor.catalogue import Cli
+from tservice.doctor.launch import child_argv, child_env, child_order
+from tservice.doctor.model import Category
+from tservice.doctor.process import DoctorProcess
+
+Report = dict[str, Any]
+
+
+@frozen
+class _Run:
+    process: DoctorProcess
+    waiting: list[Deferred[Report | None]]
+
+
+class DoctorService:
+    """Runs at most one child for each category, and one for all of them."""
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        processes: IReactorProcess,
+        environ: Mapping[str, str],
+        home: Path,
+        clis: Callable[[], Iterable[Cli]],
+        make: Callable[[IReactorTime], DoctorProcess] = DoctorProcess,
+        argv: Callable[[], list[str]] = child_argv,
+    ) -> None:
+        """@param argv: the child's command."""
+        self._clock = clock
+        self._processes = processes
+        self._environ = environ
+        self._home = home
+        self._clis = clis
+        self._make = make
+        self._argv = argv
+        self._runs: dict[Category | None, _Run] = {}
+        self._ending: set[DoctorProcess] = set()
+
+    async def examine(self, category: Category | None) -> Report:
+        """The report on one category, or on all.  Cancelling only stops the waiting.
+
+        @raise ServiceError: 500: the child gave no report.
+        """
+        run = self._runs.get(category) or self._begin(category)
+        waiter: Deferred[Report | None] = Deferred()
+        run.waiting.append(waiter)
+        found = await waiter
+        if found is None:
+            raise ServiceError(ErrorCode.INTERNAL_ERROR, "the doctor gave no report")
+        return found
+
+    def stop(self) -> Deferred[list[None]]:
+        """End every child; fires once they are gone."""
+        ending = [process.ended for process in self._ending]
+        for process in tuple(self._ending):
+            process.end()
+        return gatherResults(ending)
+
+    def _begin(self, category: Category | None) -> _Run:
+        process = self._make(self._clock)
+        process.tell(child_order(category, self._clis(), self._home))
+        argv = self._argv()
+        try:
+            self._processes.spawnProcess(
+                process, argv[0], argv, env=child_env(self._environ), path="/"
+            )
+        except OSError as error:
+            self._log.error("the doctor could not be started: {error}", error=error.strerror)
+            raise ServiceError(
+                ErrorCode.INTERNAL_ERROR, "the doctor could not be started"
+            ) from error
+        run = _Run(process, [])
+        self._runs[category] = run
+        self._ending.add(process)
+        process.report.addCallback(self._reported, category, run)
+        process.ended.addCallback(self._ended, process)
+        return run
+
+    def _reported(self, report: Report | None, category: Category | None, run: _Run) -> None:
+        del self._runs[category]
+        if report is None:
+            errors = run.process.errors.decode("utf-8", "replace")
+            self._log.error("the doctor gave no report: {errors}", errors=errors)
+        for waiter in run.waiting:
+            if not waiter.called:
+                waiter.callback(report)
+
+    def _ended(self, result: None, process: DoctorProcess) -> None:
+        self._ending.discard(process)

@@ -1,0 +1,109 @@
+"""Working off the outbox: attempts, retries, and their timer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twisted.internet.defer import Deferred, gatherResults
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.logger import Logger
+
+from tservice.core.clock import now_ms
+from tservice.core.tasks import spawn
+from tservice.notify.model import Webhook
+from tservice.notify.outbox import Outbox, Waiting
+from tservice.notify.sender import IN_FLIGHT, Sender
+
+RETRY_SECONDS = (1, 5, 25)
+"""Pauses before each further attempt (wire 12)."""
+
+
+class Delivery:
+    """Sends what is in the outbox, at least once.
+
+    A row is removed after the receiver's answer, so that an end of the process between the two
+    makes the receiver hear of it again; never is one lost.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        outbox: Outbox,
+        sender: Sender,
+        webhook: Callable[[], Webhook],
+    ) -> None:
+        self._clock = clock
+        self._outbox = outbox
+        self._sender = sender
+        self._webhook = webhook
+        self._running: dict[int, Deferred[None]] = {}
+        self._timer: IDelayedCall | None = None
+        self._open = False
+
+    def start(self) -> None:
+        """Begin with what an earlier process left."""
+        self._open = True
+        self._outbox.hasten(now_ms(self._clock) + RETRY_SECONDS[-1] * 1000)
+        self.wake()
+
+    def stop(self) -> Deferred[list[None]]:
+        """Give up what is under way; it is sent again by the next start."""
+        self._open = False
+        self._cancel_timer()
+        running = tuple(self._running.values())
+        for task in running:
+            task.cancel()
+        return gatherResults(running)
+
+    def wake(self) -> None:
+        """Look what is due: something was added, or the configuration has changed."""
+        self._cancel_timer()
+        while self._open and self._webhook().active and len(self._running) < IN_FLIGHT:
+            row = self._outbox.next(self._running)
+            if row is None:
+                return
+            wait = row.due_at - now_ms(self._clock)
+            if wait > 0:
+                self._timer = self._clock.callLater(wait / 1000, self._due)
+                return
+            self._begin(row)
+
+    def _due(self) -> None:
+        self._timer = None
+        self.wake()
+
+    def _begin(self, row: Waiting) -> None:
+        done: Deferred[None] = Deferred(lambda _: task.cancel())
+        self._running[row.id] = done
+        task = spawn(self._deliver(row), self._log, "delivering to the webhook")
+
+        def over(settled: bool | None) -> None:
+            del self._running[row.id]
+            done.callback(None)
+            if settled:
+                self.wake()
+            elif self._open and self._timer is None:
+                # The database is full or failing; the row is as it was, and due at once.
+                self._timer = self._clock.callLater(RETRY_SECONDS[-1], self._due)
+
+        task.addCallback(over)
+
+    async def _deliver(self, row: Waiting) -> bool:
+        result = await self._sender.attempt(self._webhook(), row.message)
+        self._outbox.keep_result(result)
+        if result.ok:
+            self._outbox.remove(row.id)
+        elif row.attempts >= len(RETRY_SECONDS):
+            self._log.warn("webhook: {error}; given up", error=result.error)
+            self._outbox.remove(row.id)
+        else:
+            due_at = now_ms(self._clock) + RETRY_SECONDS[row.attempts] * 1000
+            self._outbox.postpone(row.id, row.attempts + 1, due_at)
+        return True
+
+    def _cancel_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

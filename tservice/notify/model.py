@@ -1,0 +1,88 @@
+"""What is sent, where to, and what became of it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from attrs import field, frozen
+
+
+class Kind(StrEnum):
+    """How the receiver wants it (wire 12)."""
+
+    TOPIC = "topic"
+    CHAT_A = "chat_a"
+    CHAT_B = "chat_b"
+    GENERIC = "generic"
+
+
+class Scope(StrEnum):
+    """Which messages are sent."""
+
+    ATTENTION = "attention"
+    """All but L{Urgency.INFO}."""
+    ALL = "all"
+
+
+class Urgency(StrEnum):
+    """How soon a person should look."""
+
+    CRITICAL = "critical"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@frozen(kw_only=True)
+class Webhook:
+    """The configuration.
+
+    @ivar url: a secret: whoever has it can post as this service.
+    """
+
+    enabled: bool = False
+    kind: Kind = Kind.TOPIC
+    scope: Scope = Scope.ATTENTION
+    url: str = field(default="", repr=False)
+
+    @property
+    def active(self) -> bool:
+        """Messages are sent."""
+        return self.enabled and bool(self.url)
+
+    def wants(self, urgency: Urgency) -> bool:
+        """Messages of C{urgency} are sent."""
+        return self.active and (self.scope is Scope.ALL or urgency is not Urgency.INFO)
+
+
+@frozen(kw_only=True)
+class Message:
+    """One thing to tell, one line each of title and body.
+
+    @ivar event: C{permission_prompt}, C{elicitation_dialog}, C{idle_prompt}, C{stop}, C{error},
+        C{breakerTripped}, C{limitPauseScheduled}, C{runFailed} or C{test}.
+    @ivar at: Unix milliseconds.
+    """
+
+    event: str
+    title: str
+    body: str
+    urgency: Urgency
+    host: str
+    at: int
+    session_id: str | None = None
+    session_name: str | None = None
+
+
+@frozen(kw_only=True)
+class Result:
+    """What became of an attempt.
+
+    @ivar status: the receiver's HTTP status, when there was one.
+    @ivar error: one of the texts of wire 12; never holds the URL.
+    @ivar at: Unix milliseconds.
+    """
+
+    ok: bool
+    at: int
+    status: int | None = None
+    error: str | None = None

@@ -1,0 +1,110 @@
+"""The request for each kind of receiver, byte for byte (wire 12).  Pure."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from tservice.core.outbound import Request
+from tservice.notify.model import Kind, Message, Urgency, Webhook
+
+CHAT_B_LIMIT = 1900
+"""Characters of a C{chat_b} message."""
+_WORD_BYTES = 45
+"""Bytes in one encoded word, so that it stays within the 75 characters of RFC 2047."""
+
+_PRIORITIES = {Urgency.CRITICAL: "5", Urgency.WARNING: "4", Urgency.INFO: "3"}
+_TAGS = {
+    Urgency.CRITICAL: "rotating_light",
+    Urgency.WARNING: "warning",
+    Urgency.INFO: "white_check_mark",
+}
+
+
+def request_for(webhook: Webhook, message: Message) -> Request:
+    """What is sent to tell C{message}; of the answer nothing but the status is wanted."""
+    headers, body = _FORMS[webhook.kind](message)
+    return Request(
+        url=webhook.url,
+        method="POST",
+        headers={"User-Agent": "tservice", **headers},
+        body=body,
+    )
+
+
+def encoded_words(text: str) -> str:
+    """C{text} for a header: as it is where that is plain ASCII, else by RFC 2047, on one line."""
+    if text.isascii() and text.isprintable() and "=?" not in text:
+        return text
+    return " ".join(f"=?utf-8?B?{b64encode(part).decode()}?=" for part in _parts(text))
+
+
+def _parts(text: str) -> Iterator[bytes]:
+    """UTF-8 in pieces that split no character."""
+    part = b""
+    for char in text:
+        encoded = char.encode()
+        if len(part) + len(encoded) > _WORD_BYTES:
+            yield part
+            part = b""
+        part += encoded
+    yield part
+
+
+Form = tuple[Mapping[str, str], bytes]
+
+
+def _topic(message: Message) -> Form:
+    headers = {
+        "Content-Type": "text/plain; charset=utf-8",
+        "Title": encoded_words(f"{message.host}: {message.title}"),
+        "Priority": _PRIORITIES[message.urgency],
+        "Tags": _TAGS[message.urgency],
+    }
+    return headers, message.body.encode()
+
+
+def _chat_a(message: Message) -> Form:
+    text = _text(message).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _json({"text": text})
+
+
+def _chat_b(message: Message) -> Form:
+    content = _text(message)[:CHAT_B_LIMIT]
+    return _json({"content": content, "allowed_mentions": {"parse": []}})
+
+
+def _generic(message: Message) -> Form:
+    moment = datetime.fromtimestamp(message.at / 1000, UTC)
+    return _json(
+        {
+            "event": message.event,
+            "title": message.title,
+            "body": message.body,
+            "urgency": message.urgency,
+            "sessionId": message.session_id,
+            "sessionName": message.session_name,
+            "host": message.host,
+            "at": moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{message.at % 1000:03}Z",
+        }
+    )
+
+
+def _text(message: Message) -> str:
+    return f"{message.host}: {message.title}\n{message.body}"
+
+
+def _json(data: Mapping[str, Any]) -> Form:
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return {"Content-Type": "application/json"}, text.encode()
+
+
+_FORMS: Mapping[Kind, Callable[[Message], Form]] = {
+    Kind.TOPIC: _topic,
+    Kind.CHAT_A: _chat_a,
+    Kind.CHAT_B: _chat_b,
+    Kind.GENERIC: _generic,
+}

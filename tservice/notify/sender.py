@@ -1,0 +1,53 @@
+"""One attempt to deliver, and how many there may be at once."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from twisted.internet.defer import Deferred, DeferredSemaphore
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.core.clock import now_ms
+from tservice.core.outbound import OutboundError, Reply, Request
+from tservice.notify.model import Message, Result, Webhook
+from tservice.notify.requests import request_for
+
+IN_FLIGHT = 5
+"""Requests at once (interface.md Limits)."""
+REDIRECTS = "The URL redirects"
+
+
+class IPost(Protocol):
+    """Sends a request; an L{tservice.core.outbound.Outbound}."""
+
+    async def send(self, request: Request) -> Reply:
+        """@raise OutboundError: there was no answer."""
+
+
+class Sender:
+    """Makes attempts; more than L{IN_FLIGHT} wait for their turn."""
+
+    def __init__(self, clock: IReactorTime, post: IPost) -> None:
+        self._clock = clock
+        self._post = post
+        self._slots = DeferredSemaphore(IN_FLIGHT)
+
+    def attempt(self, webhook: Webhook, message: Message) -> Deferred[Result]:
+        """Try once; cancelling gives up the place in the queue, or the connection."""
+        request = request_for(webhook, message)
+        return self._slots.run(lambda: Deferred.fromCoroutine(self._attempt(request)))
+
+    async def _attempt(self, request: Request) -> Result:
+        try:
+            reply = await self._post.send(request)
+        except OutboundError as error:
+            return Result(ok=False, error=error.fault.value, at=now_ms(self._clock))
+        return result_of(reply, now_ms(self._clock))
+
+
+def result_of(reply: Reply, at: int) -> Result:
+    """2xx is success; the texts are those of wire 12."""
+    if 200 <= reply.status < 300:
+        return Result(ok=True, status=reply.status, at=at)
+    error = REDIRECTS if reply.redirects else f"HTTP {reply.status}"
+    return Result(ok=False, status=reply.status, error=error, at=at)

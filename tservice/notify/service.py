@@ -1,0 +1,205 @@
+"""The webhook: its configuration, what is told, and the test message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+from attrs import frozen
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+
+from tservice.core.clock import now_ms
+from tservice.core.egress import EgressRefused, Target, parse_target
+from tservice.core.errors import ErrorCode, ServiceError, invalid
+from tservice.core.events import Event, EventHub
+from tservice.core.files import FileError
+from tservice.core.redact import Redactor
+from tservice.notify.configfile import ConfigFile
+from tservice.notify.delivery import Delivery
+from tservice.notify.happenings import Happening, happening, one_line
+from tservice.notify.model import Message, Result, Urgency, Webhook
+from tservice.notify.outbox import Outbox
+from tservice.notify.repeats import Repeats
+from tservice.notify.sender import Sender
+
+TESTS_LIMIT = 10
+"""Test messages under way or waiting for a turn; more are refused with 429."""
+
+
+@frozen(kw_only=True)
+class Words:
+    """Names that messages use.
+
+    @ivar host: what people call this machine.
+    @ivar session_name: of a session by its id; C{None} when it is gone.
+    """
+
+    host: Callable[[], str]
+    session_name: Callable[[str], str | None]
+
+
+class WebhookService:
+    """Tells of events that need a person; off until it is configured."""
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        hub: EventHub,
+        file: ConfigFile,
+        outbox: Outbox,
+        sender: Sender,
+        words: Words,
+        redactor: Redactor,
+    ) -> None:
+        self._clock = clock
+        self._hub = hub
+        self._file = file
+        self._outbox = outbox
+        self._sender = sender
+        self._words = words
+        self._redactor = redactor
+        self._webhook = Webhook()
+        self._repeats = Repeats(clock)
+        self._delivery = Delivery(clock, outbox, sender, self.get)
+        self._tests = 0
+        self._forget_url: Callable[[], None] = _nothing
+        self._unsubscribe: Callable[[], None] = _nothing
+
+    def start(self) -> None:
+        """Read the configuration, go on with what an earlier process left, and listen.
+
+        A file that cannot be used is left alone: nothing is sent, the log says why, and changes
+        are refused with a 409 until it is mended.
+        """
+        self._file.tidy()
+        try:
+            self._use(self._file.read())
+        except (FileError, OSError) as error:
+            self._log.error("{error}; the webhook is off", error=str(error))
+        self._unsubscribe = self._hub.subscribe(self._heard)
+        self._delivery.start()
+
+    def stop(self) -> Deferred[list[None]]:
+        """Listen no more; fires once nothing is under way."""
+        self._unsubscribe()
+        return self._delivery.stop()
+
+    def get(self) -> Webhook:
+        """The configuration in use."""
+        return self._webhook
+
+    def last_result(self) -> Result | None:
+        """What became of the last attempt, over restarts."""
+        return self._outbox.last_result()
+
+    def change(self, patch: Mapping[str, Any]) -> Webhook:
+        """Change the fields in C{patch}; it is on the disk when this returns.
+
+        Without a URL, and when switched off, messages that still wait are given up.
+
+        @raise ServiceError: 400 for a bad URL, or for enabling without one; 409 or 422 when the
+            file cannot be written.  Nothing is changed then.
+        """
+        if patch.get("url"):
+            _check(patch["url"])
+        webhook = attrs.evolve(self._webhook, **patch)
+        if webhook.enabled and not webhook.url:
+            if patch.get("enabled"):
+                raise invalid("enabled", "needs a url")
+            webhook = attrs.evolve(webhook, enabled=False)
+        self._file.write(webhook)
+        self._use(webhook)
+        if not webhook.active:
+            self._outbox.clear()
+        self._delivery.wake()
+        return webhook
+
+    async def test(self) -> Result:
+        """Send one message, also while disabled; it is not tried again.
+
+        @raise ServiceError: 400: there is no URL; 429: too many tests under way.
+        """
+        if not self._webhook.url:
+            raise invalid("url", "save a url first")
+        if self._tests >= TESTS_LIMIT:
+            raise ServiceError(ErrorCode.RATE_LIMITED, "too many test messages under way")
+        message = Message(
+            event="test",
+            title="Test message",
+            body="The webhook works.",
+            urgency=Urgency.INFO,
+            host=one_line(self._words.host(), 100),
+            at=now_ms(self._clock),
+        )
+        self._tests += 1
+        try:
+            result = await self._sender.attempt(self._webhook, message)
+        finally:
+            self._tests -= 1
+        self._outbox.keep_result(result)
+        return result
+
+    def _use(self, webhook: Webhook) -> None:
+        forget = self._redactor.register(webhook.url)
+        if webhook.url != self._webhook.url:
+            self._forget_url()
+        self._forget_url = forget
+        self._webhook = webhook
+
+    def _heard(self, event: Event) -> None:
+        if not self._webhook.active:
+            return
+        found = happening(event)
+        if found is None or not self._webhook.wants(found.urgency):
+            return
+        if not self._repeats.is_new(found):
+            return
+        dropped = self._outbox.add(self._message(found), now_ms(self._clock))
+        if dropped:
+            self._log.warn("webhook: {count} old messages given up", count=dropped)
+        self._delivery.wake()
+
+    def _message(self, found: Happening) -> Message:
+        name = found.session_name
+        if name is None and found.session_id is not None:
+            name = self._words.session_name(found.session_id)
+        return Message(
+            event=found.event,
+            title=found.title(name),
+            body=found.body,
+            urgency=found.urgency,
+            host=one_line(self._words.host(), 100),
+            at=now_ms(self._clock),
+            session_id=found.session_id,
+            session_name=name,
+        )
+
+
+def masked(url: str) -> str | None:
+    """C{scheme://host[:port]} of a URL; C{None} for what is none (a file edited by hand)."""
+    target = _read(url)
+    return None if target is None else target.origin
+
+
+def _read(url: str) -> Target | None:
+    try:
+        return parse_target(url)
+    except EgressRefused:
+        return None
+
+
+def _check(url: str) -> None:
+    try:
+        parse_target(url)
+    except EgressRefused as error:
+        raise invalid("url", str(error)) from None
+
+
+def _nothing() -> None:
+    """There is nothing to end yet."""

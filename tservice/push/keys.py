@@ -1,0 +1,119 @@
+"""The key pair by which push services know this service (RFC 8292), and sealed messages."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import http_ece
+from attrs import field, frozen
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from py_vapid import Vapid02
+
+from tservice.core.errors import StartError
+from tservice.core.files import FileError, read_text, write_private
+from tservice.push.model import LIFETIME_SECONDS, Note, Subscription, target_of, unpadded
+
+FILE_NAME = "push-key"
+SCALAR_BYTES = 32
+
+Random = Callable[[int], bytes]
+
+
+@frozen(kw_only=True)
+class Sealed:
+    """A message that only one browser can read, ready to be sent."""
+
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+
+
+class PushKey:
+    """The service's own key pair on P-256."""
+
+    def __init__(self, private: ec.EllipticCurvePrivateKey) -> None:
+        self._private = private
+
+    @property
+    def public(self) -> str:
+        """The public point, base64url without padding: C{applicationServerKey} of the page."""
+        point = self._private.public_key().public_bytes(
+            Encoding.X962, PublicFormat.UncompressedPoint
+        )
+        return _text(point)
+
+    def seal(self, subscription: Subscription, note: Note, now: float) -> Sealed:
+        """Encrypt C{note} for the browser and sign for its push service.
+
+        Touches nothing else, so it may run in a thread.
+
+        @param now: Unix seconds.
+        """
+        body: bytes = http_ece.encrypt(
+            note.payload(),
+            private_key=ec.generate_private_key(ec.SECP256R1()),
+            dh=unpadded(subscription.p256dh),
+            auth_secret=unpadded(subscription.auth),
+            version="aes128gcm",
+        )
+        claims = {
+            "aud": target_of(subscription.endpoint).origin,
+            "exp": int(now) + LIFETIME_SECONDS,
+            "sub": subscription.subject,
+        }
+        headers: dict[str, str] = {
+            **Vapid02(self._private).sign(claims),
+            "Content-Encoding": "aes128gcm",
+            "Content-Type": "application/octet-stream",
+            "TTL": str(LIFETIME_SECONDS),
+            "Topic": note.topic,
+            "Urgency": "normal" if note.kind in ("stop", "exit") else "high",
+        }
+        return Sealed(headers=headers, body=body)
+
+
+def push_key(data_dir: Path, random: Random) -> PushKey:
+    """The key of this data folder, made at the first start.
+
+    It stays for good: a browser's subscription is bound to it.
+
+    @raise StartError: the file is not one of ours, or open to others.
+    """
+    path = data_dir / FILE_NAME
+    try:
+        text = read_text(path, private=True).strip()
+    except FileNotFoundError:
+        return _made(path, random)
+    except FileError as error:
+        raise StartError(f"{error}") from None
+    try:
+        scalar = unpadded(text)
+        if len(scalar) != SCALAR_BYTES:
+            raise ValueError
+        return PushKey(_private(scalar))
+    except ValueError:
+        raise StartError(
+            f"{FILE_NAME}: must hold 32 bytes in base64url; remove it to get a new one"
+        ) from None
+
+
+def _made(path: Path, random: Random) -> PushKey:
+    while True:
+        scalar = random(SCALAR_BYTES)
+        try:
+            key = PushKey(_private(scalar))
+        except ValueError:
+            continue  # 0, or not below the order of the curve
+        write_private(path, _text(scalar) + "\n")
+        return key
+
+
+def _private(scalar: bytes) -> ec.EllipticCurvePrivateKey:
+    """@raise ValueError: no private key of P-256."""
+    return ec.derive_private_key(int.from_bytes(scalar, "big"), ec.SECP256R1())
+
+
+def _text(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()

@@ -1,0 +1,164 @@
+"""Subscriptions and messages of Web Push (RFC 8030, 8291, 8292), as records and rules.  Pure."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import field, frozen
+
+from tservice.core.egress import PUBLIC_ONLY, EgressRefused, Target, parse_target
+from tservice.core.errors import invalid
+from tservice.core.events import Event
+
+MAX_PER_OWNER = 20
+"""Subscriptions of one user; one more takes the place of the oldest."""
+POINT_BYTES = 65
+AUTH_BYTES = 16
+"""Sizes of a browser's key and secret (RFC 8291, 3.1 and 3.2)."""
+LIFETIME_SECONDS = 12 * 3600
+"""How long a push service keeps a message for a browser that is away: as an approval (wire 5)."""
+NAME_LENGTH = 128
+
+FALLBACK_SUBJECT = "mailto:tservice@localhost"
+_SECURE_ORIGIN = re.compile(r"(https://[a-z0-9-]+(?:\.[a-z0-9-]+)+)(?::[0-9]+)?")
+_BASE64URL = re.compile(r"[A-Za-z0-9_-]*={0,2}")
+
+_KIND_OF_ITEM = {
+    "permission": "permission_prompt",
+    "question": "elicitation_dialog",
+    "idle": "idle_prompt",
+}
+_KIND_OF_EVENT = {"session:stop": "stop", "session:exit": "exit", "session:error": "error"}
+
+
+@frozen(kw_only=True)
+class Subscription:
+    """One browser of one user.
+
+    @ivar endpoint: the push service's URL for it; who knows it can reach the browser.
+    @ivar p256dh: the browser's public key, base64url; C{auth} its secret.
+    @ivar subject: whom a push service may turn to (RFC 8292, 2.1).
+    @ivar created_at: Unix milliseconds.
+    """
+
+    endpoint: str = field(repr=False)
+    owner: str
+    p256dh: str = field(repr=False)
+    auth: str = field(repr=False)
+    subject: str
+    created_at: int
+
+
+@frozen(kw_only=True)
+class Note:
+    """What is told: no text of the session leaves the host.
+
+    @ivar kind: an event name of C{notificationPreferences} (wire 21).
+    """
+
+    kind: str
+    session_id: str
+    session_name: str
+
+    def payload(self) -> bytes:
+        """The message that the page's service worker reads."""
+        data = {
+            "kind": self.kind,
+            "sessionId": self.session_id,
+            "sessionName": self.session_name[:NAME_LENGTH],
+        }
+        return json.dumps(data, ensure_ascii=False).encode()
+
+    @property
+    def topic(self) -> str:
+        """A newer message with it takes the place of one that still waits (RFC 8030, 5.4)."""
+        digest = hashlib.sha256(self.session_id.encode()).digest()
+        return base64.urlsafe_b64encode(digest)[:32].decode()
+
+
+def kind_of(event: Event) -> str | None:
+    """What C{event} is in the words of C{notificationPreferences}; C{None}: nothing to tell."""
+    if event.name == "approval:pending":
+        return _KIND_OF_ITEM.get(str(event.data.get("kind")))
+    return _KIND_OF_EVENT.get(event.name)
+
+
+def target_of(endpoint: str) -> Target:
+    """The push service that C{endpoint} names.
+
+    @raise EgressRefused: no https, a literal address, or a name that is out of bounds.
+    """
+    target = parse_target(endpoint, PUBLIC_ONLY)
+    if target.scheme != "https":
+        raise EgressRefused("must begin with https://")
+    if target.address is not None or "." not in target.host:
+        raise EgressRefused("must hold the name of a public host")
+    return target
+
+
+def subscription(
+    endpoint: str, p256dh: str, auth: str, *, owner: str, origin: str | None, at: int
+) -> Subscription:
+    """A subscription as a browser sent it.
+
+    @param origin: the request's Origin header.
+    @raise ServiceError: 400 naming the field; the text never holds the endpoint.
+    """
+    try:
+        target_of(endpoint)
+    except EgressRefused as error:
+        raise invalid("endpoint", str(error)) from None
+    point = _bytes("keys.p256dh", p256dh, POINT_BYTES)
+    if point[0] != 4:
+        raise invalid("keys.p256dh", "must be an uncompressed point of P-256")
+    _bytes("keys.auth", auth, AUTH_BYTES)
+    return Subscription(
+        endpoint=endpoint,
+        owner=owner,
+        p256dh=p256dh,
+        auth=auth,
+        subject=subject_of(origin),
+        created_at=at,
+    )
+
+
+def subject_of(origin: str | None) -> str:
+    """The page's own address, where it is one that others can look at."""
+    found = _SECURE_ORIGIN.fullmatch((origin or "").lower())
+    return found[1] if found else FALLBACK_SUBJECT
+
+
+def unpadded(text: str) -> bytes:
+    """Bytes of base64url, padded or not.
+
+    @raise ValueError: it is none.
+    """
+    if not _BASE64URL.fullmatch(text):
+        raise ValueError("no base64url")
+    bare = text.rstrip("=")
+    try:
+        return base64.urlsafe_b64decode(bare + "=" * (-len(bare) % 4))
+    except binascii.Error:
+        raise ValueError("no base64url") from None
+
+
+def _bytes(name: str, text: str, size: int) -> bytes:
+    try:
+        found = unpadded(text)
+    except ValueError:
+        found = b""
+    if len(found) != size:
+        raise invalid(name, f"must be {size} bytes in base64url")
+    return found
+
+
+def session_name(event: Event, known: Mapping[str, Any] | None) -> str:
+    """The session's name as it is now, else as the event has it."""
+    name = (known or {}).get("name") or event.data.get("sessionName")
+    return str(name or "")

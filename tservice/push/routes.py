@@ -1,0 +1,111 @@
+"""C{/api/push}: how a page asks for word while it is closed."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field, StringConstraints
+
+from tservice.core.egress import URL_LIMIT
+from tservice.core.errors import ErrorCode
+from tservice.http.models import Answer, Body
+from tservice.http.operations import Access, Call, Operation
+from tservice.push.service import PushService
+
+Endpoint = Annotated[str, StringConstraints(min_length=1, max_length=URL_LIMIT)]
+Base64 = Annotated[str, StringConstraints(max_length=100)]
+
+
+class KeysBody(Body):
+    """What a message for the browser is encrypted with (RFC 8291)."""
+
+    p256dh: Base64 = Field(alias="p256dh")
+    auth: Base64
+
+
+class SubscriptionBody(Body):
+    """A browser's C{PushSubscription}, as its C{toJSON} gives it."""
+
+    endpoint: Endpoint
+    keys: KeysBody
+    expiration_time: float | None = None
+
+
+class EndpointBody(Body):
+    """Which subscription is meant."""
+
+    endpoint: Endpoint
+
+
+class KeyAnswer(Answer):
+    """The service's public key: an uncompressed point of P-256, base64url."""
+
+    public_key: str
+
+
+class RemovedAnswer(Answer):
+    """Whether there was such a subscription of the caller's."""
+
+    removed: bool
+
+
+class PushRoutes:
+    """Subscriptions of the caller's own browsers; the rules live in L{PushService}."""
+
+    def __init__(self, push: PushService) -> None:
+        self._push = push
+
+    def operations(self) -> list[Operation]:
+        """The routes.  A token is no browser and has no scope for them."""
+        return [
+            Operation(
+                method="GET",
+                path="/api/push/key",
+                access=Access.USER,
+                handler=self.key,
+                summary="The public key that a page subscribes with",
+                tag="push",
+                answer=KeyAnswer,
+            ),
+            Operation(
+                method="POST",
+                path="/api/push/subscriptions",
+                access=Access.USER,
+                handler=self.subscribe,
+                summary="Send word of the caller's sessions to this browser",
+                tag="push",
+                body=SubscriptionBody,
+                answer=dict,
+                errors=(ErrorCode.INVALID_INPUT,),
+            ),
+            Operation(
+                method="DELETE",
+                path="/api/push/subscriptions",
+                access=Access.USER,
+                handler=self.forget,
+                summary="Send no more word to this browser",
+                tag="push",
+                body=EndpointBody,
+                answer=RemovedAnswer,
+            ),
+        ]
+
+    async def key(self, call: Call) -> dict[str, Any]:
+        """The key."""
+        return {"publicKey": self._push.public_key}
+
+    async def subscribe(self, call: Call) -> dict[str, Any]:
+        """Keep a subscription."""
+        body: SubscriptionBody = call.body
+        self._push.subscribe(
+            body.endpoint,
+            body.keys.p256dh,
+            body.keys.auth,
+            owner=call.identity.username,
+            origin=call.header("origin"),
+        )
+        return {}
+
+    async def forget(self, call: Call) -> dict[str, Any]:
+        """Forget a subscription; one that is unknown is no error, for it is what was wanted."""
+        return {"removed": self._push.forget(call.body.endpoint, call.identity.username)}

@@ -1,0 +1,186 @@
+"""Tells browsers whose pages are closed that a session needs its person."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any
+
+from attrs import frozen
+from twisted.application.service import Service
+from twisted.internet.defer import Deferred, DeferredList
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+
+from tservice.core.clock import now_ms
+from tservice.core.events import Event, EventHub
+from tservice.core.outbound import Fault, OutboundError, Reply, Request
+from tservice.core.tasks import spawn
+from tservice.core.threads import IThreads
+from tservice.push.keys import PushKey
+from tservice.push.model import (
+    Note,
+    Subscription,
+    kind_of,
+    session_name,
+    subscription,
+    target_of,
+)
+from tservice.push.store import PushStore
+from tservice.settings.interfaces import ISettings
+
+QUEUE = 200
+"""Messages that wait; at the bound the oldest is given up, for what is new matters more."""
+IN_FLIGHT = 4
+"""Messages that are sealed or sent at a time."""
+
+_GONE = (404, 410)
+"""The push service knows the browser no more (RFC 8030, 7.3)."""
+
+Send = Callable[[Request], Awaitable[Reply]]
+Describe = Callable[[str], Mapping[str, Any] | None]
+
+
+@frozen(kw_only=True)
+class _Job:
+    subscription: Subscription
+    note: Note
+
+
+class PushService(Service):
+    """Subscriptions, and what is sent to them.  A message that fails is not tried again: the
+    approval inbox is what lasts, a push only points to it."""
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        hub: EventHub,
+        settings: ISettings,
+        store: PushStore,
+        threads: IThreads,
+        send: Send,
+        key: PushKey,
+        describe: Describe,
+        multiuser: bool,
+    ) -> None:
+        """
+        @param send: under rules that let nothing but public addresses through.
+        @param describe: a session's record; C{None} for one that is gone.
+        """
+        self._clock = clock
+        self._hub = hub
+        self._settings = settings
+        self._store = store
+        self._threads = threads
+        self._send = send
+        self._key = key
+        self._describe = describe
+        self._multiuser = multiuser
+        self._waiting: deque[_Job] = deque()
+        self._running: set[Deferred[None]] = set()
+        self._unsubscribe: Callable[[], None] = lambda: None
+
+    @property
+    def public_key(self) -> str:
+        """What a page subscribes with."""
+        return self._key.public
+
+    def startService(self) -> None:
+        super().startService()
+        self._unsubscribe = self._hub.subscribe(self._heard)
+
+    def stopService(self) -> Deferred[Any]:
+        """What waits is given up, and so is what is on its way."""
+        super().stopService()
+        self._unsubscribe()
+        self._waiting.clear()
+        running = list(self._running)
+        for task in running:
+            task.cancel()
+        return DeferredList(running)
+
+    def subscribe(
+        self, endpoint: str, p256dh: str, auth: str, *, owner: str, origin: str | None
+    ) -> None:
+        """Keep a browser of C{owner}.
+
+        @raise ServiceError: 400 naming the field.
+        """
+        now = now_ms(self._clock)
+        self._store.save(subscription(endpoint, p256dh, auth, owner=owner, origin=origin, at=now))
+
+    def forget(self, endpoint: str, owner: str) -> bool:
+        """Forget a browser of C{owner}; whether there was one."""
+        return self._store.delete(endpoint, owner)
+
+    def _heard(self, event: Event) -> None:
+        kind = kind_of(event)
+        if kind is None or event.session_id is None or not self._wanted(kind):
+            return
+        name = session_name(event, self._describe(event.session_id))
+        note = Note(kind=kind, session_id=event.session_id, session_name=name)
+        for one in self._audience(event.owner):
+            self._put(_Job(subscription=one, note=note))
+
+    def _wanted(self, kind: str) -> bool:
+        preferences = self._settings.get().notification_preferences
+        return preferences.enabled and kind in preferences.events
+
+    def _audience(self, owner: str | None) -> list[Subscription]:
+        """The owner's browsers; with one user, all of them are."""
+        if not self._multiuser:
+            return self._store.every()
+        return [] if owner is None else self._store.every(owner)
+
+    def _put(self, job: _Job) -> None:
+        if len(self._waiting) >= QUEUE:
+            self._waiting.popleft()
+            self._log.warn("push: {limit} messages wait, the oldest is given up", limit=QUEUE)
+        self._waiting.append(job)
+        self._pump()
+
+    def _pump(self) -> None:
+        while self._waiting and len(self._running) < IN_FLIGHT:
+            self._begin(self._waiting.popleft())
+
+    def _begin(self, job: _Job) -> None:
+        task = spawn(self._deliver(job), self._log, "a push message")
+        self._running.add(task)
+
+        def ended(result: None) -> None:
+            self._running.discard(task)
+            if self.running:
+                self._pump()
+
+        task.addCallback(ended)
+
+    async def _deliver(self, job: _Job) -> None:
+        seal = partial(self._key.seal, job.subscription, job.note, self._clock.seconds())
+        sealed = await self._threads.run(seal)
+        request = Request(
+            url=job.subscription.endpoint, method="POST", headers=sealed.headers, body=sealed.body
+        )
+        try:
+            reply = await self._send(request)
+        except OutboundError as error:
+            self._failed(job.subscription, error.fault)
+            return
+        if reply.status in _GONE:
+            self._store.delete(job.subscription.endpoint)
+            self._log.info("push: a browser of {owner} is gone", owner=job.subscription.owner)
+        elif reply.status >= 300:
+            self._told(job.subscription, f"HTTP {reply.status}")
+
+    def _failed(self, one: Subscription, fault: Fault) -> None:
+        self._told(one, fault.value)
+        if fault is Fault.REFUSED:
+            # Its name leads to an address that is out of bounds: no push service does.
+            self._store.delete(one.endpoint)
+
+    def _told(self, one: Subscription, why: str) -> None:
+        """The host alone: the rest of the endpoint is a secret."""
+        self._log.warn("push to {host} failed: {why}", host=target_of(one.endpoint).host, why=why)

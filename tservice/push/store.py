@@ -1,0 +1,58 @@
+"""Where subscriptions are kept."""
+
+from __future__ import annotations
+
+from attrs import asdict
+
+from tservice.push.model import MAX_PER_OWNER, Subscription
+from tservice.store.database import Database
+
+_SAVE = """
+    INSERT INTO push_subscriptions (endpoint, owner, p256dh, auth, subject, created_at)
+    VALUES (:endpoint, :owner, :p256dh, :auth, :subject, :created_at)
+    ON CONFLICT (endpoint) DO UPDATE SET
+        owner = excluded.owner, p256dh = excluded.p256dh, auth = excluded.auth,
+        subject = excluded.subject, created_at = excluded.created_at
+"""
+_TRIM = """
+    DELETE FROM push_subscriptions WHERE owner = :owner AND endpoint NOT IN (
+        SELECT endpoint FROM push_subscriptions WHERE owner = :owner
+        ORDER BY created_at DESC, rowid DESC LIMIT :most
+    )
+"""
+
+
+class PushStore:
+    """The table C{push_subscriptions}."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def save(self, subscription: Subscription) -> None:
+        """Keep it; a browser that another user signed in with is that user's from now on.
+
+        The oldest beyond L{MAX_PER_OWNER} of the owner go.
+        """
+        with self._database.transaction():
+            self._database.execute(_SAVE, asdict(subscription))
+            self._database.execute(_TRIM, {"owner": subscription.owner, "most": MAX_PER_OWNER})
+
+    def delete(self, endpoint: str, owner: str | None = None) -> bool:
+        """Forget it.
+
+        @param owner: only if it is this user's.
+        @return: whether there was one.
+        """
+        sql = "DELETE FROM push_subscriptions WHERE endpoint = :endpoint"
+        if owner is not None:
+            sql += " AND owner = :owner"
+        return self._database.execute(sql, {"endpoint": endpoint, "owner": owner}) > 0
+
+    def every(self, owner: str | None = None) -> list[Subscription]:
+        """All, or those of one user; oldest first."""
+        where = "" if owner is None else "WHERE owner = :owner"
+        rows = self._database.query(
+            f"SELECT * FROM push_subscriptions {where} ORDER BY created_at, rowid",  # noqa: S608
+            {"owner": owner},
+        )
+        return [Subscription(**dict(row)) for row in rows]

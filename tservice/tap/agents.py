@@ -1,0 +1,74 @@
+"""The agents in the sessions, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tservice.agents.approvals_build import (
+    ApprovalParts,
+    ApprovalSurroundings,
+    build_approvals,
+    local_zone,
+)
+from tservice.agents.build import AgentParts, Surroundings, build_agents
+from tservice.clis.build import Clis
+from tservice.core.stack import Closing, ServiceStack
+from tservice.core.threads import IThreads
+from tservice.sessions.activity import PlainSources
+from tservice.sessions.service import SessionService
+from tservice.settings.service import SettingsService
+from tservice.store.database import Database
+from tservice.tap.base import Base
+
+
+def wire_agents(
+    base: Base,
+    database: Database,
+    settings: SettingsService,
+    clis: Clis,
+    sessions: Callable[[], SessionService],
+    stack: ServiceStack,
+) -> AgentParts:
+    """What the sessions are told by the agents in them."""
+    agents = build_agents(
+        Surroundings(
+            clock=base.reactor,
+            database=database,
+            hub=base.hub,
+            clis=clis.registry,
+            settings=settings,
+            sessions=sessions,
+            shells=PlainSources(base.reactor, clis.registry),
+            home=base.home,
+            environ=base.environ,
+        )
+    )
+    Closing("agents", agents.close).setServiceParent(stack)
+    return agents
+
+
+def wire_approvals(
+    base: Base,
+    database: Database,
+    settings: SettingsService,
+    agents: AgentParts,
+    sessions: SessionService,
+    threads: IThreads,
+    stack: ServiceStack,
+) -> ApprovalParts:
+    """What the agents ask, what they said, and what is done for them; not started yet."""
+    asked = build_approvals(
+        ApprovalSurroundings(
+            clock=base.reactor,
+            database=database,
+            hub=base.hub,
+            sessions=sessions,
+            agents=agents.agents,
+            settings=settings,
+            home=base.home,
+            local=local_zone(base.environ),
+            in_thread=threads.run,
+        )
+    )
+    Closing("approvals", asked.stop).setServiceParent(stack)
+    return asked
