@@ -102,7 +102,7 @@ def trimmed(values: Sequence[float]) -> list[float]:
 def welch(a: Sequence[float], b: Sequence[float]) -> float:
     """Welch's t."""
     error = statistics.variance(a) / len(a) + statistics.variance(b) / len(b)
-    return (statistics.mean(a) - statistics.mean(b)) / error**0.5
+    return float((statistics.mean(a) - statistics.mean(b)) / error**0.5)
 
 
 def show(title: str, a: list[float], b: list[float]) -> bool:
