@@ -17,7 +17,7 @@ from twisted.trial.unittest import SkipTest, SynchronousTestCase
 from tests.agents.cli_cache import CliUnavailable, install
 from tests.agents.netns import loopback_only
 from tests.agents.recipes import RECIPES
-from tests.agents.stub_model import Turn
+from tests.agents.stub.record import Turn
 from tests.agents.world import World
 from tests.integration.harness import PATIENCE, Daemon
 
@@ -103,8 +103,9 @@ class ClaudeTests(SynchronousTestCase):
         self.assertEqual(("idle", True), (record["status"], record["hooksAvailable"]))
         self.assertEqual(1, len(record["conversationIds"]))
         self.assertIn("Opus", record["displayModel"])
-        text = self.call("GET", f"/api/sessions/{self.session}/last-response")["text"]
-        self.assertEqual("hello there", text)
+        path = f"/api/sessions/{self.session}/last-response"
+        # The transcript is written a moment after the hook.
+        self.until("the words", lambda: self.call("GET", path)["text"] == "hello there")
 
     def test_permissions(self) -> None:
         """Approve does it, deny and the last option do not; options equal the screen's."""

@@ -108,8 +108,13 @@ class Typist:
         if mark is None or mark.step == PASTED:
             self._submitting()
             await self._enter(0)
-        if self._hands.composer is not None and text:
+        if self._hands.composer is None or not text:
+            return
+        try:
             await self._until_submitted(text)
+        except PaneGone:
+            # Enter was pressed, and the program ended on it: C{/exit} does that.
+            self._log.debug("input {id} ended the process", id=self._entry.id)
 
     async def _until_submitted(self, text: str) -> None:
         for number, pause in enumerate(LOOKS, 1):

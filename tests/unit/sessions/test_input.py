@@ -93,6 +93,17 @@ class PromptTests(InputCase):
         self.successResultOf(answer)
         self.assertEqual(["Enter"], self.pane(self.agent_session).keys)
 
+    def test_a_prompt_that_ends_its_process_was_delivered(self) -> None:
+        """C{/exit}: the text still stands on the screen of the pane that is left."""
+        self.agent.deaf = 1
+        answer = self.type(self.agent_session, "/exit\r", client_id="c", seq=1)
+        self.clock.advance(PASTE_GAP)
+        self.pane(self.agent_session).exit(0)
+        self.spend(3)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        again = self.type(self.agent_session, "/exit\r", client_id="c", seq=1)
+        self.assertEqual(ErrorCode.CONFLICT, self.code(again))
+
     def test_a_shell_gets_one_enter(self) -> None:
         answer = self.type(self.shell_session, "echo hi\r")
         self.spend(0.2)

@@ -1,0 +1,146 @@
+"""A browser's side of Web Push, and a service that is told to it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import http_ece
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+from zope.interface import implementer
+
+from tservice.core.events import Event, EventHub
+from tservice.core.outbound import Reply, Request
+from tservice.core.threads import NoThreads
+from tservice.push.keys import push_key
+from tservice.push.model import Subscription
+from tservice.push.service import PushService
+from tservice.push.store import PushStore
+from tservice.settings.interfaces import ISettings, SettingsObserver
+from tservice.settings.model import NotificationPreferences, Settings
+from tservice.store.database import Database
+
+EVERYTHING = ("permission_prompt", "elicitation_dialog", "idle_prompt", "stop", "exit", "error")
+
+
+def text(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def counted(size: int) -> bytes:
+    """The same bytes each time."""
+    return hashlib.sha256(b"a test").digest()[:size]
+
+
+class Browser:
+    """Holds the keys, so that it can read what was sent."""
+
+    def __init__(self, endpoint: str = "https://push.example.org/send/abc") -> None:
+        self.endpoint = endpoint
+        self.private = ec.derive_private_key(int(endpoint.encode().hex(), 16) % 2**200 + 1,
+                                             ec.SECP256R1())  # fmt: skip
+        self.secret = counted(16)
+
+    @property
+    def point(self) -> bytes:
+        public = self.private.public_key()
+        return public.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """As C{PushSubscription.toJSON} gives it."""
+        keys = {"p256dh": text(self.point), "auth": text(self.secret)}
+        return {"endpoint": self.endpoint, "expirationTime": None, "keys": keys}
+
+    def subscription(self, owner: str = "ann", at: int = 0) -> Subscription:
+        return Subscription(
+            endpoint=self.endpoint,
+            owner=owner,
+            p256dh=text(self.point),
+            auth=text(self.secret),
+            subject="mailto:a@example.org",
+            created_at=at,
+        )
+
+    def read(self, body: bytes | None) -> Any:
+        plain = http_ece.decrypt(
+            body, private_key=self.private, auth_secret=self.secret, version="aes128gcm"
+        )
+        return json.loads(plain)
+
+
+@implementer(ISettings)
+class FixedSettings:
+    """Settings that a test sets."""
+
+    def __init__(self) -> None:
+        self.prefer(enabled=True, events=EVERYTHING)
+
+    def prefer(self, **fields: Any) -> None:
+        preferences = NotificationPreferences(**fields)
+        self.settings = Settings.model_construct(notification_preferences=preferences)
+
+    def get(self) -> Settings:
+        return self.settings
+
+    def observe(self, observer: SettingsObserver) -> Callable[[], None]:
+        raise NotImplementedError("the service asks for them each time")
+
+
+class PushCase(SynchronousTestCase):
+    """A service whose requests are kept until a test answers them."""
+
+    multiuser = True
+
+    def setUp(self) -> None:
+        self.folder = Path(self.mktemp()).absolute()
+        self.folder.mkdir()
+        self.clock = Clock()
+        self.clock.advance(1_000_000)
+        self.hub = EventHub()
+        self.settings = FixedSettings()
+        self.database = Database.in_memory()
+        self.addCleanup(self.database.close)
+        self.subscriptions = PushStore(self.database)
+        self.sent: list[tuple[Request, Deferred[Reply]]] = []
+        self.names: dict[str, str] = {"s1": "build"}
+        self.push = PushService(
+            clock=self.clock,
+            hub=self.hub,
+            settings=self.settings,
+            store=self.subscriptions,
+            threads=NoThreads(),
+            send=self.send,
+            key=push_key(self.folder, counted),
+            describe=self.describe,
+            multiuser=self.multiuser,
+        )
+        self.push.startService()
+        self.addCleanup(self.push.stopService)
+
+    def send(self, request: Request) -> Deferred[Reply]:
+        answer: Deferred[Reply] = Deferred()
+        self.sent.append((request, answer))
+        return answer
+
+    def describe(self, session_id: str) -> Mapping[str, Any] | None:
+        name = self.names.get(session_id)
+        return None if name is None else {"name": name}
+
+    def tell(self, name: str = "session:stop", owner: str | None = "ann", **data: Any) -> None:
+        session_id = data.pop("session_id", "s1")
+        self.hub.publish(Event(name=name, data=data, session_id=session_id, owner=owner))
+
+    def answer(self, at: int, status: int) -> None:
+        self.sent[at][1].callback(Reply(status=status, headers={}))
+
+    def urls(self) -> list[str]:
+        return [request.url for request, _ in self.sent]

@@ -1,0 +1,123 @@
+"""The key file, and messages that only the browser can read."""
+
+from __future__ import annotations
+
+import base64
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
+from cryptography.hazmat.primitives.hashes import SHA256
+from http_ece import ECEException
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.push.browsers import Browser, counted
+from tservice.core.errors import StartError
+from tservice.push.keys import FILE_NAME, push_key
+from tservice.push.model import LIFETIME_SECONDS, Note, unpadded
+
+NOTE = Note(kind="permission_prompt", session_id="s1", session_name="build")
+
+
+class FileTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.folder = Path(self.mktemp()).absolute()
+        self.folder.mkdir()
+        self.path = self.folder / FILE_NAME
+
+    def test_made_once_and_private(self) -> None:
+        made = push_key(self.folder, counted)
+        self.assertEqual(0o600, stat.S_IMODE(self.path.stat().st_mode))
+        again = push_key(self.folder, self.never)
+        self.assertEqual(made.public, again.public)
+        point = unpadded(made.public)
+        self.assertEqual((65, 4), (len(point), point[0]))
+        self.assertNotIn("=", made.public)
+
+    def never(self, size: int) -> bytes:
+        raise AssertionError("the key is there already")
+
+    def test_numbers_that_are_no_key_are_drawn_again(self) -> None:
+        drawn = iter([b"\0" * 32, b"\xff" * 32, counted(32)])
+        made = push_key(self.folder, lambda size: next(drawn))
+        self.assertEqual(made.public, push_key(self.folder, self.never).public)
+        self.assertEqual([], list(drawn))
+
+    def test_a_file_that_is_none_of_ours(self) -> None:
+        for content in ("", "short", "!" * 43, base64.urlsafe_b64encode(b"\0" * 32).decode()):
+            self.path.write_text(content)
+            self.path.chmod(0o600)
+            self.assertIn(
+                FILE_NAME, str(self.assertRaises(StartError, push_key, self.folder, counted))
+            )
+            self.assertEqual(content, self.path.read_text())
+
+    def test_a_file_open_to_others(self) -> None:
+        push_key(self.folder, counted)
+        self.path.chmod(0o644)
+        self.assertRaises(StartError, push_key, self.folder, counted)
+
+
+class SealTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        folder = Path(self.mktemp()).absolute()
+        folder.mkdir()
+        self.key = push_key(folder, counted)
+        self.browser = Browser("https://push.example.org:8443/send/abc")
+        self.sealed = self.key.seal(self.browser.subscription(), NOTE, 1000.5)
+
+    def test_the_browser_reads_it(self) -> None:
+        self.assertEqual(json.loads(NOTE.payload()), self.browser.read(self.sealed.body))
+        self.assertNotIn(b"build", self.sealed.body)
+
+    def test_another_browser_does_not(self) -> None:
+        other = Browser("https://other.example.org/x")
+        self.assertRaises(ECEException, other.read, self.sealed.body)
+
+    def test_no_two_are_alike(self) -> None:
+        again = self.key.seal(self.browser.subscription(), NOTE, 1000.5)
+        self.assertNotEqual(self.sealed.body, again.body)
+
+    def claims(self) -> tuple[dict[str, Any], str]:
+        """The token's claims, checked with the service's public key as a push service does."""
+        scheme, _, rest = self.sealed.headers["Authorization"].partition(" ")
+        self.assertEqual("vapid", scheme)
+        fields = dict(part.strip().split("=", 1) for part in rest.split(","))
+        self.assertEqual(self.key.public, fields["k"])
+        head, body, signature = fields["t"].split(".")
+        raw = unpadded(signature)
+        public = ec.EllipticCurvePublicKey.from_encoded_point(
+            ec.SECP256R1(), unpadded(self.key.public)
+        )
+        dss = encode_dss_signature(int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:], "big"))
+        public.verify(dss, f"{head}.{body}".encode(), ec.ECDSA(SHA256()))
+        return json.loads(unpadded(body)), fields["t"]
+
+    def test_signed_for_the_push_service_alone(self) -> None:
+        claims, _ = self.claims()
+        self.assertEqual(
+            {
+                "aud": "https://push.example.org:8443",
+                "exp": 1000 + LIFETIME_SECONDS,
+                "sub": "mailto:a@example.org",
+            },
+            claims,
+        )
+
+    def test_headers(self) -> None:
+        headers = self.sealed.headers
+        self.assertEqual("aes128gcm", headers["Content-Encoding"])
+        self.assertEqual(str(LIFETIME_SECONDS), headers["TTL"])
+        self.assertEqual("high", headers["Urgency"])
+        self.assertEqual(NOTE.topic, headers["Topic"])
+
+    def test_what_can_wait(self) -> None:
+        note = Note(kind="stop", session_id="s1", session_name="build")
+        sealed = self.key.seal(self.browser.subscription(), note, 0)
+        self.assertEqual("normal", sealed.headers["Urgency"])
+
+    def test_nothing_of_it_shows_in_a_log(self) -> None:
+        self.assertNotIn("vapid", repr(self.sealed))

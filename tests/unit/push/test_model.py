@@ -1,0 +1,144 @@
+"""What may subscribe, and what is told."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.push.browsers import Browser, text
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.events import Event
+from tservice.push.model import (
+    FALLBACK_SUBJECT,
+    Note,
+    Subscription,
+    kind_of,
+    session_name,
+    subject_of,
+    subscription,
+    unpadded,
+)
+
+REFUSED = (
+    "http://push.example.org/x",
+    "ftp://push.example.org/x",
+    "https://127.0.0.1/x",
+    "https://2130706433/x",
+    "https://0x7f.1/x",
+    "https://10.1.2.3/x",
+    "https://192.168.0.1/x",
+    "https://169.254.169.254/latest",
+    "https://93.184.216.34/x",
+    "https://[::1]/x",
+    "https://[::ffff:10.0.0.1]/x",
+    "https://localhost/x",
+    "https://intranet/x",
+    "https://metadata.google.internal/x",
+    "https://user:word@push.example.org/x",
+    "https://push.example.org:0/x",
+    "https://push.example.org\\@evil.example/",
+    "push.example.org",
+    "",
+)
+
+
+class SubscriptionTests(SynchronousTestCase):
+    def make(self, **fields: Any) -> Subscription:
+        body = Browser().body
+        given: dict[str, Any] = {"endpoint": body["endpoint"], **body["keys"], **fields}
+        return subscription(
+            given["endpoint"],
+            given["p256dh"],
+            given["auth"],
+            owner="ann",
+            origin=given.get("origin"),
+            at=7,
+        )
+
+    def refusal(self, **fields: Any) -> str:
+        error: ServiceError = self.assertRaises(ServiceError, self.make, **fields)
+        self.assertEqual(ErrorCode.INVALID_INPUT, error.code)
+        return error.message
+
+    def test_a_good_one(self) -> None:
+        made = self.make(origin="https://desk.example.org:8443")
+        self.assertEqual(("ann", 7), (made.owner, made.created_at))
+        self.assertEqual("https://desk.example.org", made.subject)
+
+    def test_targets_out_of_bounds(self) -> None:
+        for endpoint in REFUSED:
+            message = self.refusal(endpoint=endpoint)
+            self.assertTrue(message.startswith("endpoint: "), endpoint)
+            self.assertNotIn("/latest", message)
+
+    def test_keys(self) -> None:
+        point = Browser().point
+        for wrong in ("", "!!", text(point[:-1]), text(point + b"0"), text(b"\x02" + point[1:])):
+            self.assertIn("keys.p256dh", self.refusal(p256dh=wrong))
+        for wrong in ("", "é", "a", text(b"0" * 15), text(b"0" * 17)):
+            self.assertIn("keys.auth", self.refusal(auth=wrong))
+
+    def test_the_endpoint_is_not_in_the_text_of_a_record(self) -> None:
+        self.assertNotIn("abc", repr(self.make()))
+
+    def test_subject(self) -> None:
+        for origin in (None, "", "null", "http://a.example.org", "https://localhost", "https://a"):
+            self.assertEqual(FALLBACK_SUBJECT, subject_of(origin), origin)
+        self.assertEqual("https://a.example", subject_of("https://A.example"))
+
+    @given(st.binary(max_size=80))
+    def test_base64url(self, data: bytes) -> None:
+        self.assertEqual(data, unpadded(text(data)))
+
+
+class NoteTests(SynchronousTestCase):
+    def kind(self, name: str, **data: Any) -> str | None:
+        return kind_of(Event(name=name, data=data, session_id="s"))
+
+    def test_kinds(self) -> None:
+        wanted = {
+            "permission": "permission_prompt",
+            "question": "elicitation_dialog",
+            "idle": "idle_prompt",
+        }
+        for kind, told in wanted.items():
+            self.assertEqual(told, self.kind("approval:pending", kind=kind))
+        self.assertEqual("stop", self.kind("session:stop"))
+        self.assertEqual("exit", self.kind("session:exit", status=1))
+        self.assertEqual("error", self.kind("session:error"))
+
+    def test_nothing_to_tell(self) -> None:
+        for name in ("approval:updated", "approval:resolved", "session:idle", "session:terminal"):
+            self.assertIsNone(self.kind(name, kind="permission"))
+        self.assertIsNone(self.kind("approval:pending", kind="new"))
+        self.assertIsNone(self.kind("approval:pending"))
+
+    def test_the_payload_holds_a_name_and_a_kind_and_nothing_else(self) -> None:
+        note = Note(kind="stop", session_id="s1", session_name="é" * 300)
+        self.assertEqual(
+            {"kind": "stop", "sessionId": "s1", "sessionName": "é" * 128},
+            json.loads(note.payload()),
+        )
+
+    def test_a_payload_fits_into_one_record(self) -> None:
+        """RFC 8291 allows one record of 4096 bytes, less what encryption takes."""
+        note = Note(kind="permission_prompt", session_id="s" * 36, session_name="\U0001f600" * 200)
+        self.assertLess(len(note.payload()), 3900)
+
+    def test_topic(self) -> None:
+        one = Note(kind="stop", session_id="s1", session_name="a")
+        same = Note(kind="exit", session_id="s1", session_name="b")
+        other = Note(kind="stop", session_id="s2", session_name="a")
+        self.assertEqual(one.topic, same.topic)
+        self.assertNotEqual(one.topic, other.topic)
+        self.assertRegex(one.topic, r"^[A-Za-z0-9_-]{32}$")
+
+    def test_the_name_as_it_is_now(self) -> None:
+        event = Event(name="approval:pending", data={"sessionName": "old"})
+        self.assertEqual("new", session_name(event, {"name": "new"}))
+        self.assertEqual("old", session_name(event, None))
+        self.assertEqual("", session_name(Event(name="session:exit"), None))

@@ -1,0 +1,63 @@
+"""C{/api/push} behind a real gate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.unit.http.gatecase import GateCase, basic
+from tests.unit.push.browsers import Browser, PushCase
+from tservice.http.operations import Operation
+from tservice.push.routes import PushRoutes
+
+BODY = Browser().body
+
+
+class RouteTests(PushCase, GateCase):
+    def setUp(self) -> None:
+        PushCase.setUp(self)
+        GateCase.setUp(self)
+
+    def table(self) -> list[Operation]:
+        return PushRoutes(self.push).operations()
+
+    def error(self, body: dict[str, Any]) -> tuple[int, str, str]:
+        found = self.ask(basic(), "/api/push/subscriptions", "POST", body)
+        self.assertEqual([], self.subscriptions.every())
+        return found.error
+
+    def test_the_key(self) -> None:
+        found = self.ask(basic(), "/api/push/key")
+        self.assertEqual({"publicKey": self.push.public_key}, found.data)
+
+    def test_nobody_is_let_in_without_credentials(self) -> None:
+        for method, path in (
+            ("GET", "/api/push/key"),
+            ("POST", "/api/push/subscriptions"),
+            ("DELETE", "/api/push/subscriptions"),
+        ):
+            self.assertEqual(401, self.ask({}, path, method).status)
+
+    def test_to_and_fro(self) -> None:
+        path = "/api/push/subscriptions"
+        self.assertEqual({}, self.ask(basic(), path, "POST", BODY).data)
+        (kept,) = self.subscriptions.every()
+        self.assertEqual(("admin", BODY["endpoint"]), (kept.owner, kept.endpoint))
+        endpoint = {"endpoint": BODY["endpoint"]}
+        self.assertEqual({"removed": True}, self.ask(basic(), path, "DELETE", endpoint).data)
+        self.assertEqual({"removed": False}, self.ask(basic(), path, "DELETE", endpoint).data)
+
+    def test_bad_input_names_the_field(self) -> None:
+        keys = BODY["keys"]
+        for change, field in (
+            ({"endpoint": "https://127.0.0.1/x"}, "endpoint"),
+            ({"endpoint": 5}, "endpoint"),
+            ({"endpoint": "https://push.example.org/" + "x" * 2048}, "endpoint"),
+            ({"keys": {**keys, "p256dh": "AA"}}, "keys.p256dh"),
+            ({"keys": {**keys, "auth": "AA"}}, "keys.auth"),
+            ({"keys": {"auth": keys["auth"]}}, "keys.p256dh"),
+            ({"keys": {**keys, "more": "x"}}, "keys.more"),
+            ({"more": "x"}, "more"),
+        ):
+            status, code, message = self.error({**BODY, **change})
+            self.assertEqual((400, "INVALID_INPUT"), (status, code))
+            self.assertIn(field, message)

@@ -1,0 +1,181 @@
+"""Who is told what, within which bounds, and which browsers are forgotten."""
+
+from __future__ import annotations
+
+from twisted.internet.defer import Deferred
+
+from tests.unit.push.browsers import Browser, PushCase
+from tservice.core.outbound import Fault, OutboundError
+from tservice.push.model import MAX_PER_OWNER
+from tservice.push.service import IN_FLIGHT, QUEUE
+
+ANN = Browser("https://push.example.org/ann")
+BOB = Browser("https://push.example.org/bob")
+
+
+class AudienceTests(PushCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.subscriptions.save(ANN.subscription("ann"))
+        self.subscriptions.save(BOB.subscription("bob"))
+
+    def test_the_owner_and_nobody_else(self) -> None:
+        self.tell(owner="ann")
+        self.assertEqual([ANN.endpoint], self.urls())
+        request = self.sent[0][0]
+        self.assertEqual("POST", request.method)
+        self.assertEqual(
+            {"kind": "stop", "sessionId": "s1", "sessionName": "build"}, ANN.read(request.body)
+        )
+
+    def test_a_session_of_nobody(self) -> None:
+        self.tell(owner=None)
+        self.assertEqual([], self.sent)
+
+    def test_an_approval(self) -> None:
+        self.tell("approval:pending", kind="permission", sessionName="old", toolSummary="rm -r /")
+        self.assertEqual(
+            {"kind": "permission_prompt", "sessionId": "s1", "sessionName": "build"},
+            ANN.read(self.sent[0][0].body),
+        )
+
+    def test_a_session_that_is_gone_by_then(self) -> None:
+        self.tell("approval:pending", kind="idle", sessionName="was", session_id="s9")
+        self.assertEqual("was", ANN.read(self.sent[0][0].body)["sessionName"])
+
+    def test_every_browser_of_the_owner(self) -> None:
+        self.subscriptions.save(Browser("https://push.example.org/phone").subscription("ann"))
+        self.tell()
+        self.assertEqual(2, len(self.sent))
+
+    def test_what_nobody_asked_for(self) -> None:
+        self.tell("session:idle")
+        self.settings.prefer(enabled=True, events=("exit",))
+        self.tell("session:stop")
+        self.settings.prefer(enabled=False, events=("stop",))
+        self.tell("session:stop")
+        self.assertEqual([], self.sent)
+
+    def test_after_the_stop_nothing_is_heard(self) -> None:
+        self.tell()
+        stopped = self.push.stopService()
+        self.successResultOf(stopped)
+        self.tell()
+        self.assertEqual(1, len(self.sent))
+
+    def test_the_stop_gives_up_what_is_on_its_way(self) -> None:
+        given_up: list[object] = []
+        waiting: Deferred[object] = Deferred(given_up.append)
+        self.push._send = lambda request: waiting  # type: ignore[assignment,return-value]
+        self.tell()
+        self.successResultOf(self.push.stopService())
+        self.assertEqual([waiting], given_up)
+
+
+class SingleUserTests(PushCase):
+    multiuser = False
+
+    def test_all_browsers_are_one_users(self) -> None:
+        self.subscriptions.save(ANN.subscription("admin"))
+        self.tell(owner=None)
+        self.assertEqual([ANN.endpoint], self.urls())
+
+
+class OutcomeTests(PushCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.subscriptions.save(ANN.subscription("ann"))
+
+    def kept(self) -> list[str]:
+        return [one.endpoint for one in self.subscriptions.every()]
+
+    def test_a_browser_that_is_gone_is_forgotten(self) -> None:
+        for status in (404, 410):
+            self.subscriptions.save(ANN.subscription("ann"))
+            self.tell()
+            self.answer(-1, status)
+            self.assertEqual([], self.kept(), status)
+
+    def test_any_other_answer_keeps_it(self) -> None:
+        for status in (200, 201, 202, 204, 301, 400, 401, 403, 413, 429, 500, 503):
+            self.tell()
+            self.answer(-1, status)
+            self.assertEqual([ANN.endpoint], self.kept(), status)
+
+    def errs(self, error: Exception) -> None:
+        self.tell()
+        self.sent[-1][1].errback(error)
+
+    def test_an_address_out_of_bounds_forgets_it(self) -> None:
+        self.errs(OutboundError(Fault.REFUSED))
+        self.assertEqual([], self.kept())
+
+    def test_a_network_that_fails_keeps_it(self) -> None:
+        for fault in (Fault.TIMED_OUT, Fault.NOT_FOUND, Fault.CONNECTION_REFUSED, Fault.NETWORK):
+            self.errs(OutboundError(fault))
+            self.assertEqual([ANN.endpoint], self.kept(), fault)
+
+    def test_a_mistake_of_ours_is_logged_and_the_next_message_goes(self) -> None:
+        for _ in range(IN_FLIGHT):
+            self.errs(ZeroDivisionError())
+        self.assertEqual(IN_FLIGHT, len(self.flushLoggedErrors(ZeroDivisionError)))
+        self.tell()
+        self.assertEqual(IN_FLIGHT + 1, len(self.sent))
+
+
+class BoundTests(PushCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.subscriptions.save(ANN.subscription("ann"))
+
+    def name_at(self, at: int) -> object:
+        return ANN.read(self.sent[at][0].body)["sessionName"]
+
+    def test_a_few_at_a_time_in_their_order(self) -> None:
+        for number in range(IN_FLIGHT + 2):
+            self.names["s1"] = str(number)
+            self.tell()
+        self.assertEqual(IN_FLIGHT, len(self.sent))
+        self.answer(0, 201)
+        self.answer(1, 201)
+        found = [self.name_at(at) for at in range(len(self.sent))]
+        self.assertEqual([str(number) for number in range(IN_FLIGHT + 2)], found)
+
+    def test_at_the_bound_the_oldest_that_waits_goes(self) -> None:
+        for number in range(IN_FLIGHT + QUEUE + 3):
+            self.names["s1"] = str(number)
+            self.tell()
+        self.answer(0, 201)
+        self.assertEqual(str(IN_FLIGHT + 3), self.name_at(IN_FLIGHT))
+        for at in range(1, IN_FLIGHT + QUEUE):
+            self.answer(at, 201)
+        self.assertEqual(IN_FLIGHT + QUEUE, len(self.sent))
+        self.assertEqual(str(IN_FLIGHT + QUEUE + 2), self.name_at(-1))
+
+
+class StoreTests(PushCase):
+    def test_subscribing_again_changes_and_does_not_add(self) -> None:
+        self.subscriptions.save(ANN.subscription("ann", at=1))
+        self.subscriptions.save(ANN.subscription("ann", at=2))
+        self.assertEqual([2], [one.created_at for one in self.subscriptions.every("ann")])
+
+    def test_another_user_of_the_browser_takes_it_over(self) -> None:
+        self.subscriptions.save(ANN.subscription("ann"))
+        self.subscriptions.save(ANN.subscription("bob"))
+        self.assertEqual([], self.subscriptions.every("ann"))
+        self.assertEqual([ANN.subscription("bob")], self.subscriptions.every("bob"))
+
+    def test_the_oldest_beyond_the_bound_goes(self) -> None:
+        self.subscriptions.save(BOB.subscription("bob"))
+        for number in range(MAX_PER_OWNER + 1):
+            one = Browser(f"https://push.example.org/{number}")
+            self.subscriptions.save(one.subscription("ann", at=number))
+        kept = [one.created_at for one in self.subscriptions.every("ann")]
+        self.assertEqual(list(range(1, MAX_PER_OWNER + 1)), kept)
+        self.assertEqual(1, len(self.subscriptions.every("bob")))
+
+    def test_forgetting_needs_the_owner(self) -> None:
+        self.subscriptions.save(ANN.subscription("ann"))
+        self.assertFalse(self.push.forget(ANN.endpoint, "bob"))
+        self.assertTrue(self.push.forget(ANN.endpoint, "ann"))
+        self.assertFalse(self.push.forget(ANN.endpoint, "ann"))
