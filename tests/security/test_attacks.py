@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.security.rows import KEYS, PUSH
 from tests.security.test_matrix import CROSS, HOST
 from tests.security.world import PASSWORD, SOON, Answer, World
 from tests.unit.http.driver import Connection, MemoryTransport
@@ -279,6 +280,28 @@ class CredentialTests(AttackCase):
         self.world.good("root", "PATCH", "/api/admin/users/bob", {"enabled": False})
         self.assertTrue(connection.value().endswith(b"0\r\n\r\n"), connection.value()[-80:])
         self.assertEqual(401, self.ask("GET", "/api/me", headers=self.cookie("bob")).status)
+
+    def test_a_parked_wait_tells_nothing_to_who_is_shut_out(self) -> None:
+        connection = Connection(self.world.site, MemoryTransport("10.1.1.1"))
+        self.addCleanup(connection.lose)
+        path = f"/api/sessions/{self.world.session}/wait-output?match=zebra"
+        head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nCookie: {self.cookie('ann')['Cookie']}"
+        connection.send(f"{head}\r\n\r\n".encode())
+        self.assertEqual(b"", connection.value())
+        self.world.good("root", "POST", "/api/admin/users/ann/logout")
+        self.world.host[self.world.session].emit(b"a zebra\r\n")
+        self.world.clock.advance(1)
+        self.assertTrue(connection.value().startswith(b"HTTP/1.1 401 "), connection.value())
+        self.assertNotIn(b"zebra", connection.value())
+
+    def test_who_is_shut_out_hears_nothing_more(self) -> None:
+        """Nor do messages go to a browser that once asked for them."""
+        body = {"endpoint": PUSH, "keys": KEYS}
+        self.world.good("bob", "POST", "/api/push/subscriptions", body)
+        count = "SELECT count(*) FROM push_subscriptions"
+        self.assertEqual([1], [*self.world.database.query(count)[0]])
+        self.world.good("root", "PATCH", "/api/admin/users/bob", {"enabled": False})
+        self.assertEqual([0], [*self.world.database.query(count)[0]])
 
 
 class SmugglingTests(AttackCase):

@@ -48,6 +48,10 @@ class PushStore:
             sql += " AND owner = :owner"
         return self._database.execute(sql, {"endpoint": endpoint, "owner": owner}) > 0
 
+    def forget_owner(self, owner: str) -> None:
+        """Forget every browser of a user who is gone, or may not come in any more."""
+        self._database.execute("DELETE FROM push_subscriptions WHERE owner = ?", (owner,))
+
     def every(self, owner: str | None = None) -> list[Subscription]:
         """All, or those of one user; oldest first."""
         where = "" if owner is None else "WHERE owner = :owner"
