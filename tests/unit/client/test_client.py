@@ -121,12 +121,8 @@ class CommandCase(SynchronousTestCase):
 
     @property
     def said(self) -> str:
-<<<<<<< HEAD
-        return f"{self.shell.out.getvalue()}{self.shell.error.getvalue()}"  # type: ignore[attr-defined]
-=======
         shell: Any = self.shell
         return f"{shell.out.getvalue()}{shell.error.getvalue()}"
->>>>>>> perimeter
 
 
 class VerifyTests(CommandCase):
