@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import socket
 
+from tservice.clis.build import Clis
 from tservice.core.stack import Closing, ServiceStack
 from tservice.core.threads import IThreads
+from tservice.doctor.build import Doctor, build_doctor
 from tservice.git.build import Git, build_git
 from tservice.notify.build import Webhooks, build_webhooks
 from tservice.sessions.service import SessionService
@@ -51,3 +53,16 @@ def wire_webhooks(
     )
     Closing("webhooks", webhooks.stop).setServiceParent(stack)
     return webhooks
+
+
+def wire_doctor(base: Base, clis: Clis, stack: ServiceStack) -> Doctor:
+    """Which programs this host has; a stop ends what is looking."""
+    doctor = build_doctor(
+        clock=base.reactor,
+        processes=base.reactor,
+        environ=base.environ,
+        home=base.home,
+        clis=clis.registry,
+    )
+    Closing("doctor", doctor.stop).setServiceParent(stack)
+    return doctor
