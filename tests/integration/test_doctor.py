@@ -23,6 +23,7 @@ from tservice.doctor.launch import TIME_LIMIT, child_order
 from tservice.doctor.model import Category
 from tservice.doctor.service import DoctorService
 
+TSCTL = "from tservice.client.ctl import main; main()"
 TOOLS = {
     "tmux": "echo tmux 3.1c",
     "git": "echo hello",

@@ -34,7 +34,7 @@ from tservice.status.service import Sources, StatusService
 from tservice.tap.access import Ground, wire_access
 from tservice.tap.audit import wire_audit
 from tservice.tap.base import Base
-from tservice.tap.features import wire_doctor, wire_git, wire_webhooks
+from tservice.tap.features import wire_looks, wire_webhooks
 from tservice.tap.ground import open_database, wire_clis, wire_mux
 from tservice.tap.push import wire_push
 from tservice.tap.root import Startup
@@ -81,9 +81,8 @@ def assemble(base: Base, stack: ServiceStack) -> None:
             *StatusRoutes(status.describe).operations(),
             *streams.operations(),
             *metrics.operations(),
-            *wire_git(base, threads, sessions.service, stack).operations(),
+            *wire_looks(base, threads, clis, sessions.service, stack),
             *webhooks.operations(),
-            *wire_doctor(base, clis, stack).operations(),
             *wire_push(base, database, settings, threads, sessions.service, stack),
         ]
     )

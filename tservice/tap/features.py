@@ -10,11 +10,20 @@ from tservice.core.stack import Closing, ServiceStack
 from tservice.core.threads import IThreads
 from tservice.doctor.build import Doctor, build_doctor
 from tservice.git.build import Git, build_git
+from tservice.http.operations import Operation
 from tservice.notify.build import Webhooks, build_webhooks
 from tservice.sessions.service import SessionService
 from tservice.settings.service import SettingsService
 from tservice.store.database import Database
 from tservice.tap.base import Base
+
+
+def wire_looks(
+    base: Base, threads: IThreads, clis: Clis, sessions: SessionService, stack: ServiceStack
+) -> list[Operation]:
+    """The routes of what only looks: at repositories, and at this host."""
+    git = wire_git(base, threads, sessions, stack)
+    return [*git.operations(), *wire_doctor(base, clis, stack).operations()]
 
 
 def wire_git(base: Base, threads: IThreads, sessions: SessionService, stack: ServiceStack) -> Git:
