@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import LoopingCall
 from twisted.trial.unittest import SynchronousTestCase, TestCase
 
-from tests.integration.harness import wait_until_gone
+from tests.integration.harness import PATIENCE, ROOT, wait_until_gone
 from tservice.core.errors import ServiceError
 from tservice.doctor.catalogue import Cli
 from tservice.doctor.command import examine, run
@@ -21,6 +23,7 @@ from tservice.doctor.launch import TIME_LIMIT, child_order
 from tservice.doctor.model import Category
 from tservice.doctor.service import DoctorService
 
+TSCTL = "from tservice.client.ctl import main; main()"
 TOOLS = {
     "tmux": "echo tmux 3.1c",
     "git": "echo hello",
@@ -111,6 +114,26 @@ class ToolTests(SynchronousTestCase):
         self.assertEqual(1, run(Category.CORE, [], self.host.environ, self.host.home, out))
         status = run(None, [], self.host.environ, self.host.home, out, limit=0.001)
         self.assertEqual(2, status)
+
+    def test_tsctl(self) -> None:
+        self.host.put("tmux", "echo tmux 3.1")
+        found = subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                "from tservice.client.ctl import main; main()",
+                "doctor",
+                "core",
+            ],
+            env={**self.host.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        self.assertEqual((1, ""), (found.returncode, found.stderr))
+        self.assertIn("outdated tmux 3.1 ", found.stdout)
+        self.assertIn("Claude Code", found.stdout)
 
     def test_secrets_of_the_service_are_not_told(self) -> None:
         self.host.put("tmux", 'echo "tmux 3.4"; env > $HOME/env')
