@@ -69,9 +69,13 @@ class Ground:
 
 @frozen(kw_only=True)
 class AccessParts:
-    """Who may pass, and the routes of signing in and out."""
+    """Who may pass, and the routes of signing in and out.
+
+    @ivar accounts: C{None} where nobody has to sign in.
+    """
 
     gate: Gate
+    accounts: IAccounts | None
     operations: list[Operation]
 
 
@@ -105,7 +109,7 @@ def wire_access(ground: Ground, stack: ServiceStack) -> AccessParts:
     )
     signing = AccessRoutes(cookies, accounts, failures, config.username, config.multiuser)
     operations = [*signing.operations(), *routes, *TokenRoutes(tokens).operations()]
-    return AccessParts(gate=gate, operations=operations)
+    return AccessParts(gate=gate, accounts=accounts, operations=operations)
 
 
 def _cookies(ground: Ground) -> CookieSessions:

@@ -83,7 +83,7 @@ def assemble(base: Base, stack: ServiceStack) -> None:
             *metrics.operations(),
             *wire_git(base, threads, sessions.service, stack).operations(),
             *webhooks.operations(),
-            *wire_push(base, database, settings, threads, sessions.service, stack),
+            *wire_push(base, database, settings, threads, sessions.service, access.accounts, stack),
         ]
     )
     kernel = Kernel(
