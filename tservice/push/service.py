@@ -65,11 +65,12 @@ class PushService(Service):
         send: Send,
         key: PushKey,
         describe: Describe,
-        multiuser: bool,
+        active: Callable[[str], bool] | None,
     ) -> None:
         """
         @param send: under rules that let nothing but public addresses through.
         @param describe: a session's record; C{None} for one that is gone.
+        @param active: whether an account is there and enabled; C{None} in single-user mode.
         """
         self._clock = clock
         self._hub = hub
@@ -79,7 +80,7 @@ class PushService(Service):
         self._send = send
         self._key = key
         self._describe = describe
-        self._multiuser = multiuser
+        self._active = active
         self._waiting: deque[_Job] = deque()
         self._running: set[Deferred[None]] = set()
         self._unsubscribe: Callable[[], None] = lambda: None
@@ -92,6 +93,7 @@ class PushService(Service):
     def startService(self) -> None:
         super().startService()
         self._unsubscribe = self._hub.subscribe(self._heard)
+        self._forget_strangers()
 
     def stopService(self) -> Deferred[Any]:
         """What waits is given up, and so is what is on its way."""
@@ -117,7 +119,17 @@ class PushService(Service):
         """Forget a browser of C{owner}; whether there was one."""
         return self._store.delete(endpoint, owner)
 
+    def _forget_strangers(self) -> None:
+        """A user who is gone or locked out hears nothing more; nor does a namesake's browser."""
+        if self._active is None:
+            return
+        for owner in self._store.owners():
+            if not self._active(owner):
+                self._store.delete_all_of(owner)
+
     def _heard(self, event: Event) -> None:
+        if event.name == "admin:usersChanged":
+            self._forget_strangers()
         kind = kind_of(event)
         if kind is None or event.session_id is None or not self._wanted(kind):
             return
@@ -132,7 +144,7 @@ class PushService(Service):
 
     def _audience(self, owner: str | None) -> list[Subscription]:
         """The owner's browsers; with one user, all of them are."""
-        if not self._multiuser:
+        if self._active is None:
             return self._store.every()
         return [] if owner is None else self._store.every(owner)
 

@@ -48,8 +48,13 @@ class PushStore:
             sql += " AND owner = :owner"
         return self._database.execute(sql, {"endpoint": endpoint, "owner": owner}) > 0
 
-    def forget_owner(self, owner: str) -> None:
-        """Forget every browser of a user who is gone, or may not come in any more."""
+    def owners(self) -> list[str]:
+        """Everybody who has one."""
+        rows = self._database.query("SELECT DISTINCT owner FROM push_subscriptions ORDER BY owner")
+        return [row["owner"] for row in rows]
+
+    def delete_all_of(self, owner: str) -> None:
+        """Forget every browser of one user."""
         self._database.execute("DELETE FROM push_subscriptions WHERE owner = ?", (owner,))
 
     def every(self, owner: str | None = None) -> list[Subscription]:

@@ -70,9 +70,13 @@ class Ground:
 
 @frozen(kw_only=True)
 class AccessParts:
-    """Who may pass, and the routes of signing in and out."""
+    """Who may pass, and the routes of signing in and out.
+
+    @ivar accounts: C{None} where nobody has to sign in.
+    """
 
     gate: Gate
+    accounts: IAccounts | None
     operations: list[Operation]
 
 
@@ -106,7 +110,7 @@ def wire_access(ground: Ground, stack: ServiceStack) -> AccessParts:
     )
     signing = AccessRoutes(cookies, accounts, failures, config.username, config.multiuser)
     operations = [*signing.operations(), *routes, *TokenRoutes(tokens).operations()]
-    return AccessParts(gate=gate, operations=operations)
+    return AccessParts(gate=gate, accounts=accounts, operations=operations)
 
 
 def _cookies(ground: Ground) -> CookieSessions:
@@ -134,7 +138,7 @@ def _accounts(
         ended = cookies.revoke(lambda session: session.username == username)
         ground.drop(lambda identity: identity.username == username)
         if accounts.identity(username) is None:
-            PushStore(ground.database).forget_owner(username)
+            PushStore(ground.database).delete_all_of(username)
         return ended
 
     around = Surroundings(

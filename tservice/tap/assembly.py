@@ -53,7 +53,6 @@ def assemble(base: Base, stack: ServiceStack) -> None:
     sessions = wire_sessions(
         base, database, settings, clis, mux, lambda: listener, threads, stack, audit.routes.typed
     )
-    features = wire_features(base, database, settings, clis, threads, sessions.service, stack)
     sockets = WebSockets(base.reactor)
     status = wire_status(base, sessions)
     streams = wire_streams(base, sessions, status, stack)
@@ -69,6 +68,7 @@ def assemble(base: Base, stack: ServiceStack) -> None:
         pages=pages,
     )
     access = wire_access(ground, stack)
+    features = wire_features(ground, access.accounts, settings, clis, stack)
     metrics = wire_metrics(sessions, sockets, streams)
     operations = documented(
         [

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from attrs import frozen
 
+from tservice.access.interfaces import IAccounts
 from tservice.clis.build import Clis
 from tservice.core.stack import Closing, ServiceStack
 from tservice.core.threads import IThreads
@@ -18,6 +19,7 @@ from tservice.notify.build import Webhooks, build_webhooks
 from tservice.sessions.service import SessionService
 from tservice.settings.service import SettingsService
 from tservice.store.database import Database
+from tservice.tap.access import Ground
 from tservice.tap.base import Base
 from tservice.tap.push import wire_push
 
@@ -31,22 +33,21 @@ class Features:
 
 
 def wire_features(
-    base: Base,
-    database: Database,
+    ground: Ground,
+    accounts: IAccounts | None,
     settings: SettingsService,
     clis: Clis,
-    threads: IThreads,
-    sessions: SessionService,
     stack: ServiceStack,
 ) -> Features:
     """Everything that stands around the sessions."""
+    base, database, sessions = ground.base, ground.database, ground.sessions
     webhooks = wire_webhooks(base, database, settings, sessions, stack)
     return Features(
         operations=[
-            *wire_git(base, threads, sessions, stack).operations(),
+            *wire_git(base, ground.threads, sessions, stack).operations(),
             *webhooks.operations(),
             *wire_doctor(base, clis, stack).operations(),
-            *wire_push(base, database, settings, threads, sessions, stack),
+            *wire_push(base, database, settings, ground.threads, sessions, accounts, stack),
         ],
         start=webhooks.start,
     )

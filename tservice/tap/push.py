@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from tservice.access.interfaces import IAccounts
 from tservice.core.egress import PUBLIC_ONLY
 from tservice.core.errors import ServiceError
 from tservice.core.outbound import Outbound
@@ -28,6 +29,7 @@ def wire_push(
     settings: SettingsService,
     threads: IThreads,
     sessions: SessionService,
+    accounts: IAccounts | None,
     stack: ServiceStack,
 ) -> list[Operation]:
     """Word to closed pages; the routes by which they ask for it.
@@ -41,6 +43,9 @@ def wire_push(
         except ServiceError:
             return None
 
+    def active(username: str) -> bool:
+        return accounts is not None and accounts.identity(username) is not None
+
     push = PushService(
         clock=base.reactor,
         hub=base.hub,
@@ -50,7 +55,7 @@ def wire_push(
         send=Outbound(base.reactor, PUBLIC_ONLY).send,
         key=push_key(base.config.data_dir, os.urandom),
         describe=describe,
-        multiuser=base.config.multiuser,
+        active=active if base.config.multiuser else None,
     )
     push.setServiceParent(stack)
     return PushRoutes(push).operations()

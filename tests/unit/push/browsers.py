@@ -111,6 +111,7 @@ class PushCase(SynchronousTestCase):
         self.addCleanup(self.database.close)
         self.subscriptions = PushStore(self.database)
         self.sent: list[tuple[Request, Deferred[Reply]]] = []
+        self.people = {"ann", "bob", "admin"}
         self.names: dict[str, str] = {"s1": "build"}
         self.push = PushService(
             clock=self.clock,
@@ -121,7 +122,7 @@ class PushCase(SynchronousTestCase):
             send=self.send,
             key=push_key(self.folder, counted),
             describe=self.describe,
-            multiuser=self.multiuser,
+            active=self.is_active if self.multiuser else None,
         )
         self.push.startService()
         self.addCleanup(self.push.stopService)
@@ -130,6 +131,9 @@ class PushCase(SynchronousTestCase):
         answer: Deferred[Reply] = Deferred()
         self.sent.append((request, answer))
         return answer
+
+    def is_active(self, owner: str) -> bool:
+        return owner in self.people
 
     def describe(self, session_id: str) -> Mapping[str, Any] | None:
         name = self.names.get(session_id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from twisted.internet.defer import Deferred
 
 from tests.unit.push.browsers import Browser, PushCase
+from tservice.core.events import Event
 from tservice.core.outbound import Fault, OutboundError
 from tservice.push.model import MAX_PER_OWNER
 from tservice.push.service import IN_FLIGHT, QUEUE
@@ -70,6 +71,27 @@ class AudienceTests(PushCase):
         self.tell()
         self.successResultOf(self.push.stopService())
         self.assertEqual([waiting], given_up)
+
+
+class AccountTests(PushCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.subscriptions.save(ANN.subscription("ann"))
+        self.subscriptions.save(BOB.subscription("bob"))
+
+    def test_an_account_that_is_gone_or_locked(self) -> None:
+        self.people.remove("ann")
+        self.hub.publish(Event(name="admin:usersChanged"))
+        self.assertEqual(["bob"], self.subscriptions.owners())
+        self.people.add("ann")
+        self.tell(owner="ann")
+        self.assertEqual([], self.sent)
+
+    def test_accounts_that_changed_while_it_was_down(self) -> None:
+        self.people.remove("bob")
+        self.successResultOf(self.push.stopService())
+        self.push.startService()
+        self.assertEqual(["ann"], self.subscriptions.owners())
 
 
 class SingleUserTests(PushCase):
