@@ -15,7 +15,7 @@ function Limit({ session }: { session: Session }) {
   const now = useNow();
   const notice = limitNotice(session, now);
   if (!notice) return null;
-  const arm = notice.button === "Continue then";
+  const arm = notice.button === "Continue when it ends";
   return (
     <div class="banner session-notice" data-testid="limit-notice">
       <Icon name="clock" size={16} />
@@ -45,8 +45,10 @@ export function SessionNotice() {
   const item = approvalOf(session.id);
   return (
     <div class="banner-place session-notices" role="status">
-      {session.limitPaused && <Limit session={session} />}
-      {!session.limitPaused && item && item.kind !== "idle" && <Asks item={item} />}
+      <div class="notice-stack">
+        {item && item.kind !== "idle" && <Asks item={item} />}
+        {session.limitPaused && <Limit session={session} />}
+      </div>
     </div>
   );
 }

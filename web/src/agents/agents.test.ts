@@ -133,7 +133,7 @@ describe("limit", () => {
       const notice = limitNotice(session({ limitPaused: true, ...(autoResume && { autoResume }) }), NOON);
       expect(notice).toEqual({
         text: "A usage limit is reached. It waits for you.",
-        button: "Continue then",
+        button: "Continue when it ends",
       });
     },
   );

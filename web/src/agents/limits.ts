@@ -5,14 +5,15 @@ import { clockText, untilText } from "./times.ts";
 export interface LimitNotice {
   text: string;
   /** What the button does: it arms or cancels the automatic continuation. */
-  button: "Continue then" | "Do not continue";
+  button: "Continue when it ends" | "Do not continue";
 }
 
 export function limitNotice(session: Session, now: number): LimitNotice | undefined {
   if (!session.limitPaused) return undefined;
   const enabled = session.autoResume?.enabled === true;
   const at = session.autoResume?.resumeAt;
-  if (!enabled) return { text: "A usage limit is reached. It waits for you.", button: "Continue then" };
+  if (!enabled)
+    return { text: "A usage limit is reached. It waits for you.", button: "Continue when it ends" };
   const when =
     at === undefined
       ? "It goes on when the limit ends."
