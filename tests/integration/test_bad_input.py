@@ -43,6 +43,7 @@ QUERIES = (
     "until=,",
     "fresh=2",
 )
+HOOKS = ("/api/hook-event", "/api/status-telemetry")
 WEBSOCKET = "/ws/"
 STREAM = "/api/events"
 
@@ -55,6 +56,7 @@ class BadInputTests(SynchronousTestCase):
         self.addCleanup(self.daemon.close)
         self.daemon.start()
         self.session = new_session(self.daemon)
+        self.secret = (self.daemon.data / "hook-secret").read_text().strip()
         self.document = self.daemon.request("GET", "/api/openapi.json").json()
         self.before = self.state()
 
@@ -79,6 +81,8 @@ class BadInputTests(SynchronousTestCase):
         connection = http.client.HTTPConnection(str(where.hostname), where.port, timeout=PATIENCE)
         try:
             connection.putrequest(method, path, skip_accept_encoding=True)
+            if path in HOOKS:
+                connection.putheader("X-Service-Hook-Secret", self.secret)
             if body is not None:
                 connection.putheader("Content-Type", "application/json")
                 connection.putheader("Content-Length", str(len(body)))
@@ -148,8 +152,8 @@ class BadInputTests(SynchronousTestCase):
 
     def test_huge_bodies(self) -> None:
         for method, path, operation in self.routes():
-            if self.schema(operation) is None:
-                continue
+            if self.schema(operation) is None or path in HOOKS:
+                continue  # what an agent tells of itself may be longer
             body = b'{"a": "' + b"x" * (1024 * 1024) + b'"}'
             try:
                 status, _ = self.send(method, self.concrete(path), body)
