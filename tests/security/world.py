@@ -49,6 +49,13 @@ class WorldClock(Clock):
     def callWhenRunning(self, work: Callable[..., object], *args: Any) -> None:
         work(*args)
 
+    def spawnProcess(self, *args: Any, **kwargs: Any) -> None:
+        """This machine runs nothing.
+
+        @raise OSError: always.
+        """
+        raise PermissionError("no programs in this world")
+
 
 class _NoThreads(NoThreads, Service):
     def __init__(self, reactor: object) -> None:
