@@ -140,6 +140,7 @@ ROWS: dict[str, Row] = {
     "PUT /api/clis/custom/{id}": _admin({"label": "x", "binary": "/bin/true"}, id="mine"),
     "DELETE /api/clis/{id}": _admin(id="mine"),
     "POST /api/clis/{id}/install": _admin(id="codex"),
+    "GET /api/doctor": _admin(),
     "GET /healthz": Row(access="public"),
     "GET /api/status": Row(access="user", scope=READ),
     "GET /api/events": Row(access="user", scope="events"),
