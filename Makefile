@@ -8,7 +8,8 @@ BIN := .venv/bin
 PACKAGING := setup.py setup.cfg pyproject.toml MANIFEST.in
 WEB := $(shell find web -name node_modules -prune -o -type f -print 2>/dev/null)
 RUN_NEEDS := tmux git curl
-TEST_NEEDS := $(RUN_NEEDS) chromium openssh-client=ssh openssh-server=sshd podman runc
+TEST_NEEDS := $(RUN_NEEDS) chromium openssh-client=ssh openssh-server=sshd podman runc \
+	nginx-light=nginx
 
 .DELETE_ON_ERROR:
 .PHONY: help run test check bench stress web docs clean

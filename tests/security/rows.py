@@ -44,6 +44,12 @@ READ, INPUT, MANAGE = "sessions:read", "sessions:input", "sessions:manage"
 SESSION = "{session}"
 """Stands for ann's session in a body or query."""
 
+PUSH = "https://push.example/of-mallory"
+KEYS = {
+    "p256dh": "BGsX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKW"
+    "T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU",
+    "auth": "YWFhYWFhYWFhYWFhYWFhYQ",
+}
 CLI = {
     "id": "mine",
     "label": "Mine",
@@ -101,6 +107,26 @@ ROWS: dict[str, Row] = {
     "POST /api/status-telemetry": Row(
         access="hook", body={"sessionId": SESSION, "data": {}}, foreign=404
     ),
+    "GET /api/approvals": Row(access="user", scope="approvals"),
+    "POST /api/approvals/{item}/answer": Row(
+        access="user",
+        scope="approvals",
+        body={"action": "approve"},
+        path={"item": "none"},
+        foreign=404,
+    ),
+    "POST /api/approvals/{item}/dismiss": Row(
+        access="user", scope="approvals", path={"item": "none"}, foreign=404
+    ),
+    "POST /api/approvals/session/{id}/viewed": _owner("approvals"),
+    "GET /api/sessions/{id}/last-response": _owner(READ),
+    "GET /api/history/sessions": Row(access="user"),
+    "GET /api/webhook": _admin(),
+    "PUT /api/webhook": _admin({"enabled": True}),
+    "POST /api/webhook/test": _admin(),
+    "GET /api/push/key": Row(access="user"),
+    "POST /api/push/subscriptions": Row(access="user", body={"endpoint": PUSH, "keys": KEYS}),
+    "DELETE /api/push/subscriptions": Row(access="user", body={"endpoint": PUSH}),
     "GET /api/sessions/{id}/wait": _owner("waits"),
     "GET /api/sessions/{id}/wait-output": _owner("waits", query="match=x"),
     "GET /api/waits": Row(access="user", scope="waits", query=f"sessions={SESSION}", foreign=404),

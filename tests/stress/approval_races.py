@@ -36,6 +36,33 @@ SPAN = 1.5
 """Seconds within which the dialog changes."""
 
 
+class SlowClient(Client):
+    """Takes a while over a person's key; what is typed meanwhile waits in its terminal."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__()
+        self.clock = clock
+        self.waiting: list[bytes] | None = None
+        self.delay = 0.0
+        self.change: Callable[[], None] = lambda: None
+
+    def received(self, data: bytes) -> None:
+        if self.waiting is not None:
+            self.waiting.append(data)
+        elif data == b"y":
+            self.waiting = []
+            self.clock.callLater(self.delay, self.act, self.change)
+        else:
+            super().received(data)
+
+    def act(self, change: Callable[[], None]) -> None:
+        """The person's key has its effect, then all that waited."""
+        change()
+        waiting, self.waiting = self.waiting or [], None
+        for data in waiting:
+            self.received(data)
+
+
 class Race:
     """One answer and one change."""
 
@@ -43,7 +70,7 @@ class Race:
         self.random = random.Random(seed)
         self.clock = Clock()
         self.clock.advance(1_800_000_000)
-        self.client = Client()
+        self.client = SlowClient(self.clock)
         host = FakeHost(self.clock, lambda spec: self.client)
         spec = PaneSpec(session_id=ID, argv=("x",), env={}, cwd="/", cols=80, rows=30)
         made = Deferred.fromCoroutine(FakeMultiplexer(self.clock, host).create(spec))
@@ -70,8 +97,8 @@ class Race:
         while not ended:
             due = min(call.getTime() for call in self.clock.getDelayedCalls())
             self.clock.advance(due - self.clock.seconds())
-        keys = [(name, key) for name, key in self.client.log if key != "y"]
-        return self._named(ended[0]), keys, meant
+        self.clock.advance(SPAN + SETTLE)
+        return self._named(ended[0]), list(self.client.log), meant
 
     def _scene(self) -> tuple[tuple[Page, ...], Answer]:
         kind = self.random.randrange(5)
@@ -101,9 +128,9 @@ class Race:
 
         def person() -> None:
             """Types; the program acts on it a little later."""
-            typed = Deferred.fromCoroutine(self.pane.write(b"y"))
-            typed.addErrback(lambda _: None)
-            self.clock.callLater(self.random.uniform(0, SETTLE - 0.01), change)
+            self.client.delay = self.random.uniform(0, SETTLE - 0.01)
+            self.client.change = change
+            Deferred.fromCoroutine(self.pane.write(b"y"))
 
         return self.random.choice((change, change, person))
 
@@ -113,9 +140,6 @@ class Race:
 
         async def do(operation: str, effect: Callable[[], Any]) -> Any:
             nonlocal free
-            if operation == "write":
-                # A person's byte counts from when it reaches the program.
-                return await real(operation, effect)
             now = self.clock.seconds()
             # Commands arrive in the order in which they were sent.
             free = max(free, now + self.random.uniform(0, SLOWEST))

@@ -65,7 +65,6 @@ class AnswerScreen:
         self._clock = clock
         self._pane = pane
         self._rules = rules
-        self._own: float | None = None
 
     async def see(self) -> Seen:
         """Look, at rest if the screen ever is.
@@ -75,8 +74,7 @@ class AnswerScreen:
         for pause in RESTS:
             if pause:
                 await sleep(self._clock, pause)
-            await self._settled()
-            guard = await self._pane.guard()
+            guard = await self._settled()
             if guard.still:
                 break
         return self._seen(guard)
@@ -88,21 +86,20 @@ class AnswerScreen:
     async def do(self, step: Press | Paste, seen: Seen) -> bool:
         """Do it, if the screen is still what was seen."""
         if isinstance(step, Press):
-            done = await self._pane.press_if(step.key, seen.guard, seen.rows)
-        else:
-            done = await self._pane.paste_if(step.text, seen.guard, seen.rows)
-        if done:
-            self._own = self._pane.typed_at
-        return done
+            return await self._pane.press_if(step.key, seen.guard, seen.rows)
+        return await self._pane.paste_if(step.text, seen.guard, seen.rows)
 
-    async def _settled(self) -> None:
-        """Wait until what somebody else typed has had its effect."""
+    async def _settled(self) -> Guard:
+        """Look once what somebody else typed has had its effect."""
         for _ in range(TYPING_LIMIT):
             typed = self._pane.typed_at
-            left = SETTLE if typed is None else typed + SETTLE - self._clock.seconds()
-            if typed is None or typed == self._own or left <= 0:
-                return
-            await sleep(self._clock, left)
+            left = 0.0 if typed is None else typed + SETTLE - self._clock.seconds()
+            if left > 0:
+                await sleep(self._clock, left)
+                continue
+            guard = await self._pane.guard()
+            if self._pane.typed_at == typed:
+                return guard
         raise conflict("somebody is typing in the terminal")
 
     def _seen(self, guard: Guard) -> Seen:

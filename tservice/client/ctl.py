@@ -19,6 +19,7 @@ from tservice.client.api import ApiError, Client
 from tservice.client.auditing import CannotLook, verify_log
 from tservice.client.tls import CERTIFICATE, KEY, LONGEST_DAYS, make_certificate
 from tservice.core.files import FileError, read_text
+from tservice.doctor.interfaces import CATEGORIES, look
 
 BROKEN, FAILED = 1, 2
 """Exit statuses: the audit log is not in order; it could not be done."""
@@ -49,6 +50,8 @@ def parser() -> argparse.ArgumentParser:
     tls.add_argument("names", nargs="+", help="host names and addresses it is for")
     tls.add_argument("--out", type=Path, default=Path(), help="folder to write to")
     tls.add_argument("--days", type=int, default=397, help="how long it holds")
+    doctor = commands.add_parser("doctor", help="which programs are missing or too old")
+    doctor.add_argument("category", nargs="?", choices=CATEGORIES, help="only these")
     call = commands.add_parser("call", help="one request to the API")
     call.add_argument("method", help="GET, POST, PUT, PATCH or DELETE")
     call.add_argument("path", help="from /api/v1 on: /sessions")
@@ -150,6 +153,8 @@ async def _status(words: argparse.Namespace, shell: Shell) -> int:
         return verify_command(words, shell)
     if words.command == "tls":
         return tls_command(words, shell)
+    if words.command == "doctor":
+        return look(words.category, shell.environ, shell.home, shell.out)
     try:
         client = client_of(shell.environ)
     except (OSError, FileError) as error:

@@ -27,6 +27,7 @@ from zope.interface import Interface
 from tservice.clis.capabilities import Capabilities, Hooks, McpConfig, Transcript, Trust
 from tservice.clis.model import Entry, Kind
 from tservice.clis.params import ParamValue
+from tservice.clis.stock import stock_entries
 
 __all__ = [
     "Capabilities",
@@ -41,6 +42,7 @@ __all__ = [
     "ParamValue",
     "Transcript",
     "Trust",
+    "stock_entries",
 ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,8 +10,8 @@ from attrs import frozen
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
-from tservice.clis.interfaces import Entry, ICliRegistry, Kind
-from tservice.doctor.catalogue import Cli
+from tservice.clis.interfaces import ICliRegistry
+from tservice.doctor.registered import registered
 from tservice.doctor.routes import DoctorRoutes
 from tservice.doctor.service import DoctorService
 
@@ -55,18 +55,3 @@ def build_doctor(
         clis=lambda: registered(clis.entries()),
     )
     return Doctor(service=service, routes=DoctorRoutes(service))
-
-
-def registered(entries: Iterable[Entry]) -> list[Cli]:
-    """What the doctor looks for of a registry: the enabled entries; for C{tsctl doctor} too."""
-    return [
-        Cli(
-            id=entry.id,
-            label=entry.label,
-            names=entry.binaries,
-            install=() if entry.install is None else entry.install.command,
-            runs=entry.kind is not Kind.SHELL,
-        )
-        for entry in entries
-        if entry.enabled
-    ]

@@ -264,6 +264,9 @@ class Kernel:
             self._tell(call, error)
             raise
         self._tell(call, result)
+        if operation.style is Style.LONG_POLL:
+            # It may have been parked for minutes; whoever asked may be shut out by now.
+            await self._gate.identify(request.visit, operation)
         if operation.style is Style.STREAM:
             return None
         return envelope.success(result, operation.style)

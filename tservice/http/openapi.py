@@ -30,6 +30,7 @@ ERROR: Schema = {
 
 SECURITY: Schema = {
     "basic": {"type": "http", "scheme": "basic"},
+    "token": {"type": "http", "scheme": "bearer"},
     "cookie": {"type": "apiKey", "in": "cookie", "name": "service_session"},
     "hookSecret": {"type": "apiKey", "in": "header", "name": "X-Service-Hook-Secret"},
 }
@@ -114,7 +115,7 @@ def _operation(operation: Operation, method: str, schemas: _Schemas) -> Schema:
         "summary": operation.summary,
         "tags": [operation.tag],
         "responses": {**_success(operation, schemas), **_failures(operation)},
-        "security": _security(operation.access),
+        "security": _security(operation),
         "x-access": operation.access.value,
     }
     parameters = _path_parameters(operation) + _query_parameters(operation, schemas)
@@ -139,10 +140,14 @@ def operation_id(method: str, path: str) -> str:
     return method.lower() + "".join(word[:1].upper() + word[1:] for word in words)
 
 
-def _security(access: Access) -> list[Schema]:
+def _security(operation: Operation) -> list[Schema]:
+    """Who may call it, and the scope that a token needs (OpenAPI 3.1 lists roles so)."""
+    access, scope = operation.access, operation.token_scope
     if access in (Access.PUBLIC, Access.CAPABILITY):
         return []
     user: list[Schema] = [{"basic": []}, {"cookie": []}]
+    if scope is not None:
+        user.append({"token": [scope.value]})
     return [{"hookSecret": []}, *user] if access is Access.HOOK else user
 
 

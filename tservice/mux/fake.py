@@ -65,6 +65,8 @@ class FakePane:
         self.paused = False
         self._listeners = PaneListeners()
         self._attached = True
+        self._typings = 0
+        self.typed_at: float | None = None
         hosted.clients[id(self)] = self
 
     @property
@@ -84,10 +86,6 @@ class FakePane:
         return self.hosted.rows
 
     @property
-    def typed_at(self) -> float | None:
-        return self.hosted.typed_at
-
-    @property
     def title(self) -> str:
         return self.hosted.grid.title
 
@@ -96,27 +94,29 @@ class FakePane:
 
     async def write(self, data: bytes, mark: Mark | None = None) -> None:
         for piece, moved in pieces(data, mark):
-            await self._do("write", partial(self.hosted.type, piece, moved))
+            await self._type("write", partial(self.hosted.type, piece, moved))
 
     async def send_key(self, name: str, mark: Mark | None = None) -> None:
-        await self._do("send_key", lambda: self._press(name, mark))
+        await self._type("send_key", lambda: self._press(name, mark))
 
     async def paste(self, text: str, mark: Mark | None = None) -> None:
-        await self._do("paste", lambda: self._paste(text, mark))
+        await self._type("paste", lambda: self._paste(text, mark))
 
     async def guard(self) -> Guard:
+        typed = self._typings
+
         def look() -> Guard:
             hosted = self.hosted
-            seal = (hosted.typings, None if hosted.restless else hosted.prints)
+            seal = (typed, None if hosted.restless else hosted.prints)
             return Guard(capture=self._capture(0), still=not hosted.restless, seal=seal)
 
         return await self._do("guard", look)
 
     async def press_if(self, key: str, guard: Guard, rows: Sequence[int]) -> bool:
-        return await self._do("press_if", lambda: self._if(guard, rows, lambda: self._press(key)))
+        return await self._type_if("press_if", guard, rows, lambda: self._press(key))
 
     async def paste_if(self, text: str, guard: Guard, rows: Sequence[int]) -> bool:
-        return await self._do("paste_if", lambda: self._if(guard, rows, lambda: self._paste(text)))
+        return await self._type_if("paste_if", guard, rows, lambda: self._paste(text))
 
     async def last_mark(self) -> Mark | None:
         return await self._do("last_mark", lambda: self.hosted.mark)
@@ -180,6 +180,14 @@ class FakePane:
         self._listeners.clear()
         self._host.lose(self.session_id)
 
+    async def _type(self, operation: str, effect: Callable[[], None]) -> None:
+        self._typings += 1
+        self.typed_at = self._host.clock.seconds()
+        try:
+            await self._do(operation, effect)
+        finally:
+            self.typed_at = self._host.clock.seconds()
+
     def _press(self, name: str, mark: Mark | None = None) -> None:
         typed = digit(name)
         if typed is None:
@@ -195,15 +203,23 @@ class FakePane:
         self.hosted.type(b"\x1b[200~" + data + b"\x1b[201~" if bracketed else data, mark)
         self.hosted.pastes.append(data.decode())
 
-    def _if(self, guard: Guard, rows: Sequence[int], effect: Callable[[], None]) -> bool:
+    async def _type_if(
+        self, operation: str, guard: Guard, rows: Sequence[int], effect: Callable[[], None]
+    ) -> bool:
         if self.hosted.ending is not None:
             raise PaneGone(f"the process of session {self.session_id} is over")
-        typed, prints = guard.seal
+        if guard.seal[0] != self._typings:
+            return False
+        self._typings += 1
+        return await self._do(operation, lambda: self._if(guard, rows, effect))
+
+    def _if(self, guard: Guard, rows: Sequence[int], effect: Callable[[], None]) -> bool:
+        prints = guard.seal[1]
         now = self._capture(0)
         same = all(now.lines[row] == guard.capture.lines[row] for row in rows)
         silent = prints is None or prints == self.hosted.prints
         size = (now.cols, now.rows) == (guard.capture.cols, guard.capture.rows)
-        if typed != self.hosted.typings or not (same and silent and size):
+        if not (same and silent and size):
             return False
         effect()
         return True

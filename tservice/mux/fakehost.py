@@ -145,7 +145,6 @@ class HostedPane:
     @ivar mark: what was typed last with a mark.
     @ivar copy_mode: set by a test; the next typed byte leaves it.
     @ivar gone: the server has ended.
-    @ivar typings: how often something was typed.
     @ivar prints: how often the program printed.
     @ivar restless: set by a test; guards compare rows only, as of a screen that never rests.
     """
@@ -164,8 +163,6 @@ class HostedPane:
     copy_mode: bool = False
     ending: PaneExit | None = None
     gone: bool = False
-    typings: int = 0
-    typed_at: float | None = None
     prints: int = 0
     restless: bool = False
     clients: dict[int, Client] = field(factory=dict)
@@ -283,8 +280,6 @@ class HostedPane:
         if self.ending is not None:
             raise PaneGone(f"the process of session {self.spec.session_id} is over")
         self.copy_mode = False
-        self.typings += 1
-        self.typed_at = self.clock.seconds()
         self.mark = mark if mark is not None else self.mark
         self.typed += data
         self.program.received(data)

@@ -173,7 +173,9 @@ class IPane(Interface):
     rows: int = Attribute("rows as applied")
     title: str = Attribute("the pane's title as the program set it")
     paused: bool = Attribute("true between pause and resume")
-    typed_at: float | None = Attribute("seconds of the clock when something was last typed here")
+    typed_at: float | None = Attribute(
+        "clock seconds when typing without a guard was last sent or done"
+    )
 
     def listen(listener: IPaneListener) -> Callable[[], None]:
         """Start telling C{listener}; the returned function ends it."""

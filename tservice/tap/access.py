@@ -39,6 +39,7 @@ from tservice.http.operations import Operation
 from tservice.http.sse import EventStreams
 from tservice.http.static import Pages
 from tservice.http.websocket import WebSockets
+from tservice.push.store import PushStore
 from tservice.sessions.service import SessionService
 from tservice.store.database import Database
 from tservice.tap.base import Base
@@ -136,6 +137,8 @@ def _accounts(
     def revoke(username: str) -> int:
         ended = cookies.revoke(lambda session: session.username == username)
         ground.drop(lambda identity: identity.username == username)
+        if accounts.identity(username) is None:
+            PushStore(ground.database).delete_all_of(username)
         return ended
 
     around = Surroundings(

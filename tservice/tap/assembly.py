@@ -34,9 +34,8 @@ from tservice.status.service import Sources, StatusService
 from tservice.tap.access import Ground, wire_access
 from tservice.tap.audit import wire_audit
 from tservice.tap.base import Base
-from tservice.tap.features import wire_git, wire_webhooks
+from tservice.tap.features import wire_features
 from tservice.tap.ground import open_database, wire_clis, wire_mux
-from tservice.tap.push import wire_push
 from tservice.tap.root import Startup
 from tservice.tap.sessions import Sessions, wire_sessions
 
@@ -54,7 +53,6 @@ def assemble(base: Base, stack: ServiceStack) -> None:
     sessions = wire_sessions(
         base, database, settings, clis, mux, lambda: listener, threads, stack, audit.routes.typed
     )
-    webhooks = wire_webhooks(base, database, settings, sessions.service, stack)
     sockets = WebSockets(base.reactor)
     status = wire_status(base, sessions)
     streams = wire_streams(base, sessions, status, stack)
@@ -70,6 +68,7 @@ def assemble(base: Base, stack: ServiceStack) -> None:
         pages=pages,
     )
     access = wire_access(ground, stack)
+    features = wire_features(ground, access.accounts, settings, clis, stack)
     metrics = wire_metrics(sessions, sockets, streams)
     operations = documented(
         [
@@ -81,9 +80,7 @@ def assemble(base: Base, stack: ServiceStack) -> None:
             *StatusRoutes(status.describe).operations(),
             *streams.operations(),
             *metrics.operations(),
-            *wire_git(base, threads, sessions.service, stack).operations(),
-            *webhooks.operations(),
-            *wire_push(base, database, settings, threads, sessions.service, access.accounts, stack),
+            *features.operations,
         ]
     )
     kernel = Kernel(
@@ -94,7 +91,7 @@ def assemble(base: Base, stack: ServiceStack) -> None:
 
     async def take_up() -> None:
         await sessions.open()
-        webhooks.start()
+        features.start()
 
     startup = Startup(base, take_up, listener, lambda: give_up(base.reactor))
     # One turn of the reactor, in which what was just written leaves for those who read.

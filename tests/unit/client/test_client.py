@@ -121,8 +121,8 @@ class CommandCase(SynchronousTestCase):
 
     @property
     def said(self) -> str:
-        found = f"{self.shell.out.getvalue()}{self.shell.error.getvalue()}"  # type: ignore[attr-defined]
-        return found
+        shell: Any = self.shell
+        return f"{shell.out.getvalue()}{shell.error.getvalue()}"
 
 
 class VerifyTests(CommandCase):

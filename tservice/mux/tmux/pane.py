@@ -298,7 +298,6 @@ class TmuxPane:
             return False
         # Whatever is typed from here on goes through the same channel, behind this line.
         self._typings += 1
-        self.typed_at = self._clock.seconds()
         screen = [plain(line) for line in guard.capture.lines]
         size = (guard.capture.cols, guard.capture.rows)
         test = guards.condition(screen, rows, second, size)

@@ -1,0 +1,191 @@
+"""The real child process among tools that lie, hang, flood, fail and leave things behind."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from twisted.internet import reactor
+from twisted.internet.defer import Deferred
+from twisted.internet.task import LoopingCall
+from twisted.trial.unittest import SynchronousTestCase, TestCase
+
+from tests.integration.harness import PATIENCE, ROOT, wait_until_gone
+from tservice.core.errors import ServiceError
+from tservice.doctor.catalogue import Cli
+from tservice.doctor.command import examine, run
+from tservice.doctor.launch import TIME_LIMIT, child_order
+from tservice.doctor.model import Category
+from tservice.doctor.service import DoctorService
+
+TSCTL = "from tservice.client.ctl import main; main()"
+TOOLS = {
+    "tmux": "echo tmux 3.1c",
+    "git": "echo hello",
+    "curl": "exit 3",
+    "soffice": "echo LibreOffice 7.4.7.2; sleep 600 & echo $! > $HOME/left",
+    "pdftoppm": "echo 'pdftoppm version 22.12.0' >&2",
+    "ssh": "exec sleep 600",
+    "podman": "while :; do echo podman version 4.3.1; done",
+    "cloudflared": "exec >&- 2>&-; exec sleep 600",
+}
+
+
+class FakeHost:
+    """A PATH of nothing but fakes, and a home folder."""
+
+    def __init__(self) -> None:
+        self.home = Path("home").absolute()
+        self.bin = Path("bin").absolute()
+        self.home.mkdir()
+        self.bin.mkdir()
+
+    @property
+    def environ(self) -> dict[str, str]:
+        return {"PATH": f"{self.bin}:/usr/bin:/bin", "HOME": str(self.home)}
+
+    def put(self, name: str, text: str) -> None:
+        path = self.bin / name
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+
+    def report(self, category: Category | None, *clis: Cli) -> dict[str, dict[str, Any]]:
+        order = child_order(category, clis, self.home)
+        found = examine(order, self.environ, TIME_LIMIT)
+        assert found is not None
+        return {tool["id"]: tool for tool in found["tools"]}
+
+
+class ToolTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.host = FakeHost()
+
+    def test_tools_of_bad_faith(self) -> None:
+        for name, text in TOOLS.items():
+            self.host.put(name, text)
+        (self.host.bin / "libreoffice").mkdir()
+        (self.host.bin / "docker").write_text("not executable")
+        found = self.host.report(None, Cli(id="none", label="None", names=("nonesuch-cli",)))
+        shown = {
+            name: (tool["status"], tool.get("version"), tool.get("reason"))
+            for name, tool in found.items()
+            if name in ("tmux", "git", "curl", "libreoffice", "pdftoppm", "ssh", "cloudflared",
+                        "cli-none")
+        }  # fmt: skip
+        self.assertEqual(
+            {
+                "tmux": ("outdated", "3.1c", "3.2 or newer is needed"),
+                "git": ("error", None, "it did not tell its version"),
+                "curl": ("error", None, "it ended with status 3"),
+                "cli-none": ("missing", None, None),
+                "libreoffice": ("error", None, "it did not answer within 5 seconds"),
+                "pdftoppm": ("ok", "22.12.0", None),
+                "ssh": ("error", None, "it did not answer within 5 seconds"),
+                "cloudflared": ("error", None, "it did not end"),
+            },
+            shown,
+        )
+        self.assertEqual("ok", found["python"]["status"])
+        self.assertTrue(found["tmux"]["installHint"])
+        self.assertTrue(found["cli-none"]["installHint"])
+        wait_until_gone(int((self.host.home / "left").read_text()))
+
+    def test_a_tool_that_floods_is_cut_off(self) -> None:
+        for name in ("docker", "podman"):
+            self.host.put(name, TOOLS["podman"])
+        found = self.host.report(Category.OTHER)["containers"]
+        self.assertEqual(
+            ("ok", "4.3.1", str(self.host.bin / "docker")),
+            (found["status"], found["version"], found["path"]),
+        )
+
+    def test_the_command(self) -> None:
+        self.host.put("tmux", "echo tmux 3.4")
+        self.host.put("curl", "echo curl 8.0.1")
+        out = io.StringIO()
+        self.assertEqual(0, run(Category.CORE, [], self.host.environ, self.host.home, out))
+        self.assertIn(f"ok       tmux 3.4 {self.host.bin}/tmux\n", out.getvalue())
+        self.host.put("curl", "exit 1")
+        self.assertEqual(1, run(Category.CORE, [], self.host.environ, self.host.home, out))
+        status = run(None, [], self.host.environ, self.host.home, out, limit=0.001)
+        self.assertEqual(2, status)
+
+    def test_tsctl(self) -> None:
+        self.host.put("tmux", "echo tmux 3.1")
+        found = subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                "from tservice.client.ctl import main; main()",
+                "doctor",
+                "core",
+            ],
+            env={**self.host.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        self.assertEqual((1, ""), (found.returncode, found.stderr))
+        self.assertIn("outdated tmux 3.1 ", found.stdout)
+        self.assertIn("Claude Code", found.stdout)
+
+    def test_secrets_of_the_service_are_not_told(self) -> None:
+        self.host.put("tmux", 'echo "tmux 3.4"; env > $HOME/env')
+        order = child_order(Category.CORE, [], self.host.home)
+        examine(order, {**self.host.environ, "SERVICE_PASSWORD": "s3cr3t"}, TIME_LIMIT)
+        env = (self.host.home / "env").read_text()
+        self.assertNotIn("s3cr3t", env)
+        self.assertNotIn("PYTHONPATH", env)
+
+
+class ServiceTests(TestCase):
+    """The daemon's side, with real processes."""
+
+    def make(self, **fields: Any) -> DoctorService:
+        self.host = FakeHost()
+        io: Any = reactor
+        return DoctorService(
+            clock=io,
+            processes=io,
+            environ=self.host.environ,
+            home=self.host.home,
+            clis=tuple,
+            **fields,
+        )
+
+    async def test_a_report(self) -> None:
+        service = self.make()
+        found = await service.examine(Category.OFFICE)
+        self.assertEqual({"libreoffice", "pdftoppm"}, {tool["id"] for tool in found["tools"]})
+        await service.stop()
+
+    async def test_no_report(self) -> None:
+        service = self.make(argv=lambda: ["/bin/sh", "-c", "echo oops >&2; exit 1"])
+        with self.assertRaises(ServiceError) as caught:
+            await service.examine(None)
+        self.assertEqual(500, caught.exception.status)
+        await service.stop()
+
+    async def test_a_stop_ends_the_child_and_what_it_started(self) -> None:
+        service = self.make()
+        self.host.put("soffice", "echo $$ > $HOME/pid; exec sleep 600")
+        asked: Deferred[Any] = Deferred.fromCoroutine(service.examine(Category.OFFICE))
+        asked.addErrback(lambda failure: failure.trap(ServiceError))
+        written = self.host.home / "pid"
+
+        def look() -> None:
+            if written.exists() and written.read_text():
+                loop.stop()
+
+        loop = LoopingCall(look)
+        await loop.start(0.02)
+        await service.stop()
+        await asked
+        wait_until_gone(int(written.read_text()))
+        self.assertRaises(ProcessLookupError, os.kill, int(written.read_text()), signal.SIGCONT)

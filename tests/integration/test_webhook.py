@@ -1,0 +1,375 @@
+"""Real receivers on loopback: exact bytes, bad faith, and a service that is killed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import IPv4Address
+from pathlib import Path
+from typing import Any
+
+import psutil
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.hashes import SHA256
+from OpenSSL import SSL
+from twisted.internet import reactor
+from twisted.internet.endpoints import TCP4ServerEndpoint
+from twisted.internet.interfaces import IOpenSSLContextFactory
+from twisted.internet.protocol import Factory, Protocol
+from twisted.internet.task import deferLater
+from twisted.protocols.tls import TLSMemoryBIOFactory
+from twisted.trial.unittest import SynchronousTestCase, TestCase
+from zope.interface import implementer
+
+from tests.integration.harness import PATIENCE, ROOT
+from tservice.core.outbound import TIME_LIMIT, Outbound
+from tservice.notify.model import Kind, Message, Result, Urgency, Webhook
+from tservice.notify.sender import Sender
+
+MESSAGE = Message(
+    event="permission_prompt",
+    title="b\u00fc <asks>",
+    body="Tool: Bash",
+    urgency=Urgency.CRITICAL,
+    host="desk",
+    at=1_700_000_000_042,
+    session_id="s1",
+    session_name="b\u00fc",
+)
+HEADS = {
+    Kind.TOPIC: [
+        b"Content-Type: text/plain; charset=utf-8",
+        b"Priority: 5",
+        b"Tags: rotating_light",
+        b"Title: =?utf-8?B?ZGVzazogYsO8IDxhc2tzPg==?=",
+    ],
+    Kind.CHAT_A: [b"Content-Type: application/json"],
+    Kind.CHAT_B: [b"Content-Type: application/json"],
+    Kind.GENERIC: [b"Content-Type: application/json"],
+}
+LOOPBACK = IPv4Address("127.0.0.1")
+BODIES = {
+    Kind.TOPIC: "Tool: Bash",
+    Kind.CHAT_A: '{"text":"desk: b\u00fc &lt;asks&gt;\\nTool: Bash"}',
+    Kind.CHAT_B: '{"content":"desk: b\u00fc <asks>\\nTool: Bash","allowed_mentions":{"parse":[]}}',
+    Kind.GENERIC: '{"event":"permission_prompt","title":"b\u00fc <asks>","body":"Tool: Bash",'
+    '"urgency":"critical","sessionId":"s1","sessionName":"b\u00fc","host":"desk",'
+    '"at":"2023-11-14T22:13:20.042Z"}',
+}
+
+
+class Peer(Protocol):
+    """A receiver that does what its factory says."""
+
+    factory: Receiver
+
+    def connectionMade(self) -> None:
+        self.factory.connections.append(self)
+        if self.factory.greeting:
+            self.act(self.factory.greeting)
+
+    def dataReceived(self, data: bytes) -> None:
+        self.factory.received += data
+        if not self.factory.greeting:
+            self.act(self.factory.behave)
+
+    def act(self, behave: Callable[[Any], None]) -> None:
+        behave(self.transport)
+
+
+class Receiver(Factory):
+    """Accepts connections.
+
+    @ivar greeting: done at once, before anything was received.
+    @ivar behave: done with each piece that was received.
+    """
+
+    noisy = False
+
+    def __init__(
+        self, behave: Callable[[Any], None], greeting: Callable[[Any], None] | None = None
+    ) -> None:
+        self.behave = behave
+        self.greeting = greeting
+        self.received = b""
+        self.connections: list[Peer] = []
+
+    def buildProtocol(self, addr: Any) -> Any:
+        peer = Peer()
+        peer.factory = self
+        return peer
+
+
+def says(answer: bytes) -> Callable[[Any], None]:
+    return lambda transport: transport.write(answer)
+
+
+def floods(head: bytes, piece: bytes) -> Callable[[Any], None]:
+    """Writes for as long as anybody reads."""
+
+    class Source:
+        def __init__(self, transport: Any) -> None:
+            self.transport = transport
+
+        def resumeProducing(self) -> None:
+            self.transport.write(piece)
+
+        def stopProducing(self) -> None:
+            """The reader went away."""
+
+    def begin(transport: Any) -> None:
+        transport.write(head)
+        transport.registerProducer(Source(transport), False)
+
+    return begin
+
+
+class ReceiverCase(TestCase):
+    timeout = 30
+
+    async def listen(self, receiver: Receiver) -> int:
+        endpoint = TCP4ServerEndpoint(reactor, 0, interface="127.0.0.1")
+        self.port = await endpoint.listen(receiver)
+        self.receiver = receiver
+        address: Any = self.port.getHost()
+        return int(address.port)
+
+    async def attempt(
+        self, receiver: Receiver, kind: Kind = Kind.GENERIC, scheme: str = "http"
+    ) -> Result:
+        """One delivery; the receiver is closed after it."""
+        port = await self.listen(receiver)
+        loop: Any = reactor
+        sender = Sender(loop, Outbound(loop))
+        webhook = Webhook(kind=kind, url=f"{scheme}://127.0.0.1:{port}/hook/s3cr3t?x=1")
+        begun = loop.seconds()
+        try:
+            result = await sender.attempt(webhook, MESSAGE)
+            self.took = loop.seconds() - begun
+            return result
+        finally:
+            for peer in receiver.connections:
+                transport: Any = peer.transport
+                transport.abortConnection()
+            await self.port.stopListening()
+            await deferLater(loop, 0.02)
+
+
+class BytesTests(ReceiverCase):
+    async def test_every_kind(self) -> None:
+        for kind in Kind:
+            receiver = Receiver(says(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
+            result = await self.attempt(receiver, kind)
+            self.assertEqual((True, 200, None), (result.ok, result.status, result.error))
+            head, _, body = receiver.received.partition(b"\r\n\r\n")
+            request, *headers = head.split(b"\r\n")
+            host = next(line for line in headers if line.startswith(b"Host: 127.0.0.1:"))
+            self.assertEqual(b"POST /hook/s3cr3t?x=1 HTTP/1.1", request)
+            length = f"Content-Length: {len(BODIES[kind].encode())}".encode()
+            expected = [host, length, b"Connection: close", b"User-Agent: tservice", *HEADS[kind]]
+            self.assertEqual(sorted(expected), sorted(headers))
+            self.assertEqual(BODIES[kind].encode(), body)
+
+
+class BadFaithTests(ReceiverCase):
+    """Five seconds and a bounded memory at most, whatever the receiver does."""
+
+    async def test_answers(self) -> None:
+        for answer, error in (
+            (b"HTTP/1.1 500 No\r\n\r\n", "HTTP 500"),
+            (b"HTTP/1.1 307 Go\r\nLocation: http://169.254.169.254/\r\n\r\n", "The URL redirects"),
+            (b"SSH-2.0-x\r\n", "Network error"),
+        ):
+            self.assertEqual(error, (await self.attempt(Receiver(says(answer)))).error)
+
+    async def test_it_hangs_up(self) -> None:
+        receiver = Receiver(lambda transport: transport.abortConnection())
+        self.assertEqual("Network error", (await self.attempt(receiver)).error)
+
+    async def test_nobody_listens(self) -> None:
+        port = await self.listen(Receiver(says(b"")))
+        await self.port.stopListening()
+        loop: Any = reactor
+        webhook = Webhook(url=f"http://127.0.0.1:{port}/")
+        result = await Sender(loop, Outbound(loop)).attempt(webhook, MESSAGE)
+        self.assertEqual("Connection refused", result.error)
+
+    async def test_it_says_nothing(self) -> None:
+        result = await self.attempt(Receiver(says(b"")))
+        self.assertEqual("Timed out", result.error)
+        self.assertLess(self.took, TIME_LIMIT + 1)
+
+    async def test_endless_heads(self) -> None:
+        memory = psutil.Process().memory_info().rss
+        for piece in (b"X-A: " + b"a" * 8000 + b"\r\n", b"HTTP/1.1 100 Go\r\n\r\n" * 500):
+            receiver = Receiver(says(b""), floods(b"HTTP/1.1 200 OK\r\n", piece))
+            result = await self.attempt(receiver)
+            self.assertFalse(result.ok)
+            self.assertLess(self.took, TIME_LIMIT + 1)
+        self.assertLess(psutil.Process().memory_info().rss - memory, 32 * 1024 * 1024)
+
+    async def test_a_huge_body_is_not_read(self) -> None:
+        head = b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n"
+        result = await self.attempt(Receiver(floods(head, b"a" * 65536)))
+        self.assertEqual((True, 200), (result.ok, result.status))
+        self.assertLess(self.took, TIME_LIMIT)
+
+    async def test_no_tls_behind_https(self) -> None:
+        receiver = Receiver(says(b"HTTP/1.1 400 No\r\n\r\n"))
+        result = await self.attempt(receiver, scheme="https")
+        self.assertEqual("Network error", result.error)
+
+    async def test_a_tls_handshake_that_stops(self) -> None:
+        result = await self.attempt(Receiver(says(b"")), scheme="https")
+        self.assertEqual("Timed out", result.error)
+
+    async def test_a_certificate_nobody_knows(self) -> None:
+        receiver = Receiver(says(b"HTTP/1.1 200 OK\r\n\r\n"))
+        result = await self.attempt(_over_tls(receiver), scheme="https")
+        self.assertEqual("Network error", result.error)
+        self.assertEqual(b"", receiver.received)
+
+
+@implementer(IOpenSSLContextFactory)
+class _Context:
+    """A finished context."""
+
+    def __init__(self, context: SSL.Context) -> None:
+        self._context = context
+
+    def getContext(self) -> SSL.Context:
+        return self._context
+
+
+def _over_tls(receiver: Receiver) -> Any:
+    """C{receiver} behind a certificate that it made itself."""
+    key = rsa.generate_private_key(65537, 2048)
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(datetime(2020, 1, 1, tzinfo=UTC))
+        .not_valid_after(datetime(2120, 1, 1, tzinfo=UTC))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(LOOPBACK)]), False)
+        .sign(key, SHA256())
+    )
+    context = SSL.Context(SSL.TLS_METHOD)
+    context.use_certificate(certificate)
+    context.use_privatekey(key)
+    factory: Any = TLSMemoryBIOFactory(_Context(context), False, receiver)
+    factory.noisy = False
+    factory.connections = receiver.connections
+    return factory
+
+
+class Inbox:
+    """A receiver in threads: what came, and the status that it answers."""
+
+    def __init__(self) -> None:
+        self.status = 500
+        self.sessions: list[str] = []
+        self.changed = threading.Condition()
+        inbox = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                with inbox.changed:
+                    inbox.sessions.append(body["sessionId"])
+                    inbox.changed.notify_all()
+                self.send_response(inbox.status)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *args: object) -> None:
+                """Nobody reads it."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self.server.serve_forever)
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server.server_address[1]}/hook"
+
+    def wait(self, done: Callable[[list[str]], bool]) -> list[str]:
+        """What came, once it is C{done}."""
+        with self.changed:
+            assert self.changed.wait_for(lambda: done(self.sessions), PATIENCE), self.sessions
+            return list(self.sessions)
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self._thread.join()
+        self.server.server_close()
+
+
+class KillTests(SynchronousTestCase):
+    """Nothing that was published is lost to a kill; what was accepted does not come again."""
+
+    def setUp(self) -> None:
+        self.inbox = Inbox()
+        self.addCleanup(self.inbox.close)
+        self.folder = Path("data").absolute()
+        self.folder.mkdir()
+        config = {"enabled": True, "kind": "generic", "scope": "all", "url": self.inbox.url}
+        file = self.folder / "webhook.json"
+        file.touch(0o600)
+        file.write_text(json.dumps(config))
+
+    def start(self) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.integration.webhook_process", str(self.folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+        )
+        self.addCleanup(self.kill, process)
+        return process
+
+    def kill(self, process: subprocess.Popen[str]) -> None:
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+    def tell(self, process: subprocess.Popen[str], *sessions: str) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("".join(f"{name}\n" for name in sessions))
+        process.stdin.flush()
+        for name in sessions:
+            self.assertEqual(f"told {name}\n", process.stdout.readline())
+
+    def test_killed_while_a_retry_is_due(self) -> None:
+        names = [f"s{number}" for number in range(20)]
+        first = self.start()
+        self.tell(first, *names)
+        self.kill(first)
+        self.inbox.status = 200
+        self.inbox.wait(lambda _: True)
+        before = len(self.inbox.sessions)
+        second = self.start()
+        came = self.inbox.wait(lambda sessions: set(names) <= set(sessions[before:]))
+        self.assertEqual(sorted(names), sorted(set(came[before:])))
+        self.tell(second, "last")
+        self.inbox.wait(lambda sessions: "last" in sessions)
+        self.kill(second)
+        third = self.start()
+        self.tell(third, "marker")
+        after = self.inbox.wait(lambda sessions: "marker" in sessions)
+        # Whatever was answered before "last" was told is not told again.
+        again = after[after.index("last") + 1 :]
+        self.assertLessEqual(set(again), {"last", "marker"})
+        self.assertLess(len(again), 3)

@@ -1,0 +1,59 @@
+"""A process with nothing but the webhook in it, to be killed by a test.
+
+Arguments: a data folder.  Each line on stdin is the id of a session whose agent stops.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from twisted.internet import reactor
+from twisted.internet.stdio import StandardIO
+from twisted.protocols.basic import LineOnlyReceiver
+
+from tests.unit.clis.fakes import FakeSettings
+from tests.unit.notify.rig import FakeSessions
+from tservice.core.events import Event, EventHub
+from tservice.core.redact import Redactor
+from tservice.notify.build import build_webhooks
+from tservice.store.database import Database
+
+
+class Told(LineOnlyReceiver):
+    """Publishes what it is told, and says so once it is on the disk."""
+
+    delimiter = b"\n"
+
+    def __init__(self, hub: EventHub) -> None:
+        self._hub = hub
+
+    def lineReceived(self, line: bytes) -> None:
+        self._hub.publish(Event(name="hook:stop", session_id=line.decode()))
+        self.sendLine(b"told " + line)
+
+
+def main() -> None:
+    """Run until killed."""
+    loop: Any = reactor
+    sessions: Any = FakeSessions()
+    folder = Path(sys.argv[1])
+    hub = EventHub()
+    webhooks = build_webhooks(
+        reactor=loop,
+        database=Database.open(folder / "state.db", clock=loop),
+        hub=hub,
+        settings=FakeSettings(),
+        sessions=lambda: sessions,
+        data_dir=folder,
+        host_name="desk",
+        redactor=Redactor(),
+    )
+    webhooks.start()
+    StandardIO(Told(hub))
+    loop.run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,183 @@
+"""Versions, hints and the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.doctor.catalogue import (
+    INSTALL,
+    PYTHON,
+    TOOLS,
+    Cli,
+    cli_tool,
+    hint,
+    package_manager,
+    plain_clis,
+    read_clis,
+    tools,
+)
+from tservice.doctor.launch import read_report
+from tservice.doctor.model import (
+    Category,
+    Row,
+    Status,
+    fails,
+    is_older,
+    numbers,
+    read_version,
+    report,
+)
+from tservice.doctor.probe import judge, search_folders
+
+PRINTED = (
+    ("tmux 3.3a", "3.3a"),
+    ("tmux next-3.4", "3.4"),
+    ("tmux 3.5-rc2", "3.5-rc2"),
+    ("tmux openbsd-7.4", "7.4"),
+    ("git version 2.39.5 (Apple Git-154)", "2.39.5"),
+    ("curl 7.88.1 (x86_64-pc-linux-gnu) libcurl/7.88.1", "7.88.1"),
+    ("OpenSSH_9.2p1 Debian-2+deb12u3, OpenSSL 3.0.15 3 Sep 2024", "9.2p1"),
+    ("Docker version 24.0.5, build ced0996", "24.0.5"),
+    ("podman version 4.3.1", "4.3.1"),
+    ("cloudflared version 2024.1.5 (built 2024-01-22)", "2024.1.5"),
+    ("Chromium 120.0.6099.224 built on Debian 12.4", "120.0.6099.224"),
+    ("LibreOffice 7.4.7.2 40(Build:2)", "7.4.7.2"),
+    ("pdftoppm version 22.12.0\nCopyright 2005-2022", "22.12.0"),
+    ("v22.1.0", "22.1.0"),
+    ("a warning\n2.1.197 (Claude Code)", "2.1.197"),
+    ("hello", None),
+    ("", None),
+    ("version 7", None),
+)
+
+
+class VersionTests(SynchronousTestCase):
+    def test_what_tools_print(self) -> None:
+        for text, version in PRINTED:
+            self.assertEqual(version, read_version(text), text)
+
+    def test_order(self) -> None:
+        for version, least, older in (
+            ("3.1c", (3, 2), True),
+            ("3.2", (3, 2), False),
+            ("3.2a", (3, 2), False),
+            ("3.10", (3, 2), False),
+            ("2.9", (2, 31), True),
+            ("2.31.0", (2, 31), False),
+            ("2.31", (2, 31, 0), False),
+            ("4", (3, 2), False),
+            ("3", (3, 2), True),
+        ):
+            self.assertEqual(older, is_older(version, least), version)
+
+    @given(st.text(max_size=300))
+    def test_any_text(self, text: str) -> None:
+        version = read_version(text)
+        if version is not None:
+            self.assertLessEqual(len(version), 60)
+            self.assertTrue(numbers(version))
+
+    def test_judgement(self) -> None:
+        tmux = TOOLS[0]
+        for version, status in (
+            ("3.3a", Status.OK), ("3.1", Status.OUTDATED), (None, Status.ERROR)
+        ):  # fmt: skip
+            self.assertIs(status, judge(tmux, "/x/tmux", version, "apt").status)
+        old = judge(tmux, "/x/tmux", "3.1", "apt")
+        self.assertEqual("sudo apt-get install tmux", old.install_hint)
+        curl = next(tool for tool in TOOLS if tool.id == "curl")
+        self.assertIs(Status.OK, judge(curl, "/x/curl", None, None).status)
+
+    def test_the_floor_of_python_is_the_packages(self) -> None:
+        setup = (Path(__file__).resolve().parents[3] / "setup.cfg").read_text()
+        floor = ".".join(map(str, PYTHON.least or ()))
+        self.assertIn(f"python_requires = >={floor}\n", setup)
+
+
+class CatalogueTests(SynchronousTestCase):
+    def test_every_tool_has_a_hint_everywhere(self) -> None:
+        cli = cli_tool(Cli(id="x", label="X", names=("x",)))
+        for tool in (*TOOLS, PYTHON, cli):
+            for manager in (*INSTALL, None):
+                self.assertTrue(hint(tool, manager).strip())
+        self.assertEqual("Install X and put x on PATH", hint(cli, "apt"))
+
+    def test_hints_by_platform(self) -> None:
+        ssh = next(tool for tool in TOOLS if tool.id == "ssh")
+        self.assertEqual(
+            ["sudo apt-get install openssh-client", "sudo dnf install openssh-clients",
+             "sudo pacman -S openssh", "sudo apk add openssh", "brew install openssh"],
+            [hint(ssh, manager) for manager in INSTALL],
+        )  # fmt: skip
+
+    def test_a_clis_hint_is_its_install_command(self) -> None:
+        cli = Cli(id="x", label="X", names=("x",), install=("npm", "install", "-g", "a b"))
+        self.assertEqual("npm install -g 'a b'", hint(cli_tool(cli), "apt"))
+
+    def test_package_managers(self) -> None:
+        self.assertEqual("brew", package_manager("darwin", ["apt"]))
+        self.assertEqual("dnf", package_manager("linux", ["brew", "dnf"]))
+        self.assertIsNone(package_manager("linux", []))
+
+    def test_categories(self) -> None:
+        cli = Cli(id="x", label="X", names=("x",))
+        found = {category: [tool.id for tool in tools(category, [cli])] for category in Category}
+        self.assertEqual(
+            {
+                Category.CORE: ["tmux", "git", "curl", "cli-x"],
+                Category.OFFICE: ["libreoffice", "pdftoppm"],
+                Category.OTHER: ["ssh", "containers", "cloudflared", "chromium"],
+            },
+            found,
+        )
+        every = [name for names in found.values() for name in names]
+        self.assertEqual(every, [tool.id for tool in tools(None, [cli])])
+
+    def test_required(self) -> None:
+        required = {tool.id for tool in (PYTHON, *TOOLS) if tool.required}
+        self.assertEqual({"python", "tmux", "curl"}, required)
+
+    def test_clis_travel(self) -> None:
+        clis = [Cli(id="x", label="X", names=("x", "y"), install=("npm", "i"), runs=False)]
+        self.assertEqual(clis, read_clis(plain_clis(clis)))
+
+    def test_relative_folders_are_passed_over(self) -> None:
+        folders = search_folders({"PATH": "/a::bin:./x:/b"}, Path("/h"))
+        self.assertEqual(
+            ["/a", "/b", "/h/.local/bin", "/h/.npm-global/bin", "/usr/local/bin"],
+            list(map(str, folders)),
+        )
+
+
+class ReportTests(SynchronousTestCase):
+    def row(self, **fields: Any) -> Row:
+        return Row(id="x", label="X", category=Category.CORE,
+                   **{"required": True, "status": Status.OK, **fields})  # fmt: skip
+
+    def test_shape(self) -> None:
+        found = report("linux", [self.row(version="1.2", path="/x"), self.row(
+            status=Status.MISSING, install_hint="get it")])  # fmt: skip
+        self.assertEqual(
+            {"ok": 1, "missing": 1, "outdated": 0, "skipped": 0, "error": 0}, found["summary"]
+        )
+        self.assertEqual(
+            {"id": "x", "label": "X", "category": "core", "required": True,
+             "status": "missing", "installHint": "get it"},
+            found["tools"][1],
+        )  # fmt: skip
+
+    def test_only_what_is_required_fails(self) -> None:
+        for status in Status:
+            bad = report("linux", [self.row(status=status)])
+            self.assertEqual(status is not Status.OK, fails(bad))
+            self.assertFalse(fails(report("linux", [self.row(status=status, required=False)])))
+
+    def test_what_is_no_report(self) -> None:
+        for printed in (b"", b'{"tools": []}', b"{\n", b"[]\n", b"{}\n", b"\xff\n", b"\n{}"):
+            self.assertIsNone(read_report(printed))
+        self.assertEqual({"tools": []}, read_report(b'{"tools": []}\nmore'))

@@ -1,0 +1,182 @@
+"""C{GET /api/doctor} with a child that a test plays."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from twisted.internet.interfaces import IReactorProcess
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+from zope.interface import implementer
+
+from tests.unit.clis.fakes import FakeTransport
+from tests.unit.http.driver import Answer, Api, Connection, head, parse
+from tservice.doctor.catalogue import Cli
+from tservice.doctor.launch import REPORT_LIMIT, TIME_LIMIT
+from tservice.doctor.process import DoctorProcess
+from tservice.doctor.routes import DoctorRoutes
+from tservice.doctor.service import DoctorService
+from tservice.http.operations import Access
+
+REPORT = {"platform": "linux", "summary": {}, "tools": []}
+
+
+class Transport(FakeTransport):
+    """Takes what is written to it."""
+
+    def __init__(self, protocol: Any, pid: int) -> None:
+        super().__init__(protocol, pid)
+        self.written = b""
+
+    def write(self, data: bytes) -> None:
+        self.written += data
+
+
+@implementer(IReactorProcess)
+class Processes:
+    """Spawns L{Transport}s."""
+
+    def __init__(self) -> None:
+        self.spawned: list[Transport] = []
+        self.environments: list[Any] = []
+        self.error: OSError | None = None
+
+    def spawnProcess(
+        self,
+        processProtocol: Any,
+        executable: Any,
+        args: Any = (),
+        env: Mapping[Any, Any] | None = None,
+        path: Any = None,
+        uid: Any = None,
+        gid: Any = None,
+        usePTY: Any = 0,
+        childFDs: Any = None,
+    ) -> Any:
+        if self.error is not None:
+            raise self.error
+        self.environments.append(env)
+        transport = Transport(processProtocol, 4000 + len(self.spawned))
+        self.spawned.append(transport)
+        processProtocol.makeConnection(transport)
+        return transport
+
+
+class DoctorCase(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.clock = Clock()
+        self.processes = Processes()
+        self.killed: list[tuple[int, int]] = []
+        self.service = DoctorService(
+            clock=self.clock,
+            processes=self.processes,
+            environ={"PATH": "/bin", "SERVICE_PASSWORD": "s3cr3t"},
+            home=Path("/h"),
+            clis=lambda: [Cli(id="x", label="X", names=("x",))],
+            make=lambda clock: DoctorProcess(clock, self.kill),
+        )
+        operations = DoctorRoutes(self.service).operations()
+        self.assertEqual([Access.ADMIN], [operation.access for operation in operations])
+        self.api = Api(operations, clock=self.clock)
+        self.addCleanup(self.api.close)
+
+    def kill(self, group: int, number: int) -> None:
+        self.killed.append((group, number))
+        self.processes.spawned[group - 4000].finish(None, number)
+
+    def begin(self, query: str = "") -> Connection:
+        connection = self.api.connect()
+        connection.send(head("GET", f"/api/doctor{query}", {}))
+        return connection
+
+    def answer(self, connection: Connection) -> Answer:
+        return parse(connection.value())
+
+    def child(self, number: int = 0) -> Any:
+        return self.processes.spawned[number]
+
+    def no_report(self, connection: Connection) -> None:
+        self.assertEqual(
+            (500, "INTERNAL_ERROR", "the doctor gave no report"), self.answer(connection).error
+        )
+        connection.lose()
+        self.assertEqual([], self.api.clock.getDelayedCalls())
+
+
+class ReportTests(DoctorCase):
+    def test_a_report(self) -> None:
+        connection = self.begin("?category=office")
+        order = json.loads(self.child().written)
+        self.assertEqual(("office", "/h"), (order["category"], order["home"]))
+        self.assertEqual("x", order["clis"][0]["id"])
+        self.assertTrue(self.child().stdin_closed)
+        self.assertEqual({"PATH": "/bin"}, self.processes.environments[0])
+        line = json.dumps(REPORT).encode() + b"\n"
+        self.child().protocol.outReceived(line[:9])
+        self.child().protocol.outReceived(line[9:])
+        self.assertEqual(REPORT, self.answer(connection).data)
+        self.child().finish(None, signal.SIGKILL)
+        connection.lose()
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_an_unknown_category(self) -> None:
+        for query in ("?category=all", "?category=", "?category=core&category=core"):
+            status, _, text = self.answer(self.begin(query)).error
+            self.assertEqual((400, "category"), (status, text.partition(":")[0]))
+        self.assertEqual([], self.processes.spawned)
+
+    def test_one_child_for_all_who_ask_the_same(self) -> None:
+        first, second, other = self.begin(), self.begin(), self.begin("?category=core")
+        self.assertEqual(2, len(self.processes.spawned))
+        first.lose()
+        self.child().protocol.outReceived(json.dumps(REPORT).encode() + b"\n")
+        self.assertEqual(200, self.answer(second).status)
+        self.assertEqual(b"", other.value())
+        self.begin()
+        self.assertEqual(3, len(self.processes.spawned))
+        self.successResultOf(self.service.stop())
+
+    def test_no_report(self) -> None:
+        for printed in (b"", b"not json\n", b'{"tools": []'):
+            connection = self.begin()
+            if printed:
+                self.child(-1).protocol.outReceived(printed)
+            self.child(-1).protocol.errReceived(b"Traceback")
+            self.child(-1).finish(1)
+            self.no_report(connection)
+
+    def test_a_child_that_hangs(self) -> None:
+        connection = self.begin()
+        self.clock.advance(TIME_LIMIT - 0.1)
+        self.assertEqual([], self.killed)
+        self.clock.advance(0.1)
+        self.assertEqual([(4000, signal.SIGKILL)], self.killed)
+        self.no_report(connection)
+
+    def test_a_child_that_prints_without_end(self) -> None:
+        connection = self.begin()
+        for _ in range(REPORT_LIMIT // 65536 + 1):
+            if self.child().pid is not None:
+                self.child().protocol.outReceived(b"x" * 65536)
+        self.assertEqual([(4000, signal.SIGKILL)], self.killed)
+        self.no_report(connection)
+
+    def test_pipes_that_something_holds_open(self) -> None:
+        connection = self.begin()
+        self.child().exit(1)
+        self.clock.advance(1)
+        self.no_report(connection)
+
+    def test_no_process_can_be_made(self) -> None:
+        self.processes.error = OSError(11, "Resource temporarily unavailable")
+        self.assertEqual(500, self.answer(self.begin()).status)
+
+    def test_a_stop_kills_the_group(self) -> None:
+        connection = self.begin()
+        self.successResultOf(self.service.stop())
+        self.assertEqual([(4000, signal.SIGKILL)], self.killed)
+        self.no_report(connection)

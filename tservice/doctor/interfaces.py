@@ -1,0 +1,24 @@
+"""What others know of the doctor: C{tsctl doctor} is one call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TextIO
+
+from tservice.clis.interfaces import stock_entries
+from tservice.doctor.command import run
+from tservice.doctor.model import Category
+from tservice.doctor.registered import registered
+
+CATEGORIES = tuple(category.value for category in Category)
+
+
+def look(category: str | None, environ: Mapping[str, str], home: Path, out: TextIO) -> int:
+    """Print the report of this host, the stock CLIs among it; blocks for 30 s at most.
+
+    @param category: one of L{CATEGORIES}; C{None}: all of them.
+    @return: the exit status: 0; 1 when a required tool fails; 2 without a report.
+    """
+    wanted = None if category is None else Category(category)
+    return run(wanted, registered(stock_entries().values()), environ, home, out)

@@ -1,0 +1,23 @@
+"""What the doctor looks for of the CLI registry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tservice.clis.interfaces import Entry, Kind
+from tservice.doctor.catalogue import Cli
+
+
+def registered(entries: Iterable[Entry]) -> list[Cli]:
+    """The enabled entries."""
+    return [
+        Cli(
+            id=entry.id,
+            label=entry.label,
+            names=entry.binaries,
+            install=() if entry.install is None else entry.install.command,
+            runs=entry.kind is not Kind.SHELL,
+        )
+        for entry in entries
+        if entry.enabled
+    ]
