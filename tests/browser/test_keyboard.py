@@ -99,11 +99,13 @@ class KeyboardTests(BrowserCase):
         page = self.terminal(daemon.url).page
         page.keyboard.press("Alt+Shift+T")
         stops = []
-        for _ in range(4):
+        for _ in range(5):
             self.assertEqual("", page.evaluate(RING))
             stops.append(page.evaluate(FOCUSED))
             page.keyboard.press("Tab")
-        self.assertEqual(["tab", "new-session-button", "open-search", "open-pages"], stops)
+        self.assertEqual(
+            ["tab", "new-session-button", "open-search", "approvals-bell", "open-pages"], stops
+        )
         self.assertEqual("terminal", page.evaluate(FOCUSED))
 
     def test_the_focus_returns_from_dialogs(self) -> None:

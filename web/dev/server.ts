@@ -1,7 +1,7 @@
 /**
  * A stand-in for the service, to develop and look at the page without one.
  *
- *     node dev/server.ts [--port 8771] [--password word] [--static folder] [--empty]
+ *     node dev/server.ts [--port 8771, 0 for any] [--password word] [--static folder] [--empty]
  *
  * Listens on the loopback address only. POST /mock/drop?code=1006, /mock/down?ms=3000 and
  * /mock/event?name=session:blocked&id=... make trouble on demand. /mock/approval?kind=permission&id=...
@@ -149,4 +149,7 @@ server.on("upgrade", (request, socket, head) => {
 });
 
 setInterval(() => state.heartbeat(), 15_000);
-server.listen(Number(values.port), "127.0.0.1", () => console.log(`mock on port ${values.port}`));
+server.listen(Number(values.port), "127.0.0.1", () => {
+  const address = server.address();
+  console.log(`mock on port ${typeof address === "object" ? address?.port : values.port}`);
+});

@@ -1,0 +1,189 @@
+"""What agents wait for: the inbox, the prompt box, chips and notices, in a real Chromium."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.harness import BrowserCase, until
+from tests.browser.mockservice import MockService
+
+AGENT = "hexadecimal floats"
+PHONE = {
+    "viewport": {"width": 390, "height": 844},
+    "has_touch": True,
+    "is_mobile": True,
+}
+THUMB = 44
+"""Pixels of height that a thumb hits."""
+
+
+class AgentCase(BrowserCase):
+    """A page of a service with four sessions that wait."""
+
+    expected = (
+        r"responded with a status of (4|5)\d\d",
+        # A test's window is such a one; the page's own notifications do work in it.
+        r"does not support the Push API in incognito mode",
+    )
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.mock = MockService()
+        self.addCleanup(self.mock.close)
+
+    def open(self, **options: Any) -> Page:
+        page = self.page(self.mock.url, **options)
+        expect(page.get_by_test_id("approvals-count")).to_have_text("4")
+        return page
+
+    def inbox(self, page: Page) -> Locator:
+        page.get_by_test_id("approvals-bell").click()
+        items = page.get_by_test_id("approval")
+        expect(items).to_have_count(4)
+        return items
+
+
+class InboxTests(AgentCase):
+    def test_title_and_icon_follow_what_waits(self) -> None:
+        page = self.open()
+        icon = page.locator("link[rel=icon]")
+        until(page, "a count in the title", lambda: page.title().startswith("(4) "))
+        expect(icon).to_have_attribute("href", "./icons/icon-alert.svg")
+        for _ in range(4):
+            page.get_by_test_id("approvals-bell").click()
+            page.get_by_test_id("approval-dismiss").first.click()
+            page.keyboard.press("Escape")
+        until(page, "no count in the title", lambda: not page.title().startswith("("))
+        expect(icon).to_have_attribute("href", "./icons/icon.svg")
+
+    def test_by_keyboard_alone(self) -> None:
+        page = self.open()
+        page.keyboard.press("Alt+Shift+A")
+        first = page.get_by_test_id("approval").first
+        expect(first).to_be_focused()
+        expect(first).to_contain_text(AGENT)
+        page.keyboard.press("1")
+        expect(page.get_by_test_id("approval")).to_have_count(3)
+        expect(page.get_by_test_id("approval").first).to_be_focused()
+
+    def test_each_sort_of_answer(self) -> None:
+        page = self.open()
+        items = self.inbox(page)
+        items.nth(0).get_by_test_id("approval-option-2").click()
+        expect(items).to_have_count(3)
+        items.nth(0).get_by_test_id("approval-check-2").check()
+        items.nth(0).get_by_test_id("approval-send-options").click()
+        expect(items).to_have_count(2)
+        items.nth(0).get_by_test_id("approval-text").fill("MariaDB")
+        items.nth(0).get_by_test_id("approval-text-send").click()
+        expect(items).to_have_count(1)
+        items.nth(0).get_by_test_id("approval-text").fill("go on")
+        items.nth(0).get_by_test_id("approval-text").press("Control+Enter")
+        expect(page.get_by_test_id("approvals-none")).to_be_visible()
+
+    def test_refusals_say_why_and_the_item_is_as_it_is_now(self) -> None:
+        page = self.open()
+        first = self.inbox(page).first
+        trouble, yes = first.get_by_test_id("approval-trouble"), "approval-option-1"
+        self.mock.do("next", answer=422)
+        first.get_by_test_id(yes).click()
+        expect(trouble).to_contain_text("still waits")
+        self.mock.do("next", answer=409)
+        first.get_by_test_id(yes).click()
+        expect(trouble).to_contain_text("changed")
+        expect(first).to_contain_text("rm -r build")
+        self.mock.do("next", answer=404)
+        first.get_by_test_id(yes).click()
+        expect(page.get_by_test_id("approval")).to_have_count(3)
+
+    def test_live_and_read_aloud(self) -> None:
+        page = self.open()
+        self.inbox(page)
+        self.mock.do("approval", kind="blind", id=self.mock.session("build"))
+        expect(page.get_by_test_id("approval")).to_have_count(5)
+        expect(page.get_by_test_id("announcer")).to_contain_text("build wants to use Edit")
+
+    def test_one_thumb(self) -> None:
+        page = self.open(**PHONE)
+        self.mock.do("approval", kind="permission", id=self.mock.session(AGENT))
+        page.get_by_test_id("approvals-bell").tap()
+        option = page.get_by_test_id("approval-option-1").first
+        expect(option).to_be_visible()
+        buttons = page.locator(".approval .choice-button, .approval .choice-check")
+        for box in [one.bounding_box() for one in buttons.all()]:
+            assert box is not None
+            self.assertGreaterEqual(box["height"], THUMB)
+            self.assertLessEqual(box["x"] + box["width"], 390)
+
+
+class PromptTests(AgentCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.shown = self.open()
+        self.field = self.shown.get_by_test_id("prompt-field")
+        self.outcome = self.shown.get_by_test_id("prompt-outcome")
+
+    def test_held_then_delivered(self) -> None:
+        self.mock.do("next", hold=2500)
+        self.field.fill("first\nsecond")
+        self.field.press("Enter")
+        expect(self.outcome).to_contain_text("Held")
+        expect(self.field).to_have_value("first\nsecond")
+        expect(self.outcome).to_contain_text("Delivered")
+        expect(self.field).to_have_value("")
+
+    def test_a_refusal_keeps_the_text(self) -> None:
+        self.mock.do("next", input=422)
+        self.field.fill("mine")
+        self.field.press("Control+Enter")
+        expect(self.outcome).to_contain_text("Not sent")
+        expect(self.field).to_have_value("mine")
+        self.shown.reload()
+        expect(self.field).to_have_value("mine")
+
+    def test_a_lost_answer_types_once(self) -> None:
+        self.mock.do("next", input=-1)
+        self.field.fill("mine")
+        self.field.press("Enter")
+        expect(self.outcome).to_contain_text("once at most")
+        self.field.press("Enter")
+        expect(self.outcome).to_contain_text("not typed twice")
+        self.field.press("ArrowUp")
+        expect(self.field).to_have_value("mine")
+
+
+class StateTests(AgentCase):
+    def test_the_reason_shows_for_the_keyboard_too(self) -> None:
+        page = self.open()
+        page.get_by_test_id("terminal").first.wait_for()
+        page.keyboard.press("Alt+Shift+T")
+        tip = page.get_by_test_id("tip")
+        expect(tip).to_be_visible()
+        expect(tip).to_contain_text("waits for you: wants to use Bash")
+
+    def test_plan_and_limit(self) -> None:
+        page = self.open()
+        agent = self.mock.session(AGENT)
+        five = page.get_by_test_id("plan-5h")
+        expect(five).to_have_attribute("data-level", "amber")
+        self.mock.do("plan", id=agent, five=95)
+        expect(five).to_have_attribute("data-level", "red")
+        self.mock.do("limit", id=agent, minutes=42)
+        notice = page.get_by_test_id("limit-notice")
+        expect(notice).to_contain_text("in 42 min")
+        notice.get_by_role("button").click()
+        expect(notice).to_contain_text("It waits for you")
+
+    def test_notifications_are_switched_on_by_their_own_worker(self) -> None:
+        page = self.open(permissions=["notifications"])
+        page.goto(f"{self.mock.url}/?page=settings")
+        page.get_by_test_id("notify-here").check()
+        until(
+            page,
+            "the setting",
+            lambda: self.mock.get("/api/settings")["notificationPreferences"]["enabled"],
+        )
+        scope = page.evaluate("navigator.serviceWorker.ready.then((one) => one.scope)")
+        self.assertEqual(f"{self.mock.url}/", scope)
