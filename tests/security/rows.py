@@ -121,7 +121,6 @@ ROWS: dict[str, Row] = {
     "POST /api/approvals/session/{id}/viewed": _owner("approvals"),
     "GET /api/sessions/{id}/last-response": _owner(READ),
     "GET /api/history/sessions": Row(access="user"),
-    "GET /api/doctor": _admin(),
     "GET /api/webhook": _admin(),
     "PUT /api/webhook": _admin({"enabled": True}),
     "POST /api/webhook/test": _admin(),
