@@ -100,6 +100,7 @@ class ClaudeCase(TmuxTestCase):
             lookup=BinaryLookup(self.clock, self.environ, self.home),
             environ=self.environ,
             pane_env=self.pane_env,
+            root=os.geteuid() == 0,
         )
         self.clis.use(merge_registry(stock_entries(), {}))
         self.agents = build_agents(
