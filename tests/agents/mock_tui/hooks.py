@@ -7,6 +7,7 @@ import subprocess
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -77,11 +78,10 @@ class Commands:
             text=True,
         )
         assert process.stdin is not None
-        try:
+        # A command need not read what it is given.
+        with suppress(BrokenPipeError):
             process.stdin.write(command.given)
             process.stdin.close()
-        except BrokenPipeError:
-            pass  # a command need not read what it is given
         return process
 
     def _reap(self, command: Command, process: subprocess.Popen[str], began: float) -> None:
