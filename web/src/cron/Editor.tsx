@@ -3,12 +3,12 @@ import { useRef } from "preact/hooks";
 import { Field, Switch } from "../settings/fields.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { Icon } from "../ui/Icon.tsx";
-import { isShell } from "./draft.ts";
 import type { Editing } from "./editing.ts";
 import { type Definition, NAME_MAX } from "./job.ts";
 import { PromptFields } from "./PromptFields.tsx";
 import { Row } from "./Row.tsx";
 import { ScheduleFields } from "./ScheduleFields.tsx";
+import { isShellMode } from "./shell.ts";
 import { type EditorState, useEditor } from "./useEditor.ts";
 import { WhatFields } from "./WhatFields.tsx";
 
@@ -40,7 +40,7 @@ function RuleFields({ state: { draft, set } }: { state: EditorState }) {
   return (
     <div class="form-rules">
       <Field
-        label={isShell(draft) ? "If a shell is running" : "If the same agent is running"}
+        label={isShellMode(draft.agentType) ? "If a shell is running" : "If the same agent is running"}
         hint="in a session of another job or person; not for Run now"
       >
         <select

@@ -64,7 +64,7 @@ function Facts({ job, now }: { job: Job; now: number }) {
         <dt>Next</dt>
         <dd data-testid="job-next">
           {job.nextRunAt !== null && next.when ? (
-            <Moment at={job.nextRunAt} now={now} zone={zone} before={next.text} />
+            <Moment at={job.nextRunAt} now={now} zone={zone} before={next.text} both />
           ) : (
             <span class="dim">{next.text}</span>
           )}

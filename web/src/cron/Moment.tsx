@@ -7,12 +7,14 @@ interface Props {
   zone: string;
   /** Words before the moment: how far it is. */
   before?: string;
+  /** Show this browser's time too, where its clock is another one. */
+  both?: boolean;
 }
 
-/** A moment of the service's clock; where this browser's shows another time, that too. */
-export function Moment({ at, now, zone, before }: Props) {
+/** A moment of the service's clock. */
+export function Moment({ at, now, zone, before, both = false }: Props) {
   const own = browserZone();
-  const apart = offsetAt(at, own) !== offsetAt(at, zone);
+  const apart = both && offsetAt(at, own) !== offsetAt(at, zone);
   return (
     <time dateTime={new Date(at).toISOString()} title={`${momentText(at, now, zone)} (${zone})`}>
       {before && `${before}, `}

@@ -1,9 +1,8 @@
-import { untilText } from "../agents/times.ts";
 import { serviceZone } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { useNow } from "../ui/useNow.ts";
 import type { Preview } from "./preview.ts";
-import { momentText } from "./words.ts";
+import { aheadText, momentText } from "./words.ts";
 
 function Fires({ fires }: { fires: readonly number[] }) {
   const now = useNow();
@@ -13,7 +12,7 @@ function Fires({ fires }: { fires: readonly number[] }) {
       {fires.map((at) => (
         <li key={at} data-testid="fire">
           <time dateTime={new Date(at).toISOString()}>{momentText(at, now, zone)}</time>
-          <small>in {untilText(at, now)}</small>
+          <small>{aheadText(at, now)}</small>
         </li>
       ))}
     </ol>

@@ -1,8 +1,9 @@
 /** What is typed into the session, and how. */
-import { type Draft, isShell, oneLine } from "./draft.ts";
+import { type Draft, oneLine } from "./draft.ts";
 import { PROMPT_MAX } from "./job.ts";
 import { Row } from "./Row.tsx";
 import { Segments } from "./Segments.tsx";
+import { isShellMode } from "./shell.ts";
 import type { EditorState } from "./useEditor.ts";
 
 const SOURCES = [
@@ -19,7 +20,7 @@ function TextField({ state: { draft, set, problems } }: { state: EditorState }) 
   return (
     <Row
       name="promptText"
-      label={isShell(draft) ? "Input" : "Prompt"}
+      label={isShellMode(draft.agentType) ? "Input" : "Prompt"}
       hint="one line; more goes into a file"
       problem={problems.promptText}
     >
@@ -30,9 +31,11 @@ function TextField({ state: { draft, set, problems } }: { state: EditorState }) 
           rows={3}
           value={draft.promptText}
           maxLength={PROMPT_MAX}
-          spellcheck={!isShell(draft)}
+          spellcheck={!isShellMode(draft.agentType)}
           placeholder={
-            isShell(draft) ? "df -h | tail -n +2" : "Update the dependencies, run the tests and sum up."
+            isShellMode(draft.agentType)
+              ? "df -h | tail -n +2"
+              : "Update the dependencies, run the tests and sum up."
           }
           onInput={(event) => {
             const text = oneLine(event.currentTarget.value);
@@ -81,7 +84,7 @@ export function PromptFields({ state }: { state: EditorState }) {
       <legend>Prompt</legend>
       <div class="form-pair">
         <Segments
-          label="Its text"
+          label="Source"
           choices={SOURCES}
           value={draft.promptMode}
           testid="prompt-source"

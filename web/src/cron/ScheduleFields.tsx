@@ -49,12 +49,7 @@ function TimeField({ name, type, label, value, problem, onInput }: TimeProps) {
 
 function IntervalField({ state: { draft, set, problems } }: Part) {
   return (
-    <Row
-      name="intervalMinutes"
-      label="Every"
-      hint="counted from when it is saved"
-      problem={problems.intervalMinutes}
-    >
+    <Row name="intervalMinutes" label="Every" problem={problems.intervalMinutes}>
       {(tied) => (
         <span class="interval">
           <input

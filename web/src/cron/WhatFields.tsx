@@ -2,10 +2,10 @@
 import { canLaunch, choices } from "../sessions/newsession.ts";
 import { Folders } from "../sessions/Folders.tsx";
 import { clis } from "../store/state.ts";
-import { isShell } from "./draft.ts";
 import { offeredFolders } from "./editing.ts";
 import { LINE_MAX } from "./job.ts";
 import { Row } from "./Row.tsx";
+import { isShellMode } from "./shell.ts";
 import type { EditorState } from "./useEditor.ts";
 
 const FOLDER_LIST = "job-folders";
@@ -76,7 +76,7 @@ function CommandField({ state: { draft, set, problems } }: { state: EditorState 
     <Row
       name="launchCommand"
       label="Command"
-      hint="optional; run first, for a program that the prompt is for"
+      hint="optional; run before the input"
       problem={problems.launchCommand}
     >
       {(tied) => (
@@ -101,7 +101,7 @@ export function WhatFields({ state }: { state: EditorState }) {
     <>
       <AgentField state={state} />
       <FolderField state={state} />
-      {isShell(state.draft) && <CommandField state={state} />}
+      {isShellMode(state.draft.agentType) && <CommandField state={state} />}
     </>
   );
 }

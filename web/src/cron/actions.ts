@@ -76,7 +76,7 @@ export async function runNow(job: Job): Promise<void> {
 export async function remove(job: Job): Promise<void> {
   const agreed = await ask({
     title: `Delete ${job.name}?`,
-    text: "It fires no more. Sessions that it has started stay open.",
+    text: "It fires no more, and the list of its runs is gone. Sessions that it has started go on.",
     action: "Delete",
     danger: true,
   });

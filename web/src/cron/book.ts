@@ -31,8 +31,12 @@ export function putJob(book: Book, job: Job): Book {
   return withJobs(book, [...book.jobs.filter((other) => other.id !== job.id), job]);
 }
 
+/** Its runs go with it. */
 export function dropJob(book: Book, id: string): Book {
-  return { ...book, jobs: book.jobs.filter((job) => job.id !== id) };
+  return {
+    jobs: book.jobs.filter((job) => job.id !== id),
+    runs: book.runs.filter((run) => run.cronJobId !== id),
+  };
 }
 
 /** Each run once, as it was told last. */

@@ -1,6 +1,7 @@
 /** What the editor holds and what it sends. */
 import { fromField, toField } from "../lib/zone.ts";
 import type { Definition, Job, Schedule, ScheduleType } from "./job.ts";
+import { isShellMode } from "./shell.ts";
 
 /** Minutes of each unit that an interval is written in. */
 export const UNITS = { minutes: 1, hours: 60, days: 1440 } as const;
@@ -109,8 +110,6 @@ function scheduleOf(draft: Draft, zone: string): Schedule {
 
 const orNone = (text: string): string | null => text.trim() || null;
 
-export const isShell = (draft: Draft): boolean => draft.agentType === "shell";
-
 /** Only the fields that the chosen kinds use; an empty optional one is none. */
 export function bodyOf(draft: Draft, zone: string): Definition {
   const inline = draft.promptMode === "inline_text";
@@ -118,7 +117,7 @@ export function bodyOf(draft: Draft, zone: string): Definition {
     name: draft.name.trim(),
     agentType: draft.agentType,
     workingDir: draft.workingDir.trim(),
-    launchCommand: isShell(draft) ? orNone(draft.launchCommand) : null,
+    launchCommand: isShellMode(draft.agentType) ? orNone(draft.launchCommand) : null,
     promptMode: draft.promptMode,
     ...(inline ? { promptText: draft.promptText } : { promptFilePath: draft.promptFilePath.trim() }),
     inputMode: draft.inputMode,
@@ -128,6 +127,15 @@ export function bodyOf(draft: Draft, zone: string): Definition {
     autoClosePreviousSession: draft.autoClosePreviousSession,
     notes: orNone(draft.notes),
   };
+}
+
+/** What a change of a job sends: fields that nobody touched stay as they are, to the second. */
+export function changesOf(before: Draft, after: Draft, zone: string): Partial<Definition> {
+  const old = new Map(Object.entries(bodyOf(before, zone)));
+  const changed = Object.entries(bodyOf(after, zone)).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(old.get(name)),
+  );
+  return Object.fromEntries(changed) as Partial<Definition>;
 }
 
 /** A prompt is one line; what is pasted with more becomes one. */

@@ -35,12 +35,13 @@ const TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
 const REQUIRED = "This is needed.";
 const WHOLE_PATH = "The whole path is needed; it starts with /.";
 
-function scheduleProblems(draft: Draft, zone: string, now: number): Problems {
+function scheduleProblems(draft: Draft, zone: string, now: number, saved?: Draft): Problems {
   switch (draft.scheduleType) {
     case "once": {
       const at = fromField(draft.runAt, zone);
       if (at === undefined) return { runAt: "Choose a day and a time." };
-      return at <= now ? { runAt: "This moment has passed." } : {};
+      const same = saved?.scheduleType === "once" && saved.runAt === draft.runAt;
+      return at <= now && !same ? { runAt: "This moment has passed." } : {};
     }
     case "interval": {
       const minutes = minutesOf(draft);
@@ -74,8 +75,11 @@ function promptProblems(draft: Draft): Problems {
   return path.startsWith(`${folder}/`) ? {} : { promptFilePath: "It has to be inside the folder." };
 }
 
-/** What can be told without the service; it is asked all the same. */
-export function problemsOf(draft: Draft, zone: string, now: number): Problems {
+/**
+ * What can be told without the service; it is asked all the same.
+ * @param saved the job as it is: one that has run keeps its moment.
+ */
+export function problemsOf(draft: Draft, zone: string, now: number, saved?: Draft): Problems {
   const folder = draft.workingDir.trim();
   return {
     ...(draft.name.trim() === "" && { name: REQUIRED }),
@@ -86,7 +90,7 @@ export function problemsOf(draft: Draft, zone: string, now: number): Problems {
     }),
     ...(draft.launchCommand.length > LINE_MAX && { launchCommand: `At most ${LINE_MAX} characters.` }),
     ...promptProblems(draft),
-    ...scheduleProblems(draft, zone, now),
+    ...scheduleProblems(draft, zone, now, saved),
     ...(draft.notes.length > LINE_MAX && { notes: `At most ${LINE_MAX} characters.` }),
   };
 }

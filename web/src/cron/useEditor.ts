@@ -6,8 +6,9 @@ import { say } from "../ui/toasts.ts";
 import { useNow } from "../ui/useNow.ts";
 import { putJob } from "./book.ts";
 import { changeJob, createJob } from "./calls.ts";
-import { bodyOf, type Draft } from "./draft.ts";
+import { bodyOf, changesOf, type Draft } from "./draft.ts";
 import { type Editing, editing } from "./editing.ts";
+import type { Job } from "./job.ts";
 import { type Preview, usePreview } from "./preview.ts";
 import { type FieldName, type Problems, problemsOf, type Refusal, refusalOf } from "./problems.ts";
 import { setBook } from "./state.ts";
@@ -46,6 +47,11 @@ export function shownProblems(
   return { ...Object.fromEntries(told), ...Object.fromEntries(own) } as Problems;
 }
 
+const send = (start: Editing, draft: Draft, zone: string): Promise<{ job: Job }> =>
+  start.id === undefined
+    ? createJob(bodyOf(draft, zone))
+    : changeJob(start.id, changesOf(start.draft, draft, zone));
+
 async function closeAfterAsking(changed: boolean): Promise<void> {
   const agreed =
     !changed ||
@@ -67,8 +73,10 @@ export function useEditor(start: Editing): EditorState {
   const [sends, setSends] = useState(0);
   const [refusal, setRefusal] = useState<Refusal>();
   const [busy, setBusy] = useState(false);
+  const changed = JSON.stringify(draft) !== JSON.stringify(start.draft);
   const preview = usePreview(draft, zone, now);
-  const all = problemsOf(draft, zone, now);
+  const saved = start.id === undefined ? undefined : start.draft;
+  const all = problemsOf(draft, zone, now, saved);
   const problems = shownProblems(all, touched, sends > 0, [preview.refusal, refusal]);
 
   // Behind the drawing of what is wrong: the first wrong field is where to go on.
@@ -81,11 +89,10 @@ export function useEditor(start: Editing): EditorState {
     setTouched((before) => new Set([...before, ...touchedBy(part)]));
     setDraft((before) => ({ ...before, ...part }));
   };
-  const send = async () => {
+  const submit = async () => {
     setBusy(true);
     try {
-      const body = bodyOf(draft, zone);
-      const { job } = await (start.id === undefined ? createJob(body) : changeJob(start.id, body));
+      const { job } = await send(start, draft, zone);
       setBook((before) => putJob(before, job));
       editing.value = undefined;
       say("good", start.id === undefined ? `${job.name} is scheduled` : `${job.name} is saved`);
@@ -97,10 +104,10 @@ export function useEditor(start: Editing): EditorState {
   const save = (element: HTMLFormElement) => {
     form.current = element;
     setSends(sends + 1);
-    if (!busy && Object.keys(all).length === 0) void send();
+    if (saved && !changed) editing.value = undefined;
+    else if (!busy && Object.keys(all).length === 0) void submit();
   };
   const trouble = refusal && refusal.field === undefined ? refusal.text : "";
-  const changed = JSON.stringify(draft) !== JSON.stringify(start.draft);
   const close = () => void closeAfterAsking(changed);
   return { draft, set, problems, trouble, preview, busy, save, close };
 }

@@ -69,8 +69,11 @@ export function nextText(job: Job, now: number, zone: string): Next {
   if (!job.enabled) return { text: "Switched off" };
   if (job.nextRunAt === null) return { text: "Nothing planned" };
   const when = shortMoment(job.nextRunAt, now, zone);
-  return { text: job.nextRunAt <= now ? "due now" : `in ${untilText(job.nextRunAt, now)}`, when };
+  return { text: job.nextRunAt <= now ? "due now" : aheadText(job.nextRunAt, now), when };
 }
+
+/** How far ahead, to the nearest minute: `in 3 h`, also where a clock has ticked in between. */
+export const aheadText = (at: number, now: number): string => `in ${untilText(at, now + MINUTE_MS / 2)}`;
 
 /** How long ago, in one unit. */
 export function agoText(at: number, now: number): string {
@@ -120,7 +123,8 @@ export interface ZoneNote {
 export function zoneNote(now: number, zone: string, own = browserZone()): ZoneNote {
   const offset = offsetAt(now, zone);
   const ahead = offset - offsetAt(now, own);
-  const name = /^[+-]/.test(zone) || zone === "UTC" ? offsetText(offset) : `${zone} (${offsetText(offset)})`;
+  const name =
+    /^[+-]/.test(zone) || /^(Etc\/)?UTC$/.test(zone) ? offsetText(offset) : `${zone} (${offsetText(offset)})`;
   if (ahead === 0) return { name, apart: undefined };
   const hours = Math.floor(Math.abs(ahead) / HOUR_MS);
   const minutes = Math.round((Math.abs(ahead) % HOUR_MS) / MINUTE_MS);
