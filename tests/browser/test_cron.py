@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from time import time
 from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
@@ -90,26 +92,32 @@ class DaemonTests(BrowserCase):
         page = self.shown
         self.write("kinds", "date")
         self.save()
-        self.change("kinds", "interval", lambda: page.get_by_test_id("job-every").fill("90"))
-        self.change("kinds", "weekly", lambda: page.get_by_test_id("day-4").check())
-        self.change("kinds", "cron", page.get_by_text("the first of each month").click)
-        self.assertEqual("0 6 1 * *", self.jobs()[0]["cronExpression"])
+        hours = page.get_by_test_id("job-intervalMinutes")
+        self.change("interval", "in 4 d", lambda: hours.fill("96"))
+        self.change("weekly", "Thu", lambda: page.get_by_test_id("day-4").check())
+        self.change("cron", ", 06:00", page.get_by_text("the first of each month").click)
+        kept = self.jobs()[0]
+        self.assertEqual("0 6 1 * *", kept["cronExpression"])
+        self.assertNotIn("weeklyDays", kept)
 
-    def change(self, name: str, kind: str, write: Any) -> None:
-        """Another schedule for a job, which the editor then shows again."""
+    def change(self, kind: str, shows: str, write: Callable[[], None]) -> None:
+        """Give the job another schedule, which the editor then shows again.
+
+        @param shows: what one of the next five fires says.
+        """
         page = self.shown
-        card(page, name).get_by_test_id("job-edit").click()
+        fire = page.get_by_test_id("fire").filter(has_text=shows).first
+        page.get_by_test_id("job-edit").click()
         page.get_by_test_id(f"kind-{kind}").check()
         write()
-        expect(page.get_by_test_id("fire")).to_have_count(5)
-        shown = page.get_by_test_id("fire").all_inner_texts()
+        expect(fire).to_be_visible()
         self.save()
         self.assertEqual(kind, self.jobs()[0]["scheduleType"])
-        card(page, name).get_by_test_id("job-edit").click()
+        page.get_by_test_id("job-edit").click()
         expect(page.get_by_test_id(f"kind-{kind}")).to_be_checked()
-        if kind != "interval":
-            expect(page.get_by_test_id("fire")).to_have_text(shown)
+        expect(fire).to_be_visible()
         page.keyboard.press("Escape")
+        expect(page.get_by_test_id("cron-editor")).to_have_count(0)
 
     def test_the_service_s_refusals_stand_at_their_fields(self) -> None:
         page = self.shown
@@ -126,20 +134,37 @@ class DaemonTests(BrowserCase):
         expect(page.get_by_test_id("job-workingDir")).to_be_focused()
         self.assertEqual([], self.jobs())
 
-    def test_another_client_s_changes_show_at_once(self) -> None:
+    def test_a_job_that_has_run_is_switched_on_with_another_moment(self) -> None:
         page = self.shown
-        body = {
-            "name": "by a script",
+        moment = int(time() * 1000) + 1500
+        made = {**self.body("done"), "scheduleType": "once", "runAt": moment}
+        self.service.request("POST", "/api/cron/jobs", made).data()
+        job = card(page, "done")
+        expect(job.get_by_test_id("job-next")).to_contain_text("Has run")
+        expect(job.get_by_test_id("job-last")).to_contain_text("prompt sent")
+        job.get_by_test_id("job-enabled").click()
+        expect(page.get_by_test_id("fire")).to_have_count(1)
+        self.save()
+        expect(job.get_by_test_id("job-enabled")).to_be_checked()
+        self.assertGreater(self.jobs()[0]["runAt"], moment)
+
+    def body(self, name: str) -> dict[str, Any]:
+        """A shell job without its schedule."""
+        return {
+            "name": name,
             "agentType": "shell",
             "workingDir": str(self.service.home),
             "promptMode": "inline_text",
             "promptText": "date",
             "inputMode": "paste",
-            "scheduleType": "interval",
-            "intervalMinutes": 90,
             "enabled": True,
             "concurrencyPolicy": "warn_only",
         }
+
+    def test_another_client_s_changes_show_at_once(self) -> None:
+        page = self.shown
+        every = {"scheduleType": "interval", "intervalMinutes": 90}
+        body = {**self.body("by a script"), **every}
         expect(page.get_by_test_id("cron-none")).to_be_visible()
         made = self.service.request("POST", "/api/cron/jobs", body).data()["job"]
         job = card(page, "by a script")
@@ -155,21 +180,23 @@ class DaemonTests(BrowserCase):
         page = self.shown
         self.write("to go", "date")
         self.save()
-        more = card(page, "to go").get_by_test_id("job-more")
-        self.press(more, "Enter", "End", "Enter")
+        self.choose_delete()
         expect(page.get_by_test_id("ask")).to_contain_text("Delete to go?")
         page.keyboard.press("Enter")
         expect(page.get_by_test_id("ask")).to_have_count(0)
         self.assertEqual(1, len(self.jobs()))
-        self.press(more, "Enter", "End", "Enter")
-        self.press(page.get_by_test_id("ask-agree"), "Enter")
+        self.choose_delete()
+        page.get_by_test_id("ask-agree").press("Enter")
         expect(page.get_by_test_id("cron-none")).to_be_visible()
         self.assertEqual([], self.jobs())
 
-    def press(self, start: Locator, *keys: str) -> None:
-        start.focus()
-        for key in keys:
-            self.shown.keyboard.press(key)
+    def choose_delete(self) -> None:
+        page = self.shown
+        page.get_by_test_id("job-more").press("Enter")
+        expect(page.get_by_role("menuitem", name="Make a copy")).to_be_focused()
+        page.keyboard.press("End")
+        expect(page.get_by_role("menuitem", name="Delete")).to_be_focused()
+        page.keyboard.press("Enter")
 
 
 class MockTests(BrowserCase):
@@ -232,6 +259,17 @@ class MockTests(BrowserCase):
         card(page, "Disk watch, twice").get_by_test_id("job-edit").click()
         page.keyboard.press("Escape")
         expect(page.get_by_test_id("cron-editor")).to_have_count(0)
+
+    def test_a_prompt_is_one_line(self) -> None:
+        page = self.open()
+        page.get_by_test_id("cron-new").click()
+        prompt = page.get_by_test_id("job-promptText")
+        prompt.fill("first\n  second")
+        expect(prompt).to_have_value("first second")
+        prompt.press("End")
+        prompt.press("Enter")
+        prompt.press_sequentially(", third")
+        expect(prompt).to_have_value("first second, third")
 
     def test_an_unfinished_draft_is_not_sent(self) -> None:
         page = self.open()

@@ -19,7 +19,7 @@ function ZoneLine({ now }: { now: number }) {
     <p class="cron-zone" data-testid="cron-zone">
       <Icon name="clock" size={15} />
       <span>
-        Times are the service's: <b>{timeText(now, zone)}</b> now, {name}
+        The service's time: <b>{timeText(now, zone)}</b>, {name}
         {apart && <>, {apart}</>}
       </span>
     </p>

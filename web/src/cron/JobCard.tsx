@@ -7,7 +7,7 @@ import { IconButton } from "../ui/IconButton.tsx";
 import { menuUnder } from "../ui/menu.ts";
 import { busyJobs, enable, remove, runNow } from "./actions.ts";
 import { runsOf } from "./book.ts";
-import { edit, editCopy } from "./editing.ts";
+import { edit, editAgain, editCopy } from "./editing.ts";
 import type { Job } from "./job.ts";
 import { LastRun } from "./LastRun.tsx";
 import { Moment } from "./Moment.tsx";
@@ -40,7 +40,8 @@ function Head({ job, id }: { job: Job; id: string }) {
         onChange={(event) => {
           // The service's answer moves it.
           event.currentTarget.checked = job.enabled;
-          void enable(job, !job.enabled);
+          if (job.completedOnce && !job.enabled) editAgain(job);
+          else void enable(job, !job.enabled);
         }}
         data-testid="job-enabled"
       />

@@ -37,9 +37,10 @@ function TextField({ state: { draft, set, problems } }: { state: EditorState }) 
               ? "df -h | tail -n +2"
               : "Update the dependencies, run the tests and sum up."
           }
+          onKeyDown={(event) => event.key === "Enter" && !event.isComposing && event.preventDefault()}
           onInput={(event) => {
             const text = oneLine(event.currentTarget.value);
-            event.currentTarget.value = text;
+            if (text !== event.currentTarget.value) event.currentTarget.value = text;
             set({ promptText: text });
           }}
         />

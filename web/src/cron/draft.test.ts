@@ -3,8 +3,7 @@ import { ApiError, unreachable } from "../api/errors.ts";
 import { bodyOf, changesOf, type Draft, draftOf, newDraft, oneLine } from "./draft.ts";
 import { job } from "./fixtures.ts";
 import { previewBody } from "./preview.ts";
-import { problemsOf, refusalOf } from "./problems.ts";
-import { shownProblems } from "./useEditor.ts";
+import { problemsOf, refusalOf, shownProblems } from "./problems.ts";
 
 const ZONE = "Europe/Berlin";
 const NOW = Date.parse("2026-11-20T12:00Z");
@@ -119,8 +118,9 @@ describe("what is wrong", () => {
   ])("nothing with %o", (part) => expect(problems(part)).toEqual({}));
 
   test("a job that has run keeps its moment", () => {
-    const saved = draft({ scheduleType: "once", runAt: "2026-11-01T09:00" });
+    const saved = draft({ scheduleType: "once", runAt: "2026-11-01T09:00", enabled: false });
     expect(problemsOf({ ...saved, notes: "done" }, ZONE, NOW, saved)).toEqual({});
+    expect(problemsOf({ ...saved, enabled: true }, ZONE, NOW, saved)).toHaveProperty("runAt");
     expect(problemsOf({ ...saved, runAt: "2026-11-02T09:00" }, ZONE, NOW, saved)).toHaveProperty("runAt");
   });
 });

@@ -10,7 +10,10 @@ import { book } from "./state.ts";
 export interface Editing {
   /** Absent for a new job. */
   id?: string;
+  /** A saved job as it is. */
   draft: Draft;
+  /** What the person is about to change, by how the editor was opened. */
+  wish?: Partial<Draft>;
 }
 
 export const editing = signal<Editing | undefined>(undefined);
@@ -34,6 +37,13 @@ const draftFrom = (job: Job): Draft => draftOf(job, Date.now(), serviceZone.valu
 
 export function edit(job: Job): void {
   editing.value = { id: job.id, draft: draftFrom(job) };
+}
+
+/** A job that has run can be switched on only with another moment: tomorrow is offered. */
+export function editAgain(job: Job): void {
+  const draft = draftFrom(job);
+  const { runAt } = newDraft(Date.now(), serviceZone.value, draft.agentType, draft.workingDir);
+  editing.value = { id: job.id, draft, wish: { enabled: true, runAt } };
 }
 
 export function editCopy(job: Job): void {

@@ -40,7 +40,8 @@ function scheduleProblems(draft: Draft, zone: string, now: number, saved?: Draft
     case "once": {
       const at = fromField(draft.runAt, zone);
       if (at === undefined) return { runAt: "Choose a day and a time." };
-      const same = saved?.scheduleType === "once" && saved.runAt === draft.runAt;
+      const kept = saved?.scheduleType === "once" && saved.runAt === draft.runAt;
+      const same = kept && (saved.enabled || !draft.enabled);
       return at <= now && !same ? { runAt: "This moment has passed." } : {};
     }
     case "interval": {
@@ -77,7 +78,7 @@ function promptProblems(draft: Draft): Problems {
 
 /**
  * What can be told without the service; it is asked all the same.
- * @param saved the job as it is: one that has run keeps its moment.
+ * @param saved the job as it is: one that has run keeps its moment, unless it is switched on again.
  */
 export function problemsOf(draft: Draft, zone: string, now: number, saved?: Draft): Problems {
   const folder = draft.workingDir.trim();
@@ -111,4 +112,16 @@ export function refusalOf(error: unknown): Refusal {
   return field
     ? { field, text: `${upper(told?.[2] ?? "")}.`.replace(/\.\.$/, ".") }
     : { field: undefined, text };
+}
+
+/** A field that nobody has touched yet is not wrong, until the draft is sent. */
+export function shownProblems(
+  all: Problems,
+  touched: ReadonlySet<FieldName>,
+  sent: boolean,
+  refusals: readonly (Refusal | undefined)[],
+): Problems {
+  const own = Object.entries(all).filter(([name]) => sent || touched.has(name as FieldName));
+  const told = refusals.flatMap((refusal) => (refusal?.field ? [[refusal.field, refusal.text]] : []));
+  return { ...Object.fromEntries(told), ...Object.fromEntries(own) } as Problems;
 }

@@ -10,7 +10,14 @@ import { bodyOf, changesOf, type Draft } from "./draft.ts";
 import { type Editing, editing } from "./editing.ts";
 import type { Job } from "./job.ts";
 import { type Preview, usePreview } from "./preview.ts";
-import { type FieldName, type Problems, problemsOf, type Refusal, refusalOf } from "./problems.ts";
+import {
+  type FieldName,
+  type Problems,
+  problemsOf,
+  type Refusal,
+  refusalOf,
+  shownProblems,
+} from "./problems.ts";
 import { setBook } from "./state.ts";
 
 export interface EditorState {
@@ -35,16 +42,16 @@ const WIRE_NAMES: Partial<Record<keyof Draft, FieldName>> = {
 const touchedBy = (part: Partial<Draft>): FieldName[] =>
   (Object.keys(part) as (keyof Draft)[]).map((key) => WIRE_NAMES[key] ?? (key as FieldName));
 
-/** A field that nobody has touched yet is not wrong, until the draft is sent. */
-export function shownProblems(
-  all: Problems,
-  touched: ReadonlySet<FieldName>,
-  sent: boolean,
-  refusals: readonly (Refusal | undefined)[],
-): Problems {
-  const own = Object.entries(all).filter(([name]) => sent || touched.has(name as FieldName));
-  const told = refusals.flatMap((refusal) => (refusal?.field ? [[refusal.field, refusal.text]] : []));
-  return { ...Object.fromEntries(told), ...Object.fromEntries(own) } as Problems;
+const closeEditor = () => void (editing.value = undefined);
+
+async function closeAfterAsking(): Promise<void> {
+  const agreed = await ask({
+    title: "Discard what you wrote?",
+    text: "The job stays as it was saved last.",
+    action: "Discard",
+    danger: true,
+  });
+  if (agreed !== undefined) closeEditor();
 }
 
 const send = (start: Editing, draft: Draft, zone: string): Promise<{ job: Job }> =>
@@ -52,32 +59,46 @@ const send = (start: Editing, draft: Draft, zone: string): Promise<{ job: Job }>
     ? createJob(bodyOf(draft, zone))
     : changeJob(start.id, changesOf(start.draft, draft, zone));
 
-async function closeAfterAsking(changed: boolean): Promise<void> {
-  const agreed =
-    !changed ||
-    (await ask({
-      title: "Discard what you wrote?",
-      text: "The job stays as it was saved last.",
-      action: "Discard",
-      danger: true,
-    }));
-  if (agreed) editing.value = undefined;
+interface Saving {
+  busy: boolean;
+  refusal: Refusal | undefined;
+  /** The draft is another one by now: the refusal of the last is over. */
+  forget: () => void;
+  submit: (draft: Draft, zone: string) => Promise<void>;
+}
+
+/** One request at a time; the editor closes when it was taken. */
+function useSaving(start: Editing): Saving {
+  const [busy, setBusy] = useState(false);
+  const [refusal, setRefusal] = useState<Refusal>();
+  const submit = async (draft: Draft, zone: string) => {
+    if (busy) return;
+    setBusy(true);
+    try {
+      const { job } = await send(start, draft, zone);
+      setBook((before) => putJob(before, job));
+      closeEditor();
+      say("good", `${job.name} is ${start.id === undefined ? "scheduled" : "saved"}`);
+    } catch (error) {
+      setRefusal(refusalOf(error));
+      setBusy(false);
+    }
+  };
+  return { busy, refusal, forget: () => setRefusal(undefined), submit };
 }
 
 export function useEditor(start: Editing): EditorState {
   const zone = serviceZone.value;
   const now = useNow();
   const form = useRef<HTMLFormElement | undefined>(undefined);
-  const [draft, setDraft] = useState(start.draft);
+  const [draft, setDraft] = useState<Draft>({ ...start.draft, ...start.wish });
   const [touched, setTouched] = useState<ReadonlySet<FieldName>>(new Set());
   const [sends, setSends] = useState(0);
-  const [refusal, setRefusal] = useState<Refusal>();
-  const [busy, setBusy] = useState(false);
-  const changed = JSON.stringify(draft) !== JSON.stringify(start.draft);
+  const { busy, refusal, forget, submit } = useSaving(start);
   const preview = usePreview(draft, zone, now);
-  const saved = start.id === undefined ? undefined : start.draft;
-  const all = problemsOf(draft, zone, now, saved);
-  const problems = shownProblems(all, touched, sends > 0, [preview.refusal, refusal]);
+  const isNew = start.id === undefined;
+  const changed = JSON.stringify(draft) !== JSON.stringify(start.draft);
+  const all = problemsOf(draft, zone, now, isNew ? undefined : start.draft);
 
   // Behind the drawing of what is wrong: the first wrong field is where to go on.
   useEffect(() => {
@@ -85,29 +106,24 @@ export function useEditor(start: Editing): EditorState {
   }, [sends, refusal]);
 
   const set = (part: Partial<Draft>) => {
-    setRefusal(undefined);
+    forget();
     setTouched((before) => new Set([...before, ...touchedBy(part)]));
     setDraft((before) => ({ ...before, ...part }));
-  };
-  const submit = async () => {
-    setBusy(true);
-    try {
-      const { job } = await send(start, draft, zone);
-      setBook((before) => putJob(before, job));
-      editing.value = undefined;
-      say("good", start.id === undefined ? `${job.name} is scheduled` : `${job.name} is saved`);
-    } catch (error) {
-      setRefusal(refusalOf(error));
-      setBusy(false);
-    }
   };
   const save = (element: HTMLFormElement) => {
     form.current = element;
     setSends(sends + 1);
-    if (saved && !changed) editing.value = undefined;
-    else if (!busy && Object.keys(all).length === 0) void submit();
+    if (!isNew && !changed) closeEditor();
+    else if (Object.keys(all).length === 0) void submit(draft, zone);
   };
-  const trouble = refusal && refusal.field === undefined ? refusal.text : "";
-  const close = () => void closeAfterAsking(changed);
-  return { draft, set, problems, trouble, preview, busy, save, close };
+  return {
+    draft,
+    set,
+    problems: shownProblems(all, touched, sends > 0, [preview.refusal, refusal]),
+    trouble: refusal && refusal.field === undefined ? refusal.text : "",
+    preview,
+    busy,
+    save,
+    close: changed ? () => void closeAfterAsking() : closeEditor,
+  };
 }
