@@ -6,10 +6,10 @@ import { Icon } from "../ui/Icon.tsx";
 import { useNow } from "../ui/useNow.ts";
 import { nextJob } from "./book.ts";
 import { Editor } from "./Editor.tsx";
-import { editing, editNew } from "./editing.ts";
+import { type Editing, editing, editNew } from "./editing.ts";
 import { JobCard } from "./JobCard.tsx";
 import { NoJobs } from "./NoJobs.tsx";
-import { book, followCron, known } from "./state.ts";
+import { book, followCron, known, readAll, trouble } from "./state.ts";
 import { nextText, timeText, zoneNote } from "./words.ts";
 
 function ZoneLine({ now }: { now: number }) {
@@ -38,21 +38,19 @@ function Summary({ now }: { now: number }) {
   );
 }
 
-/** A deleted card takes the focus with it: the button above the list gets it. */
-function useFocus(count: number) {
+/** What had the focus may be gone with a deleted card or a closed editor: the button gets it. */
+function useFocus(count: number, edited: Editing | undefined) {
   const button = useRef<HTMLButtonElement>(null);
-  const before = useRef(count);
   useEffect(() => {
-    const lost = document.activeElement === null || document.activeElement === document.body;
-    if (count < before.current && lost) button.current?.focus();
-    before.current = count;
-  }, [count]);
+    const focused = document.activeElement;
+    if (focused === null || focused === document.body) button.current?.focus();
+  }, [count, edited]);
   return button;
 }
 
 function Jobs({ now }: { now: number }) {
   const { jobs } = book.value;
-  const button = useFocus(jobs.length);
+  const button = useFocus(jobs.length, editing.value);
   if (jobs.length === 0) return <NoJobs />;
   return (
     <>
@@ -74,13 +72,31 @@ function Jobs({ now }: { now: number }) {
   );
 }
 
+function Trouble({ text }: { text: string }) {
+  return (
+    <div class="cron-trouble">
+      <p class="problem" role="alert" data-testid="cron-trouble">
+        <Icon name="alert" /> {text}
+      </p>
+      <button type="button" class="button" onClick={readAll}>
+        Try again
+      </button>
+    </div>
+  );
+}
+
+function Body({ now }: { now: number }) {
+  if (trouble.value !== "") return <Trouble text={trouble.value} />;
+  return known.value ? <Jobs now={now} /> : <p class="dim">Loading…</p>;
+}
+
 export function CronPage() {
   const now = useNow();
   useEffect(followCron, []);
   useEffect(() => () => void (editing.value = undefined), []);
   return (
     <div class="cron" data-testid="cron">
-      {known.value ? <Jobs now={now} /> : <p class="dim">Loading…</p>}
+      <Body now={now} />
       {editing.value && <Editor key={editing.value} start={editing.value} />}
     </div>
   );

@@ -6,7 +6,7 @@ import { job, run } from "./fixtures.ts";
 const calls = vi.hoisted(() => ({ listJobs: vi.fn(), listRuns: vi.fn(), runsOfJob: vi.fn() }));
 vi.mock("./calls.ts", () => calls);
 
-const { book, followCron, known, refreshRuns } = await import("./state.ts");
+const { book, followCron, known, readAll, refreshRuns, trouble } = await import("./state.ts");
 
 const names = () => book.value.jobs.map((each) => each.name);
 
@@ -58,5 +58,16 @@ test("a failure is told and leaves what was known", async () => {
   await refreshRuns("j1");
   expect(toasts.value.map((toast) => toast.text)).toEqual(["away"]);
   expect(book.value.runs).toHaveLength(1);
+  end();
+});
+
+test("a list that cannot be read says why, until it can", async () => {
+  calls.listJobs.mockRejectedValueOnce(new Error("away"));
+  const end = followCron();
+  await vi.waitFor(() => expect(trouble.value).toContain("away"));
+  expect(known.value).toBe(false);
+  readAll();
+  await vi.waitFor(() => expect(known.value).toBe(true));
+  expect(trouble.value).toBe("");
   end();
 });

@@ -1,5 +1,6 @@
 /** The jobs that this page shows, kept in step with the service while it is open. */
 import { signal } from "@preact/signals";
+import { textOf } from "../api/errors.ts";
 import { onServerEvent } from "../stream/events.ts";
 import { failed } from "../ui/toasts.ts";
 import { apply, type Book, EMPTY, putRuns, withJobs } from "./book.ts";
@@ -10,6 +11,9 @@ export const book = signal<Book>(EMPTY);
 
 /** Until the first answer the page says neither "none" nor what it knew when it was last open. */
 export const known = signal(false);
+
+/** Why the list could not be read; empty: it could. */
+export const trouble = signal("");
 
 export function setBook(change: (before: Book) => Book): void {
   book.value = change(book.peek());
@@ -32,8 +36,9 @@ async function readJobs(): Promise<void> {
       setBook((before) => withJobs(before, jobs));
     } while (again);
     known.value = true;
+    trouble.value = "";
   } catch (error) {
-    failed("The scheduled jobs could not be read", error);
+    trouble.value = `The jobs could not be read: ${textOf(error)}`;
   } finally {
     reading = false;
   }
@@ -50,7 +55,7 @@ async function readRuns(list: () => Promise<Run[]>): Promise<void> {
 
 export const refreshRuns = (jobId: string): Promise<void> => readRuns(() => runsOfJob(jobId));
 
-function readAll(): void {
+export function readAll(): void {
   void readJobs();
   void readRuns(listRuns);
 }
@@ -65,6 +70,7 @@ function heard(data: unknown, name: string): void {
 export function followCron(): () => void {
   book.value = EMPTY;
   known.value = false;
+  trouble.value = "";
   const ends = [onServerEvent("cron:", heard), onServerEvent("init", readAll)];
   readAll();
   return () => {
