@@ -40,7 +40,11 @@ export function PreviewList({ preview, once }: Props) {
         </p>
       )}
       {fires.length === 0 && general === "" && (
-        <p class="dim">They show when the schedule and the folder are complete.</p>
+        <p class="dim">
+          {refusal
+            ? "They show when what is marked is mended."
+            : "They show when the schedule and the folder are complete."}
+        </p>
       )}
     </section>
   );
