@@ -35,7 +35,7 @@ class Surroundings:
         descriptors.
     @ivar zone: what C{HH:MM} is told in.
     @ivar random_bytes: for ids.
-    @ivar folder, data_dir: see L{JobRules}.
+    @ivar folder, data_dir, cases_dir: see L{JobRules}.
     @ivar identity, known, multiuser: see L{Parts}.
     """
 
@@ -51,6 +51,7 @@ class Surroundings:
     random_bytes: Callable[[int], bytes]
     folder: Callable[[str, Identity], str]
     data_dir: Path
+    cases_dir: Path
     identity: Callable[[str | None], Identity | None]
     known: Callable[[str], bool]
     multiuser: bool
@@ -59,7 +60,12 @@ class Surroundings:
 def build_cron(around: Surroundings) -> CronService:
     """Scheduled jobs, not started yet: that is to wait until the sessions are open."""
     book = JobBook(around.reactor, CronStore(around.database), around.hub)
-    rules = JobRules(clis=around.clis, folder=around.folder, data_dir=around.data_dir)
+    rules = JobRules(
+        clis=around.clis,
+        folder=around.folder,
+        data_dir=around.data_dir,
+        cases_dir=around.cases_dir,
+    )
     runner = Runner(
         Hands(
             clock=around.reactor,

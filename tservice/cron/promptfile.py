@@ -55,9 +55,10 @@ def _read(folder: Path, path: Path) -> bytes:
             held.callback(os.close, where)
         # Not to wait for a named pipe's other end.
         descriptor = os.open(parts[-1], _STEP | os.O_NONBLOCK, dir_fd=where)
-        with open(descriptor, "rb") as stream:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise _bad(str(path), "it is not a regular file")
+        held.callback(os.close, descriptor)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise _bad(str(path), "it is not a regular file")
+        with open(descriptor, "rb", closefd=False) as stream:
             return stream.read(PROMPT_FILE_BYTES + 1)
 
 

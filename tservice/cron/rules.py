@@ -24,12 +24,13 @@ class JobRules:
 
     @ivar folder: a working directory as given, made plain; raises the 400 or 403 for one that is
         missing or not the user's.
-    @ivar data_dir: the service's own folder.
+    @ivar data_dir: the service's own folder, refused but for C{cases_dir}, should that be in it.
     """
 
     clis: ICliRegistry
     folder: Callable[[str, Identity], str]
     data_dir: Path
+    cases_dir: Path
 
     def is_shell(self, mode: str) -> bool:
         """Whether a mode runs a plain shell."""
@@ -63,9 +64,9 @@ class JobRules:
             raise ServiceError(ErrorCode.FORBIDDEN, f"{what} needs the grant to bypass permissions")
 
     def _check_place(self, folder: Path) -> None:
-        place, data = folder.resolve(), self.data_dir.resolve()
-        refused = str(place) in THEMSELVES or any(
-            place.is_relative_to(other) for other in (*map(Path, SYSTEM), data)
-        )
-        if refused:
+        place, cases = folder.resolve(), self.cases_dir.resolve()
+        data = self.data_dir.resolve()
+        own = place.is_relative_to(data) and not (place.is_relative_to(cases) and cases != data)
+        system = any(place.is_relative_to(other) for other in SYSTEM)
+        if own or system or str(place) in THEMSELVES:
             raise invalid("workingDir", f"must not be {place}")

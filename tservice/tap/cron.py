@@ -47,6 +47,7 @@ def wire_cron(
             random_bytes=os.urandom,
             folder=workspaces.folder,
             data_dir=config.data_dir,
+            cases_dir=config.cases_dir,
             identity=identity,
             known=lambda owner: accounts is not None and accounts.known(owner),
             multiuser=config.multiuser,
