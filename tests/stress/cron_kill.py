@@ -85,7 +85,12 @@ class Trial:
             self._check(self._ended(job_id), word)
             self.daemon.request("DELETE", f"/api/cron/jobs/{job_id}").data()
         self.pending.clear()
-        self.daemon.request("DELETE", "/api/sessions").data()
+        # On a loaded machine a tmux server may outlive the patience that a request has with it.
+        deadline = time.monotonic() + PATIENCE
+        while self.daemon.request("DELETE", "/api/sessions").status != 200:
+            if time.monotonic() > deadline:
+                raise AssertionError(f"sessions do not end\n{self.daemon.log}")
+            time.sleep(0.5)
 
     def _ended(self, job_id: str) -> dict[str, Any]:
         deadline = time.monotonic() + PATIENCE

@@ -8,6 +8,7 @@ zone the times that its own changes skip and repeat are added.
 from __future__ import annotations
 
 import argparse
+import itertools
 import random
 import sys
 import time as clock
@@ -33,7 +34,7 @@ def own_times(spans: list[Stretch], dice: random.Random) -> set[time]:
     """Two times of day that changes of these stretches skip or repeat."""
     changed = sorted(
         datetime.fromtimestamp(at + ahead + 900, UTC).time().replace(second=0)
-        for before, after in zip(spans, spans[1:], strict=False)
+        for before, after in itertools.pairwise(spans)
         for at, ahead in ((after.begin, min(before.ahead, after.ahead)),)
     )
     return set(dice.sample(changed, min(2, len(changed))))

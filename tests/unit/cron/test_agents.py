@@ -81,6 +81,18 @@ class ReadinessTests(CronCase):
         self.assertEqual("make all\r", self.typed(run))
         self.assertEqual(["prompt_sent"], self.statuses(job))
 
+    def test_a_restart_before_the_trust_dialog(self) -> None:
+        """The next service answers it, and types only then."""
+        job, run = self.begin()
+        self.restart()
+        screen = self.screen(self.sessions.get(run.session_id or ""))
+        screen.answers = {b"\r": COMPOSER}
+        self.spend(2)
+        self.show_in(run, TRUST)
+        self.spend(10)
+        self.assertEqual("\rmake all\r", self.typed(run))
+        self.assertEqual(["prompt_sent"], self.statuses(job))
+
     def test_a_job_that_is_deleted_meanwhile(self) -> None:
         job, run = self.begin()
         self.cron.delete(job.id, ADMIN)
