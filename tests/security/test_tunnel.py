@@ -151,7 +151,7 @@ class CodeTests(TunnelCase):
 
     def test_other_spellings_of_a_code(self) -> None:
         code = self.code()
-        for word in (f"{code}%00", f"{code}%20", f"%20{code}", f"{code};x", code.swapcase()):
+        for word in (f"{code}%00", f"{code}%20", f"%20{code}", f"{code};x", f"{code}0"):
             self.assertIn(self.enter(word).status, (400, 401, 404), word)
         self.refused(self.enter("%C3%A4bc123"))
         self.assertEqual("root", self.who(self.enter(code)))

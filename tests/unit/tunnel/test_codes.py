@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from hypothesis import settings
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
