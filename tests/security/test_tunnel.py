@@ -164,11 +164,13 @@ class CodeTests(TunnelCase):
 
     def test_a_revoked_device_is_out(self) -> None:
         entered = self.enter(self.code())
+        seen = self.code()
         cookie = {"Cookie": entered.headers["set-cookie"].partition(";")[0]}
         shown = self.world.good("root", "GET", "/api/tunnel/status")["authSessions"]
         [device] = [session["id"] for session in shown if session["method"] == "qr"]
         self.world.good("root", "POST", "/api/auth/revoke", {"sessionId": device})
         self.assertEqual(401, self.ask("GET", "/api/me", headers=cookie).status)
+        self.refused(self.enter(seen))  # by which it could come in again
 
     def test_no_cookie_is_told(self) -> None:
         entered = self.enter(self.code())
