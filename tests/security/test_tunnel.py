@@ -180,13 +180,21 @@ class CodeTests(TunnelCase):
         self.assertEqual(401, self.ask("GET", "/api/me", headers=cookie).status)
         self.refused(self.enter(seen))  # by which it could come in again
 
+    def test_the_caller_s_own_session_is_marked(self) -> None:
+        shown = self.world.good("root", "GET", "/api/tunnel/status")["authSessions"]
+        [own] = [session for session in shown if session["current"]]
+        self.assertEqual(("root", "login"), (own["username"], own["method"]))
+        self.world.good("root", "POST", "/api/auth/revoke", {"sessionId": own["id"]})
+        self.assertEqual(401, self.ask("GET", "/api/me", headers=self.cookie()).status)
+
     def test_no_cookie_is_told(self) -> None:
         entered = self.enter(self.code())
         value = entered.headers["set-cookie"].partition(";")[0].partition("=")[2]
         shown = self.ask("GET", "/api/tunnel/status", headers=self.cookie()).body
         self.assertNotIn(value, shown)
         for session in json.loads(shown)["data"]["authSessions"]:
-            self.assertEqual({"id", "ip", "ua", "createdAt", "method"}, set(session))
+            names = {"id", "username", "ip", "ua", "createdAt", "method", "current"}
+            self.assertEqual(names, set(session))
             mine = {"Cookie": f"service_session={session['id']}"}
             self.assertEqual(401, self.ask("GET", "/api/me", headers=mine).status)
 

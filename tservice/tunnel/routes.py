@@ -24,13 +24,15 @@ WRONG = "Unauthorized: this code is used up or too old"
 
 
 class AuthSessionAnswer(Answer):
-    """Somebody who is signed in; C{id} is not the cookie."""
+    """Somebody who is signed in; C{id} is not the cookie, C{current} is the caller's own."""
 
     id: str
+    username: str
     ip: str
     ua: str
     created_at: int
     method: str
+    current: bool = False
 
 
 class TunnelAnswer(Answer):
@@ -95,7 +97,7 @@ class TunnelRoutes:
             running=self._tunnel.running,
             url=self._tunnel.url,
             sse_clients=self._perimeter.sse_clients(),
-            auth_sessions=list(self._perimeter.auth_sessions()),
+            auth_sessions=self._signed_in(call.identity.auth_session),
         )
 
     async def qr(self, call: Call) -> object:
@@ -126,6 +128,10 @@ class TunnelRoutes:
         cookie = self._perimeter.set_cookie(token, request.visit.secure)
         headers = {**HEADERS, "Location": HOME, "Set-Cookie": cookie}
         return Reply(content=b"", content_type="text/plain", status=302, headers=headers)
+
+    def _signed_in(self, own: str | None) -> list[AuthSessionAnswer]:
+        sessions = self._perimeter.auth_sessions()
+        return [one.model_copy(update={"current": one.id == own}) for one in sessions]
 
     def _state(self) -> TunnelAnswer:
         return TunnelAnswer(running=self._tunnel.running, url=self._tunnel.url)
