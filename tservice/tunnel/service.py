@@ -125,7 +125,7 @@ class Tunnel:
         spawn(self._follow(wanted), self._log, "the setting of the tunnel")
 
     def close(self) -> Deferred[None]:
-        """L{stop}, for good."""
+        """L{stop}, whatever the setting says: the service ends."""
         self._lasting = False
         return Deferred.fromCoroutine(self.stop())
 
@@ -231,7 +231,11 @@ class Tunnel:
             return
         self.url = url
         for changed in self._observers:
-            changed(url)
+            try:
+                changed(url)
+            except Exception:
+                # The process must be ended whatever happens to who is told of it.
+                self._log.failure("an observer of the tunnel failed")
 
     def _over(self) -> None:
         self.running = self._stopping = False

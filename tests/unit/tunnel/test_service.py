@@ -108,6 +108,17 @@ class StartTests(TunnelCase):
         self.stage.come_up()
         self.assertEqual(cloudflared.URL, self.tunnel.url)
 
+    def test_an_observer_that_fails_keeps_no_tunnel_from_ending(self) -> None:
+        def observe(url: str | None) -> None:
+            raise ZeroDivisionError
+
+        self.tunnel.observe(observe)
+        self.up()
+        stopped = self.stop()
+        self.assertAtRest()
+        self.successResultOf(stopped)
+        self.assertEqual(2, len(self.flushLoggedErrors(ZeroDivisionError)))
+
     def failing(self, started: Deferred[str], text: str) -> None:
         error = self.failureResultOf(started).value
         assert isinstance(error, ServiceError)
