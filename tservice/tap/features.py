@@ -61,6 +61,7 @@ def wire_features(
         # First, for it hears of runs that fail at once.
         webhooks.start()
         cron.start()
+        ground.tunnel.keep(settings.get().tunnel_enabled)
 
     return Features(
         operations=[
