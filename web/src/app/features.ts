@@ -1,9 +1,21 @@
 /** Every feature that registers pages, in one list. */
 import { registerApprovals } from "../approvals/page.ts";
+import { registerAudit } from "../audit/page.ts";
+import { registerDevices } from "../devices/page.ts";
 import { registerHelp } from "../shortcuts/page.ts";
 import { registerSettings } from "../settings/page.ts";
+import { registerTokens } from "../tokens/page.ts";
+import { registerUsers } from "../users/page.ts";
 
-const FEATURES = [registerApprovals, registerSettings, registerHelp];
+const FEATURES = [
+  registerApprovals,
+  registerDevices,
+  registerTokens,
+  registerUsers,
+  registerAudit,
+  registerSettings,
+  registerHelp,
+];
 
 export function registerFeatures(): void {
   for (const register of FEATURES) register();

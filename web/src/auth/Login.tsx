@@ -1,19 +1,14 @@
 import { useState } from "preact/hooks";
-import { signIn } from "../api/calls.ts";
 import { ApiError, textOf } from "../api/errors.ts";
-import { restartStream } from "../stream/connection.ts";
 import { Brand } from "../ui/Brand.tsx";
-import { Icon } from "../ui/Icon.tsx";
-import { signedIn } from "./state.ts";
+import { Problem } from "../ui/Problem.tsx";
+import { valueOf } from "./fieldvalue.ts";
+import { PasswordField } from "./PasswordField.tsx";
+import { enter, wasEnded } from "./state.ts";
 
 function wordsFor(error: unknown): string {
   if (error instanceof ApiError && error.status === 401) return "Wrong user name or password.";
   return textOf(error);
-}
-
-function valueOf(form: HTMLFormElement, name: string): string {
-  const field = form.elements.namedItem(name);
-  return field instanceof HTMLInputElement ? field.value : "";
 }
 
 export function Login() {
@@ -25,9 +20,7 @@ export function Login() {
     setBusy(true);
     setProblem("");
     try {
-      await signIn(valueOf(form, "username"), valueOf(form, "password"));
-      signedIn();
-      restartStream();
+      await enter(valueOf(form, "username"), valueOf(form, "password"));
     } catch (error) {
       setProblem(wordsFor(error));
       setBusy(false);
@@ -38,6 +31,11 @@ export function Login() {
       <form class="login-card" onSubmit={(event) => void submit(event)} data-testid="login">
         <Brand large />
         <h1>Sign in</h1>
+        {wasEnded.value && (
+          <p class="login-note" role="status" data-testid="login-note">
+            You were signed out: the session was ended or has expired. What runs here goes on.
+          </p>
+        )}
         <label class="labelled">
           <span>User name</span>
           <input
@@ -50,13 +48,8 @@ export function Login() {
             autofocus
           />
         </label>
-        <label class="labelled">
-          <span>Password</span>
-          <input class="field" name="password" type="password" autocomplete="current-password" required />
-        </label>
-        <p class="problem" role="alert" data-testid="login-problem" hidden={problem === ""}>
-          <Icon name="alert" /> {problem}
-        </p>
+        <PasswordField label="Password" name="password" autocomplete="current-password" />
+        <Problem text={problem} testid="login-problem" />
         <button type="submit" class="button primary wide" disabled={busy} data-testid="login-submit">
           {busy ? "Signing in…" : "Sign in"}
         </button>

@@ -1,7 +1,19 @@
 import { useEffect, useRef } from "preact/hooks";
 import { Icon } from "./Icon.tsx";
 import { IconButton } from "./IconButton.tsx";
-import { dismiss, type Toast, toasts } from "./toasts.ts";
+import { dismiss, type Toast, type ToastAction, toasts } from "./toasts.ts";
+
+function Action({ toast, action }: { toast: Toast; action: ToastAction }) {
+  const act = () => {
+    dismiss(toast.id);
+    action.act();
+  };
+  return (
+    <button type="button" class="button small" onClick={act} data-testid="toast-action">
+      {action.label}
+    </button>
+  );
+}
 
 function ToastCard({ toast }: { toast: Toast }) {
   return (
@@ -10,6 +22,7 @@ function ToastCard({ toast }: { toast: Toast }) {
       <div class="toast-text">
         <strong>{toast.title}</strong>
         {toast.text && <span>{toast.text}</span>}
+        {toast.action && <Action toast={toast} action={toast.action} />}
       </div>
       <IconButton icon="close" label="Dismiss" onClick={() => dismiss(toast.id)} />
     </li>
