@@ -20,7 +20,7 @@ function leaveItem(): MenuItem[] {
   if (!canSignOut.value) return [];
   const name = me.value?.username;
   return [
-    { label: name ? `Sign out ${name}` : "Sign out", icon: "leave", group: true, act: () => void leave() },
+    { label: name ? `Sign out · ${name}` : "Sign out", icon: "leave", group: true, act: () => void leave() },
   ];
 }
 

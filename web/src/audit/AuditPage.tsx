@@ -1,6 +1,6 @@
 /** Who did what from where, the newest first. */
 import { useEffect, useState } from "preact/hooks";
-import { agoText, dateText } from "../lib/ago.ts";
+import { dateText, stampText } from "../lib/ago.ts";
 import { sessionList } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { Problem } from "../ui/Problem.tsx";
@@ -20,38 +20,35 @@ import {
   readMore,
   trouble,
 } from "./state.ts";
-import { actionText, actorText, detailsOf, isWorded, markOf } from "./words.ts";
+import { actionText, actorText, detailsOf, isWorded, markOf, methodText, targetText } from "./words.ts";
 
 /** Typing a name asks once, when the typing rests. */
 const REST_MS = 300;
 
-const targetText = (target: string): string => sessionList.value.byId.get(target)?.name ?? target;
+const nameOf = (id: string): string | undefined => sessionList.value.byId.get(id)?.name;
 
 function Row({ entry, now }: { entry: Entry; now: number }) {
-  const details = detailsOf(entry);
+  const target = targetText(entry, nameOf);
+  const more = [methodText(entry.method), entry.address, ...detailsOf(entry)];
   return (
     <li class="entry" data-mark={markOf(entry)} data-testid="entry" data-action={entry.action}>
       <time class="entry-time" dateTime={new Date(entry.at).toISOString()} title={dateText(entry.at)}>
-        {agoText(entry.at, now)}
+        {stampText(entry.at, now)}
       </time>
       <div class="entry-main">
         <span>
           <strong>{actorText(entry)}</strong>{" "}
           {isWorded(entry.action) ? actionText(entry.action) : <code>{entry.action}</code>}
-          {entry.target !== "" && (
+          {target !== "" && (
             <>
               {" "}
               <span class="entry-target" title={entry.target}>
-                {targetText(entry.target)}
+                {target}
               </span>
             </>
           )}
         </span>
-        <small>
-          {[entry.method === "none" ? "" : entry.method, entry.address, ...details]
-            .filter((part) => part !== "")
-            .join(" · ")}
-        </small>
+        <small>{more.filter((part) => part !== "").join(" · ")}</small>
       </div>
     </li>
   );

@@ -8,7 +8,7 @@ const WORDS: Record<string, string> = {
   "audit.broken": "the log was changed from outside",
   "POST /api/logout": "signed out",
   "POST /api/auth/revoke": "signed devices out",
-  "PUT /api/me/password": "changed the own password",
+  "PUT /api/me/password": "changed their password",
   "POST /api/admin/users": "made a user",
   "PATCH /api/admin/users/{name}": "changed a user",
   "DELETE /api/admin/users/{name}": "deleted a user",
@@ -51,9 +51,34 @@ const show = (value: unknown): string => {
   return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
 };
 
+const METHODS: Record<string, string> = {
+  cookie: "browser",
+  login: "by password",
+  basic: "by password, as a program",
+  qr: "by QR code",
+  token: "token",
+};
+
+/** How the actor was known; empty where nobody was. */
+export const methodText = (method: string): string => (method === "none" ? "" : (METHODS[method] ?? method));
+
+const ID = /^[0-9a-f-]{16,}$/;
+const SHORT = 8;
+
+/**
+ * What it was done to, as people know it.
+ * @param nameOf a session's name; undefined for what is no session, or is gone.
+ */
+export function targetText(entry: Entry, nameOf: (id: string) => string | undefined): string {
+  // The session that a sign-in opened has no name to anybody.
+  if (entry.action === "login") return "";
+  const { target } = entry;
+  return nameOf(target) ?? (ID.test(target) ? `${target.slice(0, SHORT)}…` : target);
+}
+
 /** What else the entry says: `error: LAST_ADMIN`, `fields: role`. */
 export function detailsOf(entry: Entry): string[] {
   return Object.entries(entry.detail)
     .filter(([, value]) => value !== null && show(value) !== "")
-    .map(([name, value]) => `${name}: ${show(value)}`);
+    .map(([name, value]) => `${name}: ${show(value).replaceAll("_", " ")}`);
 }

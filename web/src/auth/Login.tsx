@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { ApiError, textOf } from "../api/errors.ts";
 import { Brand } from "../ui/Brand.tsx";
 import { Problem } from "../ui/Problem.tsx";
+import { useFirstField } from "../ui/useFirstField.ts";
 import { valueOf } from "./fieldvalue.ts";
 import { PasswordField } from "./PasswordField.tsx";
 import { enter, wasEnded } from "./state.ts";
@@ -14,13 +15,14 @@ function wordsFor(error: unknown): string {
 export function Login() {
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
+  const form = useFirstField();
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
+    const filled = event.currentTarget as HTMLFormElement;
     setBusy(true);
     setProblem("");
     try {
-      await enter(valueOf(form, "username"), valueOf(form, "password"));
+      await enter(valueOf(filled, "username"), valueOf(filled, "password"));
     } catch (error) {
       setProblem(wordsFor(error));
       setBusy(false);
@@ -28,7 +30,7 @@ export function Login() {
   };
   return (
     <main class="login">
-      <form class="login-card" onSubmit={(event) => void submit(event)} data-testid="login">
+      <form ref={form} class="login-card" onSubmit={(event) => void submit(event)} data-testid="login">
         <Brand large />
         <h1>Sign in</h1>
         {wasEnded.value && (
@@ -45,7 +47,6 @@ export function Login() {
             autocapitalize="off"
             spellcheck={false}
             required
-            autofocus
           />
         </label>
         <PasswordField label="Password" name="password" autocomplete="current-password" />

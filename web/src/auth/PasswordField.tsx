@@ -6,10 +6,9 @@ interface Props {
   name: string;
   hint?: string;
   autocomplete: "current-password" | "new-password";
-  autofocus?: boolean;
 }
 
-export function PasswordField({ label, name, hint, autocomplete, autofocus = false }: Props) {
+export function PasswordField({ label, name, hint, autocomplete }: Props) {
   const [shown, setShown] = useState(false);
   const field = {
     class: "field",
@@ -19,7 +18,6 @@ export function PasswordField({ label, name, hint, autocomplete, autofocus = fal
     autocapitalize: "off",
     spellcheck: false,
     required: true,
-    autofocus,
   } as const;
   return (
     <div class="labelled">

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { ApiError, textOf } from "../api/errors.ts";
 import { Problem } from "../ui/Problem.tsx";
+import { useFirstField } from "../ui/useFirstField.ts";
 import { valueOf } from "./fieldvalue.ts";
 import { me } from "./me.ts";
 import { problemOf, SHORTEST } from "./password.ts";
@@ -22,12 +23,13 @@ interface Props {
 }
 
 export function PasswordForm({ askCurrent, action, onDone, children }: Props) {
+  const form = useFirstField();
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
-    const [current, wanted, repeated] = ["current", "new", "repeated"].map((name) => valueOf(form, name));
+    const filled = event.currentTarget as HTMLFormElement;
+    const [current, wanted, repeated] = ["current", "new", "repeated"].map((name) => valueOf(filled, name));
     const draft = { current: current ?? "", wanted: wanted ?? "", repeated: repeated ?? "" };
     const wrong = problemOf(draft);
     setProblem(wrong ?? "");
@@ -42,7 +44,12 @@ export function PasswordForm({ askCurrent, action, onDone, children }: Props) {
     }
   };
   return (
-    <form class="password-form" onSubmit={(event) => void submit(event)} data-testid="password-form">
+    <form
+      ref={form}
+      class="password-form"
+      onSubmit={(event) => void submit(event)}
+      data-testid="password-form"
+    >
       {/* Password managers keep the new password under this name. */}
       <input
         class="offscreen"
@@ -54,14 +61,13 @@ export function PasswordForm({ askCurrent, action, onDone, children }: Props) {
         aria-hidden="true"
       />
       {askCurrent && (
-        <PasswordField label="Present password" name="current" autocomplete="current-password" autofocus />
+        <PasswordField label="Present password" name="current" autocomplete="current-password" />
       )}
       <PasswordField
         label="New password"
         hint={`at least ${SHORTEST} characters`}
         name="new"
         autocomplete="new-password"
-        autofocus={!askCurrent}
       />
       <PasswordField label="New password again" name="repeated" autocomplete="new-password" />
       <Problem text={problem} testid="password-problem" />

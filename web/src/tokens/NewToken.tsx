@@ -5,6 +5,7 @@ import { isAdmin } from "../auth/me.ts";
 import { Field, Switch } from "../settings/fields.tsx";
 import { sessions } from "../store/state.ts";
 import { Problem } from "../ui/Problem.tsx";
+import { useFirstField } from "../ui/useFirstField.ts";
 import { bodyOf, type Draft, EMPTY, type Lifetime, LIFETIMES, problemOf, toggled } from "./draft.ts";
 import { offered } from "./scopes.ts";
 import { create } from "./state.ts";
@@ -128,9 +129,11 @@ function useDraft(onDone: () => void) {
 }
 
 export function NewToken({ onClose }: { onClose: () => void }) {
+  const form = useFirstField();
   const { draft, set, submit, problem, busy } = useDraft(onClose);
   return (
     <form
+      ref={form}
       class="sheet"
       onSubmit={(event) => void submit(event)}
       data-testid="new-token-form"
@@ -143,7 +146,6 @@ export function NewToken({ onClose }: { onClose: () => void }) {
           maxLength={100}
           onInput={(event) => set({ name: event.currentTarget.value })}
           autocomplete="off"
-          autofocus
           data-testid="new-token-name"
         />
       </Field>

@@ -5,6 +5,7 @@ import { sessionList } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { Problem } from "../ui/Problem.tsx";
 import { Secret } from "../ui/Secret.tsx";
+import { useFocusBack } from "../ui/useFocusBack.ts";
 import { useNow } from "../ui/useNow.ts";
 import type { Token } from "./calls.ts";
 import { NewToken } from "./NewToken.tsx";
@@ -83,6 +84,7 @@ function None() {
 
 export function TokensPage() {
   const [creating, setCreating] = useState(false);
+  const opener = useFocusBack(creating);
   const now = useNow();
   useEffect(openTokens, []);
   const list = tokens.value;
@@ -92,6 +94,7 @@ export function TokensPage() {
         <span class="dim">For scripts and programs, with a part of your rights.</span>
         {!creating && (
           <button
+            ref={opener}
             type="button"
             class="button primary"
             onClick={() => setCreating(true)}

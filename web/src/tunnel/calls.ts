@@ -23,7 +23,8 @@ export interface TunnelStatus {
 export interface QrCode {
   svg: string;
   url: string;
-  expiresAt: number;
+  /** Null where nobody has to sign in: there is no code then, only the address. */
+  expiresAt: number | null;
   authEnabled: boolean;
 }
 

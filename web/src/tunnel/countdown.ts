@@ -15,5 +15,10 @@ export function countdown(expiresAt: number, now: number): Countdown {
   return { seconds: Math.ceil(left / 1000), share: left / LIFE_MS };
 }
 
-/** For an `img`, where no script of an image can run. */
-export const imageOf = (svg: string): string => `data:image/svg+xml,${encodeURIComponent(svg)}`;
+const NAMELESS = /^\s*<svg(?![^>]*\sxmlns=)/;
+
+/** For an `img`, where no script of an image can run; within HTML its language needs no name. */
+export function imageOf(svg: string): string {
+  const whole = svg.replace(NAMELESS, '<svg xmlns="http://www.w3.org/2000/svg"');
+  return `data:image/svg+xml,${encodeURIComponent(whole)}`;
+}

@@ -19,17 +19,30 @@ export async function readCode(): Promise<void> {
   }
 }
 
+function tunnelEvent(data: unknown, name: string): void {
+  const { error } = data as { error?: unknown };
+  if (name === "tunnel:error" && typeof error === "string") trouble.value = words(error, 422);
+  else void readCode();
+}
+
 /** @returns a function that ends the following. */
 export function followCode(): () => void {
   void readCode();
-  const stops = ["tunnel:qrRotated", "tunnel:qrRegenerated", "tunnel:qrAuthUsed"].map((name) =>
-    onServerEvent(name, () => void readCode()),
-  );
+  const stopHearing = onServerEvent("tunnel:", tunnelEvent);
   return () => {
-    for (const stop of stops) stop();
+    stopHearing();
     code.value = undefined;
     trouble.value = "";
   };
+}
+
+/** What the person can do about it stands behind what the service says. */
+function words(text: string, status: number): string {
+  if (status === 403)
+    return "No tunnel without a password: anybody who knew its address could run commands here. Set SERVICE_PASSWORD, or use multi-user mode, and restart the service.";
+  if (/no program/.test(text))
+    return `${text}. Install it, or name another one by SERVICE_TUNNEL_COMMAND and restart the service.`;
+  return text;
 }
 
 async function work(what: "start" | "stop" | "renew", act: () => Promise<unknown>): Promise<void> {
@@ -38,7 +51,7 @@ async function work(what: "start" | "stop" | "renew", act: () => Promise<unknown
   try {
     await act();
   } catch (error) {
-    trouble.value = textOf(error);
+    trouble.value = words(textOf(error), error instanceof ApiError ? error.status : 0);
   } finally {
     working.value = "";
   }

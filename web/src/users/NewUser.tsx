@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { textOf } from "../api/errors.ts";
 import { Field, Switch } from "../settings/fields.tsx";
 import { Problem } from "../ui/Problem.tsx";
+import { useFirstField } from "../ui/useFirstField.ts";
 import type { NewUser as Draft, Role } from "./calls.ts";
 import { create } from "./state.ts";
 import { nameProblem } from "./words.ts";
@@ -71,10 +72,12 @@ interface Props {
 }
 
 export function NewUser({ osUsers, onClose }: Props) {
+  const form = useFirstField();
   const { draft, set, submit, problem, busy } = useDraft(onClose);
   const setOsUser = (osUser: string) => set({ osUser });
   return (
     <form
+      ref={form}
       class="sheet"
       onSubmit={(event) => void submit(event)}
       data-testid="new-user-form"
@@ -88,7 +91,6 @@ export function NewUser({ osUsers, onClose }: Props) {
           autocomplete="off"
           autocapitalize="off"
           spellcheck={false}
-          autofocus
           data-testid="new-user-name"
         />
       </Field>

@@ -8,6 +8,7 @@ import { IconButton } from "../ui/IconButton.tsx";
 import { menuUnder } from "../ui/menu.ts";
 import { Problem } from "../ui/Problem.tsx";
 import { Secret } from "../ui/Secret.tsx";
+import { useFocusBack } from "../ui/useFocusBack.ts";
 import { useNow } from "../ui/useNow.ts";
 import type { User } from "./calls.ts";
 import { userItems } from "./menu.ts";
@@ -60,6 +61,7 @@ function OneTime() {
 
 export function UsersPage() {
   const [creating, setCreating] = useState(false);
+  const opener = useFocusBack(creating);
   const now = useNow();
   useEffect(followUsers, []);
   const list = users.value;
@@ -72,6 +74,7 @@ export function UsersPage() {
         </span>
         {!creating && (
           <button
+            ref={opener}
             type="button"
             class="button primary"
             onClick={() => setCreating(true)}

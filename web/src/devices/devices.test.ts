@@ -1,0 +1,125 @@
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { ApiError } from "../api/errors.ts";
+import { asked } from "../ui/ask.ts";
+import { toasts } from "../ui/toasts.ts";
+import type { Device } from "../tunnel/calls.ts";
+import { deviceName, shapeOf } from "./useragent.ts";
+import { inOrder, methodText, readQrUse } from "./words.ts";
+
+const calls = vi.hoisted(() => ({ readStatus: vi.fn(), revokeDevice: vi.fn() }));
+vi.mock("../tunnel/calls.ts", () => calls);
+const auth = vi.hoisted(() => ({ forgetPerson: vi.fn() }));
+vi.mock("../auth/state.ts", () => auth);
+
+const { tellServerEvent } = await import("../stream/events.ts");
+const state = await import("./state.ts");
+
+const PHONE =
+  "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Mobile Safari/537.36";
+const device = (id: string, createdAt: number, current = false): Device => ({
+  id,
+  ip: "192.0.2.7",
+  ua: PHONE,
+  createdAt,
+  method: "login",
+  current,
+});
+const LIST = [device("old", 1), device("mine", 2, true), device("new", 3)];
+
+beforeEach(() => {
+  for (const call of [...Object.values(calls), auth.forgetPerson]) call.mockReset();
+  calls.readStatus.mockResolvedValue({ running: false, url: null, sseClients: 1, authSessions: LIST });
+  toasts.value = [];
+});
+
+describe("names of devices", () => {
+  const safari = "AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0";
+  test.each([
+    [PHONE, "Chrome on Android", "phone"],
+    [
+      `Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) ${safari} Mobile/15E Safari/604.1`,
+      "Safari on iPhone",
+      "phone",
+    ],
+    [`Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) ${safari} Safari/605.1.15`, "Safari on Mac", "desk"],
+    [
+      "Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/140.0 Safari/537.36 Edg/140.0",
+      "Edge on Windows",
+      "desk",
+    ],
+    ["Mozilla/5.0 (X11; Linux x86_64; rv:142.0) Gecko/20100101 Firefox/142.0", "Firefox on Linux", "desk"],
+    ["Mozilla/5.0 (X11; Linux x86_64)", "Browser on Linux", "desk"],
+    ["curl/8.5.0", "curl", "program"],
+    ["python-requests/2.32 (Linux)", "python-requests", "program"],
+    ["", "Unknown device", "program"],
+    ["x".repeat(300), "x".repeat(40), "program"],
+  ])("%s", (ua, name, shape) => {
+    expect([deviceName(ua), shapeOf(ua)]).toEqual([name, shape]);
+  });
+});
+
+test("this device comes first, then the newest", () => {
+  expect(inOrder(LIST).map((each) => each.id)).toEqual(["mine", "new", "old"]);
+  expect([methodText("qr"), methodText("magic")]).toEqual(["by QR code", "by magic"]);
+});
+
+describe("signing out", () => {
+  test("another device", async () => {
+    const done = state.revoke(device("old", 1));
+    asked.value?.answer("yes");
+    await done;
+    expect(calls.revokeDevice.mock.calls).toEqual([["old"]]);
+    expect(auth.forgetPerson).not.toHaveBeenCalled();
+    expect(calls.readStatus).toHaveBeenCalledOnce();
+  });
+
+  test("this one leads to the sign-in page", async () => {
+    const done = state.revoke(device("mine", 2, true));
+    asked.value?.answer("yes");
+    await done;
+    expect(auth.forgetPerson).toHaveBeenCalledOnce();
+    expect(calls.readStatus).not.toHaveBeenCalled();
+  });
+
+  test("all others leaves this one in", async () => {
+    await state.refresh();
+    const done = state.revokeOthers();
+    asked.value?.answer("yes");
+    await done;
+    expect(calls.revokeDevice.mock.calls).toEqual([["old"], ["new"]]);
+    expect(toasts.value[0]?.title).toBe("2 devices signed out");
+  });
+
+  test("nothing without a yes; a failure is told", async () => {
+    const first = state.revoke(device("old", 1));
+    asked.value?.answer(undefined);
+    await first;
+    expect(calls.revokeDevice).not.toHaveBeenCalled();
+    calls.revokeDevice.mockRejectedValue(new ApiError(503, "", "busy"));
+    const second = state.revoke(device("old", 1));
+    asked.value?.answer("yes");
+    await second;
+    expect(toasts.value[0]).toMatchObject({ tone: "bad", text: "busy" });
+  });
+});
+
+describe("a QR code that was used", () => {
+  state.watchQrUse();
+  const used = { id: "q", ip: "198.51.100.9", ua: PHONE, timestamp: 1 };
+
+  test("is told with a way to end it", async () => {
+    tellServerEvent("tunnel:qrAuthUsed", used);
+    expect(toasts.value[0]?.text).toBe("Chrome on Android, 198.51.100.9. Was that you?");
+    toasts.value[0]?.action?.act();
+    await vi.waitFor(() => expect(toasts.value).toHaveLength(2));
+    expect(calls.revokeDevice).toHaveBeenCalledWith("q");
+  });
+
+  test.each([null, 7, {}, { ip: "198.51.100.9" }])("%j names nobody", (data) => {
+    expect(readQrUse(data)).toBeUndefined();
+  });
+
+  test("without an address or agent is told all the same", () => {
+    expect(readQrUse({ id: "q" })).toEqual({ id: "q", ip: "an unknown address", name: "Unknown device" });
+  });
+});
