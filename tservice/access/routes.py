@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, cast
 
 from pydantic import Field
@@ -57,11 +58,14 @@ class AccessRoutes:
         failures: IFailures,
         username: str,
         multiuser: bool,
+        revoked_all: Callable[[], None] = lambda: None,
     ) -> None:
         """
         @param accounts: C{None} where no password is asked for.
         @param username: who everybody is then.
+        @param revoked_all: called when all sessions were ended: what could open one ends, too.
         """
+        self._revoked_all = revoked_all
         self._cookies, self._accounts, self._failures = cookies, accounts, failures
         self._username, self._multiuser = username, multiuser
 
@@ -100,7 +104,9 @@ class AccessRoutes:
         """End one session, or all of them, the caller's own included."""
         wanted = call.body.session_id
         ended = self._cookies.revoke(lambda session: wanted in (None, session.id))
-        if wanted is not None and not ended:
+        if wanted is None:
+            self._revoked_all()
+        elif not ended:
             raise not_found(f"Auth session {wanted}")
         headers = {}
         if wanted in (None, call.identity.auth_session):

@@ -38,6 +38,8 @@ from tservice.tap.features import wire_features
 from tservice.tap.ground import open_database, wire_clis, wire_mux
 from tservice.tap.root import Startup
 from tservice.tap.sessions import Sessions, wire_sessions
+from tservice.tap.tunnel import tunnel_status, wire_tunnel
+from tservice.tunnel.service import Tunnel
 
 
 def assemble(base: Base, stack: ServiceStack) -> None:
@@ -53,8 +55,9 @@ def assemble(base: Base, stack: ServiceStack) -> None:
     sessions = wire_sessions(
         base, database, settings, clis, mux, lambda: listener, threads, stack, audit.routes.typed
     )
+    tunnel = wire_tunnel(base, settings, lambda: listener, stack)
     sockets = WebSockets(base.reactor)
-    status = wire_status(base, sessions)
+    status = wire_status(base, sessions, tunnel)
     streams = wire_streams(base, sessions, status, stack)
     pages = Pages(Path(__file__).parents[1] / "static")
     ground = Ground(
@@ -66,10 +69,11 @@ def assemble(base: Base, stack: ServiceStack) -> None:
         sockets=sockets,
         streams=streams,
         pages=pages,
+        tunnel=tunnel,
     )
     access = wire_access(ground, stack)
     features = wire_features(ground, access.accounts, settings, clis, stack)
-    metrics = wire_metrics(sessions, sockets, streams)
+    metrics = wire_metrics(sessions, sockets, streams, tunnel)
     operations = documented(
         [
             *access.operations,
@@ -100,11 +104,12 @@ def assemble(base: Base, stack: ServiceStack) -> None:
         service.setServiceParent(stack)
 
 
-def wire_status(base: Base, sessions: Sessions) -> StatusService:
+def wire_status(base: Base, sessions: Sessions, tunnel: Tunnel) -> StatusService:
     """The state that a client starts from."""
     sources = Sources(
         approvals=sessions.asked.approvals.known,
         plan_usage=lambda identity: plan_usage_json(sessions.agents.agents.plan_usage()),
+        tunnel=partial(tunnel_status, tunnel),
     )
     return StatusService(
         base.reactor, __version__, sessions.service, base.config.multiuser, sources
@@ -135,7 +140,9 @@ def documented(operations: list[Operation]) -> list[Operation]:
     return every
 
 
-def wire_metrics(sessions: Sessions, sockets: WebSockets, streams: EventStreams) -> Metrics:
+def wire_metrics(
+    sessions: Sessions, sockets: WebSockets, streams: EventStreams, tunnel: Tunnel
+) -> Metrics:
     """What C{GET /metrics} tells beside the requests."""
     metrics = Metrics()
 
@@ -148,6 +155,7 @@ def wire_metrics(sessions: Sessions, sockets: WebSockets, streams: EventStreams)
         ("websockets", "WebSockets open.", lambda: sockets.count),
         ("event_streams", "Clients of the event stream.", lambda: streams.count),
         ("parked_waits", "Waits held open.", sessions.waiting.parked),
+        ("tunnel_up", "Whether the tunnel is up.", lambda: len(tunnel.hosts())),
     ):
         metrics.gauge(name, text, partial(_single, count))
     return metrics

@@ -42,6 +42,11 @@ def wire_features(
     """Everything that stands around the sessions."""
     base, database, sessions = ground.base, ground.database, ground.sessions
     webhooks = wire_webhooks(base, database, settings, sessions, stack)
+
+    def start() -> None:
+        webhooks.start()
+        ground.tunnel.keep(settings.get().tunnel_enabled)
+
     return Features(
         operations=[
             *wire_git(base, ground.threads, sessions, stack).operations(),
@@ -49,7 +54,7 @@ def wire_features(
             *wire_doctor(base, clis, stack).operations(),
             *wire_push(base, database, settings, ground.threads, sessions, accounts, stack),
         ],
-        start=webhooks.start,
+        start=start,
     )
 
 
