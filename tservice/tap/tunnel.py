@@ -108,6 +108,7 @@ def shown(session: CookieSession) -> AuthSessionAnswer:
     """A signed-in session as admins see it."""
     return AuthSessionAnswer(
         id=session.id,
+        username=session.username,
         ip=session.address,
         ua=session.user_agent,
         created_at=session.created_at,

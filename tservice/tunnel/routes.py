@@ -24,13 +24,18 @@ WRONG = "Unauthorized: this code is used up or too old"
 
 
 class AuthSessionAnswer(Answer):
-    """Somebody who is signed in; C{id} is not the cookie."""
+    """Somebody who is signed in; C{id} is not the cookie.
+
+    C{current} is the caller's own.
+    """
 
     id: str
+    username: str
     ip: str
     ua: str
     created_at: int
     method: str
+    current: bool = False
 
 
 class TunnelAnswer(Answer):
@@ -91,11 +96,15 @@ class TunnelRoutes:
 
     async def status(self, call: Call) -> object:
         """The tunnel, and who is signed in."""
+        mine = call.identity.auth_session
         return TunnelStatusAnswer(
             running=self._tunnel.running,
             url=self._tunnel.url,
             sse_clients=self._perimeter.sse_clients(),
-            auth_sessions=list(self._perimeter.auth_sessions()),
+            auth_sessions=[
+                one.model_copy(update={"current": one.id == mine})
+                for one in self._perimeter.auth_sessions()
+            ],
         )
 
     async def qr(self, call: Call) -> object:

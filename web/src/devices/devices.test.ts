@@ -8,11 +8,17 @@ import { inOrder, methodText, readQrUse } from "./words.ts";
 
 const calls = vi.hoisted(() => ({ readStatus: vi.fn(), revokeDevice: vi.fn() }));
 vi.mock("../tunnel/calls.ts", () => calls);
-const auth = vi.hoisted(() => ({ forgetPerson: vi.fn() }));
+const auth = vi.hoisted(() => ({
+  forgetPerson: vi.fn(),
+  rememberCookie: vi.fn(),
+  canSignOut: { value: false },
+}));
 vi.mock("../auth/state.ts", () => auth);
 
 const { tellServerEvent } = await import("../stream/events.ts");
+const { me } = await import("../auth/me.ts");
 const state = await import("./state.ts");
+state.watchDevices();
 
 const PHONE =
   "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Mobile Safari/537.36";
@@ -27,7 +33,7 @@ const device = (id: string, createdAt: number, current = false): Device => ({
 const LIST = [device("old", 1), device("mine", 2, true), device("new", 3)];
 
 beforeEach(() => {
-  for (const call of [...Object.values(calls), auth.forgetPerson]) call.mockReset();
+  for (const call of [...Object.values(calls), auth.forgetPerson, auth.rememberCookie]) call.mockReset();
   calls.readStatus.mockResolvedValue({ running: false, url: null, sseClients: 1, authSessions: LIST });
   toasts.value = [];
 });
@@ -103,23 +109,51 @@ describe("signing out", () => {
   });
 });
 
-describe("a QR code that was used", () => {
-  state.watchQrUse();
-  const used = { id: "q", ip: "198.51.100.9", ua: PHONE, timestamp: 1 };
+test("who came in without the form can go out, too", async () => {
+  me.value = { username: "root", role: "admin", mustChangePassword: false, multiUser: false };
+  await vi.waitFor(() => expect(auth.rememberCookie).toHaveBeenCalledOnce());
+  me.value = undefined;
+});
 
-  test("is told with a way to end it", async () => {
+describe("a QR code that was used", () => {
+  const used = { ip: "198.51.100.9", ua: `${PHONE} and more`, timestamp: 100_000 };
+  const guest = (id: string, part: Partial<Device> = {}): Device => ({
+    ...device(id, 100_002),
+    ip: used.ip,
+    method: "qr",
+    ...part,
+  });
+
+  test("is told with a way to end what it opened, and nothing else", async () => {
+    const others = [
+      guest("password", { method: "login" }),
+      guest("elsewhere", { ip: "198.51.100.8" }),
+      guest("earlier", { createdAt: 90_000 }),
+      guest("other", { ua: "curl/8" }),
+    ];
+    calls.readStatus.mockResolvedValue({ authSessions: [...others, guest("guest")] });
     tellServerEvent("tunnel:qrAuthUsed", used);
     expect(toasts.value[0]?.text).toBe("Chrome on Android, 198.51.100.9. Was that you?");
     toasts.value[0]?.action?.act();
-    await vi.waitFor(() => expect(toasts.value).toHaveLength(2));
-    expect(calls.revokeDevice).toHaveBeenCalledWith("q");
+    await vi.waitFor(() => expect(toasts.value[1]?.title).toBe("Signed out"));
+    expect(calls.revokeDevice.mock.calls).toEqual([["guest"]]);
   });
 
-  test.each([null, 7, {}, { ip: "198.51.100.9" }])("%j names nobody", (data) => {
+  test("may be over already", async () => {
+    tellServerEvent("tunnel:qrAuthUsed", used);
+    toasts.value[0]?.action?.act();
+    await vi.waitFor(() => expect(toasts.value[1]?.title).toBe("It is signed out already"));
+    expect(calls.revokeDevice).not.toHaveBeenCalled();
+  });
+
+  test("whose end fails is told", async () => {
+    calls.readStatus.mockRejectedValue(new ApiError(503, "", "busy"));
+    tellServerEvent("tunnel:qrAuthUsed", used);
+    toasts.value[0]?.action?.act();
+    await vi.waitFor(() => expect(toasts.value[1]?.text).toBe("busy"));
+  });
+
+  test.each([null, 7, {}, { ip: "198.51.100.9" }])("%j tells of nobody", (data) => {
     expect(readQrUse(data)).toBeUndefined();
-  });
-
-  test("without an address or agent is told all the same", () => {
-    expect(readQrUse({ id: "q" })).toEqual({ id: "q", ip: "an unknown address", name: "Unknown device" });
   });
 });

@@ -1,9 +1,9 @@
 import { registerPage } from "../app/registry.ts";
 import { isAdmin } from "../auth/me.ts";
-import { watchQrUse } from "./state.ts";
+import { watchDevices } from "./state.ts";
 
 export function registerDevices(): void {
-  watchQrUse();
+  watchDevices();
   registerPage({
     id: "devices",
     title: "Devices and QR code",

@@ -1,14 +1,15 @@
 /** What is signed in, and the way to end it. */
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import { textOf } from "../api/errors.ts";
-import { forgetPerson } from "../auth/state.ts";
+import { isAdmin } from "../auth/me.ts";
+import { canSignOut, forgetPerson, rememberCookie } from "../auth/state.ts";
 import { plural } from "../lib/format.ts";
 import { onServerEvent } from "../stream/events.ts";
 import { type Device, readStatus, revokeDevice, type TunnelStatus } from "../tunnel/calls.ts";
 import { ask } from "../ui/ask.ts";
 import { failed, say } from "../ui/toasts.ts";
 import { deviceName } from "./useragent.ts";
-import { others, readQrUse } from "./words.ts";
+import { openedBy, others, type QrUse, readQrUse } from "./words.ts";
 
 export const status = signal<TunnelStatus | undefined>(undefined);
 export const trouble = signal("");
@@ -22,6 +23,19 @@ export async function refresh(): Promise<void> {
     trouble.value = "";
   } catch (error) {
     trouble.value = textOf(error);
+  }
+}
+
+/**
+ * Whoever came in by a QR code never saw the form; that there is something to sign out of is known
+ * from the list alone, as scripts cannot see the cookie.
+ */
+async function learnCookie(): Promise<void> {
+  try {
+    const { authSessions } = await readStatus();
+    if (authSessions.some((device) => device.current)) rememberCookie();
+  } catch (error) {
+    console.warn("unknown whether there is something to sign out of", textOf(error));
   }
 }
 
@@ -78,10 +92,12 @@ export async function revokeOthers(): Promise<void> {
   if (agreed !== undefined) await end(list);
 }
 
-async function revokeById(id: string): Promise<void> {
+async function endUse(use: QrUse): Promise<void> {
   try {
-    await revokeDevice(id);
-    say("good", "Signed out", "Whoever used the code is out again.");
+    const found = openedBy(use, (await readStatus()).authSessions);
+    for (const device of found) await revokeDevice(device.id);
+    if (found.length > 0) say("good", "Signed out", "Whoever used the code is out again.");
+    else say("info", "It is signed out already");
   } catch (error) {
     failed("Not signed out", error);
   }
@@ -90,13 +106,16 @@ async function revokeById(id: string): Promise<void> {
 function qrUsed(data: unknown): void {
   const use = readQrUse(data);
   if (!use) return;
-  say("bad", "A QR code was used to sign in", `${use.name}, ${use.ip}. Was that you?`, {
+  say("bad", "A QR code was used to sign in", `${deviceName(use.ua)}, ${use.ip}. Was that you?`, {
     label: "No: sign it out",
-    act: () => void revokeById(use.id),
+    act: () => void endUse(use),
   });
 }
 
 /** For as long as the page lives: whoever photographs a code from a screen is seen. */
-export function watchQrUse(): void {
+export function watchDevices(): void {
   onServerEvent("tunnel:qrAuthUsed", qrUsed);
+  effect(() => {
+    if (isAdmin.value && !canSignOut.value) void learnCookie();
+  });
 }

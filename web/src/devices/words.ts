@@ -1,6 +1,5 @@
 /** What the page says of signed-in devices. */
 import type { Device } from "../tunnel/calls.ts";
-import { deviceName } from "./useragent.ts";
 
 const METHODS: Record<string, string> = {
   login: "by password",
@@ -22,17 +21,26 @@ export const others = (devices: readonly Device[]): Device[] =>
 
 /** A sign-in by QR code, as its event tells of it. */
 export interface QrUse {
-  id: string;
   ip: string;
-  name: string;
+  ua: string;
+  at: number;
 }
 
-const text = (value: unknown): string => (typeof value === "string" ? value : "");
-
-/** @returns undefined for what names no signed-in device. */
+/** @returns undefined for what tells of no address: nothing could be done about it. */
 export function readQrUse(data: unknown): QrUse | undefined {
   if (typeof data !== "object" || data === null) return undefined;
-  const { id, ip, ua } = data as Record<string, unknown>;
-  if (text(id) === "") return undefined;
-  return { id: text(id), ip: text(ip) || "an unknown address", name: deviceName(text(ua)) };
+  const { ip, ua, timestamp } = data as Record<string, unknown>;
+  if (typeof ip !== "string" || typeof timestamp !== "number") return undefined;
+  return { ip, ua: typeof ua === "string" ? ua : "", at: timestamp };
+}
+
+/** The event is written in the moment in which the session begins. */
+const SLACK_MS = 5_000;
+
+/** What was opened by that sign-in; the list may hold a shortened User-Agent. */
+export function openedBy(use: QrUse, devices: readonly Device[]): Device[] {
+  return devices.filter(
+    ({ method, ip, ua, createdAt }) =>
+      method === "qr" && ip === use.ip && use.ua.startsWith(ua) && Math.abs(createdAt - use.at) < SLACK_MS,
+  );
 }
