@@ -101,6 +101,7 @@ async function endUse(use: QrUse): Promise<void> {
   } catch (error) {
     failed("Not signed out", error);
   }
+  if (status.peek()) await refresh();
 }
 
 function qrUsed(data: unknown): void {
