@@ -164,9 +164,12 @@ class TunnelProcess(ProcessProtocol):
     def _ending_of(self, reason: Failure) -> str:
         if not isinstance(reason.value, ProcessTerminated):
             return "it ended"
-        if reason.value.exitCode is None:
-            return f"it was ended by signal {reason.value.signal}"
-        return f"it ended with status {reason.value.exitCode}"
+        status, number = reason.value.exitCode, reason.value.signal
+        if status is not None and status > warden.SIGNALLED:
+            number = status - warden.SIGNALLED
+        if number is not None:
+            return f"it was ended by signal {number}"
+        return f"it ended with status {status}"
 
     def _signal(self, number: int) -> None:
         if self._group is None:

@@ -22,6 +22,9 @@ GRACE = 3.0
 NOT_STARTED = 127
 """The exit status when there is no running the program, as shells have it."""
 
+SIGNALLED = 128
+"""Added to the number of the signal that ended the program, as shells do."""
+
 _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
@@ -39,8 +42,7 @@ def main(argv: list[str]) -> NoReturn:
         _end_group(ended)
     _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
-    # The number of a signal as shells show it.
-    os._exit(code if code >= 0 else 128 - code)
+    os._exit(code if code >= 0 else SIGNALLED - code)
 
 
 def _become(argv: list[str]) -> NoReturn:
