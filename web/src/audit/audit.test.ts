@@ -131,7 +131,17 @@ describe("words", () => {
   });
 
   test("details, whatever their form", () => {
-    const detail = { fields: ["expires_at", "name"], n: 3, nothing: null, empty: "", deep: { a: 1 } };
-    expect(detailsOf({ ...ENTRY, detail })).toEqual(["fields: expires at, name", "n: 3", 'deep: {"a":1}']);
+    const detail = {
+      fields: ["expires_at", "name"],
+      error: "LAST_ADMIN",
+      nothing: null,
+      empty: "",
+      deep: { a: 1 },
+    };
+    expect(detailsOf({ ...ENTRY, detail })).toEqual([
+      "fields: expires at, name",
+      "error: LAST_ADMIN",
+      'deep: {"a":1}',
+    ]);
   });
 });

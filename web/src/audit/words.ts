@@ -80,5 +80,5 @@ export function targetText(entry: Entry, nameOf: (id: string) => string | undefi
 export function detailsOf(entry: Entry): string[] {
   return Object.entries(entry.detail)
     .filter(([, value]) => value !== null && show(value) !== "")
-    .map(([name, value]) => `${name}: ${show(value).replaceAll("_", " ")}`);
+    .map(([name, value]) => `${name}: ${name === "fields" ? show(value).replaceAll("_", " ") : show(value)}`);
 }
