@@ -6,7 +6,6 @@ from playwright.sync_api import expect
 
 from tests.browser.perimeter import PASSWORD, PerimeterCase
 
-
 KNOWN = {
     "Waiting for you",
     "Devices and QR code",
