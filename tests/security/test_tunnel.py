@@ -6,7 +6,8 @@ import json
 import sys
 from typing import Any
 
-from twisted.logger import LogEvent, globalLogPublisher
+from twisted.logger import ILogObserver, LogEvent, globalLogPublisher
+from zope.interface import implementer
 
 from tests.security.attackcase import AttackCase
 from tests.security.rows import SESSION
@@ -249,6 +250,7 @@ class LeakTests(TunnelCase):
     def test_no_code_in_logs_or_audit(self) -> None:
         logged: list[str] = []
 
+        @implementer(ILogObserver)
         def observe(event: LogEvent) -> None:
             logged.append(repr(event))
 

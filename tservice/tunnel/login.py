@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import segno
 from attrs import field, frozen
 from twisted.internet.interfaces import IReactorTime
 
@@ -170,6 +169,9 @@ class QrLogin:
 
 def draw(url: str) -> str:
     """A QR code as an C{<svg>} element without a size: black on white, as scanners want it."""
+    # Most services never draw one, and need not load it at their start.
+    import segno
+
     code = segno.make_qr(url, error="m")
     drawn: str = code.svg_inline(
         omitsize=True, dark="#000", light="#fff", svgclass=None, lineclass=None, title="QR code"

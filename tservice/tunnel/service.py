@@ -67,6 +67,7 @@ class Tunnel:
         self._lasting = False
         self._stopping = False
         self._settling = False
+        self._stop_calls = 0
         self._work: Deferred[None] | None = None
         self._pause: Deferred[None] | None = None
         self._starts: list[Deferred[str]] = []
@@ -91,8 +92,8 @@ class Tunnel:
                 "a tunnel needs a password, or the service must be told to allow an"
                 " unauthenticated network",
             )
-        if self._stopping:
-            await self.stop()
+        if not await self._stop_is_over():
+            raise failed("tunnel: it was stopped")
         if self.url is not None:
             return self.url
         waiter: Deferred[str] = Deferred()
@@ -104,6 +105,10 @@ class Tunnel:
 
     async def stop(self) -> None:
         """Stop it; over when no process of it is left."""
+        self._stop_calls += 1
+        await self._halt()
+
+    async def _halt(self) -> None:
         if not self.running:
             return
         waiter: Deferred[None] = Deferred()
@@ -117,15 +122,25 @@ class Tunnel:
     def keep(self, wanted: bool) -> None:
         """Do as the setting says, from now on."""
         self._lasting = wanted
-        if not wanted:
-            spawn(self.stop(), self._log, "stopping the tunnel")
-        elif not self.running and self._around.allowed:
-            self._begin()
+        spawn(self._follow(wanted), self._log, "the setting of the tunnel")
 
     def close(self) -> Deferred[None]:
         """L{stop}, for good."""
         self._lasting = False
         return Deferred.fromCoroutine(self.stop())
+
+    async def _follow(self, wanted: bool) -> None:
+        if not wanted:
+            await self.stop()
+        elif self._around.allowed and await self._stop_is_over() and not self.running:
+            self._begin()
+
+    async def _stop_is_over(self) -> bool:
+        """Wait for a stop that is under way; false when another came meanwhile: the last counts."""
+        before = self._stop_calls
+        if self._stopping:
+            await self._halt()
+        return before == self._stop_calls
 
     def _begin(self) -> None:
         self.running = True

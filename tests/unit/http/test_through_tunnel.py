@@ -22,7 +22,7 @@ class ThroughTunnelTests(SynchronousTestCase):
             self.assertEqual(want, through_tunnel(came, TUNNELS, TOLD.get))
 
     def test_nothing_told_is_nothing_changed(self) -> None:
-        self.assertEqual(HERE, through_tunnel(HERE, TUNNELS, {}.get))
+        self.assertEqual(HERE, through_tunnel(HERE, TUNNELS, lambda name: None))
 
     def test_not_for_others(self) -> None:
         for came in (

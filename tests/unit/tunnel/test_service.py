@@ -235,6 +235,25 @@ class RestartTests(TunnelCase):
         self.tunnel.keep(False)
         self.assertAtRest()
 
+    def test_the_setting_off_and_on_again(self) -> None:
+        """Quicker than its process ends."""
+        self.tunnel.keep(True)
+        self.stage.come_up()
+        self.tunnel.keep(False)
+        self.tunnel.keep(True)
+        self.assertEqual(1, len(self.stage.processes.spawned))
+        self.clock.advance(0)
+        self.assertEqual(2, len(self.stage.processes.spawned))
+
+    def test_a_person_s_stop_stands_against_the_setting(self) -> None:
+        self.tunnel.keep(True)
+        self.stage.come_up()
+        stopped = self.stop()
+        self.assertAtRest()
+        self.successResultOf(stopped)
+        self.clock.advance(3600)
+        self.assertAtRest()
+
 
 class StopTests(TunnelCase):
     def test_stopped(self) -> None:
@@ -293,6 +312,14 @@ class StopTests(TunnelCase):
         self.assertEqual(2, len(self.stage.processes.spawned))
         self.stage.come_up()
         self.successResultOf(started)
+
+    def test_the_last_wish_counts(self) -> None:
+        self.up()
+        first, started, last = self.stop(), self.start(), self.stop()
+        self.assertAtRest()
+        self.successResultOf(first)
+        self.successResultOf(last)
+        self.assertIn("stopped", str(self.failureResultOf(started).value))
 
     def test_stopping_what_is_not_there(self) -> None:
         self.successResultOf(self.stop())
