@@ -11,13 +11,15 @@ const service = vi.hoisted(() => ({
   stopStream: vi.fn(),
 }));
 vi.stubGlobal("localStorage", { getItem: () => null, setItem: () => {} });
+const place = { replace: vi.fn() };
+vi.stubGlobal("location", place);
+vi.stubGlobal("document", { baseURI: "https://h/prefix/?page=settings" });
 vi.mock("../api/calls.ts", () => service);
 vi.mock("./calls.ts", () => service);
 vi.mock("../stream/connection.ts", () => service);
 
 const { reportForbidden, reportUnauthorized } = await import("../api/client.ts");
 const { tellServerEvent } = await import("../stream/events.ts");
-const { openPage } = await import("../app/registry.ts");
 const { followMe, isAdmin, isMultiUser, me, passwordDue, readPerson } = await import("./me.ts");
 const state = await import("./state.ts");
 const { problemOf } = await import("./password.ts");
@@ -31,6 +33,7 @@ const settle = () => new Promise((resolve) => setTimeout(resolve));
 
 beforeEach(() => {
   for (const call of Object.values(service)) call.mockReset();
+  me.value = ANNA;
   state.forgetPerson();
   state.signedOut.value = false;
   state.holdsCookie.value = false;
@@ -73,6 +76,16 @@ describe("signing in", () => {
     expect(service.changePassword).toHaveBeenCalledWith("one-time", "my own word");
     expect([passwordDue.value, state.knowsCurrent.value]).toEqual([false, false]);
     expect(service.restartStream).toHaveBeenCalledOnce();
+  });
+
+  test("as somebody else leaves nothing of the last one in the page", async () => {
+    me.value = ANNA;
+    reportUnauthorized();
+    service.signIn.mockResolvedValue({ ...ANNA, username: "bob" });
+    await state.enter("bob", "secret123");
+    expect(place.replace).toHaveBeenCalledOnce();
+    expect([me.value, state.signedOut.value]).toEqual([undefined, true]);
+    expect(service.restartStream).not.toHaveBeenCalled();
   });
 
   test("refused leaves everything as it is", async () => {
@@ -133,18 +146,13 @@ describe("what the service ends", () => {
 });
 
 describe("leaving", () => {
-  test("forgets the person and the page that was open", async () => {
+  test("begins anew, behind whatever prefix", async () => {
     me.value = ANNA;
-    openPage.value = "settings";
     expect(state.canSignOut.value).toBe(true);
     await state.leave();
-    expect([me.value, openPage.value, state.signedOut.value, state.wasEnded.value]).toEqual([
-      undefined,
-      undefined,
-      true,
-      false,
-    ]);
+    expect([me.value, state.signedOut.value, state.wasEnded.value]).toEqual([undefined, true, false]);
     expect(state.canSignOut.value).toBe(false);
+    expect(place.replace).toHaveBeenCalledWith("https://h/prefix/");
   });
 
   test("that fails leaves nobody in doubt", async () => {

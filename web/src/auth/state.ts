@@ -2,7 +2,7 @@ import { computed, effect, signal } from "@preact/signals";
 import { signIn, signOut } from "../api/calls.ts";
 import { whenForbidden, whenUnauthorized } from "../api/client.ts";
 import { ApiError } from "../api/errors.ts";
-import { openPage } from "../app/registry.ts";
+import { serviceUrl } from "../api/paths.ts";
 import { readStored, writeStored } from "../settings/prefs.ts";
 import { holdStream, restartStream, stopStream } from "../stream/connection.ts";
 import { failed, say } from "../ui/toasts.ts";
@@ -63,6 +63,7 @@ export function startAuth(): void {
   whenForbidden(() => void lookAgain());
   effect(() => {
     if (passwordDue.value) stopStream();
+    last = me.value?.username ?? last;
   });
 }
 
@@ -71,10 +72,20 @@ export function rememberCookie(): void {
   holdsCookie.value = true;
 }
 
+/** Begin anew: nothing of a person's, terminals, drafts and lists, stays in this page's memory. */
+function startOver(): void {
+  location.replace(serviceUrl("./", document.baseURI));
+}
+
+/** Whoever was in last on this page. */
+let last: string | undefined;
+
 /** @throws ApiError as the service refuses it. */
 export async function enter(username: string, password: string): Promise<void> {
-  me.value = readPerson(await signIn(username, password));
+  const person = readPerson(await signIn(username, password));
   rememberCookie();
+  if (last !== undefined && last !== person?.username) return startOver();
+  me.value = person;
   wasEnded.value = false;
   signedOut.value = false;
   if (passwordDue.value) keepTyped(password);
@@ -108,21 +119,26 @@ export function beforeSignOut(farewell: () => Promise<void>): void {
   farewells.add(farewell);
 }
 
-/** Back to the form, for another account. */
+/** Back to the form, for another account than one that has opened nothing yet. */
 export function forgetPerson(): void {
   me.value = undefined;
   wasEnded.value = false;
-  openPage.value = undefined;
   lockUp();
+}
+
+/** The service has ended this device's session, as it was asked to. */
+export function afterSignOut(): void {
+  writeStored(KEY, "no");
+  holdsCookie.value = false;
+  forgetPerson();
+  startOver();
 }
 
 export async function leave(): Promise<void> {
   try {
     for (const farewell of farewells) await farewell();
     await signOut();
-    writeStored(KEY, "no");
-    holdsCookie.value = false;
-    forgetPerson();
+    afterSignOut();
   } catch (error) {
     failed("Not signed out", error);
   }

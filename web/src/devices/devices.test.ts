@@ -9,7 +9,7 @@ import { inOrder, methodText, readQrUse } from "./words.ts";
 const calls = vi.hoisted(() => ({ readStatus: vi.fn(), revokeDevice: vi.fn() }));
 vi.mock("../tunnel/calls.ts", () => calls);
 const auth = vi.hoisted(() => ({
-  forgetPerson: vi.fn(),
+  afterSignOut: vi.fn(),
   rememberCookie: vi.fn(),
   canSignOut: { value: false },
 }));
@@ -33,7 +33,7 @@ const device = (id: string, createdAt: number, current = false): Device => ({
 const LIST = [device("old", 1), device("mine", 2, true), device("new", 3)];
 
 beforeEach(() => {
-  for (const call of [...Object.values(calls), auth.forgetPerson, auth.rememberCookie]) call.mockReset();
+  for (const call of [...Object.values(calls), auth.afterSignOut, auth.rememberCookie]) call.mockReset();
   calls.readStatus.mockResolvedValue({ running: false, url: null, sseClients: 1, authSessions: LIST });
   toasts.value = [];
 });
@@ -75,7 +75,7 @@ describe("signing out", () => {
     asked.value?.answer("yes");
     await done;
     expect(calls.revokeDevice.mock.calls).toEqual([["old"]]);
-    expect(auth.forgetPerson).not.toHaveBeenCalled();
+    expect(auth.afterSignOut).not.toHaveBeenCalled();
     expect(calls.readStatus).toHaveBeenCalledOnce();
   });
 
@@ -83,7 +83,7 @@ describe("signing out", () => {
     const done = state.revoke(device("mine", 2, true));
     asked.value?.answer("yes");
     await done;
-    expect(auth.forgetPerson).toHaveBeenCalledOnce();
+    expect(auth.afterSignOut).toHaveBeenCalledOnce();
     expect(calls.readStatus).not.toHaveBeenCalled();
   });
 

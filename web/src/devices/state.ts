@@ -2,7 +2,7 @@
 import { effect, signal } from "@preact/signals";
 import { textOf } from "../api/errors.ts";
 import { isAdmin } from "../auth/me.ts";
-import { canSignOut, forgetPerson, rememberCookie } from "../auth/state.ts";
+import { afterSignOut, canSignOut, rememberCookie } from "../auth/state.ts";
 import { plural } from "../lib/format.ts";
 import { onServerEvent } from "../stream/events.ts";
 import { type Device, readStatus, revokeDevice, type TunnelStatus } from "../tunnel/calls.ts";
@@ -75,7 +75,7 @@ export async function revoke(device: Device): Promise<void> {
   if (!device.current) return end([device]);
   try {
     await revokeDevice(device.id);
-    forgetPerson();
+    afterSignOut();
   } catch (error) {
     failed("Not signed out", error);
   }

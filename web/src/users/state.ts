@@ -31,6 +31,7 @@ export const busy = signal<string | undefined>(undefined);
 export async function refresh(): Promise<void> {
   try {
     users.value = (await listUsers()).users;
+    if (trouble.peek()?.name === "") trouble.value = undefined;
   } catch (error) {
     trouble.value = { name: "", text: textOf(error) };
   }

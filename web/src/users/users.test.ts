@@ -137,6 +137,9 @@ describe("the list", () => {
     calls.listUsers.mockRejectedValue(new ApiError(503, "", "busy"));
     await state.refresh();
     expect(state.trouble.value).toEqual({ name: "", text: "busy" });
+    calls.listUsers.mockResolvedValue({ users: [ROOT] });
+    await state.refresh();
+    expect(state.trouble.value).toBeUndefined();
   });
 
   test("a new account's password is shown once", async () => {
