@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from types import SimpleNamespace
 from typing import Any
 
+from twisted.internet.task import Clock
 from twisted.logger import ILogObserver, LogEvent, globalLogPublisher
+from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
 from tests.security.attackcase import AttackCase
@@ -14,9 +18,13 @@ from tests.security.rows import SESSION
 from tests.security.world import PASSWORD, Answer, World
 from tests.unit.clis.fakes import FakeTransport
 from tests.unit.http.driver import Connection, MemoryTransport
+from tservice.access.cookies import CookieSessions
+from tservice.access.cookiestore import MemoryCookieStore
 from tservice.access.failures import CAP
+from tservice.core.identity import Identity
 from tservice.core.listening import Listener
 from tservice.core.redact import MARK, Redactor
+from tservice.tap.tunnel import sign_in_with
 from tservice.tunnel.guesses import MOST
 from tservice.tunnel.model import GRACE_SECONDS, ROTATION_SECONDS
 
@@ -164,11 +172,20 @@ class CodeTests(TunnelCase):
 
     def test_a_revoked_device_is_out(self) -> None:
         entered = self.enter(self.code())
+        seen = self.code()
         cookie = {"Cookie": entered.headers["set-cookie"].partition(";")[0]}
         shown = self.world.good("root", "GET", "/api/tunnel/status")["authSessions"]
         [device] = [session["id"] for session in shown if session["method"] == "qr"]
         self.world.good("root", "POST", "/api/auth/revoke", {"sessionId": device})
         self.assertEqual(401, self.ask("GET", "/api/me", headers=cookie).status)
+        self.refused(self.enter(seen))  # by which it could come in again
+
+    def test_the_caller_s_own_session_is_marked(self) -> None:
+        shown = self.world.good("root", "GET", "/api/tunnel/status")["authSessions"]
+        [own] = [session for session in shown if session["current"]]
+        self.assertEqual(("root", "login"), (own["username"], own["method"]))
+        self.world.good("root", "POST", "/api/auth/revoke", {"sessionId": own["id"]})
+        self.assertEqual(401, self.ask("GET", "/api/me", headers=self.cookie()).status)
 
     def test_no_cookie_is_told(self) -> None:
         entered = self.enter(self.code())
@@ -176,7 +193,8 @@ class CodeTests(TunnelCase):
         shown = self.ask("GET", "/api/tunnel/status", headers=self.cookie()).body
         self.assertNotIn(value, shown)
         for session in json.loads(shown)["data"]["authSessions"]:
-            self.assertEqual({"id", "ip", "ua", "createdAt", "method"}, set(session))
+            names = {"id", "username", "ip", "ua", "createdAt", "method", "current"}
+            self.assertEqual(names, set(session))
             mine = {"Cookie": f"service_session={session['id']}"}
             self.assertEqual(401, self.ask("GET", "/api/me", headers=mine).status)
 
@@ -229,6 +247,28 @@ class PeopleTests(TunnelCase):
     def test_others_do_not_learn_of_the_tunnel(self) -> None:
         for name, want in (("root", URL), ("bob", None)):
             self.assertEqual(want, self.world.good(name, "GET", "/api/status")["tunnel"]["url"])
+
+
+class SignInTests(SynchronousTestCase):
+    """Whom a code signs in, should it ever outlive what its owner was."""
+
+    def test_none_but_an_admin(self) -> None:
+        cookies = CookieSessions(MemoryCookieStore(), Clock(), os.urandom)
+        known: dict[str, Identity] = {
+            "root": Identity(username="root", admin=True),
+            "bob": Identity(username="bob", admin=False),
+        }
+        accounts: Any = SimpleNamespace(identity=known.get)
+        sign_in = sign_in_with(cookies, accounts)
+        for name in ("bob", "nobody"):
+            self.assertIsNone(sign_in(name, "10.1.1.1", "phone"))
+        self.assertIsNone(sign_in_with(cookies, None)("root", "10.1.1.1", "phone"))
+        self.assertEqual((), tuple(cookies.sessions()))
+        token = sign_in("root", "10.1.1.1", "phone")
+        assert token is not None
+        found = cookies.find(token)
+        assert found is not None
+        self.assertEqual(("root", "qr"), (found.username, found.method))
 
 
 class LeakTests(TunnelCase):

@@ -58,14 +58,15 @@ class AccessRoutes:
         failures: IFailures,
         username: str,
         multiuser: bool,
-        revoked_all: Callable[[], None] = lambda: None,
+        revoked: Callable[[], None] = lambda: None,
     ) -> None:
         """
         @param accounts: C{None} where no password is asked for.
         @param username: who everybody is then.
-        @param revoked_all: called when all sessions were ended: what could open one ends, too.
+        @param revoked: called when somebody was shut out: what could let them in again, as a code
+            that they have seen, ends too.
         """
-        self._revoked_all = revoked_all
+        self._revoked = revoked
         self._cookies, self._accounts, self._failures = cookies, accounts, failures
         self._username, self._multiuser = username, multiuser
 
@@ -104,10 +105,9 @@ class AccessRoutes:
         """End one session, or all of them, the caller's own included."""
         wanted = call.body.session_id
         ended = self._cookies.revoke(lambda session: wanted in (None, session.id))
-        if wanted is None:
-            self._revoked_all()
-        elif not ended:
+        if wanted is not None and not ended:
             raise not_found(f"Auth session {wanted}")
+        self._revoked()
         headers = {}
         if wanted in (None, call.identity.auth_session):
             headers["Set-Cookie"] = clear_cookie(_secure(call))

@@ -141,7 +141,7 @@ class TunnelProcess(ProcessProtocol):
 
     def _printed(self, line: str) -> None:
         if line.strip():
-            self._last = legible(line)
+            self._last = line
         found = None if self._found is not None else find_url(line)
         if found is None:
             return
@@ -154,7 +154,7 @@ class TunnelProcess(ProcessProtocol):
     def _fail(self, why: str) -> None:
         if self._failure is not None or (self._found is not None and not self._over):
             return
-        said = f"; the last that it said: {self._last}" if self._last else ""
+        said = f"; the last that it said: {legible(self._last)}" if self._last else ""
         self._failure = TunnelFailed(why + said)
         waiting, self._awaiting_url = self._awaiting_url, []
         for waiter in waiting:

@@ -24,10 +24,7 @@ WRONG = "Unauthorized: this code is used up or too old"
 
 
 class AuthSessionAnswer(Answer):
-    """Somebody who is signed in; C{id} is not the cookie.
-
-    C{current} is the caller's own.
-    """
+    """Somebody who is signed in; C{id} is not the cookie, C{current} is the caller's own."""
 
     id: str
     username: str
@@ -96,15 +93,11 @@ class TunnelRoutes:
 
     async def status(self, call: Call) -> object:
         """The tunnel, and who is signed in."""
-        mine = call.identity.auth_session
         return TunnelStatusAnswer(
             running=self._tunnel.running,
             url=self._tunnel.url,
             sse_clients=self._perimeter.sse_clients(),
-            auth_sessions=[
-                one.model_copy(update={"current": one.id == mine})
-                for one in self._perimeter.auth_sessions()
-            ],
+            auth_sessions=self._signed_in(call.identity.auth_session),
         )
 
     async def qr(self, call: Call) -> object:
@@ -135,6 +128,10 @@ class TunnelRoutes:
         cookie = self._perimeter.set_cookie(token, request.visit.secure)
         headers = {**HEADERS, "Location": HOME, "Set-Cookie": cookie}
         return Reply(content=b"", content_type="text/plain", status=302, headers=headers)
+
+    def _signed_in(self, own: str | None) -> list[AuthSessionAnswer]:
+        sessions = self._perimeter.auth_sessions()
+        return [one.model_copy(update={"current": one.id == own}) for one in sessions]
 
     def _state(self) -> TunnelAnswer:
         return TunnelAnswer(running=self._tunnel.running, url=self._tunnel.url)

@@ -33,10 +33,10 @@ def main(argv: list[str]) -> NoReturn:
     os.setsid()
     # What the service sends to the group is meant for the program.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    ended = _watch_for_the_end()
     child = os.fork()
     if child == 0:
         _become(argv)
-    ended = os.pidfd_open(child)
     readable, _, _ = select.select([0, ended], [], [])
     if ended not in readable:
         _end_group(ended)
@@ -45,9 +45,20 @@ def main(argv: list[str]) -> NoReturn:
     os._exit(code if code >= 0 else SIGNALLED - code)
 
 
+def _watch_for_the_end() -> int:
+    """A descriptor that can be read once the child has ended."""
+    ended, told = os.pipe()
+    os.set_blocking(told, False)
+    signal.set_wakeup_fd(told)
+    # Without a handler the wakeup descriptor is told nothing.
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    return ended
+
+
 def _become(argv: list[str]) -> NoReturn:
     try:
-        for number in (signal.SIGTERM, *_IGNORED_BY_PYTHON):
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGTERM, signal.SIGCHLD, *_IGNORED_BY_PYTHON):
             signal.signal(number, signal.SIG_DFL)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.execv(argv[0], argv)  # noqa: S606
