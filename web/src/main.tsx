@@ -5,6 +5,7 @@ import { startNavigation } from "./app/navigate.ts";
 import { followAgents } from "./agents/state.ts";
 import { followApprovals } from "./approvals/state.ts";
 import { startAuth } from "./auth/state.ts";
+import { followGit } from "./git/follow.ts";
 import { startNotifications } from "./notifications/start.ts";
 import { followPrompts } from "./prompt/state.ts";
 import { startPrefs } from "./settings/prefs.ts";
@@ -27,6 +28,7 @@ followService();
 followApprovals();
 followAgents();
 followPrompts();
+followGit();
 startNotifications();
 startStream();
 
