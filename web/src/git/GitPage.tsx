@@ -50,13 +50,16 @@ function Known({ answer, onRetry }: { answer: Answer | undefined; onRetry: (time
   return <p class="git-none dim">Reading…</p>;
 }
 
-function Foot({ id }: { id: string }) {
+function Foot({ id, name }: { id: string; name: string }) {
   const now = useNow();
   const busy = reading.value.has(id);
   const at = answers.value.get(id)?.at;
   return (
     <div class="git-foot">
-      <small role="status">{busy ? "Reading…" : at !== undefined && `Read ${ago(at, now)}`}</small>
+      <small class="git-where">
+        <bdi>{name}</bdi>
+        <span role="status">{busy ? "reading…" : at !== undefined && `read ${ago(at, now)}`}</span>
+      </small>
       <IconButton
         icon="refresh"
         label="Read again"
@@ -83,14 +86,15 @@ function useChosen(answer: Answer | undefined) {
 }
 
 export function GitPage() {
-  const id = activeSession.value?.id;
+  const session = activeSession.value;
+  const id = session?.id;
   useEffect(() => {
     if (id !== undefined) void readNow(id);
     return () => (chosen.value = undefined);
   }, [id]);
   const answer = id === undefined ? undefined : answers.value.get(id);
   const file = useChosen(answer);
-  if (id === undefined) return null;
+  if (!session || id === undefined) return null;
   const retry = (timeout?: number) => void readNow(id, timeout === undefined ? {} : { timeout });
   return (
     <div class="git-page" data-view={file ? "diff" : "files"} data-testid="git-panel">
@@ -98,7 +102,7 @@ export function GitPage() {
         <div class="git-list" onKeyDown={walk}>
           <Known answer={answer} onRetry={retry} />
         </div>
-        <Foot id={id} />
+        <Foot id={id} name={session.name} />
       </div>
       <div class="git-main">
         {file ? (

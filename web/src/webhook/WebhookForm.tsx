@@ -162,7 +162,7 @@ export function WebhookForm({ card, saved }: { card: Card; saved: Webhook }) {
       <KindField card={card} now={now} />
       <ScopeField card={card} now={now} />
       <UrlField card={card} saved={saved} />
-      <LastResult result={saved.lastResult} />
+      {saved.hasUrl && <LastResult result={saved.lastResult} />}
       {card.problem && card.problem.field === undefined && (
         <p class="problem" role="alert" data-testid="webhook-problem">
           <Icon name="alert" /> {card.problem.text}

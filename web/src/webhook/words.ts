@@ -4,15 +4,15 @@ import { clockText } from "../agents/times.ts";
 import type { Change, Kind, Result, Scope, Webhook } from "./types.ts";
 
 export const KINDS: readonly [Kind, string, string][] = [
-  ["topic", "Push topic", "plain text with a title and a priority, as ntfy takes it"],
-  ["chat_a", "Chat, text", "{text}, as Slack and Mattermost take it"],
-  ["chat_b", "Chat, content", "{content}, as Discord takes it"],
+  ["topic", "Push topic", "text with title and priority, as for ntfy"],
+  ["chat_a", "Chat {text}", "as for Slack and Mattermost"],
+  ["chat_b", "Chat {content}", "as for Discord"],
   ["generic", "JSON", "all fields, for a program of yours"],
 ];
 
 export const SCOPES: readonly [Scope, string][] = [
-  ["attention", "What needs a person"],
-  ["all", "Also finished turns"],
+  ["attention", "What needs you"],
+  ["all", "Finished turns too"],
 ];
 
 export type FieldName = "enabled" | "kind" | "scope" | "url";
