@@ -7,6 +7,7 @@
 import type { Ref } from "preact";
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import type { Line, Look } from "./diff.ts";
+import { columns, visible } from "./visible.ts";
 import { type Span, spanOf } from "./window.ts";
 
 /** Pixels; `.diff-row` in git.css has the same. */
@@ -14,15 +15,19 @@ export const ROW = 20;
 /** Characters of one line that are drawn: minified files have lines of megabytes. */
 const LONGEST = 2_000;
 
+/** Columns of the note behind a line that is cut. */
+const NOTE = 50;
+
 const SIGNS: Record<Look, string> = { add: "+", del: "−", same: "", head: "", hunk: "", note: "" };
 const WORDS: Partial<Record<Look, string>> = { add: "added: ", del: "removed: " };
 
 function Text({ line }: { line: Line }) {
   const cut = line.text.length - LONGEST;
+  const shown = visible(cut > 0 ? line.text.slice(0, LONGEST) : line.text);
   return (
     <>
       {WORDS[line.look] && <span class="sr-only">{WORDS[line.look]}</span>}
-      <code>{cut > 0 ? line.text.slice(0, LONGEST) : line.text}</code>
+      <code>{shown}</code>
       {cut > 0 && <small> … {cut.toLocaleString("en")} more characters; copy shows all</small>}
     </>
   );
@@ -84,9 +89,9 @@ function measure(lines: readonly Line[]): Measures {
   let [number, widest] = [0, 0];
   for (const line of lines) {
     number = Math.max(number, line.old ?? 0, line.new ?? 0);
-    widest = Math.max(widest, Math.min(line.text.length, LONGEST + 50));
+    widest = Math.max(widest, columns(line.text.slice(0, LONGEST)));
   }
-  return { digits: String(number).length, widest };
+  return { digits: String(number).length, widest: widest + (widest >= LONGEST ? NOTE : 0) };
 }
 
 export function DiffRows({ lines, label, box }: Props) {

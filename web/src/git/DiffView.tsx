@@ -48,9 +48,11 @@ function Head({ file, shown }: { file: Chosen; shown: Shown | undefined }) {
       />
       <h3 ref={title} class="diff-title" tabIndex={-1}>
         <span class="git-path">
-          <span class="git-folder">
-            <bdi>{folder}</bdi>
-          </span>
+          {folder && (
+            <span class="git-folder">
+              <bdi>{folder}</bdi>
+            </span>
+          )}
           <span class="git-name">
             <bdi>{name}</bdi>
           </span>
