@@ -10,6 +10,7 @@ import { chosen } from "./state.ts";
 import { Trouble } from "./Trouble.tsx";
 import type { Chosen } from "./types.ts";
 import { type Shown, useDiff } from "./useDiff.ts";
+import { visible } from "./visible.ts";
 import { KINDS, split } from "./words.ts";
 
 async function copy(text: string): Promise<void> {
@@ -50,11 +51,11 @@ function Head({ file, shown }: { file: Chosen; shown: Shown | undefined }) {
         <span class="git-path">
           {folder && (
             <span class="git-folder">
-              <bdi>{folder}</bdi>
+              <bdi>{visible(folder)}</bdi>
             </span>
           )}
           <span class="git-name">
-            <bdi>{name}</bdi>
+            <bdi>{visible(name)}</bdi>
           </span>
         </span>
         <small>{KINDS.find(([kind]) => kind === file.kind)?.[1].toLowerCase()}</small>

@@ -3,6 +3,7 @@ import { plural } from "../lib/format.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { chosen } from "./state.ts";
 import type { FileChange, Kind, ReadState } from "./types.ts";
+import { visible } from "./visible.ts";
 import { hasDiff, KINDS, letterOf, split, wordOf } from "./words.ts";
 
 function isChosen(repo: string, file: FileChange): boolean {
@@ -16,13 +17,13 @@ function Name({ file }: { file: FileChange }) {
     <span class="git-path">
       {folder && (
         <span class="git-folder">
-          <bdi>{folder}</bdi>
+          <bdi>{visible(folder)}</bdi>
         </span>
       )}
       <span class="git-name">
-        <bdi>{name}</bdi>
+        <bdi>{visible(name)}</bdi>
       </span>
-      {file.origPath && <small>from {file.origPath}</small>}
+      {file.origPath && <small>from {visible(file.origPath)}</small>}
     </span>
   );
 }
