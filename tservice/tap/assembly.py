@@ -34,7 +34,7 @@ from tservice.status.service import Sources, StatusService
 from tservice.tap.access import Ground, wire_access
 from tservice.tap.audit import wire_audit
 from tservice.tap.base import Base
-from tservice.tap.features import wire_features
+from tservice.tap.features import Features, wire_features
 from tservice.tap.ground import open_database, wire_clis, wire_mux
 from tservice.tap.root import Startup
 from tservice.tap.sessions import Sessions, wire_sessions
@@ -69,7 +69,7 @@ def assemble(base: Base, stack: ServiceStack) -> None:
     )
     access = wire_access(ground, stack)
     features = wire_features(ground, access.accounts, settings, clis, stack)
-    metrics = wire_metrics(sessions, sockets, streams)
+    metrics = wire_metrics(sessions, sockets, streams, features)
     operations = documented(
         [
             *access.operations,
@@ -135,7 +135,9 @@ def documented(operations: list[Operation]) -> list[Operation]:
     return every
 
 
-def wire_metrics(sessions: Sessions, sockets: WebSockets, streams: EventStreams) -> Metrics:
+def wire_metrics(
+    sessions: Sessions, sockets: WebSockets, streams: EventStreams, features: Features
+) -> Metrics:
     """What C{GET /metrics} tells beside the requests."""
     metrics = Metrics()
 
@@ -148,6 +150,7 @@ def wire_metrics(sessions: Sessions, sockets: WebSockets, streams: EventStreams)
         ("websockets", "WebSockets open.", lambda: sockets.count),
         ("event_streams", "Clients of the event stream.", lambda: streams.count),
         ("parked_waits", "Waits held open.", sessions.waiting.parked),
+        *features.gauges,
     ):
         metrics.gauge(name, text, partial(_single, count))
     return metrics

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from attrs import frozen
 
@@ -26,9 +26,13 @@ from tservice.tap.push import wire_push
 
 @frozen(kw_only=True)
 class Features:
-    """What they answer, and what is to begin once the sessions are open."""
+    """What they answer, and what is to begin once the sessions are open.
+
+    @ivar gauges: name, text and present value of what the metrics tell of them.
+    """
 
     operations: list[Operation]
+    gauges: Sequence[tuple[str, str, Callable[[], int]]]
     start: Callable[[], None]
 
 
@@ -41,13 +45,20 @@ def wire_features(
 ) -> Features:
     """Everything that stands around the sessions."""
     base, database, sessions = ground.base, ground.database, ground.sessions
+    git = wire_git(base, ground.threads, sessions, stack)
     webhooks = wire_webhooks(base, database, settings, sessions, stack)
+    doctor = wire_doctor(base, clis, stack)
     return Features(
         operations=[
-            *wire_git(base, ground.threads, sessions, stack).operations(),
+            *git.operations(),
             *webhooks.operations(),
-            *wire_doctor(base, clis, stack).operations(),
+            *doctor.operations(),
             *wire_push(base, database, settings, ground.threads, sessions, accounts, stack),
+        ],
+        gauges=[
+            ("git_processes", "Git processes running.", lambda: git.runner.running),
+            ("webhook_waiting", "Messages waiting for delivery.", webhooks.service.waiting),
+            ("doctor_processes", "Doctor's children running.", lambda: doctor.service.running),
         ],
         start=webhooks.start,
     )
