@@ -95,6 +95,9 @@ class WebhookTests(BrowserCase):
         page.get_by_test_id("webhook-test").click()
         expect(result).to_contain_text("HTTP 500")
 
+        daemon.request("PUT", "/api/webhook", {"kind": "chat_b"}).data()
+        expect(page.get_by_test_id("webhook-kind")).to_have_value("chat_b")
+
         page.reload()
         expect(result).to_contain_text("HTTP 500")
         self.assertNotIn(SECRET, page.content())

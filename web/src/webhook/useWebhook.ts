@@ -1,6 +1,7 @@
 /** The card's state: what is saved, what is being changed, what went wrong. */
 import { useEffect, useState } from "preact/hooks";
 import { ApiError } from "../api/errors.ts";
+import { onServerEvent } from "../stream/events.ts";
 import { ask } from "../ui/ask.ts";
 import { say } from "../ui/toasts.ts";
 import { changeWebhook, readWebhook, testWebhook } from "./calls.ts";
@@ -59,6 +60,11 @@ export function useWebhook(): Card {
       const lastResult = await testWebhook();
       setSaved((before) => before && { ...before, lastResult });
     });
+  // Changed elsewhere, or a message was sent: what is being typed here stays.
+  useEffect(() => {
+    const end = onServerEvent("webhook:changed", (now) => setSaved(now as Webhook));
+    return () => void end();
+  }, []);
   useEffect(() => void attempt("", async () => setSaved(await readWebhook())), []);
   return {
     saved,
