@@ -6,11 +6,12 @@
  */
 import type { Ref } from "preact";
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
+import "./diffrows.css";
 import type { Line, Look } from "./diff.ts";
 import { columns, visible } from "./visible.ts";
 import { type Span, spanOf } from "./window.ts";
 
-/** Pixels; `.diff-row` in git.css has the same. */
+/** Pixels; `.diff-row` in diffrows.css has the same. */
 export const ROW = 20;
 /** Characters of one line that are drawn: minified files have lines of megabytes. */
 const LONGEST = 2_000;

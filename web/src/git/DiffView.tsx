@@ -5,6 +5,7 @@ import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
 import { failed, say } from "../ui/toasts.ts";
 import { hunkFrom, totals } from "./diff.ts";
+import "./diff.css";
 import { DiffRows, ROW } from "./DiffRows.tsx";
 import { chosen } from "./state.ts";
 import { Trouble } from "./Trouble.tsx";

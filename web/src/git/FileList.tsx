@@ -1,6 +1,7 @@
 /** The changed files of one repository, by kind. */
 import { plural } from "../lib/format.ts";
 import { Icon } from "../ui/Icon.tsx";
+import "./files.css";
 import { chosen } from "./state.ts";
 import type { FileChange, Kind, ReadState } from "./types.ts";
 import { visible } from "./visible.ts";

@@ -6,7 +6,6 @@ import { IconButton } from "../ui/IconButton.tsx";
 import { useNow } from "../ui/useNow.ts";
 import { DiffView } from "./DiffView.tsx";
 import "./git.css";
-import "./diff.css";
 import { RepositoryPart } from "./RepositoryPart.tsx";
 import { answers, chosen, reading, readNow } from "./state.ts";
 import type { Answer } from "./refresher.ts";

@@ -53,7 +53,16 @@ describe("reading workspaces", () => {
     await world.pass(SETTLE_MS - 1);
     world.refresher.look("b", true);
     await world.pass(SETTLE_MS + GAP_MS);
-    expect(world.reads).toEqual(["b", "a"]);
+    expect(world.reads).toEqual(["b"]);
+  });
+
+  test("what was passed by is read only where it has news of its own", async () => {
+    const world = new World();
+    world.refresher.look("a", true);
+    world.refresher.ask("a");
+    for (let n = 0; n < 20; n++) world.refresher.look(`s${n}`, true);
+    await world.pass(SETTLE_MS + 2 * GAP_MS);
+    expect(world.reads).toEqual(["s19", "a"]);
   });
 
   test("the one in front is read at intervals", async () => {

@@ -37,6 +37,8 @@ export class Refresher {
   /** Each session once, in the order of asking. */
   readonly #queue = new Set<string>();
   #front: string | undefined;
+  /** It waits only because it came to the front. */
+  #passing: string | undefined;
   #awake = false;
   #busy = false;
   #cancel: () => void = () => {};
@@ -66,6 +68,7 @@ export class Refresher {
   /** Read a session when its turn comes; what is in front comes first. */
   ask(id: string, wait = 0): void {
     if (!this.#awake) return;
+    if (this.#passing === id) this.#passing = undefined;
     this.#queue.add(id);
     if (!this.#busy) this.#plan(wait);
   }
@@ -88,8 +91,13 @@ export class Refresher {
 
   #arrive(front: string | undefined): void {
     this.#cancelTick();
+    if (this.#passing !== undefined) this.#queue.delete(this.#passing);
+    this.#passing = undefined;
     if (front === undefined) return;
-    if (this.#wait(front) === 0) this.ask(front, SETTLE_MS);
+    if (this.#wait(front) === 0 && !this.#queue.has(front)) {
+      this.ask(front, SETTLE_MS);
+      this.#passing = front;
+    }
     this.#tick();
   }
 
