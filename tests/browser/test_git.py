@@ -45,12 +45,13 @@ class BadgeTests(GitCase):
         expect(chip).to_have_accessible_name(
             "Git: main, 1 ahead, 1 staged, 1 changed, 2 untracked, 1 stash. Open the changes"
         )
-        expect(terminal.page.get_by_test_id("git-mark")).to_contain_text("±4")
+        mark = terminal.page.locator("[data-testid=tab] [data-testid=git-mark]")
+        expect(mark).to_contain_text("±4")
         terminal.focus().run("git checkout -q --detach && rm fresh.txt && echo do''ne")
         terminal.wait("done")
         commit = git(root, "rev-parse", "--short=7", "HEAD").decode().strip()
         expect(chip).to_contain_text(commit, timeout=PATIENCE * 1000)
-        expect(terminal.page.get_by_test_id("git-mark")).to_contain_text("±3")
+        expect(mark).to_contain_text("±3")
 
     def test_only_what_is_seen_is_read(self) -> None:
         root = gitscene.repository(self.service.home / "w")
@@ -65,7 +66,7 @@ class BadgeTests(GitCase):
         self.assertEqual(1, len(statuses))
         self.assertIn(sessions[0], statuses[0])
         page.locator(f"[data-testid=tab][data-session='{sessions[5]}'] [role=tab]").click()
-        expect(page.get_by_test_id("git-mark")).to_have_count(2)
+        expect(page.locator("[data-testid=tab] [data-testid=git-mark]")).to_have_count(2)
 
     def test_there_is_none_without_a_repository(self) -> None:
         page = self.changes(self.at(self.service.home))
@@ -77,7 +78,7 @@ class LargeTests(GitCase):
     def test_three_hundred_files_and_a_diff_at_its_bound(self) -> None:
         page = self.changes(self.at(gitscene.large(self.service.home / "w")))
         expect(page.get_by_test_id("git-file")).to_have_count(300)
-        expect(page.get_by_test_id("git-mark")).to_contain_text("±99+")
+        expect(page.locator("[data-testid=tab] [data-testid=git-mark]")).to_contain_text("±99+")
         self.file(page, "untracked", "zz-long").click()
         expect(page.get_by_test_id("diff-truncated")).to_be_visible()
         box = page.get_by_test_id("diff-box")

@@ -1,5 +1,6 @@
 import { PlanChips } from "../agents/PlanChips.tsx";
 import { Bell } from "../approvals/Bell.tsx";
+import { GitMark } from "../git/Badge.tsx";
 import { drawerOpen } from "../sessions/Drawer.tsx";
 import { newSessionOpen } from "../sessions/newsession.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
@@ -39,6 +40,7 @@ function Current() {
     >
       {session && <StatusDot session={session} />}
       <span class="current-name">{session?.name ?? "Sessions"}</span>
+      {session && <GitMark session={session} />}
       <span class="count">{sessionList.value.byId.size}</span>
     </button>
   );
