@@ -172,7 +172,7 @@ class PlayedAgentTests(CronCase):
             self.assertEqual("session_started", run["status"])
             run = self.ended(job)
             self.assertEqual("prompt_sent", run["status"], run)
-            self.until("the turn", lambda text=text: text in self.prompts())
+            self.until("the turn", self.prompts)
             self.assertEqual([text], self.prompts())
             self.daemon.request("DELETE", f"/api/sessions/{run['sessionId']}").data()
             (self.daemon.folder / "turns.json").unlink()
