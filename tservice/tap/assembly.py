@@ -13,12 +13,14 @@ from typing import Any
 from twisted.internet.task import deferLater
 
 from tservice import __version__
+from tservice.agents.approvals_build import local_zone
 from tservice.agents.telemetry_model import plan_usage_json
 from tservice.clis.routes import CliRoutes
 from tservice.core.identity import Identity
 from tservice.core.listening import Listener
 from tservice.core.stack import Closing, ServiceStack
 from tservice.core.threads import Threads
+from tservice.core.zone import zone_name
 from tservice.http.apidocs import ApiDocs
 from tservice.http.kernel import Kernel
 from tservice.http.metrics import Metrics, Values
@@ -110,6 +112,7 @@ def wire_status(
         cron_jobs=cron_jobs,
         approvals=sessions.asked.approvals.known,
         plan_usage=lambda identity: plan_usage_json(sessions.agents.agents.plan_usage()),
+        time_zone=partial(zone_name, local_zone(base.environ)),
     )
     return StatusService(
         base.reactor, __version__, sessions.service, base.config.multiuser, sources
