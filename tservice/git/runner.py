@@ -48,7 +48,11 @@ class Actor:
 
 
 def choose_actor(
-    repository: Repository, user: UserSettings, euid: int, primary_group: Callable[[int], int]
+    repository: Repository,
+    user: UserSettings,
+    euid: int,
+    primary_group: Callable[[int], int],
+    itself: Actor | None = None,
 ) -> Actor:
     """Who may read that repository.
 
@@ -56,13 +60,15 @@ def choose_actor(
     so that a hostile one gains nothing.  Anybody else's are refused, as git does, unless the
     user's C{safe.directory} names them.
 
+    @param itself: an actor that is the user; C{None}: this process.
     @param primary_group: the group of a user id; C{LookupError} where it has none.
     @raise GitError: refused.
     @raise OSError: the repository is gone.
     """
     found = owners(repository)
+    own = itself or Actor()
     if found == {euid}:
-        return Actor()
+        return own
     if euid == 0 and len(found) == 1:
         uid = next(iter(found))
         try:
@@ -70,7 +76,7 @@ def choose_actor(
         except LookupError:
             return Actor(uid=uid, gid=group_of(repository), own_settings=False)
     if user.trusts(repository.root):
-        return Actor()
+        return own
     raise GitError("detected dubious ownership: the repository belongs to another user")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
 
 from twisted.internet.defer import Deferred
 from twisted.internet.error import ProcessExitedAlready
@@ -18,10 +17,8 @@ from tservice.mux.interface import COMMAND_TIMEOUT, MuxError, MuxTimeout, PaneSp
 from tservice.mux.tmux import keeper
 from tservice.mux.tmux.client import ControlClient
 from tservice.mux.tmux.link import Link
-from tservice.mux.transport import IHeldProcess, ITransport, Reach
-
-CONFIGURATION = Path(__file__).with_name("tmux.conf")
-KEEPER = Path(keeper.__file__)
+from tservice.mux.tmux.quarters import Quarters
+from tservice.mux.transport import IHeldProcess, Reach
 
 DEFAULT_TERMINAL = "screen-256color"
 """C{TERM} of a pane whose environment names none; every system's terminfo has it."""
@@ -43,34 +40,53 @@ class Server:
 
     @param clock: time.
     @param processes: starts the clients.
-    @param python: the interpreter that runs the keeper.
+    @param quarters: as whom it runs, and by which files.
+    @ivar path: its socket.
     """
 
     def __init__(
         self,
         clock: IReactorTime,
         processes: IReactorProcess,
-        transport: ITransport,
-        path: Path,
-        python: str,
+        quarters: Quarters,
+        session_id: str,
     ) -> None:
-        self.path = path
+        self.path = quarters.folder.socket(session_id)
+        self._session_id = session_id
         self._clock = clock
         self._processes = processes
-        self._transport = transport
-        self._python = python
+        self._quarters = quarters
+        self._transport = quarters.transport
 
     def reach(self) -> Reach:
         """Whether it listens."""
         return self._transport.reach(self.path)
 
+    def clear(self) -> None:
+        """Remove the socket of a server that is gone.
+
+        @raise MuxError: it cannot be removed.
+        """
+        self._quarters.folder.clear(self._session_id)
+
     def start(self, client: ControlClient, spec: PaneSpec, token: bytes) -> None:
         """Start the server, with C{client} attached from the first byte on."""
         size = ("-x", str(spec.cols), "-y", str(spec.rows))
-        program = (self._python, "-I", "-S", str(KEEPER))
+        quarters = self._quarters
+        program = (quarters.python, "-I", "-S", str(quarters.keeper))
         self._client(
             client,
-            ("-f", str(CONFIGURATION), "-C", "new-session", *size, "-c", "/", "--", *program),
+            (
+                "-f",
+                str(quarters.configuration),
+                "-C",
+                "new-session",
+                *size,
+                "-c",
+                "/",
+                "--",
+                *program,
+            ),
             environment(spec, token),
         )
 
@@ -96,7 +112,7 @@ class Server:
         link.expect_end(True)
         try:
             await self._end_server(link)
-            self.path.unlink(missing_ok=True)
+            self.clear()
             await self._end_process(held)
         finally:
             link.expect_end(False)
