@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from functools import partial
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from attrs import evolve
@@ -121,9 +123,8 @@ class HostileTests(SynchronousTestCase):
         ):
             self.as_ann(f"rm -rf .claude; {script}")
             path = folder / f"{CONVERSATION}.jsonl"
-            read = homes.as_owner(
-                self.ann.id, lambda path=path: read_on(Place(path=""), path, "primary")
-            )
+            turn = partial(read_on, Place(path=""), path, "primary")
+            read = homes.as_owner(self.ann.id, turn)
             self.assertRaises(OSError, read)
             self.assertEqual([], homes.reading(self.ann.id, lambda files: files.all())())
 
@@ -140,7 +141,7 @@ class HostileTests(SynchronousTestCase):
         renice(own, 19)
         self.assertEqual([(own, 19)], told)
         held = OsUserTransport("/t", "/p", "/s", self.ann, self.people.users).hold(own)
-        self.assertIsNotNone(held)
+        assert held is not None
         held.kill()
         until(held.over, "the end of her own process")
         held.close()
@@ -220,7 +221,7 @@ class TrappedServiceTests(SynchronousTestCase):
             found = self._status(folder)
             self.assertNotIn("secret", json.dumps(found), found)
 
-    def _status(self, folder: str) -> dict[str, object]:
+    def _status(self, folder: str) -> dict[str, Any]:
         session = self.service.shell("ann", workingDir=str(self.ann.home / folder))
         found = self.service.good("ann", "GET", f"/api/sessions/{session}/git-status?fresh=1")
         return dict(found)
