@@ -43,14 +43,13 @@ class NotActing(OSError):
 def act_as(user: OsUser | None, work: Callable[[], _T]) -> _T:
     """Call C{work} with C{user}'s rights to files; C{None}: with this process's own.
 
-    It must be all work on files: it may start no thread and wait for nothing, and it may not call
-    this function again.
+    It must be all work on files: it may start no thread and wait for nothing.
 
-    @raise NotActing: this process is not root, or the kernel refused.
+    @raise NotActing: this process is not root, or acts as somebody already, or the kernel refused.
     """
     if user is None:
         return work()
-    if SETGROUPS is None or os.geteuid() != 0:
+    if SETGROUPS is None or os.geteuid() != 0 or _libc.setfsuid(-1) != 0:
         raise NotActing(f"cannot work on files as {user.name}")
     groups = os.getgroups()
     gid, uid = os.getegid(), os.geteuid()

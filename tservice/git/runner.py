@@ -7,10 +7,12 @@ import pwd
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 
 from attrs import frozen
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
+from tservice.core.keyring import fresh_keyring
 from tservice.core.redact import Redactor
 from tservice.git.command import Ending, GitProcess, Sink
 from tservice.git.errortext import error_text
@@ -168,15 +170,17 @@ class GitRunner:
         overrides: Mapping[str, str],
     ) -> None:
         argv = [*self._prefix(), *arguments(repository, words)]
+        apart = nullcontext if actor.uid is None else fresh_keyring
         try:
-            self._processes.spawnProcess(
-                git,
-                argv[0],
-                argv,
-                env=environment(self._path, overrides),
-                uid=actor.uid,
-                gid=actor.gid,
-            )
+            with apart():
+                self._processes.spawnProcess(
+                    git,
+                    argv[0],
+                    argv,
+                    env=environment(self._path, overrides),
+                    uid=actor.uid,
+                    gid=actor.gid,
+                )
         except OSError as error:
             raise GitError(f"git could not be started: {error.strerror}") from None
 

@@ -24,12 +24,15 @@ def set_process_priority(pid: int, nice: int) -> None:
 
 
 def confined(set_priority: SetPriority, os_user: OsUserId | None) -> SetPriority:
-    """C{set_priority} for processes of C{os_user} alone: the pane's word is that user's word."""
+    """C{set_priority} for processes of C{os_user} alone: the pane's word is that user's word.
+
+    It gives no more than the user could take: nobody but root may go below 0.
+    """
     if os_user is None:
         return set_priority
 
     def renice(pid: int, nice: int) -> None:
-        if process_owner(pid) != os_user.uid:
+        if nice < 0 or process_owner(pid) != os_user.uid:
             raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
         set_priority(pid, nice)
 

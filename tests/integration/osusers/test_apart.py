@@ -6,7 +6,11 @@ one fails for want of rights, not because the attempt is no good.
 
 from __future__ import annotations
 
+import ctypes
 import os
+import platform
+import re
+from functools import partial
 from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
@@ -22,6 +26,7 @@ from tests.integration.osusers.people import (
 from tservice.core.osuser import OsUser
 
 MARK = "only-for-ben"
+KEYCTL, JOIN_SESSION_KEYRING = {"x86_64": 250}.get(platform.machine(), 219), 1
 
 
 class ApartTests(SynchronousTestCase):
@@ -31,6 +36,8 @@ class ApartTests(SynchronousTestCase):
         self.people = People()
         self.addCleanup(self.people.close)
         self.ann, self.ben = self.people.make(), self.people.make()
+        # As after a login of root's: what is started from here inherits it.
+        ctypes.CDLL(None).syscall(KEYCTL, JOIN_SESSION_KEYRING, None)
         self.service = Service(ANTHROPIC_API_KEY="key-of-root")
         self.addCleanup(self.service.close)
         self.service.account("ann", self.ann.name)
@@ -72,7 +79,7 @@ class ApartTests(SynchronousTestCase):
     def test_tmux_socket(self) -> None:
         words = ("tmux", "-S", self.socket(), "-N")
         self.only_ben(*words, "capture-pane", "-p", shows="written")
-        self.only_ben(*words, "show-environment", "-g", "MARK", shows=MARK)
+        self.only_ben(*words, "show-environment", "-g", "TSERVICE_PANE_ENV_MARK", shows=MARK)
         self.only_ben(*words, "send-keys", "x")
         self.only_ben("ls", str(Path(self.socket()).parent), shows=".sock")
 
@@ -147,6 +154,32 @@ class ApartTests(SynchronousTestCase):
         for line in (f"USER={self.ben.name}", f"HOME={self.ben.home}", "SHELL=/bin/sh",
                      str(self.ben.uid), str(self.ben.gid)):  # fmt: skip
             self.assertIn(line, screen.replace("\r", "").split("\n"))
+
+    def test_root_starts_nothing_with_a_users_environment(self) -> None:
+        """What the loader does on a variable's word, it does as the user alone."""
+        trace = {"LD_DEBUG": "statistics", "LD_DEBUG_OUTPUT": str(self.ann.home / "trace")}
+        session = self.service.shell("ann", envOverrides=trace)
+        self.service.type("ann", session, "echo do''ne")
+        self.service.shows("ann", session, "done")
+        owners = {path.name: path.stat().st_uid for path in self.ann.home.glob("trace.*")}
+        self.assertIn(f"trace.{self.service.pid('ann', session)}", owners)
+        self.assertEqual({self.ann.uid}, set(owners.values()))
+
+    def test_no_keys_of_others(self) -> None:
+        """Each pane has a session keyring of its own, neither root's nor another user's."""
+        hers = self.service.shell("ann")
+        found = set()
+        for name, session in (("ann", hers), ("ben", self.session)):
+            script = f"import ctypes; print('ring', ctypes.CDLL(None).syscall({KEYCTL}, 0, -3, 0))"
+            self.service.type(name, session, f'clear; /usr/bin/python3 -c "{script}"')
+            until(partial(self._ring, name, session), "the keyring")
+            found.add(self._ring(name, session))
+        found.add(str(ctypes.CDLL(None).syscall(KEYCTL, 0, -3, 0)))
+        self.assertEqual(3, len(found), found)
+
+    def _ring(self, name: str, session: str) -> str | None:
+        match = re.search(r"^ring (-?[0-9]+)", self.service.screen(name, session), re.MULTILINE)
+        return None if match is None else match[1]
 
     def test_rights_of_root_are_gone(self) -> None:
         """Every process of the pane: no capability, no group, no terminal of root's."""

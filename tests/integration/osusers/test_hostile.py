@@ -25,7 +25,7 @@ from tservice.agents.hookconfig_files import HookConfig, Refused
 from tservice.agents.transcript_files import TranscriptFiles
 from tservice.agents.transcript_homes import Homes
 from tservice.agents.transcript_reader import Place, read_on
-from tservice.core.acting import act_as
+from tservice.core.acting import NotActing, act_as
 from tservice.core.osuser import OsUser, can_run
 from tservice.mux.transport import LocalTransport, OsUserTransport, Reach
 from tservice.sessions.priority import confined
@@ -63,6 +63,16 @@ class HostileTests(SynchronousTestCase):
         self.assertEqual((self.ann.uid, self.ann.gid), (made.stat().st_uid, made.stat().st_gid))
         self.assertRaises(PermissionError, act_as, self.ann, lambda: os.chown(made, 0, 0))
         self.assertRaises(PermissionError, act_as, self.ann, Path("/etc/shadow").read_bytes)
+
+    def test_not_within_itself(self) -> None:
+        """The end of the inner one would give root's rights to the rest of the outer one."""
+
+        def outer() -> None:
+            self.assertRaises(NotActing, act_as, self.ben, list)
+            self.assertRaises(PermissionError, Path("/etc/shadow").read_bytes)
+
+        act_as(self.ann, outer)
+        self.assertTrue(Path("/etc/shadow").read_bytes())
 
     def test_groups(self) -> None:
         """The groups of root are not kept, those of the user count."""
@@ -139,6 +149,7 @@ class HostileTests(SynchronousTestCase):
             self.assertEqual([], told)
         own = self._sleepers(self.ann)[0]
         renice(own, 19)
+        self.assertRaises(PermissionError, renice, own, -1)
         self.assertEqual([(own, 19)], told)
         held = OsUserTransport("/t", "/p", "/s", self.ann, self.people.users).hold(own)
         assert held is not None

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,15 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.osuserworld import OsUserWorld
+from tservice.core.keyring import fresh_keyring
 from tservice.core.osuser import not_here
 from tservice.core.sharedfolder import SharedFolder
 from tservice.mux.fake import FakeMultiplexer
 from tservice.mux.interface import MuxError, PaneSpec
+from tservice.mux.tmux.keeper import PREFIX, pane_environment
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.quarters import CONFIGURATION, KEEPER, OsUserQuarters
+from tservice.mux.tmux.server import Server, environment
 from tservice.mux.tmux.sockets import SocketFolder
 from tservice.mux.transport import LocalTransport, OsUserTransport, Reach
 
@@ -59,6 +63,32 @@ class QuartersTests(QuartersCase):
             self.assertEqual(self.shared.path, copy.parent)
             self.assertEqual(original.read_bytes(), copy.read_bytes())
             self.assertEqual(0o644, copy.stat().st_mode & 0o777)
+
+    def test_what_is_before_the_change_of_user(self) -> None:
+        """Nothing of the pane's environment has a name that a loader or setpriv would know."""
+        quarters = self.quarters().of(self.user)
+        self.assertIs(fresh_keyring, quarters.apart)
+        env = {"LD_AUDIT": "/evil.so", "PATH": "/p", "TERM": "t"}
+        spec = PaneSpec(session_id=ID, argv=("x",), env=env, cwd="/")
+        found = environment(spec, b"token", foreign=quarters.foreign)
+        self.assertEqual([], [name for name in found if not name.startswith(PREFIX)])
+        self.assertEqual(
+            {os.fsencode(name): os.fsencode(value) for name, value in env.items()},
+            pane_environment(found),
+        )
+        self.assertIn(b"LD_AUDIT", environment(spec, b"token"))
+
+    def test_a_start_that_the_system_refuses(self) -> None:
+        class Processes:
+            def spawnProcess(self, *args: object, **more: object) -> None:
+                raise PermissionError(1, "not today")
+
+        processes: Any = Processes()
+        quarters = evolve(self.quarters().of(self.user), apart=nullcontext)
+        server = Server(Clock(), processes, quarters, ID)
+        client: Any = None
+        error = self.assertRaises(MuxError, server.attach, client)
+        self.assertEqual("/s cannot be started: not today", str(error))
 
     def test_no_interpreter(self) -> None:
         error = self.assertRaises(MuxError, self.quarters("/none").of, self.user)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Protocol
 
 from attrs import frozen
 
 from tservice.core.files import FileError
+from tservice.core.keyring import fresh_keyring
 from tservice.core.osuser import OsUser, OsUsers, can_run
 from tservice.core.sharedfolder import SharedFolder
 from tservice.mux.interface import MuxError
@@ -25,6 +27,9 @@ class Quarters:
     """One user's.
 
     @ivar python: absolute path of the interpreter that runs C{keeper}.
+    @ivar foreign: the transport's command begins with the rights of another user: it must not
+        begin with the environment of the pane, which can make the loader run anything.
+    @ivar apart: what is around the start of each process.
     """
 
     transport: ITransport
@@ -32,6 +37,8 @@ class Quarters:
     python: str
     configuration: Path = CONFIGURATION
     keeper: Path = KEEPER
+    foreign: bool = False
+    apart: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
 class IOsUserQuarters(Protocol):
@@ -83,6 +90,8 @@ class OsUserQuarters:
             python=python,
             configuration=configuration,
             keeper=copied,
+            foreign=True,
+            apart=fresh_keyring,
         )
 
     def found(self) -> frozenset[str]:

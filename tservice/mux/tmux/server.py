@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from typing import Any
 
 from twisted.internet.defer import Deferred
 from twisted.internet.error import ProcessExitedAlready
@@ -87,7 +88,7 @@ class Server:
                 "--",
                 *program,
             ),
-            environment(spec, token),
+            environment(spec, token, foreign=quarters.foreign),
         )
 
     def attach(self, client: ControlClient) -> None:
@@ -140,7 +141,7 @@ class Server:
         null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
         try:
             files = dict.fromkeys((0, 1, 2), null)
-            self._processes.spawnProcess(protocol, argv[0], argv, {}, "/", childFDs=files)
+            self._spawn(protocol, argv, {}, childFDs=files)
         finally:
             os.close(null)
         timer = self._clock.callLater(COMMAND_TIMEOUT, protocol.kill)
@@ -173,7 +174,21 @@ class Server:
         self, client: ControlClient, arguments: tuple[str, ...], env: Mapping[bytes, bytes]
     ) -> None:
         argv = self._transport.argv("-u", "-S", str(self.path), *arguments)
-        self._processes.spawnProcess(client, argv[0], argv, env, "/")
+        self._spawn(client, argv, env)
+
+    def _spawn(
+        self,
+        protocol: ProcessProtocol,
+        argv: list[str],
+        env: Mapping[bytes, bytes],
+        **more: Any,
+    ) -> None:
+        """@raise MuxError: the system refuses."""
+        try:
+            with self._quarters.apart():
+                self._processes.spawnProcess(protocol, argv[0], argv, env, "/", **more)
+        except OSError as error:
+            raise MuxError(f"{argv[0]} cannot be started: {error.strerror}") from error
 
 
 class _Run(ProcessProtocol):
@@ -195,9 +210,11 @@ class _Run(ProcessProtocol):
             self.ended.callback(None)
 
 
-def environment(spec: PaneSpec, token: bytes) -> dict[bytes, bytes]:
+def environment(spec: PaneSpec, token: bytes, *, foreign: bool = False) -> dict[bytes, bytes]:
     """The server's environment: the pane's own, and what the keeper takes out of it again.
 
+    @param foreign: every variable comes to the keeper under a name that means nothing to anybody
+        on the way.
     @raise MuxError: a name or a value that no environment can hold.
     """
     own = {os.fsencode(name): os.fsencode(value) for name, value in spec.env.items()}
@@ -205,9 +222,12 @@ def environment(spec: PaneSpec, token: bytes) -> dict[bytes, bytes]:
     added = {b"TOKEN": token, b"CWD": os.fsencode(spec.cwd), b"TERM": term}
     added[b"HISTORY"] = b"%d" % spec.history_limit
     added |= {b"ARG%d" % at: os.fsencode(word) for at, word in enumerate(spec.argv)}
-    added |= {b"ENV_" + name: own[name] for name in keeper.OVERWRITTEN if name in own}
+    hidden = own if foreign else own.keys() & set(keeper.OVERWRITTEN)
+    added |= {b"ENV_" + name: own[name] for name in hidden}
     added[b"ENV_TERM"] = term
-    found = own | {keeper.PREFIX + name: value for name, value in added.items()}
+    found = ({} if foreign else own) | {
+        keeper.PREFIX + name: value for name, value in added.items()
+    }
     for name, value in found.items():
         if not name or b"=" in name or b"\0" in name + value:
             raise MuxError(f"not a variable of an environment: {name!r}")
