@@ -112,7 +112,8 @@ class InputJournal:
             " ON CONFLICT DO UPDATE SET seq = excluded.seq, used = excluded.used",
             (*key, seq, entry.session_id),
         )
-        self._forget_oldest(entry.session_id)
+        if entry.previous_seq is None:
+            self._forget_oldest(entry.session_id)
 
     def _forget_oldest(self, session_id: str) -> None:
         self._database.execute(
