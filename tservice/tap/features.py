@@ -98,6 +98,7 @@ def wire_git(base: Base, threads: IThreads, sessions: SessionService, stack: Ser
         euid=os.geteuid(),
         sessions=sessions,
         redactor=base.redactor,
+        os_users=base.os_users.users,
     )
     Closing("git", git.stop).setServiceParent(stack)
     return git
