@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from unittest.mock import patch
 
 from attrs import evolve
@@ -9,6 +10,7 @@ from attrs import evolve
 from tests.unit.cron.rig import CronCase
 from tservice.cron import runner
 from tservice.cron.model import PromptMode, RunStatus
+from tservice.cron.promptfile import read_prompt
 
 
 class OsUserJobTests(CronCase):
@@ -27,18 +29,18 @@ class OsUserJobTests(CronCase):
         """The folder is looked at, the prompt file read and the session started as the user."""
         (self.work / "p.txt").write_text("make all")
         readers: list[str | None] = []
-        read = runner.read_prompt
 
         def note(folder: str, path: str) -> str:
             readers.append(self.world.acting)
-            return read(folder, path)
+            return read_prompt(folder, path)
 
-        job = self.make(
-            self.ann,
-            prompt_mode=PromptMode.FILE,
-            prompt_text=None,
-            prompt_file_path=str(self.work / "p.txt"),
-        )
+        path = str(self.work / "p.txt")
+        by_file: dict[str, Any] = {
+            "prompt_mode": PromptMode.FILE,
+            "prompt_text": None,
+            "prompt_file_path": path,
+        }
+        job = self.make(self.ann, **by_file)
         with patch.object(runner, "read_prompt", note):
             run, _ = self.run_by_hand(job)
         self.assertEqual(["a"], readers)
