@@ -96,6 +96,7 @@ class StateAnswer(Answer):
     error: str | None = None
     branch: str | None = None
     detached: bool | None = None
+    commit: str | None = Field(default=None, description="Where HEAD is; null before any commit")
     upstream: str | None = None
     ahead: int | None = None
     behind: int | None = None

@@ -104,6 +104,11 @@ class GitRunner:
         self._redactor = redactor
         self._running: set[GitProcess] = set()
 
+    @property
+    def running(self) -> int:
+        """How many processes there are now."""
+        return len(self._running)
+
     async def run(
         self,
         repository: Repository,
