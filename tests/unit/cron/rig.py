@@ -60,7 +60,12 @@ class CronCase(AgentCase):
         """Make the service; it begins at once."""
         machine = self.machine
         cases = machine.config.cases_dir
-        workspaces = Workspaces(cases_dir=cases, home=machine.home, multiuser=self.multiuser)
+        workspaces = Workspaces(
+            cases_dir=cases,
+            home=machine.home,
+            multiuser=self.multiuser,
+            os_users=machine.os_users.for_sessions(),
+        )
         self.cron: CronService = build_cron(
             Surroundings(
                 reactor=machine.clock,
@@ -79,6 +84,7 @@ class CronCase(AgentCase):
                 identity=self.identity,
                 known=lambda name: name in self.accounts,
                 multiuser=self.multiuser,
+                os_users=machine.os_users.users,
             )
         )
         self.cron.start()
