@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from datetime import tzinfo
 from typing import Any
@@ -86,7 +85,8 @@ class Scheduler:
         try:
             self._settle()
             fired = self._fire_due()
-        except sqlite3.Error:
+        except Exception:
+            # Out of here it would end the alarm for good.
             self._log.failure("cron: nothing could be fired")
             self._set(now_ms(self._clock) + AGAIN_MS)
             return

@@ -304,13 +304,14 @@ class RestartTests(CronCase):
 
     def test_a_prompt_that_was_under_way_is_typed_once(self) -> None:
         for after in (0.0, 0.5, 1.05, 1.1, 1.2, 1.3, 2.0, 2.05, 2.1, 2.2, 2.4, 3.0):
-            job = self.make(launch_command="cd src")
-            run, _ = self.run_by_hand(job)
-            self.spend(after)
-            self.restart()
-            self.spend(10)
-            self.assertEqual(["prompt_sent"], self.statuses(job), after)
-            self.assertEqual("cd src\rmake all\r", self.typed(run), after)
+            for mode in InputMode:
+                job = self.make(launch_command="cd src", input_mode=mode)
+                run, _ = self.run_by_hand(job)
+                self.spend(after)
+                self.restart()
+                self.spend(10)
+                self.assertEqual(["prompt_sent"], self.statuses(job), after)
+                self.assertEqual("cd src\rmake all\r", self.typed(run), (after, mode))
 
     def test_a_run_without_a_session_gets_one(self) -> None:
         job = self.make()

@@ -163,6 +163,14 @@ class StreamTests(SynchronousTestCase):
         slow.lose()
         self.assertEqual(1, self.streams.count)
 
+    def test_the_ring_is_bounded_by_what_it_holds(self) -> None:
+        """Also by events that are not bulky: a list of jobs may be long."""
+        for _ in range(2 * sse.RING_CHARS // 1_000_000):
+            self.happen(data={"a": "x" * 1_000_000})
+        held = sum(len(entry.frame()) for entry in self.streams._ring)
+        self.assertLessEqual(held, sse.RING_CHARS)
+        self.assertGreater(held, sse.RING_CHARS // 2)
+
     def test_a_client_that_reads_again_gets_everything_in_order(self) -> None:
         connection = self.listen()
         connection.producer.pauseProducing()

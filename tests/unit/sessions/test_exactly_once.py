@@ -40,6 +40,7 @@ class Sent:
     client: str
     seq: int
     text: str
+    typed: bool
     answered: bool = False
     waiting: bool = False
 
@@ -84,8 +85,13 @@ class Journal(RuleBasedStateMachine):
 
     # -- what happens
 
-    @rule(name=st.sampled_from(CLIENTS), prompt=st.booleans(), long=st.booleans())
-    def send(self, name: str, prompt: bool, long: bool) -> None:
+    @rule(
+        name=st.sampled_from(CLIENTS),
+        prompt=st.booleans(),
+        long=st.booleans(),
+        typed=st.booleans(),
+    )
+    def send(self, name: str, prompt: bool, long: bool, typed: bool) -> None:
         client = self.clients[name]
         # A client gives the next number only once all before it are on their way in order.
         if any(not it.answered and not it.waiting for it in client.sent):
@@ -93,7 +99,7 @@ class Journal(RuleBasedStateMachine):
         self.count += 1
         filling = "." * 2300 if long else ""
         text = f"<{name}{self.count}{filling}>" + ("\r" if prompt else "")
-        client.sent.append(Sent(client=name, seq=len(client.sent), text=text))
+        client.sent.append(Sent(client=name, seq=len(client.sent), text=text, typed=typed))
         self.deliver(client.sent[-1])
 
     @rule(name=st.sampled_from(CLIENTS))
@@ -188,7 +194,7 @@ class Journal(RuleBasedStateMachine):
     # -- helpers
 
     def deliver(self, it: Sent) -> Deferred[Delivery | None]:
-        request = InputRequest(text=it.text, client_id=it.client, seq=it.seq)
+        request = InputRequest(text=it.text, client_id=it.client, seq=it.seq, typed=it.typed)
         it.waiting = True
         service = self.machine.sessions
 
