@@ -82,7 +82,9 @@ def build_approvals(around: ApprovalSurroundings) -> ApprovalParts:
     files = TranscriptFiles.of_home(around.home)
     inbox = Inbox(around.clock, ApprovalStore(around.database), around.hub)
     store = TranscriptStore(around.database)
-    transcripts = Transcripts(around.sessions, around.agents, files, store, around.in_thread)
+    transcripts = Transcripts(
+        around.clock, around.sessions, around.agents, files, store, around.in_thread
+    )
     automatic = Automatic(around.clock, around.sessions, around.agents, around.hub)
     transcripts.observer = automatic.counted
     return ApprovalParts(

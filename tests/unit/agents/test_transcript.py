@@ -18,7 +18,7 @@ from tests.unit.http.driver import Api
 from tests.unit.sessions.rig import ADMIN
 from tservice.agents import transcript_reader
 from tservice.agents.history import History
-from tservice.agents.transcript import Transcripts, TranscriptStore
+from tservice.agents.transcript import MOMENT, Transcripts, TranscriptStore
 from tservice.agents.transcript_files import TranscriptFiles
 from tservice.agents.transcript_model import title_of
 from tservice.agents.transcript_reader import Place, lines, read_on
@@ -218,7 +218,7 @@ class ServiceTests(ApprovalCase):
     def open_transcripts(self) -> None:
         store = TranscriptStore(self.machine.database)
         self.transcripts = Transcripts(
-            self.sessions, self.agents.agents, self.files, store, at_once
+            self.clock, self.sessions, self.agents.agents, self.files, store, at_once
         )
         self.transcripts.start(self.machine.hub)
         self.addCleanup(self.transcripts.stop)
@@ -230,6 +230,7 @@ class ServiceTests(ApprovalCase):
         write(self.path, *entries)
         self.hook(session, "session_start", session_id=ID, transcript_path=str(self.path))
         self.hook(session, "stop", session_id=ID)
+        self.clock.advance(MOMENT)
         return self.sessions.get(session.id)
 
     def test_a_turn_updates_the_record(self) -> None:
@@ -240,11 +241,28 @@ class ServiceTests(ApprovalCase):
         self.assertEqual((ID,), session.conversation_ids)
         self.assertEqual(("paint the door", NameSource.AUTO), (session.name, session.name_source))
 
+    def test_what_is_written_after_the_hook_is_read_too(self) -> None:
+        session = self.ready()
+        path = self.files.folder_of(session.working_dir) / f"{ID}.jsonl"
+        write(path, prompt("paint"))
+        self.hook(session, "stop", session_id=ID, transcript_path=str(path))
+        write(path, said("done"))
+        self.clock.advance(MOMENT)
+        self.assertEqual(7, self.sessions.get(session.id).tokens.output)
+
+    def test_a_session_that_is_deleted_before_it_is_read(self) -> None:
+        session = self.ready()
+        self.hook(session, "stop", session_id=ID)
+        self.run_now(self.sessions.delete(session.id))
+        self.clock.advance(MOMENT)
+        self.assertIsNone(self.transcripts.tally(session.id))
+
     def test_a_name_of_a_person_stays(self) -> None:
         session = self.ready(name="mine")
         path = self.files.folder_of(session.working_dir) / f"{ID}.jsonl"
         write(path, prompt("paint"), said("done"))
         self.hook(session, "stop", session_id=ID, transcript_path=str(path))
+        self.clock.advance(MOMENT)
         self.assertEqual("mine", self.sessions.get(session.id).name)
 
     def test_last_response(self) -> None:
@@ -286,6 +304,7 @@ class ServiceTests(ApprovalCase):
         self.open_transcripts()
         write(self.path, said("more", "m2"))
         self.hook(session, "stop", session_id=ID)
+        self.clock.advance(MOMENT)
         self.assertEqual(14, self.sessions.get(session.id).tokens.output)
 
     def test_codex_is_found_by_its_folder(self) -> None:
