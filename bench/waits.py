@@ -24,7 +24,7 @@ from tests.integration.harness import Daemon
 HOOK_LIMIT, MEMORY_LIMIT, WAKE_LIMIT, MATCH_LIMIT = 3.0, 40.0, 250.0, 50.0
 """Milliseconds; of C{MEMORY_LIMIT} megabytes."""
 
-HOOKS, PARKED, MATCHES = 300, 1000, 25
+HOOKS, PARKED, CROWDS, MATCHES = 300, 1000, 5, 25
 RATE = 10_000_000
 """Bytes that the flood prints a second."""
 
@@ -199,8 +199,9 @@ def run(_: Daemon) -> list[Row]:
     with waiting_daemon() as daemon:
         session = agent(daemon)
         hooks = hook_times(daemon, session)
-        grown, woken = crowd(daemon, session)
+        crowds = [crowd(daemon, session) for _ in range(CROWDS)]
         matches, rate = match_times(daemon)
+    woken = [milliseconds for _, milliseconds in crowds]
     flood = Row(
         name="flood with a parked wait-output",
         ours=rate / 1e6,
@@ -212,8 +213,9 @@ def run(_: Daemon) -> list[Row]:
     )
     return [
         within("hook to wait answered, p50", percentile(hooks, 0.5), HOOK_LIMIT),
-        within(f"memory of {PARKED} parked waits", grown, MEMORY_LIMIT, "MB"),
-        within(f"{PARKED} waits answered after one event", woken, WAKE_LIMIT),
+        within(f"memory of {PARKED} parked waits", crowds[0][0], MEMORY_LIMIT, "MB"),
+        within(f"{PARKED} waits answered after an event, p50", percentile(woken, 0.5), WAKE_LIMIT),
+        within(f"{PARKED} waits answered after an event, worst", max(woken), WAKE_LIMIT),
         flood,
         within("match in the flood, p50", percentile(matches, 0.5), MATCH_LIMIT),
         within("match in the flood, worst", max(matches), MATCH_LIMIT),
