@@ -18,7 +18,8 @@ from tservice.agents.history import History
 from tservice.agents.interfaces import IAgents
 from tservice.agents.limits import Limits
 from tservice.agents.transcript import InThread, Transcripts, TranscriptStore
-from tservice.agents.transcript_files import TranscriptFiles
+from tservice.agents.transcript_places import TranscriptPlaces
+from tservice.clis.interfaces import ICliRegistry
 from tservice.core.events import EventHub
 from tservice.sessions.interfaces import ISessions
 from tservice.settings.interfaces import ISettings
@@ -41,6 +42,7 @@ class ApprovalSurroundings:
     hub: EventHub
     sessions: ISessions
     agents: IAgents
+    clis: ICliRegistry
     settings: ISettings
     home: Path
     local: tzinfo
@@ -79,18 +81,18 @@ class ApprovalParts:
 
 def build_approvals(around: ApprovalSurroundings) -> ApprovalParts:
     """The parts, not started yet."""
-    files = TranscriptFiles.of_home(around.home)
+    places = TranscriptPlaces(around.home, around.clis)
     inbox = Inbox(around.clock, ApprovalStore(around.database), around.hub)
     store = TranscriptStore(around.database)
     transcripts = Transcripts(
-        around.clock, around.sessions, around.agents, files, store, around.in_thread
+        around.clock, around.sessions, around.agents, places, store, around.in_thread
     )
     automatic = Automatic(around.clock, around.sessions, around.agents, around.hub)
     transcripts.observer = automatic.counted
     return ApprovalParts(
         approvals=Approvals(around.clock, inbox, around.sessions, around.agents, around.settings),
         transcripts=transcripts,
-        history=History(around.sessions, files, around.in_thread),
+        history=History(around.sessions, places, around.in_thread),
         limits=Limits(around.clock, around.sessions, around.agents, around.hub, around.local),
         automatic=automatic,
         hub=around.hub,

@@ -14,8 +14,9 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.agents.interfaces import IAgents
-from tservice.agents.transcript_files import MODES, TranscriptFiles
+from tservice.agents.transcript_files import MODES
 from tservice.agents.transcript_model import Message, Tally
+from tservice.agents.transcript_places import TranscriptPlaces
 from tservice.agents.transcript_reader import Place, messages, read_on
 from tservice.core.clock import sleep
 from tservice.core.errors import ServiceError, invalid
@@ -91,14 +92,14 @@ class Transcripts:
         clock: IReactorTime,
         sessions: ISessions,
         agents: IAgents,
-        files: TranscriptFiles,
+        places: TranscriptPlaces,
         store: TranscriptStore,
         in_thread: InThread,
     ) -> None:
         self._clock = clock
         self._sessions = sessions
         self._agents = agents
-        self._files = files
+        self._folders = places
         self._store = store
         self._in_thread = in_thread
         self._places: dict[str, Place] = {}
@@ -191,7 +192,8 @@ class Transcripts:
         place = self._places.get(session.id) or self._store.load(session.id)
         told = self._agents.transcript_of(session.id)
         taken = {each.path for name, each in self._places.items() if name != session.id}
-        path = await self._attempt(lambda: self._files.locate(session, told, taken))
+        files = self._folders.of(session)
+        path = await self._attempt(lambda: files.locate(session, told, taken))
         if path is None:
             return place
         before = place

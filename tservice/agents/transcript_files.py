@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from heapq import nlargest
 from pathlib import Path
@@ -44,15 +44,14 @@ class Found:
 
 @frozen(kw_only=True)
 class TranscriptFiles:
-    """The transcripts below C{home} (of whoever the panes run as)."""
+    """The transcripts of both clients.
+
+    @ivar claude: Claude Code's folder of folders, one a working directory.
+    @ivar codex: Codex' folder of years.
+    """
 
     claude: Path
     codex: Path
-
-    @classmethod
-    def of_home(cls, home: Path) -> TranscriptFiles:
-        """Where both clients keep them by default."""
-        return cls(claude=home / ".claude" / "projects", codex=home / ".codex" / "sessions")
 
     def folder_of(self, working_dir: str) -> Path:
         """Claude Code's folder for a working directory."""
@@ -88,11 +87,6 @@ class TranscriptFiles:
                 return found
         return None
 
-    def all(self) -> list[Found]:
-        """Every transcript, newest first, within L{SCAN_LIMIT}."""
-        found = [*_scan(self.claude, PRIMARY, 2), *_scan(self.codex, CODEX, 4)]
-        return sorted(found, key=lambda each: (-each.at, str(each.path)))
-
     def _codex(self, session: Session, taken: Collection[str]) -> Path | None:
         newest = nlargest(CANDIDATES, _scan(self.codex, CODEX, 4), key=lambda each: each.at)
         known = set(session.conversation_ids)
@@ -103,6 +97,15 @@ class TranscriptFiles:
             if begins.conversation in known or begins.cwd == session.working_dir:
                 return each.path
         return None
+
+
+def all_transcripts(places: Iterable[TranscriptFiles]) -> list[Found]:
+    """Every transcript, newest first, within L{SCAN_LIMIT} of each folder."""
+    every = tuple(places)
+    roots = [(root, PRIMARY, 2) for root in dict.fromkeys(each.claude for each in every)]
+    roots += [(root, CODEX, 4) for root in dict.fromkeys(each.codex for each in every)]
+    found = [transcript for root in roots for transcript in _scan(*root)]
+    return sorted(found, key=lambda each: (-each.at, str(each.path)))
 
 
 def _scan(root: Path, mode: str, depth: int) -> Iterator[Found]:

@@ -321,6 +321,7 @@ class BuildTests(ApprovalCase):
                 hub=self.machine.hub,
                 sessions=self.sessions,
                 agents=self.agents.agents,
+                clis=self.machine.clis,
                 settings=self.machine.settings,
                 home=self.machine.home,
                 local=local_zone({"TZ": "Europe/Berlin"}),

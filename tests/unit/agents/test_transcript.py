@@ -19,10 +19,14 @@ from tests.unit.sessions.rig import ADMIN
 from tservice.agents import transcript_reader
 from tservice.agents.history import History
 from tservice.agents.transcript import MOMENT, Transcripts, TranscriptStore
-from tservice.agents.transcript_files import TranscriptFiles
 from tservice.agents.transcript_model import title_of
+from tservice.agents.transcript_places import TranscriptPlaces
 from tservice.agents.transcript_reader import Place, lines, read_on
 from tservice.agents.transcript_routes import TranscriptRoutes
+from tservice.clis.launcher import CliRegistry
+from tservice.clis.lookup import BinaryLookup
+from tservice.clis.registry import merge_registry
+from tservice.clis.stock import stock_entries
 from tservice.core.identity import Identity
 from tservice.sessions.model import NameSource, Session
 
@@ -208,9 +212,10 @@ class ServiceTests(ApprovalCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.files = TranscriptFiles.of_home(self.machine.home)
+        self.places = TranscriptPlaces(self.machine.home, self.machine.clis)
+        (self.files,) = self.places.every([])
         self.open_transcripts()
-        self.history = History(self.sessions, self.files, at_once)
+        self.history = History(self.sessions, self.places, at_once)
         self.api = Api(
             TranscriptRoutes(self.transcripts, self.history).operations(), clock=self.clock
         )
@@ -218,7 +223,7 @@ class ServiceTests(ApprovalCase):
     def open_transcripts(self) -> None:
         store = TranscriptStore(self.machine.database)
         self.transcripts = Transcripts(
-            self.clock, self.sessions, self.agents.agents, self.files, store, at_once
+            self.clock, self.sessions, self.agents.agents, self.places, store, at_once
         )
         self.transcripts.start(self.machine.hub)
         self.addCleanup(self.transcripts.stop)
@@ -317,6 +322,46 @@ class ServiceTests(ApprovalCase):
         data = self.run_now(self.transcripts.last_response(session.id, whole=False))
         self.assertEqual("done", data["text"])
         self.assertEqual((ID,), self.sessions.get(session.id).conversation_ids)
+
+    def test_a_moved_transcript_is_found(self) -> None:
+        """The session's own variable moves its folder; an unmoved session's stays where it was."""
+        moved = self.machine.folder / "moved"
+        session = self.ready(env_overrides={"CLAUDE_CONFIG_DIR": str(moved)})
+        files = self.places.of(session)
+        self.assertEqual((moved / "projects", self.files.codex), (files.claude, files.codex))
+        path = files.folder_of(session.working_dir) / f"{ID}.jsonl"
+        write(path, prompt("paint"), said("done"))
+        self.hook(session, "stop", session_id=ID, transcript_path=str(path))
+        self.clock.advance(MOMENT)
+        self.assertEqual(7, self.sessions.get(session.id).tokens.output)
+        self.assertEqual(1, self.run_now(self.history.list(ADMIN, 10, 0))["total"])
+        other = self.ready()
+        self.hook(other, "stop", session_id=ID, transcript_path=str(path))
+        self.clock.advance(MOMENT)
+        self.assertEqual(0, self.sessions.get(other.id).tokens.output)
+
+    def test_codex_moves_by_its_own_variable(self) -> None:
+        moved = self.machine.folder / "moved"
+        session = self.agent("x", mode="codex", env_overrides={"CODEX_HOME": str(moved)})
+        path = moved / "sessions" / "2026" / "11" / "20" / "rollout-1-a.jsonl"
+        answer = {"type": "event_msg", "payload": {"type": "agent_message", "message": "done"}}
+        meta = {"type": "session_meta", "payload": {"id": ID, "cwd": session.working_dir}}
+        write(path, meta, answer)
+        os.utime(path, (self.clock.seconds(), self.clock.seconds()))
+        data = self.run_now(self.transcripts.last_response(session.id, whole=False))
+        self.assertEqual("done", data["text"])
+
+    def test_the_services_own_variables_count_for_the_modes_that_get_them(self) -> None:
+        environ = {"CLAUDE_CONFIG_DIR": "/c", "CODEX_HOME": "relative", "PATH": "/bin"}
+        clis = CliRegistry(
+            settings=self.machine.settings,
+            lookup=BinaryLookup(self.clock, environ, self.machine.home),
+            environ=environ,
+        )
+        clis.use(merge_registry(stock_entries(), {}))
+        (files,) = TranscriptPlaces(self.machine.home, clis).every([])
+        self.assertEqual(Path("/c/projects"), files.claude)
+        self.assertEqual(self.machine.home / ".codex" / "sessions", files.codex)
 
     def test_history(self) -> None:
         for number in range(3):
