@@ -19,6 +19,14 @@ REST = 1.2
 """Seconds between two turns, so that a status that lags is seen to be wrong."""
 
 BY_THEMSELVES = ("short", "streaming", "silent", "many_lines", "error", "tool_approved")
+FEW = (
+    "short",
+    "silent",
+    "error",
+    "tool_approved",
+    "escape_at_a_dialog",
+    "escape_while_it_speaks",
+)
 BY_SOMEBODY = (
     "tool_denied",
     "no_by_its_number",

@@ -63,6 +63,7 @@ class Watcher:
         self._over = threading.Event()
         self._open = threading.Event()
         self._told: list[Move] = []
+        self._hooks: list[tuple[str, float]] = []
         self._samples: list[Move] = []
         self._events = http.client.HTTPConnection(*self._address, timeout=PATIENCE)
         self._threads = [threading.Thread(target=work) for work in (self._listen, self._sample)]
@@ -93,6 +94,10 @@ class Watcher:
         """When the record was first seen changed."""
         return changes(self._samples)
 
+    def hooks(self, event: str) -> list[float]:
+        """When the daemon took in the hooks of that name, in seconds since the epoch."""
+        return [at for name, at in tuple(self._hooks) if name == event]
+
     def _sample(self) -> None:
         connection = http.client.HTTPConnection(*self._address, timeout=PATIENCE)
         while not self._over.wait(SAMPLE):
@@ -116,6 +121,8 @@ class Watcher:
 
     def _heard(self, name: str, data: dict[str, Any]) -> None:
         self._open.set()
+        if name.startswith("hook:") and data["sessionId"] == self._session:
+            self._hooks.append((name.removeprefix("hook:"), data["at"] / 1000))
         if name in ("session:working", "session:idle") and data["id"] == self._session:
             self._told.append(Move(time.time(), name == "session:working"))
 

@@ -95,6 +95,7 @@ class AgentWatch:
         self._offset = -1
         self._stopped: float | None = None
         self._at_work = False
+        self._title = ""
         self._next = now
         self._rested = now_ms(self._clock)
         self.readiness = Readiness(self._clock, self._rules, fresh=fresh)
@@ -169,12 +170,14 @@ class AgentWatch:
             self._note(failed=True)
             raise failed(f"the screen cannot be read: {error}") from error
         self._offset = capture.offset
+        self._title = capture.title
         frame = Frame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)
         look = Look(
             session_id=self._subject.session().id,
             at=now_ms(self._clock),
             frame=frame,
-            reading=read(frame, self._pane.title, self._rules),
+            # Not the pane's: that one was read at another moment.
+            reading=read(frame, capture.title, self._rules),
         )
         if self._unlisten is not None:
             self._took(look)
@@ -205,7 +208,7 @@ class AgentWatch:
             self._subject.hooks
             and self._at_work
             and doing in (Doing.WORKING, Doing.BLOCKED)
-            and shows_the_end(reading, self._rules, self._pane.title)
+            and shows_the_end(reading, self._rules, self._title)
         )
         since = self._looked.calm_since
         self._note(
