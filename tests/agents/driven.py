@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import time
 from collections.abc import Callable
@@ -65,9 +66,9 @@ class Driven(Case):
         return found
 
     def screen(self) -> str:
-        """What the terminal shows."""
+        """What the terminal shows, less its colours."""
         path = f"/api/sessions/{self.session}/terminal"
-        return str(self.call("GET", path)["terminalBuffer"])
+        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", self.call("GET", path)["terminalBuffer"])
 
     def type(self, text: str) -> None:
         """Send a prompt, and go on once it was typed."""

@@ -116,17 +116,15 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
 
     def test_questions_on_several_pages(self) -> None:
         """Each page is an answer of its own, up to the page that sends them."""
-        item = self.asked("ASK3:")
-        pages = []
+        item: dict[str, Any] | None = self.asked("ASK3:")
+        pages: list[str] = []
         while item is not None:
             pages.append(item["frame"])
-            multiple = any("checked" in option for option in item["options"])
-            if multiple:
+            if any("checked" in option for option in item["options"]):
                 self.answer(item, action="options", options=[2])
             else:
                 self.answer(item, action="option", option=1)
-            before = item["frame"]
-            item = self.until("the next page", lambda: self.next_page(before))[0]
+            item = self.until("the next page", lambda: self.next_page(pages[-1]))[0]
         self.assertEqual(len(pages), len(set(pages)))
         self.assertGreaterEqual(len(pages), 3)
         self.until_idle()
