@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from attrs import evolve, frozen
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.security.rows import PREFIXES, ROWS, SESSION, Row
+from tests.security.rows import JOB, PREFIXES, ROWS, SESSION, Row
 from tests.security.world import PASSWORD, Answer, World
 from tests.unit.http.gatecase import basic
 from tservice.core.scopes import Scope
@@ -168,9 +168,19 @@ class MatrixTests(SynchronousTestCase):
         self.world.token("ann", "waits")
         tokens = self.world.good("ann", "GET", "/api/tokens")["tokens"]
         self.token = tokens[0]["id"]
+        job = json.loads(self.filled(json.dumps(JOB)))
+        self.job = self.world.good("ann", "POST", "/api/cron/jobs", job)["job"]["id"]
 
     def filled(self, text: str) -> str:
-        return text.replace(SESSION, self.world.session).replace("{token}", self.token)
+        values = {
+            SESSION: self.world.session,
+            "{token}": self.token,
+            "{job}": getattr(self, "job", ""),
+            "{cases}": str(self.world.cases("ann")),
+        }
+        for name, value in values.items():
+            text = text.replace(name, value)
+        return text
 
     def send(self, method: str, path: str, row: Row, probe: Probe) -> Answer:
         values = row.path or {"id": SESSION}

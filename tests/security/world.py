@@ -156,6 +156,12 @@ class World:
         made = self.good("ann", "POST", "/api/sessions", wanted)
         self.session: str = made["session"]["id"]
 
+    def cases(self, name: str) -> Path:
+        """Where that user's sessions work."""
+        folder = self.config.cases_dir / name
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
     def sign_in(self, name: str) -> str:
         """A new cookie."""
         answer = self.ask("POST", "/api/login", {"username": name, "password": PASSWORD})

@@ -98,7 +98,8 @@ class AgentWatch:
         self._title = ""
         self._next = now
         self._rested = now_ms(self._clock)
-        self.readiness = Readiness(self._clock, self._rules, fresh=fresh)
+        prompted = self._subject.session().last_submit_at is not None
+        self.readiness = Readiness(self._clock, self._rules, fresh=fresh, prompted=prompted)
         self._unlisten = pane.log.subscribe(self._printed)
         if fresh and not self._subject.hooks:
             self._after("start", START_IDLE, self._came_up)

@@ -41,11 +41,16 @@ class Readiness:
     @ivar asked: a dialog of the start is on its screen.
     @param fresh: its process was just started; one that was taken up was ready before, unless its
         screen shows a dialog of the start.
+    @param prompted: it has had a prompt; one that was taken up without may still be coming up,
+        unless it shows a dialog of another kind.
     """
 
-    def __init__(self, clock: IReactorTime, rules: ScreenRules, *, fresh: bool) -> None:
+    def __init__(
+        self, clock: IReactorTime, rules: ScreenRules, *, fresh: bool, prompted: bool = True
+    ) -> None:
         self._clock = clock
         self._fresh = fresh
+        self._prompted = prompted
         self.knowable = rules.shape != "mark" or rules.ready_mark is not None
         self._began = clock.seconds()
         self._since: float | None = None
@@ -113,7 +118,7 @@ class Readiness:
             return True
         if self.asked:
             return False
-        if not self._fresh:
+        if not self._fresh and (self._prompted or look.reading.dialog is not None):
             return True
         old = self._clock.seconds() >= self._began + BLIND - SLACK
         return not self.knowable and quiet and old and look.reading.dialog is None

@@ -134,8 +134,8 @@ class InputQueue:
         previous = self._previous(request)
         if request.seq is not None and previous is not None and request.seq <= previous:
             return Delivery(delivered=False, duplicate=True)
-        kind, data = classify(request.text, request.use_mux)
-        if kind is Kind.PROMPT:
+        kind, data = classify(request.text, request.use_mux, typed=request.typed)
+        if kind is not Kind.RAW:
             await self._gate.ready(self._subject.session())
         entry = self._entry(request, kind, data, previous)
         hands = self._hands(
@@ -177,7 +177,7 @@ class InputQueue:
             self._journal.finish(entry)
             raise
         self._journal.finish(entry)
-        self._subject.typed(entry.kind is Kind.PROMPT or b"\r" in entry.data)
+        self._subject.typed(entry.kind is not Kind.RAW or b"\r" in entry.data)
 
     async def _finish_begun(self, entry: Entry) -> None:
         try:

@@ -13,11 +13,14 @@ from typing import Any
 from twisted.internet.task import deferLater
 
 from tservice import __version__
+from tservice.agents.approvals_build import local_zone
 from tservice.agents.telemetry_model import plan_usage_json
 from tservice.clis.routes import CliRoutes
+from tservice.core.identity import Identity
 from tservice.core.listening import Listener
 from tservice.core.stack import Closing, ServiceStack
 from tservice.core.threads import Threads
+from tservice.core.zone import zone_name
 from tservice.http.apidocs import ApiDocs
 from tservice.http.kernel import Kernel
 from tservice.http.metrics import Metrics, Values
@@ -54,7 +57,7 @@ def assemble(base: Base, stack: ServiceStack) -> None:
         base, database, settings, clis, mux, lambda: listener, threads, stack, audit.routes.typed
     )
     sockets = WebSockets(base.reactor)
-    status = wire_status(base, sessions)
+    status = wire_status(base, sessions, lambda caller: features.cron_jobs(caller))
     streams = wire_streams(base, sessions, status, stack)
     pages = Pages(Path(__file__).parents[1] / "static")
     ground = Ground(
@@ -68,8 +71,9 @@ def assemble(base: Base, stack: ServiceStack) -> None:
         pages=pages,
     )
     access = wire_access(ground, stack)
-    features = wire_features(ground, access.accounts, settings, clis, stack)
+    features = wire_features(ground, access.accounts, settings, clis, sessions.agents.agents, stack)
     metrics = wire_metrics(sessions, sockets, streams)
+    features.measure(metrics)
     operations = documented(
         [
             *access.operations,
@@ -100,11 +104,15 @@ def assemble(base: Base, stack: ServiceStack) -> None:
         service.setServiceParent(stack)
 
 
-def wire_status(base: Base, sessions: Sessions) -> StatusService:
+def wire_status(
+    base: Base, sessions: Sessions, cron_jobs: Callable[[Identity], int]
+) -> StatusService:
     """The state that a client starts from."""
     sources = Sources(
+        cron_jobs=cron_jobs,
         approvals=sessions.asked.approvals.known,
         plan_usage=lambda identity: plan_usage_json(sessions.agents.agents.plan_usage()),
+        time_zone=partial(zone_name, local_zone(base.environ)),
     )
     return StatusService(
         base.reactor, __version__, sessions.service, base.config.multiuser, sources
