@@ -81,7 +81,12 @@ class Driven(Case):
     def prompt(self, text: str, wait: str = "stop", **more: Any) -> dict[str, Any]:
         """Send a prompt and hold until a signal."""
         body = {"input": text + "\r", "wait": wait, "waitTimeout": 60_000, **more}
-        found: dict[str, Any] = self.call("POST", f"/api/sessions/{self.session}/input", **body)
+        try:
+            found: dict[str, Any] = self.call("POST", f"/api/sessions/{self.session}/input", **body)
+        except TimeoutError:
+            record = self.record()
+            known = f"{record['status']} ({record.get('statusReason')}); {len(self.turns())} turns"
+            self.fail(f"no answer to {text[:60]!r}; {known}; the screen is\n{self.screen()}")
         self.assertFalse(found["wait"]["timedOut"], text)
         return found
 
