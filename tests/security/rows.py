@@ -14,7 +14,7 @@ from attrs import frozen
 class Row:
     """One route.
 
-    @ivar access: C{public}, C{user}, C{owner}, C{admin} or C{hook}.
+    @ivar access: C{public}, C{user}, C{owner}, C{admin}, C{hook} or C{capability}.
     @ivar scope: what a token needs; C{None}: no token may come.
     @ivar body: one that would have an effect, were it let through.
     @ivar path: parameters other than the session's id.
@@ -76,6 +76,12 @@ ROWS: dict[str, Row] = {
     "POST /api/login": Row(access="public", body={"username": "nobody", "password": "x"}),
     "POST /api/logout": Row(access="user"),
     "POST /api/auth/revoke": _admin({}),
+    "POST /api/tunnel/start": _admin(),
+    "POST /api/tunnel/stop": _admin(),
+    "GET /api/tunnel/status": _admin(),
+    "GET /api/tunnel/qr": _admin(),
+    "POST /api/tunnel/qr/regenerate": _admin(),
+    "GET /q/{code}": Row(access="capability", path={"code": "abc123"}),
     "GET /api/me": Row(access="user"),
     "PUT /api/me/password": Row(
         access="user", body={"currentPassword": "wrong word", "newPassword": "another one"}

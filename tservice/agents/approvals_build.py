@@ -7,7 +7,7 @@ from datetime import UTC, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from attrs import frozen
+from attrs import field, frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.approvals import Approvals
@@ -18,9 +18,11 @@ from tservice.agents.history import History
 from tservice.agents.interfaces import IAgents
 from tservice.agents.limits import Limits
 from tservice.agents.transcript import InThread, Transcripts, TranscriptStore
-from tservice.agents.transcript_places import TranscriptPlaces
+from tservice.agents.transcript_files import MODES, TranscriptFiles
+from tservice.agents.transcript_homes import Homes
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.events import EventHub
+from tservice.core.osuser import OsUsers
 from tservice.sessions.interfaces import ISessions
 from tservice.settings.interfaces import ISettings
 from tservice.store.database import Database
@@ -33,6 +35,7 @@ class ApprovalSurroundings:
     """What these parts live on.
 
     @ivar home: of whoever the panes run as.
+    @ivar os_users: transcripts in their homes are read as they.
     @ivar local: the zone of the machine's own times.
     @ivar in_thread: runs what reads files; C{deferToThread} of the program, at once in tests.
     """
@@ -47,6 +50,7 @@ class ApprovalSurroundings:
     home: Path
     local: tzinfo
     in_thread: InThread
+    os_users: OsUsers = field(factory=OsUsers)
 
 
 @frozen(kw_only=True)
@@ -81,22 +85,33 @@ class ApprovalParts:
 
 def build_approvals(around: ApprovalSurroundings) -> ApprovalParts:
     """The parts, not started yet."""
-    places = TranscriptPlaces(around.home, around.clis)
+    homes = Homes(own=own_files(around.home, around.clis), os_users=around.os_users)
     inbox = Inbox(around.clock, ApprovalStore(around.database), around.hub)
     store = TranscriptStore(around.database)
     transcripts = Transcripts(
-        around.clock, around.sessions, around.agents, places, store, around.in_thread
+        around.clock, around.sessions, around.agents, homes, store, around.in_thread
     )
     automatic = Automatic(around.clock, around.sessions, around.agents, around.hub)
     transcripts.observer = automatic.counted
     return ApprovalParts(
         approvals=Approvals(around.clock, inbox, around.sessions, around.agents, around.settings),
         transcripts=transcripts,
-        history=History(around.sessions, places, around.in_thread),
+        history=History(around.sessions, homes, around.in_thread),
         limits=Limits(around.clock, around.sessions, around.agents, around.hub, around.local),
         automatic=automatic,
         hub=around.hub,
     )
+
+
+def own_files(home: Path, clis: ICliRegistry) -> TranscriptFiles:
+    """Where the agents of the service's own user write that are told nothing by their session.
+
+    The service's environment moves them for the modes that it reaches.
+    """
+    files = TranscriptFiles.of_home(home)
+    for mode in MODES:
+        files = files.moved(mode, clis.pane_environment(mode, {}))
+    return files
 
 
 def local_zone(environ: Mapping[str, str]) -> tzinfo:

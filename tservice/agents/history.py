@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from tservice.agents.transcript import InThread
-from tservice.agents.transcript_files import Found, all_transcripts
-from tservice.agents.transcript_places import TranscriptPlaces
+from tservice.agents.transcript_files import Found, TranscriptFiles, all_transcripts
+from tservice.agents.transcript_homes import Homes
 from tservice.agents.transcript_reader import head
 from tservice.core.identity import Identity
 from tservice.sessions.interfaces import ISessions
-
-Page = dict[str, Any]
 
 OWN_HEADS = 500
 """Transcripts, newest first, that are looked into for a caller who may not see all."""
@@ -20,27 +19,36 @@ OWN_HEADS = 500
 class History:
     """What the agents have left on disk, of all sessions and of none."""
 
-    def __init__(self, sessions: ISessions, places: TranscriptPlaces, in_thread: InThread) -> None:
+    def __init__(self, sessions: ISessions, homes: Homes, in_thread: InThread) -> None:
         self._sessions = sessions
-        self._places = places
+        self._homes = homes
         self._in_thread = in_thread
 
-    async def list(self, caller: Identity, limit: int, offset: int) -> Page:
+    async def list(self, caller: Identity, limit: int, offset: int) -> dict[str, Any]:
         """Conversations, newest first.
 
-        Of somebody who is no admin: those in the folders of their own sessions.
+        Of somebody who is no admin: those in the folders of their own sessions.  Of an account
+        that names an OS user: those in that user's home.
+
+        @raise ServiceError: 422 naming C{osUser}: nothing can be read as that user now.
         """
+        user = None if caller.os_user is None else self._homes.os_users.judge(caller.os_user)
         sessions = self._sessions.list(caller)
         own = None if caller.admin else frozenset(each.working_dir for each in sessions)
-        places = self._places.every(sessions)
-        return await self._in_thread(lambda: _page(all_transcripts(places), own, limit, offset))
+        places = self._homes.every(user, sessions)
+        return await self._in_thread(
+            self._homes.reading_as(user, lambda _: _page(places, own, limit, offset))
+        )
 
 
-def _page(found: list[Found], own: frozenset[str] | None, limit: int, offset: int) -> Page:
-    """One page of what was found.
+def _page(
+    places: Iterable[TranscriptFiles], own: frozenset[str] | None, limit: int, offset: int
+) -> dict[str, Any]:
+    """One page of what C{places} hold.
 
     @param own: the folders whose conversations the caller may see; C{None} for all.
     """
+    found = all_transcripts(places)
     if own is None:
         page = [_described(each) for each in found[offset : offset + limit]]
         return {"sessions": page, "total": len(found)}

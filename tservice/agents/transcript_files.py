@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from heapq import nlargest
 from pathlib import Path
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from tservice.agents.transcript_reader import head
 from tservice.sessions.interfaces import Session
@@ -18,6 +18,9 @@ PRIMARY = "primary"
 CODEX = "codex"
 MODES = (PRIMARY, CODEX)
 """The modes whose transcripts are known."""
+
+CLAUDE_VARIABLE, CODEX_VARIABLE = "CLAUDE_CONFIG_DIR", "CODEX_HOME"
+"""Variables by which the clients are told to keep everything elsewhere."""
 
 SCAN_LIMIT = 20_000
 """Directory entries that one search looks at."""
@@ -53,6 +56,23 @@ class TranscriptFiles:
     claude: Path
     codex: Path
 
+    @classmethod
+    def of_home(cls, home: Path) -> TranscriptFiles:
+        """Where both clients keep them by default."""
+        return cls(claude=home / ".claude" / "projects", codex=home / ".codex" / "sessions")
+
+    def moved(self, mode: str, environ: Mapping[str, str]) -> TranscriptFiles:
+        """Where an agent of C{mode} keeps them that has C{environ}.
+
+        A relative folder depends on where the agent is, and moves nothing here.
+        """
+        claude, codex = environ.get(CLAUDE_VARIABLE, ""), environ.get(CODEX_VARIABLE, "")
+        if mode == PRIMARY and claude.startswith("/"):
+            return evolve(self, claude=Path(claude) / "projects")
+        if mode == CODEX and codex.startswith("/"):
+            return evolve(self, codex=Path(codex) / "sessions")
+        return self
+
     def folder_of(self, working_dir: str) -> Path:
         """Claude Code's folder for a working directory."""
         return self.claude / _OTHER.sub("-", working_dir)
@@ -86,6 +106,10 @@ class TranscriptFiles:
             if found is not None:
                 return found
         return None
+
+    def all(self) -> list[Found]:
+        """Every transcript, newest first, within L{SCAN_LIMIT}."""
+        return all_transcripts([self])
 
     def _codex(self, session: Session, taken: Collection[str]) -> Path | None:
         newest = nlargest(CANDIDATES, _scan(self.codex, CODEX, 4), key=lambda each: each.at)

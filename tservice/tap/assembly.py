@@ -5,8 +5,9 @@ from __future__ import annotations
 import atexit
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,8 @@ from tservice.tap.features import wire_features
 from tservice.tap.ground import open_database, wire_clis, wire_mux
 from tservice.tap.root import Startup
 from tservice.tap.sessions import Sessions, wire_sessions
+from tservice.tap.tunnel import tunnel_status, wire_tunnel
+from tservice.tunnel.service import Tunnel
 
 
 def assemble(base: Base, stack: ServiceStack) -> None:
@@ -56,8 +59,9 @@ def assemble(base: Base, stack: ServiceStack) -> None:
     sessions = wire_sessions(
         base, database, settings, clis, mux, lambda: listener, threads, stack, audit.routes.typed
     )
+    tunnel = wire_tunnel(base, settings, lambda: listener, stack)
     sockets = WebSockets(base.reactor)
-    status = wire_status(base, sessions, lambda caller: features.cron_jobs(caller))
+    status = wire_status(base, sessions, tunnel, lambda caller: features.cron_jobs(caller))
     streams = wire_streams(base, sessions, status, stack)
     pages = Pages(Path(__file__).parents[1] / "static")
     ground = Ground(
@@ -69,23 +73,22 @@ def assemble(base: Base, stack: ServiceStack) -> None:
         sockets=sockets,
         streams=streams,
         pages=pages,
+        tunnel=tunnel,
     )
     access = wire_access(ground, stack)
     features = wire_features(ground, access.accounts, settings, clis, sessions.agents.agents, stack)
-    metrics = wire_metrics(sessions, sockets, streams)
+    metrics = wire_metrics(sessions, sockets, streams, tunnel)
     features.measure(metrics)
     operations = documented(
-        [
-            *access.operations,
-            *audit.routes.operations(),
-            *sessions.operations,
-            *SettingsRoutes(settings).operations(),
-            *CliRoutes(clis.service).operations(),
-            *StatusRoutes(status.describe).operations(),
-            *streams.operations(),
-            *metrics.operations(),
-            *features.operations,
-        ]
+        access.operations,
+        audit.routes.operations(),
+        sessions.operations,
+        SettingsRoutes(settings).operations(),
+        CliRoutes(clis.service).operations(),
+        StatusRoutes(status.describe).operations(),
+        streams.operations(),
+        metrics.operations(),
+        features.operations,
     )
     kernel = Kernel(
         operations, access.gate, pages, sockets, base.config.base_path, audit.routes.heard
@@ -105,7 +108,7 @@ def assemble(base: Base, stack: ServiceStack) -> None:
 
 
 def wire_status(
-    base: Base, sessions: Sessions, cron_jobs: Callable[[Identity], int]
+    base: Base, sessions: Sessions, tunnel: Tunnel, cron_jobs: Callable[[Identity], int]
 ) -> StatusService:
     """The state that a client starts from."""
     sources = Sources(
@@ -113,6 +116,7 @@ def wire_status(
         approvals=sessions.asked.approvals.known,
         plan_usage=lambda identity: plan_usage_json(sessions.agents.agents.plan_usage()),
         time_zone=partial(zone_name, local_zone(base.environ)),
+        tunnel=partial(tunnel_status, tunnel),
     )
     return StatusService(
         base.reactor, __version__, sessions.service, base.config.multiuser, sources
@@ -135,15 +139,17 @@ def wire_streams(
     return streams
 
 
-def documented(operations: list[Operation]) -> list[Operation]:
-    """C{operations}, and the routes of their own description."""
+def documented(*groups: Iterable[Operation]) -> list[Operation]:
+    """All operations, and the routes of their own description."""
     docs = ApiDocs(__version__)
-    every = [*operations, *docs.operations()]
+    every = [*chain.from_iterable(groups), *docs.operations()]
     docs.cover(every)
     return every
 
 
-def wire_metrics(sessions: Sessions, sockets: WebSockets, streams: EventStreams) -> Metrics:
+def wire_metrics(
+    sessions: Sessions, sockets: WebSockets, streams: EventStreams, tunnel: Tunnel
+) -> Metrics:
     """What C{GET /metrics} tells beside the requests."""
     metrics = Metrics()
 
@@ -152,17 +158,11 @@ def wire_metrics(sessions: Sessions, sockets: WebSockets, streams: EventStreams)
         return {(mode, status.value): number for mode, status, number in counts}
 
     metrics.gauge("sessions", "Sessions there are.", session_counts, ["mode", "status"])
-    for name, text, count in (
-        ("websockets", "WebSockets open.", lambda: sockets.count),
-        ("event_streams", "Clients of the event stream.", lambda: streams.count),
-        ("parked_waits", "Waits held open.", sessions.waiting.parked),
-    ):
-        metrics.gauge(name, text, partial(_single, count))
+    metrics.count("websockets", "WebSockets open.", lambda: sockets.count)
+    metrics.count("event_streams", "Clients of the event stream.", lambda: streams.count)
+    metrics.count("parked_waits", "Waits held open.", sessions.waiting.parked)
+    metrics.count("tunnel_up", "Whether the tunnel is up.", lambda: len(tunnel.hosts()))
     return metrics
-
-
-def _single(count: Callable[[], int]) -> Values:
-    return {(): count()}
 
 
 def give_up(reactor: Any) -> None:

@@ -17,10 +17,12 @@ from tests.unit.agents.approvals_rig import ApprovalCase
 from tests.unit.http.driver import Api
 from tests.unit.sessions.rig import ADMIN
 from tservice.agents import transcript_reader
+from tservice.agents.approvals_build import own_files
 from tservice.agents.history import History
 from tservice.agents.transcript import MOMENT, Transcripts, TranscriptStore
+from tservice.agents.transcript_files import TranscriptFiles
+from tservice.agents.transcript_homes import Homes
 from tservice.agents.transcript_model import title_of
-from tservice.agents.transcript_places import TranscriptPlaces
 from tservice.agents.transcript_reader import Place, lines, read_on
 from tservice.agents.transcript_routes import TranscriptRoutes
 from tservice.clis.launcher import CliRegistry
@@ -212,10 +214,10 @@ class ServiceTests(ApprovalCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.places = TranscriptPlaces(self.machine.home, self.machine.clis)
-        (self.files,) = self.places.every([])
+        self.files = TranscriptFiles.of_home(self.machine.home)
+        self.homes = Homes(own=self.files)
         self.open_transcripts()
-        self.history = History(self.sessions, self.places, at_once)
+        self.history = History(self.sessions, self.homes, at_once)
         self.api = Api(
             TranscriptRoutes(self.transcripts, self.history).operations(), clock=self.clock
         )
@@ -223,7 +225,7 @@ class ServiceTests(ApprovalCase):
     def open_transcripts(self) -> None:
         store = TranscriptStore(self.machine.database)
         self.transcripts = Transcripts(
-            self.clock, self.sessions, self.agents.agents, self.places, store, at_once
+            self.clock, self.sessions, self.agents.agents, self.homes, store, at_once
         )
         self.transcripts.start(self.machine.hub)
         self.addCleanup(self.transcripts.stop)
@@ -327,7 +329,7 @@ class ServiceTests(ApprovalCase):
         """The session's own variable moves its folder; an unmoved session's stays where it was."""
         moved = self.machine.folder / "moved"
         session = self.ready(env_overrides={"CLAUDE_CONFIG_DIR": str(moved)})
-        files = self.places.of(session)
+        files = self.homes.files_of(session)
         self.assertEqual((moved / "projects", self.files.codex), (files.claude, files.codex))
         path = files.folder_of(session.working_dir) / f"{ID}.jsonl"
         write(path, prompt("paint"), said("done"))
@@ -359,7 +361,7 @@ class ServiceTests(ApprovalCase):
             environ=environ,
         )
         clis.use(merge_registry(stock_entries(), {}))
-        (files,) = TranscriptPlaces(self.machine.home, clis).every([])
+        files = own_files(self.machine.home, clis)
         self.assertEqual(Path("/c/projects"), files.claude)
         self.assertEqual(self.machine.home / ".codex" / "sessions", files.codex)
 

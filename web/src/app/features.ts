@@ -1,10 +1,27 @@
 /** Every feature that registers pages, in one list. */
 import { registerApprovals } from "../approvals/page.ts";
+import { registerAudit } from "../audit/page.ts";
 import { registerCron } from "../cron/page.ts";
+import { registerDevices } from "../devices/page.ts";
+import { registerDoctor } from "../doctor/page.ts";
+import { registerGit } from "../git/page.ts";
 import { registerHelp } from "../shortcuts/page.ts";
 import { registerSettings } from "../settings/page.ts";
+import { registerTokens } from "../tokens/page.ts";
+import { registerUsers } from "../users/page.ts";
 
-const FEATURES = [registerApprovals, registerCron, registerSettings, registerHelp];
+const FEATURES = [
+  registerApprovals,
+  registerGit,
+  registerCron,
+  registerDoctor,
+  registerDevices,
+  registerTokens,
+  registerUsers,
+  registerAudit,
+  registerSettings,
+  registerHelp,
+];
 
 export function registerFeatures(): void {
   for (const register of FEATURES) register();

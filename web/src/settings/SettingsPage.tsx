@@ -3,12 +3,13 @@ import { AgentSettings } from "../agents/AgentSettings.tsx";
 import { writeSettings } from "../api/calls.ts";
 import { textOf } from "../api/errors.ts";
 import type { Settings } from "../api/types.ts";
-import { canSignOut, leave } from "../auth/state.ts";
+import { AccountSettings } from "../auth/AccountSettings.tsx";
 import { NotificationSettings } from "../notifications/NotificationSettings.tsx";
 import { canLaunch } from "../sessions/newsession.ts";
 import { cliOf, clis, serviceVersion, settings } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { say } from "../ui/toasts.ts";
+import { WebhookSettings } from "../webhook/WebhookSettings.tsx";
 import { Field, NumberField, Switch } from "./fields.tsx";
 import {
   change,
@@ -196,18 +197,15 @@ function Service() {
 export function SettingsPage() {
   return (
     <div class="settings">
+      <AccountSettings />
       <Look />
       <Terminal />
       <AgentSettings />
       <NotificationSettings />
       <Service />
+      <WebhookSettings />
       <footer class="settings-foot dim">
         <span>tservice {serviceVersion.value}</span>
-        {canSignOut.value && (
-          <button type="button" class="button" onClick={() => void leave()} data-testid="sign-out">
-            Sign out
-          </button>
-        )}
       </footer>
     </div>
   );
