@@ -1,96 +1,25 @@
-"""Claude Code, real and played, driven through the real daemon over HTTP: what users do with it."""
+"""Claude Code driven through the real daemon over HTTP: what users do with it."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import random
-import tempfile
+import re
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
-from twisted.trial.unittest import SkipTest, SynchronousTestCase
+from twisted.trial.unittest import SynchronousTestCase
 
-from tests.agents.cli_cache import CliUnavailable, install
-from tests.agents.netns import loopback_only
-from tests.agents.recipes import RECIPES
-from tests.agents.stub.record import Turn
-from tests.agents.world import World
-from tests.integration.harness import PATIENCE, Daemon
+from tests.agents.driven import RealClaude
+from tests.agents.truth import Watcher
 
 LATE = 1.0
 """Seconds by which a status or a signal may be later than the stub's own record."""
 
 
-class ClaudeTests(SynchronousTestCase):
-    """One daemon, one folder that nobody trusts yet, one session of mode primary."""
-
-    def setUp(self) -> None:
-        try:
-            binary = install("claude", os.environ).binary
-        except CliUnavailable as error:
-            raise SkipTest(str(error)) from None
-        held = ExitStack()
-        self.addCleanup(held.close)
-        isolated = held.enter_context(loopback_only())
-        folder = held.enter_context(tempfile.TemporaryDirectory(prefix="tw-", dir="/tmp"))
-        self.world = held.enter_context(World("claude", Path(folder), isolated=isolated))
-        self.launch = RECIPES["claude"](self.world.place, trusted=False)
-        self.daemon = Daemon(PATH=f"{binary.parent}:{os.environ['PATH']}")
-        held.callback(self.daemon.close)
-        self.daemon.home = self.world.place.home
-        self.daemon.start()
-        self.session: str = self.call(
-            "POST",
-            "/api/sessions",
-            mode="primary",
-            workingDir=str(self.world.place.work),
-            envOverrides=dict(self.launch.env),
-            start=True,
-        )["session"]["id"]
-
-    def call(self, method: str, path: str, **body: Any) -> Any:
-        return self.daemon.request(method, path, body or None).data()
-
-    def record(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.call("GET", f"/api/sessions/{self.session}")
-        return found
-
-    def prompt(self, text: str, wait: str = "stop", **more: Any) -> dict[str, Any]:
-        """Send a prompt and hold until a signal."""
-        body = {"input": text + "\r", "wait": wait, "waitTimeout": 60_000, **more}
-        found: dict[str, Any] = self.call("POST", f"/api/sessions/{self.session}/input", **body)
-        self.assertFalse(found["wait"]["timedOut"], text)
-        return found
-
-    def turns(self) -> list[Turn]:
-        return list(self.world.stub.turns())
-
-    def until(self, what: str, look: Callable[[], Any]) -> Any:
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            found = look()
-            if found:
-                return found
-            time.sleep(0.05)
-        screen = self.call("GET", f"/api/sessions/{self.session}/terminal")["terminalBuffer"]
-        raise AssertionError(f"never: {what}; the screen is\n{screen}")
-
-    def approval(self) -> dict[str, Any]:
-        """The pending item, once its options were read."""
-
-        def look() -> dict[str, Any] | None:
-            items = self.call("GET", "/api/approvals")["approvals"]
-            return items[0] if items and items[0].get("options") else None
-
-        found: dict[str, Any] = self.until("an approval", look)
-        return found
-
-    def answer(self, item: dict[str, Any], **how: Any) -> None:
-        self.call("POST", f"/api/approvals/{item['id']}/answer", expectFrame=item["frame"], **how)
+class ClaudeTests(RealClaude, SynchronousTestCase):
+    """The real one."""
 
     def test_a_first_prompt_waits_for_the_trust_dialog(self) -> None:
         found = self.prompt("SAY: hello there")
@@ -107,36 +36,106 @@ class ClaudeTests(SynchronousTestCase):
         # The transcript is written a moment after the hook.
         self.until("the words", lambda: self.call("GET", path)["text"] == "hello there")
 
-    def test_permissions(self) -> None:
-        """Approve does it, deny and the last option do not; options equal the screen's."""
-        self.prompt("RUN: touch one.txt", wait="blocked")
+    def test_a_wait_is_answered_with_its_hook(self) -> None:
+        self.prompt("SAY: ready")
+        with Watcher(self.daemon, self.session) as watcher:
+            for text in ("SAY: a", "SLOW: 1", "SAY: c"):
+                found = self.prompt(text)
+                answered = time.time()
+                self.assertEqual("stop", found["wait"]["signal"])
+                self.until("the hook's event", lambda: watcher.hooks("stop"))
+                self.assertLess(answered - watcher.hooks("stop")[-1], LATE)
+            blocked = self.prompt("RUN: touch x", wait="blocked")
+            self.assertEqual("blocked", blocked["wait"]["signal"])
+            self.assertLess(time.time() - watcher.hooks("permission_prompt")[-1], LATE)
+
+    def shown_options(self) -> list[str]:
+        """The numbered rows at the bottom of the screen, read without any of the service's code."""
+        rows = re.findall(r"^ *❯? *([1-9])\. (.+?) *$", self.screen(), re.MULTILINE)
+        first = max(at for at, (number, _) in enumerate(rows) if number == "1")
+        return [re.sub(r"^\[.\] ", "", label) for _, label in rows[first:]]
+
+    def labels(self, item: dict[str, Any]) -> list[str]:
+        """What the item offers."""
+        return [str(option["label"]) for option in item["options"]]
+
+    def asked(self, prompt: str) -> dict[str, Any]:
+        """Have the agent ask; the item, whose options are those of the screen."""
+        self.prompt(prompt, wait="blocked")
         item = self.approval()
+        self.assertEqual(self.shown_options(), self.labels(item))
+        return item
+
+    def test_permissions(self) -> None:
+        """Approve does it, deny and the last option do not, the second does it from then on."""
+        item = self.asked("RUN: touch one.txt")
         self.assertEqual(("permission", "Bash"), (item["kind"], item["toolName"]))
         self.assertEqual("touch one.txt", item["toolSummary"])
-        labels = [option["label"] for option in item["options"]]
+        labels = self.labels(item)
         self.assertEqual(("Yes", "No"), (labels[0], labels[-1]))
         self.answer(item, action="approve")
-        self.until("the file", (self.world.place.work / "one.txt").exists)
-        self.until("the end", lambda: self.record()["status"] == "idle")
-        self.assertEqual([], self.call("GET", "/api/approvals")["approvals"])
+        self.until("the file", (self.work / "one.txt").exists)
+        self.until_idle()
+        self.assertEqual([], self.pending())
 
-        self.prompt("RUN: touch two.txt", wait="blocked")
-        self.answer(self.approval(), action="deny")
-        self.until("the end", lambda: self.record()["status"] == "idle")
-        self.prompt("RUN: touch three.txt", wait="blocked")
-        item = self.approval()
+        self.answer(self.asked("RUN: touch two.txt"), action="deny")
+        self.until_idle()
+        item = self.asked("RUN: touch three.txt")
         self.answer(item, action="option", option=len(item["options"]))
-        self.until("the end", lambda: self.record()["status"] == "idle")
+        self.until_idle()
         for name in ("two.txt", "three.txt"):
-            self.assertFalse((self.world.place.work / name).exists())
+            self.assertFalse((self.work / name).exists())
+
+        self.answer(self.asked("RUN: touch four.txt"), action="option", option=2)
+        self.until_idle()
+        self.assertEqual("stop", self.prompt("RUN: touch five.txt")["wait"]["signal"])
+        for name in ("four.txt", "five.txt"):
+            self.assertTrue((self.work / name).exists())
 
     def test_a_question(self) -> None:
-        self.prompt("ASK:", wait="blocked")
-        item = self.approval()
+        item = self.asked("ASK:")
         self.assertEqual("question", item["kind"])
         self.answer(item, action="option", option=2)
-        self.until("the end", lambda: self.record()["status"] == "idle")
-        self.assertEqual([], self.call("GET", "/api/approvals")["approvals"])
+        self.until("the answer", lambda: f"→ {self.labels(item)[1]}" in self.screen())
+        self.until_idle()
+        self.assertEqual([], self.pending())
+
+    def test_a_question_in_own_words(self) -> None:
+        item = self.asked("ASK:")
+        self.answer(item, action="text", text="Something of my own")
+        self.until("the answer", lambda: "→ Something of my own" in self.screen())
+        self.until_idle()
+
+    def test_a_question_with_several_answers(self) -> None:
+        item = self.asked("ASKM:")
+        self.assertEqual([False, False], [option["checked"] for option in item["options"][:2]])
+        self.answer(item, action="options", options=[1, 3])
+        labels = self.labels(item)
+        self.until("the answer", lambda: f"→ {labels[0]}, {labels[2]}" in self.screen())
+        self.until_idle()
+
+    def test_questions_on_several_pages(self) -> None:
+        """Each page is an answer of its own, up to the page that sends them."""
+        item: dict[str, Any] | None = self.asked("ASK3:")
+        pages: list[str] = []
+        while item is not None:
+            pages.append(item["frame"])
+            if any("checked" in option for option in item["options"]):
+                self.answer(item, action="options", options=[2])
+            else:
+                self.answer(item, action="option", option=1)
+            item = self.until("the next page", lambda: self.next_page(pages[-1]))[0]
+        self.assertEqual(len(pages), len(set(pages)))
+        self.assertGreaterEqual(len(pages), 3)
+        self.until_idle()
+        self.assertIn("answered", self.screen())
+
+    def next_page(self, before: str) -> list[dict[str, Any] | None]:
+        """The item once it is another page, C{[None]} once there is none; empty until then."""
+        items = self.pending()
+        if not items:
+            return [None]
+        return [] if items[0]["frame"] == before else [items[0]]
 
     def test_two_lines_are_one_prompt(self) -> None:
         self.prompt("a line\nSAY: both")
@@ -145,7 +144,7 @@ class ClaudeTests(SynchronousTestCase):
     def test_prompts_of_all_sizes_arrive_once(self) -> None:
         dice = random.Random(5)
         sent = []
-        for number in range(int(os.environ.get("CLAUDE_PROMPTS", "12"))):
+        for number in range(int(os.environ.get("CLAUDE_PROMPTS", "40"))):
             size = dice.choice((1, 40, 300, 900, 4_000, 16_000, 65_000))
             filler = "".join(dice.choice("abcdef gh") for _ in range(size))
             text = f"{number} {filler}\nSAY: {number}"[-65_000:].strip()
@@ -162,7 +161,7 @@ class ClaudeTests(SynchronousTestCase):
         self.daemon.kill()
         self.daemon.start()
         self.assertEqual("busy", self.record()["status"])
-        self.world.stub.release("gate")
+        self.release("gate")
         self.until("the end of the turn", lambda: self.record()["status"] == "idle")
 
     def test_an_approval_outlives_the_service(self) -> None:
@@ -173,7 +172,7 @@ class ClaudeTests(SynchronousTestCase):
         item = self.approval()
         self.assertEqual((before["id"], before["frame"]), (item["id"], item["frame"]))
         self.answer(item, action="approve")
-        self.until("the file", (self.world.place.work / "late.txt").exists)
+        self.until("the file", (self.work / "late.txt").exists)
 
     def test_the_exit_is_noticed(self) -> None:
         self.prompt("SAY: bye")

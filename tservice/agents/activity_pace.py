@@ -17,11 +17,15 @@ from tservice.terminal.status import Reading
 
 SETTLE = 0.3
 """Seconds without output after which the screen is worth a look."""
+SETTLE_ASKED = 0.1
+"""The same while a dialog waits: it stands still until somebody answers it."""
 GAP = 0.3
 """Seconds between two looks at least."""
 FLOWING = {Doing.WORKING: 2.5, Doing.BLOCKED: 1.0}
 """Seconds between two looks while output flows; L{FLOWING_ELSE} in the other states."""
 FLOWING_ELSE = 1.0
+UNSEEN = 0.5
+"""Seconds between two looks while output flows in a turn that was not seen to work yet."""
 SILENCE = 2.5
 """Seconds of silence after which a composer without a working line means idle (wire 1.2)."""
 SLACK = 0.01
@@ -32,6 +36,10 @@ RETRY = 1.0
 """Seconds after a look that failed."""
 STREAK = 4
 """So many looks in a row that show an idle agent count as silence: some screens never rest."""
+CALM = 0.25
+"""Seconds after which a turn is over that was seen to work and whose screen shows, title and all,
+that it does not any more.  No hook tells of Escape, and L{SILENCE} is longer than a person thinks
+that it takes; one look alone may fall between a dialog and the work that follows it."""
 GRACE = 2.0
 """Seconds after a C{stop} hook in which the screen cannot say that the agent works: it runs the
 hook before it takes its spinner away."""
@@ -76,22 +84,31 @@ class Looked:
     @ivar current: nothing was printed since.
     @ivar failed: it did not succeed.
     @ivar streak: looks in a row that showed an idle agent although a turn was begun.
+    @ivar calm_since: since when every look showed the end of a turn that had been seen to work.
+    @ivar unseen: the turn was not seen to work yet.
     """
 
     at: float
     current: bool
     failed: bool = False
     streak: int = 0
+    calm_since: float | None = None
+    unseen: bool = False
 
 
 def next_look(rhythm: Rhythm, looked: Looked, doing: Doing) -> float | None:
     """When to look next; C{None}: not before something is printed."""
     if looked.failed:
         return looked.at + RETRY
+    in_turn = doing in (Doing.WORKING, Doing.BLOCKED)
+    if in_turn and looked.calm_since is not None:
+        return looked.calm_since + CALM
     if not looked.current:
-        flowing = looked.at + FLOWING.get(doing, FLOWING_ELSE)
-        return max(looked.at + GAP, min(rhythm.last + SETTLE, flowing))
-    if doing in (Doing.WORKING, Doing.BLOCKED) and looked.at < rhythm.last + SILENCE - SLACK:
+        pace = UNSEEN if looked.unseen else FLOWING.get(doing, FLOWING_ELSE)
+        flowing = looked.at + pace
+        settle = SETTLE_ASKED if doing is Doing.BLOCKED else SETTLE
+        return max(looked.at + GAP, min(rhythm.last + settle, flowing))
+    if in_turn and looked.at < rhythm.last + SILENCE - SLACK:
         return rhythm.last + SILENCE
     return None
 
@@ -99,6 +116,11 @@ def next_look(rhythm: Rhythm, looked: Looked, doing: Doing) -> float | None:
 def is_blind(rules: ScreenRules) -> bool:
     """Whether the screen never shows that the agent works."""
     return rules.working_line is None and rules.working_title is None
+
+
+def shows_the_end(reading: Reading, rules: ScreenRules, title: str) -> bool:
+    """Whether a turn that the title told of is seen to be over."""
+    return reading.state == "idle" and rules.working_title is not None and title != ""
 
 
 class Verdict(Enum):
@@ -113,7 +135,8 @@ class Verdict(Enum):
 class Scene:
     """What is known beside the frame itself.
 
-    @ivar silent: nothing was printed for L{SILENCE}, or L{STREAK} looks showed an idle agent.
+    @ivar silent: nothing was printed for L{SILENCE}, or L{STREAK} looks showed an idle agent, or
+        they did for L{CALM}, where that counts.
     @ivar sustained: output flows since L{BREAK}.
     @ivar submitted: Enter was pressed since the agent was idle last.
     """

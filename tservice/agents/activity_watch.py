@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
@@ -13,6 +13,7 @@ from zope.interface import implementer
 
 from tservice.agents.activity import Course, Doing
 from tservice.agents.activity_pace import (
+    CALM,
     GRACE,
     SLACK,
     STREAK,
@@ -23,6 +24,7 @@ from tservice.agents.activity_pace import (
     is_blind,
     judge,
     next_look,
+    shows_the_end,
 )
 from tservice.agents.gate import BLIND, Readiness
 from tservice.agents.interfaces import Look
@@ -92,6 +94,9 @@ class AgentWatch:
         self._looked = Looked(at=now, current=False)
         self._offset = -1
         self._stopped: float | None = None
+        self._at_work = False
+        self._title = ""
+        self._next = now
         self._rested = now_ms(self._clock)
         prompted = self._subject.session().last_submit_at is not None
         self.readiness = Readiness(self._clock, self._rules, fresh=fresh, prompted=prompted)
@@ -130,6 +135,7 @@ class AgentWatch:
     def prompted(self, reason: str) -> None:
         """A hook: a turn began."""
         self._stopped = None
+        self._at_work = False
         self._course.tell.prompted(reason)
         self._stir()
 
@@ -165,12 +171,14 @@ class AgentWatch:
             self._note(failed=True)
             raise failed(f"the screen cannot be read: {error}") from error
         self._offset = capture.offset
+        self._title = capture.title
         frame = Frame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)
         look = Look(
             session_id=self._subject.session().id,
             at=now_ms(self._clock),
             frame=frame,
-            reading=read(frame, self._pane.title, self._rules),
+            # Not the pane's: that one was read at another moment.
+            reading=read(frame, capture.title, self._rules),
         )
         if self._unlisten is not None:
             self._took(look)
@@ -181,9 +189,7 @@ class AgentWatch:
     def _took(self, look: Look) -> None:
         self.last = look
         quiet = self._rhythm.settled(self._clock.seconds())
-        counts = look.reading.state == "idle" and self._course.doing is Doing.WORKING
-        streak = self._looked.streak + 1 if counts and not is_blind(self._rules) else 0
-        self._note(streak=streak)
+        self._count(look)
         self._telling = True
         try:
             self.readiness.saw(look, quiet=quiet)
@@ -193,11 +199,33 @@ class AgentWatch:
             self._telling = False
         self._arm()
 
+    def _count(self, look: Look) -> None:
+        """What this look and those before it show together."""
+        reading, doing, now = look.reading, self._course.doing, self._clock.seconds()
+        if reading.working or reading.dialog is not None:
+            self._at_work = True
+        counts = reading.state == "idle" and doing is Doing.WORKING
+        ended = (
+            self._subject.hooks
+            and self._at_work
+            and doing in (Doing.WORKING, Doing.BLOCKED)
+            and shows_the_end(reading, self._rules, self._title)
+        )
+        since = self._looked.calm_since
+        self._note(
+            streak=self._looked.streak + 1 if counts and not is_blind(self._rules) else 0,
+            calm_since=(now if since is None else since) if ended else None,
+        )
+
+    def _calm(self, now: float) -> bool:
+        since = self._looked.calm_since
+        return since is not None and now >= since + CALM - SLACK
+
     def _weigh(self, look: Look) -> None:
         now, doing = self._clock.seconds(), self._course.doing
         scene = Scene(
             doing=doing,
-            silent=self._rhythm.silent(now) or self._looked.streak >= STREAK,
+            silent=self._rhythm.silent(now) or self._looked.streak >= STREAK or self._calm(now),
             sustained=self._rhythm.sustained(),
             submitted=(self._subject.session().last_submit_at or 0) >= self._rested,
         )
@@ -222,7 +250,9 @@ class AgentWatch:
 
     def _printed(self) -> None:
         self._rhythm = self._rhythm.printed(self._clock.seconds())
-        if "look" not in self._timers:
+        # A timer that was set for the silence is too late for what breaks it.
+        at = self._due()
+        if "look" not in self._timers or (at is not None and at < self._next - SLACK):
             self._arm()
 
     def _stir(self) -> None:
@@ -230,8 +260,16 @@ class AgentWatch:
         self._rhythm = self._rhythm.printed(self._clock.seconds())
         self._arm()
 
-    def _note(self, *, failed: bool = False, streak: int = 0) -> None:
-        self._looked = Looked(at=self._clock.seconds(), current=False, failed=failed, streak=streak)
+    def _note(
+        self, *, failed: bool = False, streak: int = 0, calm_since: float | None = None
+    ) -> None:
+        self._looked = Looked(
+            at=self._clock.seconds(),
+            current=False,
+            failed=failed,
+            streak=streak,
+            calm_since=calm_since,
+        )
         self._arm()
 
     def _arm(self) -> None:
@@ -241,15 +279,17 @@ class AgentWatch:
         self._disarm("look")
         at = self._due()
         if at is not None:
+            self._next = at
             self._after("look", max(0.0, at - self._clock.seconds()), self._tick)
 
     def _due(self) -> float | None:
-        looked = Looked(
-            at=self._looked.at,
+        doing = self._course.doing
+        looked = evolve(
+            self._looked,
             current=self._offset == self._pane.log.end,
-            failed=self._looked.failed,
+            unseen=self._subject.hooks and doing is Doing.WORKING and not self._at_work,
         )
-        return next_look(self._rhythm, looked, self._course.doing)
+        return next_look(self._rhythm, looked, doing)
 
     def _tick(self) -> None:
         at = self._due()

@@ -18,8 +18,9 @@ from tservice.agents.history import History
 from tservice.agents.interfaces import IAgents
 from tservice.agents.limits import Limits
 from tservice.agents.transcript import InThread, Transcripts, TranscriptStore
-from tservice.agents.transcript_files import TranscriptFiles
+from tservice.agents.transcript_files import MODES, TranscriptFiles
 from tservice.agents.transcript_homes import Homes
+from tservice.clis.interfaces import ICliRegistry
 from tservice.core.events import EventHub
 from tservice.core.osuser import OsUsers
 from tservice.sessions.interfaces import ISessions
@@ -44,6 +45,7 @@ class ApprovalSurroundings:
     hub: EventHub
     sessions: ISessions
     agents: IAgents
+    clis: ICliRegistry
     settings: ISettings
     home: Path
     local: tzinfo
@@ -83,10 +85,12 @@ class ApprovalParts:
 
 def build_approvals(around: ApprovalSurroundings) -> ApprovalParts:
     """The parts, not started yet."""
-    homes = Homes(own=TranscriptFiles.of_home(around.home), os_users=around.os_users)
+    homes = Homes(own=own_files(around.home, around.clis), os_users=around.os_users)
     inbox = Inbox(around.clock, ApprovalStore(around.database), around.hub)
     store = TranscriptStore(around.database)
-    transcripts = Transcripts(around.sessions, around.agents, homes, store, around.in_thread)
+    transcripts = Transcripts(
+        around.clock, around.sessions, around.agents, homes, store, around.in_thread
+    )
     automatic = Automatic(around.clock, around.sessions, around.agents, around.hub)
     transcripts.observer = automatic.counted
     return ApprovalParts(
@@ -97,6 +101,17 @@ def build_approvals(around: ApprovalSurroundings) -> ApprovalParts:
         automatic=automatic,
         hub=around.hub,
     )
+
+
+def own_files(home: Path, clis: ICliRegistry) -> TranscriptFiles:
+    """Where the agents of the service's own user write that are told nothing by their session.
+
+    The service's environment moves them for the modes that it reaches.
+    """
+    files = TranscriptFiles.of_home(home)
+    for mode in MODES:
+        files = files.moved(mode, clis.pane_environment(mode, {}))
+    return files
 
 
 def local_zone(environ: Mapping[str, str]) -> tzinfo:

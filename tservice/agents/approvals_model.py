@@ -55,11 +55,16 @@ class Resolution(StrEnum):
 
 @frozen(kw_only=True)
 class ItemOption:
-    """One choice, as clients see it."""
+    """One choice, as clients see it.
+
+    @ivar selected: the highlight is on it.
+    @ivar checked: whether its box is ticked; C{None} where it has none.
+    """
 
     n: int
     label: str
     selected: bool
+    checked: bool | None = None
 
 
 @frozen(kw_only=True)
@@ -112,11 +117,13 @@ def item_json(item: Item) -> dict[str, Any]:
     }
     answer |= {name: value for name, value in optional.items() if value is not None}
     if item.options:
-        answer["options"] = [
-            {"n": option.n, "label": option.label, "selected": option.selected}
-            for option in item.options
-        ]
+        answer["options"] = [_option_json(option) for option in item.options]
     return answer
+
+
+def _option_json(option: ItemOption) -> dict[str, Any]:
+    answer: dict[str, Any] = {"n": option.n, "label": option.label, "selected": option.selected}
+    return answer if option.checked is None else answer | {"checked": option.checked}
 
 
 def is_asking(dialog: Dialog | None) -> bool:
@@ -138,7 +145,9 @@ def with_dialog(item: Item, dialog: Dialog) -> Item:
         frame=dialog.frame_hash,
         context=clipped(dialog.context),
         options=tuple(
-            ItemOption(n=option.n, label=option.label, selected=option.selected)
+            ItemOption(
+                n=option.n, label=option.label, selected=option.selected, checked=option.checked
+            )
             for option in dialog.options
         ),
     )

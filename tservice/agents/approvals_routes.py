@@ -35,7 +35,11 @@ class OptionAnswer(Answer):
 
     n: int
     label: str
-    selected: bool
+    selected: Annotated[bool, Field(description="The highlight is on it")]
+    checked: Annotated[
+        bool | None,
+        Field(description="Whether its box is ticked; only on pages where several are ticked"),
+    ] = None
 
 
 class ItemAnswer(Answer):

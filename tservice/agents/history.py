@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from tservice.agents.transcript import InThread
-from tservice.agents.transcript_files import Found, TranscriptFiles
+from tservice.agents.transcript_files import Found, TranscriptFiles, all_transcripts
 from tservice.agents.transcript_homes import Homes
 from tservice.agents.transcript_reader import head
 from tservice.core.identity import Identity
@@ -32,18 +33,22 @@ class History:
         @raise ServiceError: 422 naming C{osUser}: nothing can be read as that user now.
         """
         user = None if caller.os_user is None else self._homes.os_users.judge(caller.os_user)
-        own = None
-        if not caller.admin:
-            own = frozenset(session.working_dir for session in self._sessions.list(caller))
+        sessions = self._sessions.list(caller)
+        own = None if caller.admin else frozenset(each.working_dir for each in sessions)
+        places = self._homes.every(user, sessions)
         return await self._in_thread(
-            self._homes.reading_as(user, lambda files: _page(files, own, limit, offset))
+            self._homes.reading_as(user, lambda _: _page(places, own, limit, offset))
         )
 
 
 def _page(
-    files: TranscriptFiles, own: frozenset[str] | None, limit: int, offset: int
+    places: Iterable[TranscriptFiles], own: frozenset[str] | None, limit: int, offset: int
 ) -> dict[str, Any]:
-    found = files.all()
+    """One page of what C{places} hold.
+
+    @param own: the folders whose conversations the caller may see; C{None} for all.
+    """
+    found = all_transcripts(places)
     if own is None:
         page = [_described(each) for each in found[offset : offset + limit]]
         return {"sessions": page, "total": len(found)}

@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 import attrs
 from twisted.internet.defer import Deferred, DeferredLock
+from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.agents.interfaces import IAgents
@@ -17,6 +18,7 @@ from tservice.agents.transcript_files import MODES
 from tservice.agents.transcript_homes import Homes
 from tservice.agents.transcript_model import Message, Tally
 from tservice.agents.transcript_reader import Place, messages, read_on
+from tservice.core.clock import sleep
 from tservice.core.errors import ServiceError, invalid
 from tservice.core.events import Event, EventHub
 from tservice.core.tasks import spawn
@@ -25,6 +27,10 @@ from tservice.store.database import Database
 
 CONVERSATIONS = 50
 """Conversation ids that a session keeps, the newest."""
+
+MOMENT = 0.1
+"""Seconds from an event to the reading: the agent writes the last lines of a turn after its hook,
+one turn makes several events, and whoever waits for them is to be answered first."""
 
 _MOMENTS = {"session:stop", "session:idle", "hook:stop", "hook:prompt_submitted"}
 
@@ -83,12 +89,14 @@ class Transcripts:
 
     def __init__(
         self,
+        clock: IReactorTime,
         sessions: ISessions,
         agents: IAgents,
         homes: Homes,
         store: TranscriptStore,
         in_thread: InThread,
     ) -> None:
+        self._clock = clock
         self._sessions = sessions
         self._agents = agents
         self._homes = homes
@@ -112,6 +120,7 @@ class Transcripts:
             self._end = None
         for work in tuple(self._work):
             work.cancel()
+        self._wanted.clear()
 
     def tally(self, session_id: str) -> Tally | None:
         """What was read last; C{None} before the first reading of this service."""
@@ -166,10 +175,11 @@ class Transcripts:
 
     async def _follow(self, session_id: str) -> None:
         try:
+            await sleep(self._clock, MOMENT)
             session = self._sessions.get(session_id)
         except ServiceError:
             self._wanted.discard(session_id)
-            return
+            return  # it was deleted meanwhile
         lock = self._locks.setdefault(session_id, DeferredLock())
         await lock.acquire()
         self._wanted.discard(session_id)
@@ -184,8 +194,9 @@ class Transcripts:
         told = self._agents.transcript_of(session.id)
         taken = {each.path for name, each in self._places.items() if name != session.id}
         homes, known = self._homes, session.os_user
+        files = homes.files_of(session)
         path = await self._attempt(
-            homes.reading(known, lambda files: files.locate(session, told, taken))
+            homes.as_owner(known, lambda: files.locate(session, told, taken))
         )
         if path is None:
             return place

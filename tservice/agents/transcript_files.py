@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from heapq import nlargest
 from pathlib import Path
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from tservice.agents.transcript_reader import head
 from tservice.sessions.interfaces import Session
@@ -18,6 +18,9 @@ PRIMARY = "primary"
 CODEX = "codex"
 MODES = (PRIMARY, CODEX)
 """The modes whose transcripts are known."""
+
+CLAUDE_VARIABLE, CODEX_VARIABLE = "CLAUDE_CONFIG_DIR", "CODEX_HOME"
+"""Variables by which the clients are told to keep everything elsewhere."""
 
 SCAN_LIMIT = 20_000
 """Directory entries that one search looks at."""
@@ -44,7 +47,11 @@ class Found:
 
 @frozen(kw_only=True)
 class TranscriptFiles:
-    """The transcripts below C{home} (of whoever the panes run as)."""
+    """The transcripts of both clients.
+
+    @ivar claude: Claude Code's folder of folders, one a working directory.
+    @ivar codex: Codex' folder of years.
+    """
 
     claude: Path
     codex: Path
@@ -53,6 +60,18 @@ class TranscriptFiles:
     def of_home(cls, home: Path) -> TranscriptFiles:
         """Where both clients keep them by default."""
         return cls(claude=home / ".claude" / "projects", codex=home / ".codex" / "sessions")
+
+    def moved(self, mode: str, environ: Mapping[str, str]) -> TranscriptFiles:
+        """Where an agent of C{mode} keeps them that has C{environ}.
+
+        A relative folder depends on where the agent is, and moves nothing here.
+        """
+        claude, codex = environ.get(CLAUDE_VARIABLE, ""), environ.get(CODEX_VARIABLE, "")
+        if mode == PRIMARY and claude.startswith("/"):
+            return evolve(self, claude=Path(claude) / "projects")
+        if mode == CODEX and codex.startswith("/"):
+            return evolve(self, codex=Path(codex) / "sessions")
+        return self
 
     def folder_of(self, working_dir: str) -> Path:
         """Claude Code's folder for a working directory."""
@@ -90,8 +109,7 @@ class TranscriptFiles:
 
     def all(self) -> list[Found]:
         """Every transcript, newest first, within L{SCAN_LIMIT}."""
-        found = [*_scan(self.claude, PRIMARY, 2), *_scan(self.codex, CODEX, 4)]
-        return sorted(found, key=lambda each: (-each.at, str(each.path)))
+        return all_transcripts([self])
 
     def _codex(self, session: Session, taken: Collection[str]) -> Path | None:
         newest = nlargest(CANDIDATES, _scan(self.codex, CODEX, 4), key=lambda each: each.at)
@@ -103,6 +121,15 @@ class TranscriptFiles:
             if begins.conversation in known or begins.cwd == session.working_dir:
                 return each.path
         return None
+
+
+def all_transcripts(places: Iterable[TranscriptFiles]) -> list[Found]:
+    """Every transcript, newest first, within L{SCAN_LIMIT} of each folder."""
+    every = tuple(places)
+    roots = [(root, PRIMARY, 2) for root in dict.fromkeys(each.claude for each in every)]
+    roots += [(root, CODEX, 4) for root in dict.fromkeys(each.codex for each in every)]
+    found = [transcript for root in roots for transcript in _scan(*root)]
+    return sorted(found, key=lambda each: (-each.at, str(each.path)))
 
 
 def _scan(root: Path, mode: str, depth: int) -> Iterator[Found]:

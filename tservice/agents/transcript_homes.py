@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from attrs import field, frozen
 
 from tservice.agents.transcript_files import TranscriptFiles
 from tservice.core.osuser import OsUser, OsUserId, OsUsers
+from tservice.sessions.interfaces import Session
 
 _T = TypeVar("_T")
 
@@ -22,6 +23,25 @@ class Homes:
 
     own: TranscriptFiles
     os_users: OsUsers = field(factory=OsUsers)
+
+    def files_of(self, session: Session) -> TranscriptFiles:
+        """Where a session's agent writes: its own C{envOverrides} may have moved it."""
+        return self._below(self.os_users.recall(session.os_user)).moved(
+            session.mode, session.env_overrides
+        )
+
+    def every(self, user: OsUser | None, sessions: Iterable[Session]) -> list[TranscriptFiles]:
+        """Where the agents of C{user} write that were told nothing, and those of C{sessions}.
+
+        @param user: C{None}: the service's own; sessions of other users are passed over.
+        """
+        known = None if user is None else user.id
+        base = self._below(user)
+        theirs = [session for session in sessions if session.os_user == known]
+        return [base, *(base.moved(each.mode, each.env_overrides) for each in theirs)]
+
+    def _below(self, user: OsUser | None) -> TranscriptFiles:
+        return self.own if user is None else TranscriptFiles.of_home(user.home)
 
     def reading(
         self, known: OsUserId | None, work: Callable[[TranscriptFiles], _T]
@@ -41,5 +61,5 @@ class Homes:
         self, user: OsUser | None, work: Callable[[TranscriptFiles], _T]
     ) -> Callable[[], _T]:
         """As L{reading}, for C{user}; C{None}: the service's own."""
-        files = self.own if user is None else TranscriptFiles.of_home(user.home)
+        files = self._below(user)
         return lambda: self.os_users.act(user, lambda: work(files))

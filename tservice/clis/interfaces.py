@@ -122,6 +122,12 @@ class ICliRegistry(Interface):
     def find_binary(entry: Entry) -> Path | None:
         """The executable: on PATH, then the usual folders; remembered for 30 s."""
 
+    def pane_environment(mode: str, overrides: Mapping[str, str]) -> Mapping[str, str]:
+        """What a pane of that mode on this machine is given, less what the service puts in.
+
+        @param overrides: C{envOverrides} of the session; empty for an unknown mode.
+        """
+
     def configured_model(mode: str, env: Mapping[str, str]) -> str | None:
         """The model that the agent's own configuration names, read afresh.
 

@@ -82,6 +82,13 @@ class CliRegistry:
     def find_binary(self, entry: Entry) -> Path | None:
         return self._lookup.find(self._binaries(entry))
 
+    def pane_environment(self, mode: str, overrides: Mapping[str, str]) -> Mapping[str, str]:
+        entry = self.get(mode)
+        if entry is None:
+            return {}
+        base = base_environment(self._environ, entry, self._pane_env)
+        return {**base, **entry.env.set, **overrides}
+
     def configured_model(self, mode: str, env: Mapping[str, str]) -> str | None:
         entry = self.get(mode)
         detect = entry.capabilities.model_detect if entry is not None else None

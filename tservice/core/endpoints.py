@@ -17,6 +17,11 @@ from tservice.core.errors import StartError
 
 KINDS = ("tcp", "tcp6", "ssl", "unix")
 PRIVATE_MODE = 0o600
+BACKLOG = 1024
+"""Connections that the kernel holds until they are taken, unless the operator said otherwise.
+
+Beyond it their first packets are dropped and sent again a second later: Twisted's 50 are fewer
+than the clients that may come back at once."""
 LONGEST_SOCKET_PATH = 107
 """Bytes that the kernel takes."""
 
@@ -106,7 +111,13 @@ def _internet(text: str, parts: _Parts) -> ListenAddress:
             shared = not ipaddress.ip_address(interface).is_loopback
         except ValueError:
             raise StartError(f"listen: {text}: interface must be an IP address") from None
-    return ListenAddress(text=text, description=text, kind=parts.kind, shared=shared)
+    told = "backlog" in parts.named or len(parts.words) > 2
+    return ListenAddress(
+        text=text,
+        description=text if told else f"{text}:backlog={BACKLOG}",
+        kind=parts.kind,
+        shared=shared,
+    )
 
 
 def _unix(text: str, parts: _Parts) -> ListenAddress:
@@ -119,7 +130,8 @@ def _unix(text: str, parts: _Parts) -> ListenAddress:
         raise StartError(f"listen: {text}: path is longer than {LONGEST_SOCKET_PATH} bytes")
     # Twisted's lock file holds a pid and takes any process of that number for its owner, which
     # after a crash in a container is we ourselves.  We look at the socket instead.
-    description = f"unix:{_escape(str(path))}:mode={mode:o}:lockfile=0"
+    backlog = _escape(parts.named.get("backlog", str(BACKLOG)))
+    description = f"unix:{_escape(str(path))}:mode={mode:o}:lockfile=0:backlog={backlog}"
     return ListenAddress(
         text=text,
         description=description,

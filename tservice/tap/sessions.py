@@ -83,7 +83,7 @@ def wire_sessions(
         )
     )
     Closing("sessions", service.close).setServiceParent(stack)
-    asked = wire_approvals(base, database, settings, agents, service, threads, stack)
+    asked = wire_approvals(base, database, settings, agents, clis, service, threads, stack)
     waiting, terminals = wire_readers(base, service, asked.approvals.blocked, stack)
     routes = SocketRoutes(service, terminals, lambda: secrets.token_hex(8), typed)
 

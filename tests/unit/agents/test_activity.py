@@ -16,6 +16,7 @@ from tests.unit.agents.rig import (
     AgentCase,
 )
 from tservice.agents.activity import Course, Doing
+from tservice.agents.activity_pace import CALM, SETTLE, SILENCE
 from tservice.mux.interface import MuxTimeout
 
 EVIDENCE = (
@@ -111,9 +112,54 @@ class PrimaryTests(AgentCase):
         self.spend(1.2)
         self.assert_signals(["working"])
         self.show(session, COMPOSER, IDLE_TITLE)
-        self.spend(2.4)
+        self.spend(SETTLE + CALM - 0.1)
         self.assert_signals([])
-        self.spend(0.3)
+        self.spend(0.2)
+        self.assert_signals(["idle"])
+
+    def test_a_turn_that_was_not_seen_to_work_is_over_after_a_silence(self) -> None:
+        """The hook of a prompt comes before the spinner."""
+        session = self.ready()
+        self.show(session, COMPOSER, IDLE_TITLE)
+        self.hook(session, "prompt_submitted")
+        self.spend(SILENCE - 0.1)
+        self.assert_signals(["working"])
+        self.spend(0.2)
+        self.assert_signals(["idle"])
+
+    def test_without_a_title_the_screen_alone_needs_a_silence(self) -> None:
+        session = self.ready()
+        self.show(session, SPINNER)
+        self.spend(1.2)
+        self.assert_signals(["working"])
+        self.show(session, COMPOSER)
+        self.spend(SILENCE - 0.1)
+        self.assert_signals([])
+        self.spend(0.2)
+        self.assert_signals(["idle"])
+
+    def test_a_moment_without_a_spinner_is_no_end(self) -> None:
+        session = self.ready()
+        self.show(session, SPINNER, BUSY_TITLE)
+        self.spend(1.2)
+        self.assert_signals(["working"])
+        for _ in range(10):
+            self.show(session, COMPOSER, IDLE_TITLE)
+            self.spend(SETTLE + CALM - 0.1)
+            self.show(session, SPINNER, BUSY_TITLE)
+            self.spend(1.0)
+        self.assert_signals([])
+
+    def test_a_key_at_a_dialog_is_looked_at_at_once(self) -> None:
+        """Although the next look was meant for the end of a silence."""
+        session = self.ready()
+        self.hook(session, "prompt_submitted")
+        self.show(session, PERMISSION, IDLE_TITLE)
+        self.hook(session, "permission_prompt", hook_event_name="PermissionRequest")
+        self.spend(1.5)
+        self.assert_signals(["working", "blocked"])
+        self.show(session, COMPOSER)
+        self.spend(SETTLE + CALM + 0.1)
         self.assert_signals(["idle"])
 
     def test_an_interrupted_turn_ends_without_a_hook(self) -> None:

@@ -19,6 +19,7 @@ from tservice.agents.approvals_build import (
 )
 from tservice.agents.approvals_model import LIFETIME_MS, item_json
 from tservice.agents.approvals_routes import ApprovalRoutes, approval_operations
+from tservice.agents.approvals_store import ApprovalStore
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 
@@ -44,6 +45,22 @@ class ItemTests(ApprovalCase):
         self.assertTrue(self.approvals.blocked(session.id))
         self.assertEqual("pending", self.told()[0][0])
         json.dumps(item)
+
+    def test_boxes_of_a_multiple_choice_page(self) -> None:
+        page = question("Checks", "Types", "Style", multi=True)
+        page.ticked = {2}
+        session = self.asked(page, tool_name="AskUserQuestion")
+        boxes = [option.get("checked") for option in item_json(self.item(session))["options"]]
+        self.assertEqual([False, True, False, None], boxes)
+        before = self.item(session)
+        self.told()
+        self.client(session).take("1")
+        self.spend(3)
+        self.assertEqual([("updated", "question")], self.told())
+        after = self.item(session)
+        self.assertEqual((before.id, before.frame), (after.id, after.frame))
+        self.assertEqual([True, True], [option.checked for option in after.options[:2]])
+        self.assertEqual([after], ApprovalStore(self.machine.database).load())
 
     def test_both_hooks_of_one_dialog_make_one_item(self) -> None:
         session = self.asked(permission(), tool_name="Bash")
@@ -304,6 +321,7 @@ class BuildTests(ApprovalCase):
                 hub=self.machine.hub,
                 sessions=self.sessions,
                 agents=self.agents.agents,
+                clis=self.machine.clis,
                 settings=self.machine.settings,
                 home=self.machine.home,
                 local=local_zone({"TZ": "Europe/Berlin"}),

@@ -17,13 +17,18 @@ from tests.unit.agents.approvals_rig import ApprovalCase
 from tests.unit.http.driver import Api
 from tests.unit.sessions.rig import ADMIN
 from tservice.agents import transcript_reader
+from tservice.agents.approvals_build import own_files
 from tservice.agents.history import History
-from tservice.agents.transcript import Transcripts, TranscriptStore
+from tservice.agents.transcript import MOMENT, Transcripts, TranscriptStore
 from tservice.agents.transcript_files import TranscriptFiles
 from tservice.agents.transcript_homes import Homes
 from tservice.agents.transcript_model import title_of
 from tservice.agents.transcript_reader import Place, lines, read_on
 from tservice.agents.transcript_routes import TranscriptRoutes
+from tservice.clis.launcher import CliRegistry
+from tservice.clis.lookup import BinaryLookup
+from tservice.clis.registry import merge_registry
+from tservice.clis.stock import stock_entries
 from tservice.core.identity import Identity
 from tservice.sessions.model import NameSource, Session
 
@@ -220,7 +225,7 @@ class ServiceTests(ApprovalCase):
     def open_transcripts(self) -> None:
         store = TranscriptStore(self.machine.database)
         self.transcripts = Transcripts(
-            self.sessions, self.agents.agents, self.homes, store, at_once
+            self.clock, self.sessions, self.agents.agents, self.homes, store, at_once
         )
         self.transcripts.start(self.machine.hub)
         self.addCleanup(self.transcripts.stop)
@@ -232,6 +237,7 @@ class ServiceTests(ApprovalCase):
         write(self.path, *entries)
         self.hook(session, "session_start", session_id=ID, transcript_path=str(self.path))
         self.hook(session, "stop", session_id=ID)
+        self.clock.advance(MOMENT)
         return self.sessions.get(session.id)
 
     def test_a_turn_updates_the_record(self) -> None:
@@ -242,11 +248,28 @@ class ServiceTests(ApprovalCase):
         self.assertEqual((ID,), session.conversation_ids)
         self.assertEqual(("paint the door", NameSource.AUTO), (session.name, session.name_source))
 
+    def test_what_is_written_after_the_hook_is_read_too(self) -> None:
+        session = self.ready()
+        path = self.files.folder_of(session.working_dir) / f"{ID}.jsonl"
+        write(path, prompt("paint"))
+        self.hook(session, "stop", session_id=ID, transcript_path=str(path))
+        write(path, said("done"))
+        self.clock.advance(MOMENT)
+        self.assertEqual(7, self.sessions.get(session.id).tokens.output)
+
+    def test_a_session_that_is_deleted_before_it_is_read(self) -> None:
+        session = self.ready()
+        self.hook(session, "stop", session_id=ID)
+        self.run_now(self.sessions.delete(session.id))
+        self.clock.advance(MOMENT)
+        self.assertIsNone(self.transcripts.tally(session.id))
+
     def test_a_name_of_a_person_stays(self) -> None:
         session = self.ready(name="mine")
         path = self.files.folder_of(session.working_dir) / f"{ID}.jsonl"
         write(path, prompt("paint"), said("done"))
         self.hook(session, "stop", session_id=ID, transcript_path=str(path))
+        self.clock.advance(MOMENT)
         self.assertEqual("mine", self.sessions.get(session.id).name)
 
     def test_last_response(self) -> None:
@@ -288,6 +311,7 @@ class ServiceTests(ApprovalCase):
         self.open_transcripts()
         write(self.path, said("more", "m2"))
         self.hook(session, "stop", session_id=ID)
+        self.clock.advance(MOMENT)
         self.assertEqual(14, self.sessions.get(session.id).tokens.output)
 
     def test_codex_is_found_by_its_folder(self) -> None:
@@ -300,6 +324,46 @@ class ServiceTests(ApprovalCase):
         data = self.run_now(self.transcripts.last_response(session.id, whole=False))
         self.assertEqual("done", data["text"])
         self.assertEqual((ID,), self.sessions.get(session.id).conversation_ids)
+
+    def test_a_moved_transcript_is_found(self) -> None:
+        """The session's own variable moves its folder; an unmoved session's stays where it was."""
+        moved = self.machine.folder / "moved"
+        session = self.ready(env_overrides={"CLAUDE_CONFIG_DIR": str(moved)})
+        files = self.homes.files_of(session)
+        self.assertEqual((moved / "projects", self.files.codex), (files.claude, files.codex))
+        path = files.folder_of(session.working_dir) / f"{ID}.jsonl"
+        write(path, prompt("paint"), said("done"))
+        self.hook(session, "stop", session_id=ID, transcript_path=str(path))
+        self.clock.advance(MOMENT)
+        self.assertEqual(7, self.sessions.get(session.id).tokens.output)
+        self.assertEqual(1, self.run_now(self.history.list(ADMIN, 10, 0))["total"])
+        other = self.ready()
+        self.hook(other, "stop", session_id=ID, transcript_path=str(path))
+        self.clock.advance(MOMENT)
+        self.assertEqual(0, self.sessions.get(other.id).tokens.output)
+
+    def test_codex_moves_by_its_own_variable(self) -> None:
+        moved = self.machine.folder / "moved"
+        session = self.agent("x", mode="codex", env_overrides={"CODEX_HOME": str(moved)})
+        path = moved / "sessions" / "2026" / "11" / "20" / "rollout-1-a.jsonl"
+        answer = {"type": "event_msg", "payload": {"type": "agent_message", "message": "done"}}
+        meta = {"type": "session_meta", "payload": {"id": ID, "cwd": session.working_dir}}
+        write(path, meta, answer)
+        os.utime(path, (self.clock.seconds(), self.clock.seconds()))
+        data = self.run_now(self.transcripts.last_response(session.id, whole=False))
+        self.assertEqual("done", data["text"])
+
+    def test_the_services_own_variables_count_for_the_modes_that_get_them(self) -> None:
+        environ = {"CLAUDE_CONFIG_DIR": "/c", "CODEX_HOME": "relative", "PATH": "/bin"}
+        clis = CliRegistry(
+            settings=self.machine.settings,
+            lookup=BinaryLookup(self.clock, environ, self.machine.home),
+            environ=environ,
+        )
+        clis.use(merge_registry(stock_entries(), {}))
+        files = own_files(self.machine.home, clis)
+        self.assertEqual(Path("/c/projects"), files.claude)
+        self.assertEqual(self.machine.home / ".codex" / "sessions", files.codex)
 
     def test_history(self) -> None:
         for number in range(3):

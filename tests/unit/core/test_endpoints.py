@@ -87,6 +87,23 @@ class MakeTests(SynchronousTestCase):
             error = self.assertRaises(StartError, make_endpoint, MemoryReactorClock(), address)
             self.assertIn(f"listen: {text}: ", str(error))
 
+    def test_many_may_come_at_once(self) -> None:
+        for text, want in [
+            ("tcp:1:interface=127.0.0.1", 1024),
+            ("tcp:1:127.0.0.1", 1024),
+            ("tcp:1:interface=127.0.0.1:backlog=7", 7),
+            ("tcp:1:127.0.0.1:7", 7),
+        ]:
+            reactor = MemoryReactorClock()
+            (address,) = parse(text)
+            self.successResultOf(make_endpoint(reactor, address).listen(Factory()))
+            self.assertEqual([want], [server[2] for server in reactor.tcpServers], text)
+        for text, want in [("unix:/run/t.sock", 1024), ("unix:/run/t.sock:backlog=7", 7)]:
+            reactor = MemoryReactorClock()
+            (address,) = parse(text)
+            self.successResultOf(make_endpoint(reactor, address).listen(Factory()))
+            self.assertEqual([want], [server[2] for server in reactor.unixServers], text)
+
     def test_a_missing_key_file(self) -> None:
         (address,) = parse("ssl:1:privateKey=nowhere.pem:interface=127.0.0.1")
         error = self.assertRaises(StartError, make_endpoint, MemoryReactorClock(), address)

@@ -1,0 +1,173 @@
+"""A session's status beside what truly happened: who was right, and by how much they differ."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import Any
+from urllib.parse import urlsplit
+
+from attrs import frozen
+
+from tests.integration.harness import PATIENCE, Daemon
+
+SAMPLE = 0.05
+"""Seconds between two samples of the session's record."""
+
+
+@frozen
+class Move:
+    """A change between working and idle.
+
+    @ivar at: seconds since the epoch.
+    """
+
+    at: float
+    busy: bool
+
+
+@frozen(kw_only=True)
+class Deviation:
+    """One change of the truth, and how much later the status changed; negative: earlier.
+
+    @ivar told: by the event.
+    @ivar shown: by the record.
+    """
+
+    what: str
+    busy: bool
+    told: float
+    shown: float
+
+    @property
+    def worst(self) -> float:
+        """Seconds."""
+        return max(abs(self.told), abs(self.shown))
+
+    def __str__(self) -> str:
+        edge = "begin" if self.busy else "end"
+        return f"{self.what:24} {edge:6} event {self.told:+.3f} s  record {self.shown:+.3f} s"
+
+
+class Watcher:
+    """Follows one session's status by both ways that clients have, in threads of its own."""
+
+    def __init__(self, daemon: Daemon, session: str) -> None:
+        self._session = session
+        where = urlsplit(daemon.url)
+        self._address = (str(where.hostname), where.port)
+        self._over = threading.Event()
+        self._open = threading.Event()
+        self._told: list[Move] = []
+        self._hooks: list[tuple[str, float]] = []
+        self._samples: list[Move] = []
+        self._events = http.client.HTTPConnection(*self._address, timeout=PATIENCE)
+        self._threads = [threading.Thread(target=work) for work in (self._listen, self._sample)]
+
+    def __enter__(self) -> Watcher:
+        for thread in self._threads:
+            thread.start()
+        if not self._open.wait(PATIENCE):
+            raise AssertionError("no event stream")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._over.set()
+        for thread in self._threads:
+            thread.join(PATIENCE)
+        self._events.close()
+
+    def told(self) -> list[Move]:
+        """What the events told, less what repeats the one before."""
+        return changes(self._told)
+
+    def shown(self) -> list[Move]:
+        """When the record was first seen changed."""
+        return changes(self._samples)
+
+    def hooks(self, event: str) -> list[float]:
+        """When the daemon took in the hooks of that name, in seconds since the epoch."""
+        return [at for name, at in tuple(self._hooks) if name == event]
+
+    def _sample(self) -> None:
+        connection = http.client.HTTPConnection(*self._address, timeout=PATIENCE)
+        while not self._over.wait(SAMPLE):
+            connection.request("GET", f"/api/sessions/{self._session}")
+            status = json.loads(connection.getresponse().read())["data"]["status"]
+            self._samples.append(Move(time.time(), status == "busy"))
+        connection.close()
+
+    def _listen(self) -> None:
+        self._events.request("GET", "/api/events?sessions=none")
+        stream = self._events.getresponse()
+        name = ""
+        # The heartbeat wakes it up at the end: nothing else may come any more.
+        while not self._over.is_set():
+            line = stream.readline().decode().strip()
+            field, _, value = line.partition(": ")
+            if field == "event":
+                name = value
+            elif field == "data":
+                self._heard(name, json.loads(value))
+
+    def _heard(self, name: str, data: dict[str, Any]) -> None:
+        self._open.set()
+        if name.startswith("hook:") and data["sessionId"] == self._session:
+            self._hooks.append((name.removeprefix("hook:"), data["at"] / 1000))
+        if name in ("session:working", "session:idle") and data["id"] == self._session:
+            self._told.append(Move(time.time(), name == "session:working"))
+
+
+def changes(moves: Iterable[Move]) -> list[Move]:
+    """The moves from idle on, each different from the one before it."""
+    found: list[Move] = []
+    busy = False
+    for move in tuple(moves):
+        if move.busy != busy:
+            busy = move.busy
+            found.append(move)
+    return found
+
+
+@frozen(kw_only=True)
+class Span:
+    """A turn as it truly was."""
+
+    what: str
+    begun: float
+    ended: float
+
+
+def compare(truth: Sequence[Span], told: Sequence[Move], shown: Sequence[Move]) -> list[Deviation]:
+    """The deviation of each begin and each end.
+
+    @raise AssertionError: there were other changes than the truth's.
+    """
+    true = [
+        (span.what, Move(at, busy))
+        for span in truth
+        for at, busy in ((span.begun, True), (span.ended, False))
+    ]
+    for name, moves in (("events", told), ("record", shown)):
+        if [move.busy for move in moves] != [move.busy for _, move in true]:
+            raise AssertionError(f"the {name} do not match\n{story(true, moves)}")
+    return [
+        Deviation(what=what, busy=move.busy, told=heard.at - move.at, shown=seen.at - move.at)
+        for (what, move), heard, seen in zip(true, told, shown, strict=True)
+    ]
+
+
+def story(true: Sequence[tuple[str, Move]], moves: Sequence[Move]) -> str:
+    """Both in the order of time, for whoever reads of a failure."""
+    rows = [(move.at, f"truly {'busy' if move.busy else 'idle'}: {what}") for what, move in true]
+    rows += [(move.at, f"    said to be {'busy' if move.busy else 'idle'}") for move in moves]
+    return "\n".join(f"{at:.3f} {text}" for at, text in sorted(rows))

@@ -1,0 +1,61 @@
+"""The status of a real Claude Code beside the model's own record, turn after turn.
+
+C{python -m tests.stress.status_truth --rounds 5 --seed 1}
+
+Every kind of turn in random order, in one session; what each change of the status was off by, and
+the worst of each kind of turn.  It fails where one is off by more than a second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import unittest
+from collections import defaultdict
+from collections.abc import Iterable
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.agents.driven import RealClaude
+from tests.agents.test_status import BY_SOMEBODY, BY_THEMSELVES, LATE, StatusSuite
+from tests.agents.truth import Deviation
+
+
+def worst(found: Iterable[Deviation]) -> dict[tuple[str, bool], Deviation]:
+    """The worst of each kind of change."""
+    kinds: dict[tuple[str, bool], list[Deviation]] = defaultdict(list)
+    for each in found:
+        kinds[each.what, each.busy].append(each)
+    return {kind: max(them, key=lambda each: each.worst) for kind, them in kinds.items()}
+
+
+class LongStatus(StatusSuite, RealClaude, SynchronousTestCase):
+    """Many rounds in one session."""
+
+    rounds, seed = 1, 1
+
+    def test_rounds(self) -> None:
+        dice = random.Random(self.seed)
+        scenes: list[str] = []
+        for _ in range(self.rounds):
+            scenes += dice.sample(BY_THEMSELVES + BY_SOMEBODY, k=13)
+        found = worst(self.deviations(scenes))
+        print("\n".join(map(str, found.values())))
+        self.assertEqual([], [str(each) for each in found.values() if each.worst > LATE])
+
+
+def main() -> int:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    LongStatus.rounds, LongStatus.seed = given.rounds, given.seed
+    print(f"seed {given.seed}, {given.rounds} rounds")
+    result = unittest.TextTestRunner().run(LongStatus("test_rounds"))
+    return 0 if result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
