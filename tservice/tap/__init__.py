@@ -5,7 +5,6 @@ The only importer of the reactor; imported by nobody but C{twistd}.
 
 from __future__ import annotations
 
-import gc
 import os
 from pathlib import Path
 from typing import Any
@@ -48,8 +47,5 @@ def makeService(options: Options) -> IService:
         redactor=redactor,
     )
     threads: Any = reactor
-    # What is here by then stays; going through it again would halt everything for a tenth of a
-    # second each time that many requests make a full collection due.
-    threads.callWhenRunning(gc.freeze)
     target = target_of(getattr(options, "parent", None))
     return Root(base, LogService(target, loaded.config, redactor, threads.callFromThread), assemble)
