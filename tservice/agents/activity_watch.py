@@ -34,7 +34,7 @@ from tservice.mux.interface import IPane, MuxError, PaneGone
 from tservice.sessions.interfaces import ActivitySink, IActivitySource, Session, Status
 from tservice.terminal.rules import ScreenRules
 from tservice.terminal.screen import Frame
-from tservice.terminal.status import read
+from tservice.terminal.status import Reading, read
 
 START_IDLE = 3.0
 """Seconds after a fresh start when an external CLI counts as idle (wire 1.2)."""
@@ -88,6 +88,8 @@ class AgentWatch:
         begin = Doing.STARTING if fresh else Doing.WORKING if busy else Doing.IDLE
         self._pane = pane
         self._course = Course(sink, begin)
+        self._sink = sink
+        self._aside = False
         self._rhythm = Rhythm(begun=now, last=now)
         self._looked = Looked(at=now, current=False)
         self._offset = -1
@@ -187,6 +189,7 @@ class AgentWatch:
         try:
             self.readiness.saw(look, quiet=quiet)
             self._weigh(look)
+            self._tell_of_rest(look.reading)
             self._subject.seen(look)
         finally:
             self._telling = False
@@ -213,11 +216,26 @@ class AgentWatch:
             tell.seen_idle(reason)
             self._rested = now_ms(self._clock)
 
+    def _tell_of_rest(self, reading: Reading) -> None:
+        """Of an agent at rest: that a dialog stands there which no turn asked, and its end.
+
+        One without hooks tells of its composer too, since nothing else says that it is ready.
+        """
+        at_rest = self._course.doing in (Doing.STARTING, Doing.IDLE)
+        told = reading.dialog is not None or (reading.state == "idle" and self.readiness.ready)
+        if not at_rest or not told:
+            return
+        if reading.dialog is not None or self._aside or not self._subject.hooks:
+            self._sink.noted(reading.evidence)
+        self._aside = reading.dialog is not None
+
     def _in_grace(self, now: float) -> bool:
         return self._stopped is not None and now - self._stopped < GRACE
 
     def _came_up(self) -> None:
-        self._course.tell.settled("the agent was started")
+        reading = None if self.last is None else self.last.reading
+        told = reading is not None and (reading.dialog is not None or self.readiness.ready)
+        self._course.tell.settled(reading.evidence if reading and told else "the agent was started")
 
     def _printed(self) -> None:
         self._rhythm = self._rhythm.printed(self._clock.seconds())

@@ -46,6 +46,7 @@ class Readiness:
     def __init__(self, clock: IReactorTime, rules: ScreenRules, *, fresh: bool) -> None:
         self._clock = clock
         self._fresh = fresh
+        self._rules = rules
         self.knowable = rules.shape != "mark" or rules.ready_mark is not None
         self._began = clock.seconds()
         self._since: float | None = None
@@ -70,6 +71,9 @@ class Readiness:
         """
         dialog = look.reading.dialog
         self.asked = dialog is not None and dialog.kind in START_DIALOGS
+        if self.asked:
+            # It came up after all: what was taken for the composer was no sign.
+            self._since = None
         if not self.ready and self._shows_ready(look, quiet):
             self._since = self._clock.seconds()
             self._release(None)
@@ -110,13 +114,18 @@ class Readiness:
 
     def _shows_ready(self, look: Look, quiet: bool) -> bool:
         if look.reading.composer_ready:
-            return True
+            return not (self._fresh and self._starting(look))
         if self.asked:
             return False
         if not self._fresh:
             return True
         old = self._clock.seconds() >= self._began + BLIND - SLACK
         return not self.knowable and quiet and old and look.reading.dialog is None
+
+    def _starting(self, look: Look) -> bool:
+        """Whether the composer is drawn already but keys would go nowhere, or to a dialog."""
+        line = self._rules.starting_line
+        return line is not None and any(map(line.search, look.frame.rows))
 
     def _release(self, why: Exception | None) -> None:
         waiting, self._waiting = self._waiting, []
