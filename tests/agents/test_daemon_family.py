@@ -170,11 +170,12 @@ class FamilyTests(SynchronousTestCase):
             self.reason("trust dialog: ")
             self.keys(*self.manner.trust)
         found = sent.result(PATIENCE)
-        self.assertEqual(("working", True), (found["wait"]["signal"], found["delivered"]))
+        signals = (found["wait"]["signal"], found["delivered"])
+        self.assertEqual(("working", True), signals, self.screen())
         self.assertEqual("busy", self.reason("title: ", "working line: ")["status"])
         self.world.stub.release("door")
         path = f"{self.path}/wait-output?match=until+released&from=buffer&timeout=20000"
-        self.assertTrue(self.call("GET", path)["wait"]["matched"])
+        self.assertTrue(self.call("GET", path)["wait"]["matched"], self.screen())
         self.assertEqual("idle", self.reason("composer on the screen")["status"])
         self.assertEqual(
             ["session:working", "session:idle"],

@@ -24,7 +24,7 @@ from tservice.agents.activity_pace import (
     judge,
     next_look,
 )
-from tservice.agents.gate import BLIND, Readiness
+from tservice.agents.gate import BLIND, SETTLE, SETTLE_UNTOLD, Readiness
 from tservice.agents.interfaces import Look
 from tservice.agents.trust import TrustAnswer
 from tservice.core.clock import now_ms
@@ -95,7 +95,8 @@ class AgentWatch:
         self._offset = -1
         self._stopped: float | None = None
         self._rested = now_ms(self._clock)
-        self.readiness = Readiness(self._clock, self._rules, fresh=fresh)
+        settle = SETTLE if self._subject.hooks else SETTLE_UNTOLD
+        self.readiness = Readiness(self._clock, self._rules, fresh=fresh, settle=settle)
         self._unlisten = pane.log.subscribe(self._printed)
         if fresh and not self._subject.hooks:
             self._after("start", START_IDLE, self._came_up)
