@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.frames import load
 from tservice.terminal.composer import ComposerRule, composer_text, still_holds
 
 RULE = "─" * 100
@@ -109,3 +110,22 @@ class HoldTests(SynchronousTestCase):
             ("something else", "hello"),
         ]:
             self.assertFalse(still_holds(composer, prompt), composer)
+
+
+class DialogTests(SynchronousTestCase):
+    """To take what stands above a dialog for the composer would press Enter at the dialog."""
+
+    RULES = {"claude": CLAUDE, "codex": CODEX, "gemini": GEMINI, "pi": PI}
+
+    def test_no_recorded_dialog_shows_one(self) -> None:
+        seen = 0
+        for recording in load():
+            rule = self.RULES.get(recording.cli)
+            if rule is None or recording.label.dialog is None:
+                continue
+            if recording.label.dialog.kind == "form":
+                continue  # its field is one; what was sent never stands in it
+            seen += 1
+            screen = recording.plain.decode("utf-8").split("\n")
+            self.assertIsNone(composer_text(screen, rule), str(recording))
+        self.assertGreater(seen, 100)
