@@ -157,7 +157,7 @@ class _Boxed(Choice):
     def rows(self, columns: int) -> list[str]:
         """The dialog in its box."""
         text = [row for each in self.above for row in folded(each, columns - 4, "", "")]
-        return _boxed([*text, *self.option_rows()], columns)
+        return _boxed([*text, *self.option_rows(columns - 4)], columns)
 
 
 def _gemini_trust(cwd: Path, columns: int) -> tuple[Choice, int]:
@@ -188,7 +188,7 @@ class _Change(_Boxed):
         """The dialog in its box, the change in one of its own."""
         tool, *change, question = self.above
         inner = _boxed([f"{n} {line}" for n, line in enumerate(change, 1)], columns - 4)
-        return _boxed([tool, *inner, question, "", *self.option_rows()], columns)
+        return _boxed([tool, *inner, question, "", *self.option_rows(columns - 4)], columns)
 
 
 def _gemini_writing(path: str, content: str) -> Choice:
