@@ -10,13 +10,13 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
 from tests.agents.cli_cache import CliUnavailable, install
@@ -43,7 +43,7 @@ class Manner:
     @ivar leave: the command that ends it.
     """
 
-    params: dict[str, str] = {}
+    params: Mapping[str, str] = field(factory=dict)
     pane_env: tuple[str, ...] = ()
     trust: tuple[str, ...] = ()
     asks: bool = True
@@ -95,7 +95,7 @@ class FamilyTests(SynchronousTestCase):
             mode=cli,
             workingDir=str(self.world.place.work),
             envOverrides=env,
-            params=self.manner.params,
+            params=dict(self.manner.params),
             start=True,
         )
         self.session: str = created["session"]["id"]

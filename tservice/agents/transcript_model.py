@@ -233,9 +233,7 @@ def _text(content: Any) -> str:
     if not isinstance(content, Sequence):
         return ""
     # Codex writes "Text" for an answer's block and "text" for a prompt's.
-    texts = (
-        block.get("text") for block in content if _map(block).get("type") in ("text", "Text")
-    )
+    texts = (block.get("text") for block in content if _map(block).get("type") in ("text", "Text"))
     return "\n\n".join(text for text in texts if isinstance(text, str))
 
 

@@ -7,6 +7,7 @@ import os
 import re
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,10 @@ class PlayedSession:
         for key in keys:
             before = self._styled()
             self.call("POST", f"{self.path}/send-key", key=key)
-            self.until(f"an effect of {key}", lambda shown=before: self._styled() != shown)
+            self.until(f"an effect of {key}", partial(self._differs, before))
+
+    def _differs(self, before: str) -> bool:
+        return self._styled() != before
 
     def item(self) -> dict[str, Any]:
         """The session's pending approval, once it was read from the screen."""

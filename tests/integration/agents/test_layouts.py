@@ -136,9 +136,7 @@ TURNS = (
     Asked(name="command denied", prompt="RUN: touch a", answers=(DENY,), made={"a": None}),
     Asked(name="command refused", prompt="RUN: touch a", answers=(option(3),), made={"a": None}),
     Asked(name="command always", prompt="RUN: touch a", answers=(option(2),), made={"a": ""}),
-    Asked(
-        name="write", prompt="WRITE: a", tool="Write", answers=(APPROVE,), made={"a": "hello\n"}
-    ),
+    Asked(name="write", prompt="WRITE: a", tool="Write", answers=(APPROVE,), made={"a": "hello\n"}),
     Asked(
         name="write refused",
         prompt="WRITE: a",
@@ -242,9 +240,9 @@ class TurnTests(LayoutCase):
             item = self.page(session, asked)
             session.answer(item, **how)
         session.rests()
-        for name, text in asked.made.items():
+        for name, wanted in asked.made.items():
             path = session.made(name)
-            self.assertEqual(text, path.read_text("utf-8") if path.exists() else None, asked.name)
+            self.assertEqual(wanted, path.read_text("utf-8") if path.exists() else None, asked.name)
         self.assertIn(asked.shows, session.screen(), asked.name)
         self.assertEqual(1, len(session.turns()), asked.name)
 

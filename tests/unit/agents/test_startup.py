@@ -28,7 +28,9 @@ BYPASS = f"""{RULE}
 
   Enter to confirm · Esc to cancel"""
 
-CODEX = "› Ask Codex to do anything\n\n  stub-model default · ~/work\n  ← for agents · ? for shortcuts"
+CODEX = (
+    "› Ask Codex to do anything\n\n  stub-model default · ~/work\n  ← for agents · ? for shortcuts"
+)
 CODEX_STARTING = "› Ask Codex to do anything\n\n  ? for shortcuts"
 CODEX_TRUST = """  Trust this folder? Codex can read, edit, and run files here.
 
