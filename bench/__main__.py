@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import echo, flood, footprint, gitstatus, starting
+from bench import cronzones, echo, flood, footprint, gitstatus, starting
 from bench.report import Row, table
 from tests.integration.harness import Daemon
 
 BENCHES: dict[str, Callable[[Daemon], list[Row]]] = {
+    "cronzones": cronzones.run,
     "echo": echo.run,
     "flood": flood.run,
     "footprint": footprint.run,

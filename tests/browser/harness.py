@@ -20,6 +20,7 @@ from playwright.sync_api import (
     ConsoleMessage,
     Locator,
     Page,
+    expect,
     sync_playwright,
 )
 from twisted.trial.unittest import SynchronousTestCase
@@ -159,6 +160,7 @@ class BrowserCase(SynchronousTestCase):
     def setUpClass(cls) -> None:
         path = chromium()
         super().setUpClass()
+        expect.set_options(timeout=PATIENCE * 1000)
         playwright = sync_playwright().start()
         cls.addClassCleanup(playwright.stop)
         cls.browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))

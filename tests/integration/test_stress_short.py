@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.stress import blast_radius, flood_exact, input_kill, socket_cuts
+from tests.stress import blast_radius, cron_kill, flood_exact, input_kill, socket_cuts
 
 
 class ShortProofs(SynchronousTestCase):
@@ -13,6 +13,10 @@ class ShortProofs(SynchronousTestCase):
     def test_inputs_run_once_over_kills(self) -> None:
         figures = input_kill.run(kills=6, seed=11)
         self.assertGreater(int(str(figures["inputs"])), 5)
+
+    def test_jobs_fire_once_over_kills(self) -> None:
+        figures = cron_kill.run(kills=6, seed=11)
+        self.assertEqual((6, {"prompt_sent": 6}), (figures["jobs"], figures["ended"]))
 
     def test_nothing_is_lost_over_cuts(self) -> None:
         figures = socket_cuts.run(cuts=25, seed=11)

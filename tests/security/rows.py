@@ -14,7 +14,7 @@ from attrs import frozen
 class Row:
     """One route.
 
-    @ivar access: C{public}, C{user}, C{owner}, C{admin} or C{hook}.
+    @ivar access: C{public}, C{user}, C{owner}, C{admin}, C{hook} or C{capability}.
     @ivar scope: what a token needs; C{None}: no token may come.
     @ivar body: one that would have an effect, were it let through.
     @ivar path: parameters other than the session's id.
@@ -40,6 +40,10 @@ def _admin(body: Any = None, **path: str) -> Row:
     return Row(access="admin", scope="admin", body=body, path=path)
 
 
+def _job(body: Any = None) -> Row:
+    return Row(access="user", scope="cron", body=body, path={"id": "{job}"}, foreign=404)
+
+
 READ, INPUT, MANAGE = "sessions:read", "sessions:input", "sessions:manage"
 SESSION = "{session}"
 """Stands for ann's session in a body or query."""
@@ -49,6 +53,18 @@ KEYS = {
     "p256dh": "BGsX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKW"
     "T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU",
     "auth": "YWFhYWFhYWFhYWFhYWFhYQ",
+}
+JOB = {
+    "name": "every minute",
+    "agentType": "shell",
+    "workingDir": "{cases}",
+    "promptMode": "inline_text",
+    "promptText": "id > pwned",
+    "inputMode": "paste",
+    "scheduleType": "interval",
+    "intervalMinutes": 525600,
+    "enabled": True,
+    "concurrencyPolicy": "warn_only",
 }
 CLI = {
     "id": "mine",
@@ -60,6 +76,12 @@ ROWS: dict[str, Row] = {
     "POST /api/login": Row(access="public", body={"username": "nobody", "password": "x"}),
     "POST /api/logout": Row(access="user"),
     "POST /api/auth/revoke": _admin({}),
+    "POST /api/tunnel/start": _admin(),
+    "POST /api/tunnel/stop": _admin(),
+    "GET /api/tunnel/status": _admin(),
+    "GET /api/tunnel/qr": _admin(),
+    "POST /api/tunnel/qr/regenerate": _admin(),
+    "GET /q/{code}": Row(access="capability", path={"code": "abc123"}),
     "GET /api/me": Row(access="user"),
     "PUT /api/me/password": Row(
         access="user", body={"currentPassword": "wrong word", "newPassword": "another one"}
@@ -127,6 +149,16 @@ ROWS: dict[str, Row] = {
     "GET /api/push/key": Row(access="user"),
     "POST /api/push/subscriptions": Row(access="user", body={"endpoint": PUSH, "keys": KEYS}),
     "DELETE /api/push/subscriptions": Row(access="user", body={"endpoint": PUSH}),
+    "GET /api/cron/jobs": Row(access="user", scope="cron"),
+    "POST /api/cron/jobs": Row(access="user", scope="cron", body=JOB),
+    "POST /api/cron/preview": Row(access="user", scope="cron", body=JOB),
+    "GET /api/cron/jobs/{id}": _job(),
+    "PUT /api/cron/jobs/{id}": _job({"name": "taken over"}),
+    "DELETE /api/cron/jobs/{id}": _job(),
+    "PUT /api/cron/jobs/{id}/enabled": _job({"enabled": False}),
+    "POST /api/cron/jobs/{id}/run": _job(),
+    "GET /api/cron/jobs/{id}/runs": _job(),
+    "GET /api/cron/runs": Row(access="user", scope="cron"),
     "GET /api/sessions/{id}/wait": _owner("waits"),
     "GET /api/sessions/{id}/wait-output": _owner("waits", query="match=x"),
     "GET /api/waits": Row(access="user", scope="waits", query=f"sessions={SESSION}", foreign=404),

@@ -24,6 +24,7 @@ from twisted.internet.task import Clock
 from tests.unit.http.driver import Connection, MemoryTransport, _Socket, head
 from tests.unit.http.wsframes import UPGRADE, frames
 from tservice.access.accounts import Accounts
+from tservice.access.capabilities import Capabilities
 from tservice.access.hashing import Hasher
 from tservice.core.config import Config
 from tservice.core.redact import Redactor
@@ -120,11 +121,13 @@ class World:
             patch.object(assembly, "open_database", keep("store", open_database)),
             patch.object(access, "Hasher", partial(Hasher, memory_kib=8, passes=1)),
             patch.object(access, "Accounts", keep("accounts", Accounts)),
+            patch.object(access, "Capabilities", keep("capabilities", Capabilities)),
         ):
             assembly.assemble(self._base(), self.stack)
         self.site: Site = kept["site"]
         self.database: Database = kept["store"]
         self.accounts: Accounts | None = kept.get("accounts")
+        self.capabilities: Capabilities = kept["capabilities"]
 
     def _base(self) -> Base:
         return Base(
@@ -155,6 +158,12 @@ class World:
         wanted = {"mode": "shell", "start": True, "name": "ann's own"}
         made = self.good("ann", "POST", "/api/sessions", wanted)
         self.session: str = made["session"]["id"]
+
+    def cases(self, name: str) -> Path:
+        """Where that user's sessions work."""
+        folder = self.config.cases_dir / name
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
 
     def sign_in(self, name: str) -> str:
         """A new cookie."""

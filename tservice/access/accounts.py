@@ -90,6 +90,9 @@ class Accounts:
         account = self._accounts.get(username)
         return account.identity() if account is not None and account.enabled else None
 
+    def known(self, username: str) -> bool:
+        return username in self._accounts
+
     def counted(self, username: str) -> str | None:
         """Also a name that nobody has: to count it not would tell that."""
         return username if USERNAME.fullmatch(username) else None

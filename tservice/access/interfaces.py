@@ -23,6 +23,9 @@ class IAccounts(Interface):
     def identity(username: str) -> Identity | None:
         """The account as it is now; C{None} when it is gone or disabled."""
 
+    def known(username: str) -> bool:
+        """Whether there is an account of that name, disabled or not."""
+
     def counted(username: str) -> str | None:
         """The name whose own failures are counted; C{None} where there is only one account."""
 

@@ -28,6 +28,9 @@ class SingleAccount:
     def identity(self, username: str) -> Identity | None:
         return self._identity if username == self._identity.username else None
 
+    def known(self, username: str) -> bool:
+        return username == self._identity.username
+
     def counted(self, username: str) -> str | None:
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, cast
 
 from pydantic import Field
@@ -57,11 +58,15 @@ class AccessRoutes:
         failures: IFailures,
         username: str,
         multiuser: bool,
+        revoked: Callable[[], None] = lambda: None,
     ) -> None:
         """
         @param accounts: C{None} where no password is asked for.
         @param username: who everybody is then.
+        @param revoked: called when somebody was shut out: what could let them in again, as a code
+            that they have seen, ends too.
         """
+        self._revoked = revoked
         self._cookies, self._accounts, self._failures = cookies, accounts, failures
         self._username, self._multiuser = username, multiuser
 
@@ -102,6 +107,7 @@ class AccessRoutes:
         ended = self._cookies.revoke(lambda session: wanted in (None, session.id))
         if wanted is not None and not ended:
             raise not_found(f"Auth session {wanted}")
+        self._revoked()
         headers = {}
         if wanted in (None, call.identity.auth_session):
             headers["Set-Cookie"] = clear_cookie(_secure(call))

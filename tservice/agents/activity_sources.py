@@ -10,6 +10,7 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.agents.activity_watch import AgentWatch, Subject
+from tservice.agents.awaiting import shows_ready, until_ready
 from tservice.agents.gate import Readiness
 from tservice.agents.hooks_store import AgentStore
 from tservice.agents.interfaces import IAgents, Look, LookObserver
@@ -105,6 +106,14 @@ class Agents:
         if watch is None:
             raise conflict("no agent runs in the session")
         return await watch.look()
+
+    async def ready(self, session_id: str, patience: float) -> None:
+        await until_ready(
+            self._around.clock,
+            lambda: self.look(session_id),
+            lambda look: shows_ready(look, self.readiness_of(session_id)),
+            patience,
+        )
 
     def observe(self, observer: LookObserver) -> Callable[[], None]:
         key = object()

@@ -95,8 +95,13 @@ class AgentWatch:
         self._offset = -1
         self._stopped: float | None = None
         self._rested = now_ms(self._clock)
-        settle = SETTLE if self._subject.hooks else SETTLE_UNTOLD
-        self.readiness = Readiness(self._clock, self._rules, fresh=fresh, settle=settle)
+        self.readiness = Readiness(
+            self._clock,
+            self._rules,
+            fresh=fresh,
+            prompted=self._subject.session().last_submit_at is not None,
+            settle=SETTLE if self._subject.hooks else SETTLE_UNTOLD,
+        )
         self._unlisten = pane.log.subscribe(self._printed)
         if fresh and not self._subject.hooks:
             self._after("start", START_IDLE, self._came_up)

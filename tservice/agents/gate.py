@@ -46,18 +46,28 @@ class Readiness:
 
     @ivar knowable: its composer can be recognised.
     @ivar asked: a dialog of the start is on its screen.
-    @param settle: seconds for which the composer of a fresh process must stand there.
+    @param settle: seconds for which the composer of one that comes up must stand there.
     @param fresh: its process was just started; one that was taken up was ready before, unless its
         screen shows a dialog of the start.
+    @param prompted: it has had a prompt; one that was taken up without may still be coming up,
+        unless it shows a dialog of another kind.
     """
 
     def __init__(
-        self, clock: IReactorTime, rules: ScreenRules, *, fresh: bool, settle: float = SETTLE
+        self,
+        clock: IReactorTime,
+        rules: ScreenRules,
+        *,
+        fresh: bool,
+        prompted: bool = True,
+        settle: float = SETTLE,
     ) -> None:
         self._clock = clock
-        self._settle = settle if fresh else SETTLE
+        self._coming_up = fresh or not prompted
+        self._settle = settle if self._coming_up else SETTLE
         self._fresh = fresh
         self._rules = rules
+        self._prompted = prompted
         self.knowable = rules.shape != "mark" or rules.ready_mark is not None
         self._began = clock.seconds()
         self._since: float | None = None
@@ -133,10 +143,10 @@ class Readiness:
 
     def _shows_ready(self, look: Look, quiet: bool) -> bool:
         if look.reading.composer_ready:
-            return not (self._fresh and self._starting(look))
+            return not (self._coming_up and self._starting(look))
         if self.asked:
             return False
-        if not self._fresh:
+        if not self._fresh and (self._prompted or look.reading.dialog is not None):
             return True
         old = self._clock.seconds() >= self._began + BLIND - SLACK
         return not self.knowable and quiet and old and look.reading.dialog is None

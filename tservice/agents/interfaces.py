@@ -58,6 +58,16 @@ class IAgents(Interface):
             terminal did not answer, so nothing is known.
         """
 
+    async def ready(session_id: str, patience: float) -> None:
+        """Return once the agent shows that it can be given a prompt.
+
+        Of one whose composer nobody can recognise, a quiet screen without a dialog has to do.
+
+        @param patience: seconds to wait for that.
+        @raise ServiceError: 404: no such session; 409: it has no process, or is a shell; 422: it
+            did not come to that in time, as the text says.
+        """
+
     def observe(observer: LookObserver) -> Callable[[], None]:
         """Tell C{observer} of the looks at every session; the returned function ends it.
 

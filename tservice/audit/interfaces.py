@@ -6,6 +6,8 @@ from zope.interface import Interface
 
 from tservice.audit.model import Entry
 
+__all__ = ["Entry", "IAuditLog"]
+
 
 class IAuditLog(Interface):
     """Keeps what people did."""

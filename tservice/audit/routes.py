@@ -22,11 +22,15 @@ _Number = Annotated[QueryInt, Field(ge=0)]
 
 
 class AuditQuery(Query):
-    """Which entries; all conditions hold together."""
+    """Which entries; all conditions hold together.
+
+    C{action} and C{path} are how an entry's action, or the path within it, begins.
+    """
 
     limit: Annotated[QueryInt, Field(ge=1, le=LONGEST_PAGE)] = PAGE
     actor: _Word | None = None
     action: _Word | None = None
+    path: _Word | None = None
     target: _Word | None = None
     since: _Number | None = None
     until: _Number | None = None

@@ -36,6 +36,7 @@ class Wanted:
     """Which entries are asked for, the newest first.
 
     @ivar action: how it begins.
+    @ivar path: how the path of an operation begins, whatever its method.
     @ivar since: Unix milliseconds, as C{until}.
     @ivar before: only entries with a lower number: the way to the next page.
     """
@@ -43,6 +44,7 @@ class Wanted:
     limit: int
     actor: str | None = None
     action: str | None = None
+    path: str | None = None
     target: str | None = None
     since: int | None = None
     until: int | None = None
@@ -96,6 +98,7 @@ class AuditLog:
         conditions = {
             "actor = :actor": wanted.actor,
             "substr(action, 1, length(:action)) = :action": wanted.action,
+            "substr(action, instr(action, ' ') + 1, length(:path)) = :path": wanted.path,
             "target = :target": wanted.target,
             "at >= :since": wanted.since,
             "at <= :until": wanted.until,

@@ -158,7 +158,9 @@ class Config:
         "Second listener on the container bridge that serves the two hook routes alone.",
     )
     tunnel_command: str = _setting(
-        "cloudflared", parse.text, "Program that opens the tunnel: a name on PATH, or a path."
+        "cloudflared",
+        parse.text,
+        "Program that opens the tunnel, a name on PATH or a path; run with: tunnel --url URL.",
     )
     voice_stream_base: str = _setting(
         "wss://api.anthropic.com",

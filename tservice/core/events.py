@@ -20,6 +20,8 @@ class Audience(Enum):
     OWNER = "owner"
     """The named owner, and admins; without an owner nobody but admins."""
     ADMINS = "admins"
+    PERSON = "person"
+    """The named owner alone, an admin: what signs in as somebody is not for other admins."""
 
 
 @frozen(kw_only=True)

@@ -149,12 +149,7 @@ class Gate:
 
         @raise Refusal: bare 403.
         """
-        came = hosts.source(
-            getattr(request.getClientAddress(), "host", "unix"),
-            _only(request, "host"),
-            self._rules.proxies,
-            lambda name: ",".join(_all(request, name)) or None,
-        )
+        came = self._source(request)
         host = hosts.parse_host(came.host or "")
         if host is None or not self._admits(host):
             raise bare(403, "Forbidden: host not allowed")
@@ -170,6 +165,14 @@ class Gate:
             cookie=lambda name: _cookie(request, name),
         )
         return self._judge_origin(visit, _all(request, "origin"), host, came.scheme)
+
+    def _source(self, request: Request) -> hosts.Source:
+        def header(name: str) -> str | None:
+            return ",".join(_all(request, name)) or None
+
+        peer = getattr(request.getClientAddress(), "host", "unix")
+        came = hosts.source(peer, _only(request, "host"), self._rules.proxies, header)
+        return hosts.through_tunnel(came, self._rules.tunnel_hosts(), header)
 
     def _admits(self, host: hosts.Host) -> bool:
         return hosts.admits(host, self._rules.hosts) or host.name in self._rules.tunnel_hosts()

@@ -7,11 +7,11 @@ requests out (interface.md Authentication 8 and 9; wire 26, Access).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 TUNNEL_SUFFIXES = (".ts.net", ".trycloudflare.com", ".cfargotunnel.com")
 """Hosts of tunnel providers, always admitted (wire 15)."""
@@ -25,6 +25,7 @@ MOST_HOPS = 32
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::([0-9]{1,5}))?")
 _ORIGIN = re.compile(r"(https?)://([^/?#@\s]+)")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+_THIS_MACHINE = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 
 Network = IPv4Network | IPv6Network
 
@@ -206,6 +207,23 @@ def source(
         scheme=scheme if scheme in _DEFAULT_PORTS else None,
         host=_last(header("x-forwarded-host")) or host,
     )
+
+
+def through_tunnel(
+    came: Source, tunnels: Collection[str], header: Callable[[str], str | None]
+) -> Source:
+    """Who sent a request that our own tunnel brought: its program connects from this machine.
+
+    Its word on the client's address and scheme is believed, where the Host is the tunnel's; its
+    word on the Host never.  Another program on this machine can pretend to be it: so nothing but
+    what is shown and counted may hang on the address.
+
+    @param came: what L{source} made of it.
+    """
+    host = parse_host(came.host or "")
+    if host is None or host.name not in tunnels or came.address not in LOOPBACK:
+        return came
+    return evolve(source(came.address, came.host, _THIS_MACHINE, header), host=came.host)
 
 
 def _client(peer: str, chain: str, trusted: Sequence[Network]) -> str:

@@ -171,6 +171,8 @@ def _query_parameters(operation: Operation, schemas: _Schemas) -> list[Schema]:
 def _success(operation: Operation, schemas: _Schemas) -> Schema:
     if operation.style is Style.WEBSOCKET:
         return {"101": {"description": "A WebSocket"}}
+    if operation.status == 302:
+        return {"302": {"description": "A redirect"}}
     if operation.style is Style.STREAM:
         media, schema = "text/event-stream", {"type": "string"}
     elif operation.style is Style.RAW:

@@ -121,6 +121,7 @@ class Operation:
     @ivar answer: the type of the payload, for the OpenAPI document.
     @ivar errors: the codes it may answer beside those that its other fields imply.
     @ivar media_type: of a L{Style.RAW} success, for the OpenAPI document.
+    @ivar status: of a L{Style.RAW} success, for the OpenAPI document.
     @ivar scope: what a token needs to call it; C{None}: no token may, but for L{Access.ADMIN},
         which then is the scope C{admin}.
     @ivar audit: C{None}: L{Audit.EACH} for what may change something.
@@ -140,6 +141,7 @@ class Operation:
     errors: tuple[ErrorCode, ...] = ()
     body_limit: int = JSON_BODY_LIMIT
     media_type: str = "application/json"
+    status: int = 200
     scope: Scope | None = None
     audit: Audit | None = None
 

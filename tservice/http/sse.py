@@ -29,7 +29,7 @@ from tservice.http.request import Request
 HEARTBEAT_SECONDS = 15
 RING = 1000
 RING_CHARS = 16 * 1024 * 1024
-"""Events kept for a reconnect: so many, and not more text in bulky ones than this."""
+"""Events kept for a reconnect: so many, and not more text in them than this."""
 
 MAX_CLIENTS = 100
 MAX_BACKLOG = 4 * 1024 * 1024
@@ -68,9 +68,9 @@ class Entry:
 
     @property
     def weight(self) -> int:
-        """Characters of text in a bulky event; others are small."""
+        """Characters of text in a bulky event; others are held as they go out."""
         if not self.event.bulky:
-            return 0
+            return len(self.frame())
         return sum(len(value) for value in self.event.data.values() if isinstance(value, str))
 
 
@@ -97,6 +97,8 @@ def wants(event: Event, identity: Identity, sessions: frozenset[str] | None) -> 
         return False
     if event.audience is Audience.EVERYONE:
         return True
+    if event.audience is Audience.PERSON and identity.username != event.owner:
+        return False
     return identity.admin and identity.has_scope(Scope.ADMIN)
 
 

@@ -31,6 +31,8 @@ class StatusAnswer(Answer):
 
     @ivar cron_jobs: how many there are.
     @ivar server_time: Unix milliseconds.
+    @ivar time_zone: where the service's clocks are, an IANA name or an offset: scheduled jobs are
+        planned in it.
     """
 
     version: str
@@ -41,6 +43,7 @@ class StatusAnswer(Answer):
     tunnel: TunnelStatus = TunnelStatus()
     user: UserStatus
     server_time: int
+    time_zone: str = "UTC"
 
 
 class HealthAnswer(Answer):

@@ -9,13 +9,15 @@ from tservice.sessions.journal import Kind
 _TEXT_CONTROLS = "\n\t"
 
 
-def classify(text: str, use_mux: bool | None) -> tuple[Kind, bytes]:
+def classify(text: str, use_mux: bool | None, *, typed: bool = False) -> tuple[Kind, bytes]:
     """How to type C{text}, and what: a prompt without its Enter, or the bytes as they are.
 
     @param use_mux: C{True} forces a prompt, C{False} raw bytes.
+    @param typed: a prompt is typed key by key.
     """
     if use_mux or (use_mux is None and looks_like_prompt(text)):
-        return Kind.PROMPT, prompt_text(text).encode("utf-8", "replace")
+        kind = Kind.TYPED if typed else Kind.PROMPT
+        return kind, prompt_text(text).encode("utf-8", "replace")
     return Kind.RAW, text.encode("utf-8", "replace")
 
 

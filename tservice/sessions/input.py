@@ -75,7 +75,8 @@ class InputQueue:
             self._failures.clear()
         failures = self._failures.get(request.client_id or "", 0)
         answer: Deferred[Delivery] = Deferred(lambda _: done.cancel())
-        raw = classify(request.text, request.use_mux)[0] is Kind.RAW
+        kind, _ = classify(request.text, request.use_mux, typed=request.typed)
+        raw = kind is Kind.RAW
         done = self._put(request.client_id, raw, lambda: self._take(request, failures, answer))
         done.addCallbacks(lambda it: _once(answer, it), lambda why: _once(answer, why))
         return await answer
@@ -181,8 +182,8 @@ class InputQueue:
         previous = self._previous(request)
         if request.seq is not None and previous is not None and request.seq <= previous:
             return Delivery(delivered=False, duplicate=True)
-        kind, data = classify(request.text, request.use_mux)
-        if kind is Kind.PROMPT:
+        kind, data = classify(request.text, request.use_mux, typed=request.typed)
+        if kind is not Kind.RAW:
             await self._gate_opens()
         entry = self._entry(request, kind, data, previous)
         hands = self._hands(
@@ -224,7 +225,7 @@ class InputQueue:
             self._journal.finish(entry)
             raise
         self._journal.finish(entry)
-        self._subject.typed(entry.kind is Kind.PROMPT or b"\r" in entry.data)
+        self._subject.typed(entry.kind is not Kind.RAW or b"\r" in entry.data)
 
     async def _finish_begun(self, entry: Entry) -> None:
         try:

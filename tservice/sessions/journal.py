@@ -24,6 +24,8 @@ class Kind(StrEnum):
 
     PROMPT = "prompt"
     """Pasted, then Enter."""
+    TYPED = "typed"
+    """Typed key by key, then Enter."""
     RAW = "raw"
     """Byte by byte as it is."""
 
@@ -72,7 +74,7 @@ class InputJournal:
 
     def accept(self, entry: Entry) -> None:
         """Take the entry's sequence number and begin it, both or neither."""
-        with self._database.transaction(durable=entry.kind is Kind.PROMPT):
+        with self._database.transaction(durable=entry.kind is not Kind.RAW):
             self._database.execute(
                 "INSERT INTO input_journal VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (
@@ -93,7 +95,7 @@ class InputJournal:
 
     def give_back(self, entry: Entry) -> None:
         """It was not typed: forget it, so that the client may send its number again."""
-        with self._database.transaction(durable=entry.kind is Kind.PROMPT):
+        with self._database.transaction(durable=entry.kind is not Kind.RAW):
             self._database.execute("DELETE FROM input_journal WHERE id = ?", (entry.id,))
             self._set_mark(entry, entry.previous_seq)
 
@@ -112,7 +114,8 @@ class InputJournal:
             " ON CONFLICT DO UPDATE SET seq = excluded.seq, used = excluded.used",
             (*key, seq, entry.session_id),
         )
-        self._forget_oldest(entry.session_id)
+        if entry.previous_seq is None:
+            self._forget_oldest(entry.session_id)
 
     def _forget_oldest(self, session_id: str) -> None:
         self._database.execute(

@@ -44,6 +44,8 @@ class InputRequest:
 
     @ivar use_mux: C{True}: as a prompt; C{False}: as raw bytes; C{None}: by what it looks like.
     @ivar client_id: with C{seq}: type it only if the number is above the last one seen from there.
+    @ivar typed: a prompt is typed key by key instead of pasted.
+    @ivar longest: characters that C{text} may have; the service's own prompts may be longer.
     @ivar submitting: called just before the key that submits: what the agent does from then on
         belongs to this input.
     """
@@ -52,17 +54,19 @@ class InputRequest:
     use_mux: bool | None = None
     client_id: str | None = None
     seq: int | None = None
+    typed: bool = False
+    longest: int = INPUT_LENGTH
     submitting: Callable[[], None] | None = field(default=None, eq=False, repr=False)
 
 
 def check_input(request: InputRequest) -> None:
     """Refuse what may not be typed.
 
-    @raise ServiceError: 413 for more than L{INPUT_LENGTH} characters; 400 for a C{seq} without a
+    @raise ServiceError: 413 for more than C{longest} characters; 400 for a C{seq} without a
         C{clientId}, or one out of range.
     """
-    if len(request.text) > INPUT_LENGTH:
-        message = f"input: at most {INPUT_LENGTH} characters"
+    if len(request.text) > request.longest:
+        message = f"input: at most {request.longest} characters"
         raise ServiceError(ErrorCode.PAYLOAD_TOO_LARGE, message)
     if request.seq is None:
         return

@@ -26,7 +26,8 @@ RETRY = 1.0
 class TerminalStream:
     """Fans one pane's bytes out to its viewers; owned by the session's set of sockets.
 
-    A keystroke's echo leaves at once; a flood leaves in frames of 32 KB or every 8 ms.
+    The first output after a keystroke leaves at once, and so does what follows a rest; a flood
+    leaves in frames of 32 KB or every 8 ms.
 
     @param needed: whether somebody who is no viewer needs every byte, which forbids flood mode.
     """
@@ -98,6 +99,9 @@ class TerminalStream:
         if self.pane.log.end - self._end >= FRAME:
             self.flush()
             return
+        if self._echoes():
+            self.flush()
+            return
         if self._timer is not None:
             return
         wait = self._sent_at + QUIET - self._clock.seconds()
@@ -105,6 +109,11 @@ class TerminalStream:
             self.flush()
         else:
             self._timer = self._clock.callLater(wait, self._timer_fired)
+
+    def _echoes(self) -> bool:
+        """Whether this is the first output since something was typed: it is never held back."""
+        typed = self.pane.typed_at
+        return typed is not None and typed > self._sent_at
 
     def _timer_fired(self) -> None:
         self._timer = None

@@ -79,6 +79,7 @@ class Typist:
         """
         mark = await self._mark() if resumed else None
         if self._entry.kind is Kind.RAW:
+            self._submitting()
             await self._write(mark)
         else:
             await self._prompt(mark, resumed)
@@ -87,7 +88,6 @@ class Typist:
 
     async def _write(self, mark: Mark | None) -> None:
         data = self._entry.data
-        self._submitting()
         while mark is None or mark.done < len(data):
             begun = mark or Mark(id=self._entry.id, step=WRITTEN)
             try:
@@ -100,12 +100,11 @@ class Typist:
 
     async def _prompt(self, mark: Mark | None, resumed: bool) -> None:
         text = self._entry.data.decode("utf-8")
-        if mark is None and text:
-            await self._step(PASTED, lambda mark: self._hands.pane.paste(text, mark))
+        if text and await self._put_in(text, mark):
             await sleep(self._hands.clock, PASTE_GAP)
         elif resumed and mark is not None and await self._holds(text) is False:
             return
-        if mark is None or mark.step == PASTED:
+        if mark is None or mark.step in (PASTED, WRITTEN):
             self._submitting()
             await self._enter(0)
         if self._hands.composer is None or not text:
@@ -115,6 +114,18 @@ class Typist:
         except PaneGone:
             # Enter was pressed, and the program ended on it: C{/exit} does that.
             self._log.debug("input {id} ended the process", id=self._entry.id)
+
+    async def _put_in(self, text: str, mark: Mark | None) -> bool:
+        """Put in what is missing of the text; whether anything was."""
+        if self._entry.kind is Kind.TYPED:
+            if mark is not None and (mark.step != WRITTEN or mark.done >= len(self._entry.data)):
+                return False
+            await self._write(mark)
+            return True
+        if mark is not None:
+            return False
+        await self._step(PASTED, lambda mark: self._hands.pane.paste(text, mark))
+        return True
 
     async def _until_submitted(self, text: str) -> None:
         for number, pause in enumerate(LOOKS, 1):

@@ -34,12 +34,15 @@ class Sources:
     @ivar approvals: pending items, oldest first.
     @ivar plan_usage: the last telemetry, or C{None}.
     @ivar tunnel: C{running} and C{url}.
+    @ivar time_zone: what the service's own wall times are told in, at a moment in Unix
+        milliseconds.
     """
 
     cron_jobs: Callable[[Identity], int] = field(default=lambda identity: 0)
     approvals: Callable[[Identity], list[Any]] = _no_items
     plan_usage: Callable[[Identity], Any] = _none
     tunnel: Callable[[Identity], dict[str, Any]] = _no_tunnel
+    time_zone: Callable[[int], str] = field(default=lambda now: "UTC")
 
 
 class StatusService:
@@ -62,6 +65,7 @@ class StatusService:
     def describe(self, identity: Identity) -> dict[str, Any]:
         """Everything that C{identity} may see."""
         sessions, sources = self._sessions, self._sources
+        now = now_ms(self._clock)
         return {
             "version": self._version,
             "sessions": [sessions.describe(one.id) for one in sessions.list(identity)],
@@ -74,5 +78,6 @@ class StatusService:
                 "role": "admin" if identity.admin else "user",
                 "multiUser": self._multiuser,
             },
-            "serverTime": now_ms(self._clock),
+            "serverTime": now,
+            "timeZone": sources.time_zone(now),
         }

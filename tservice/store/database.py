@@ -47,6 +47,7 @@ class Database:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._flushing = True
 
     @classmethod
     def open(cls, path: Path, *, clock: IReactorTime, schemas: Schemas | None = None) -> Database:
@@ -82,7 +83,7 @@ class Database:
         return cls(_configure(connection))
 
     def query(self, sql: str, params: Params = ()) -> list[sqlite3.Row]:
-        """Every row of the answer.  C{INSERT ... RETURNING} is a query too."""
+        """Every row of the answer.  For reading alone: what it wrote might not be durable."""
         return self._connection.execute(sql, params).fetchall()
 
     def query_one(self, sql: str, params: Params = ()) -> sqlite3.Row | None:
@@ -96,8 +97,8 @@ class Database:
         @param durable: as for L{transaction}; inside one, that one's choice holds.
         @return: the number of rows changed.
         """
-        with self._policy(durable):
-            return self._connection.execute(sql, params).rowcount
+        self._flush_commits(durable)
+        return self._connection.execute(sql, params).rowcount
 
     def execute_many(self, sql: str, rows: Iterable[Params]) -> int:
         """Run a statement once for each of C{rows}; inside a transaction only, so that it is whole.
@@ -124,13 +125,13 @@ class Database:
         """
         if self._connection.in_transaction:
             raise NestedTransaction("a transaction is open already")
-        with self._policy(durable):
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._connection.execute("COMMIT")
-            finally:
-                self._roll_back()
+        self._flush_commits(durable)
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        finally:
+            self._roll_back()
 
     def close(self) -> None:
         """Close the file; may be called twice."""
@@ -141,17 +142,14 @@ class Database:
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
 
-    @contextmanager
-    def _policy(self, durable: bool) -> Iterator[None]:
-        """Commits in the block are flushed, or not; durable is the rule outside of any block."""
-        if durable or self._connection.in_transaction:
-            yield
-            return
-        self._connection.execute("PRAGMA synchronous = NORMAL")
-        try:
-            yield
-        finally:
-            self._connection.execute("PRAGMA synchronous = FULL")
+    def _flush_commits(self, durable: bool) -> None:
+        """Have the next commits flushed, or not; inside a transaction its own choice stays.
+
+        Switched only where it changes: typing is a row of commits that need no flush.
+        """
+        if durable != self._flushing and not self._connection.in_transaction:
+            self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            self._flushing = durable
 
 
 def _configure(connection: sqlite3.Connection) -> sqlite3.Connection:

@@ -17,6 +17,7 @@ from tservice.access.authenticators import (
     Everybody,
     HookAuthenticator,
 )
+from tservice.access.capabilities import Capabilities
 from tservice.access.cookies import CookieSessions
 from tservice.access.cookiestore import DatabaseCookieStore
 from tservice.access.failures import Failures
@@ -43,9 +44,11 @@ from tservice.push.store import PushStore
 from tservice.sessions.service import SessionService
 from tservice.store.database import Database
 from tservice.tap.base import Base
+from tservice.tap.tunnel import tunnel_operations, wire_qr_login
 from tservice.tokens.routes import TokenRoutes
 from tservice.tokens.service import TokenAuthenticator, TokenService
 from tservice.tokens.store import TokenStore
+from tservice.tunnel.service import Tunnel
 
 
 @frozen(kw_only=True)
@@ -60,6 +63,7 @@ class Ground:
     sockets: WebSockets
     streams: EventStreams
     pages: Pages
+    tunnel: Tunnel
     random: Callable[[int], bytes] = field(default=os.urandom)
 
     def drop(self, whose: Callable[[Identity], bool]) -> None:
@@ -73,10 +77,12 @@ class AccessParts:
     """Who may pass, and the routes of signing in and out.
 
     @ivar accounts: C{None} where nobody has to sign in.
+    @ivar capabilities: for what is opened by a word in a path.
     """
 
     gate: Gate
     accounts: IAccounts | None
+    capabilities: Capabilities
     operations: list[Operation]
 
 
@@ -90,7 +96,8 @@ def wire_access(ground: Ground, stack: ServiceStack) -> AccessParts:
     config = base.config
     secret = hooksecret.hook_secret(config.data_dir, ground.random)
     base.redactor.register(secret)
-    cookies = _cookies(ground)
+    capabilities = Capabilities(base.reactor, ground.random)
+    cookies = _cookies(ground, capabilities)
     tokens = TokenService(
         TokenStore(ground.database),
         base.reactor,
@@ -99,34 +106,60 @@ def wire_access(ground: Ground, stack: ServiceStack) -> AccessParts:
     )
     Closing("tokens", tokens.close).setServiceParent(stack)
     failures = Failures(base.reactor, ground.audit.failed)
-    accounts, routes = _accounts(ground, cookies, tokens, failures)
+
+    def forget(username: str) -> None:
+        login.forget(username)
+        capabilities.end(lambda known: known.username == username)
+
+    accounts, routes = _accounts(ground, cookies, tokens, failures, forget)
+    login = wire_qr_login(base, ground.tunnel, cookies, failures, accounts, stack)
     gate = Gate(
-        rules_of(config, ()),
+        rules_of(config, (), ground.tunnel.hosts),
         _authenticators(config.username, cookies, tokens, accounts),
         HookAuthenticator(secret),
         failures,
         lambda session_id: owner_of(ground.sessions, session_id),
         ground.pages.login_page,
     )
-    signing = AccessRoutes(cookies, accounts, failures, config.username, config.multiuser)
-    operations = [*signing.operations(), *routes, *TokenRoutes(tokens).operations()]
-    return AccessParts(gate=gate, accounts=accounts, operations=operations)
+    signing = AccessRoutes(
+        cookies, accounts, failures, config.username, config.multiuser, login.renew_all
+    )
+    operations = [
+        *signing.operations(),
+        *routes,
+        *TokenRoutes(tokens).operations(),
+        *tunnel_operations(ground.tunnel, login, cookies, lambda: ground.streams.count),
+    ]
+    return AccessParts(
+        gate=gate, accounts=accounts, capabilities=capabilities, operations=operations
+    )
 
 
-def _cookies(ground: Ground) -> CookieSessions:
+def _cookies(ground: Ground, capabilities: Capabilities) -> CookieSessions:
+    def revoked(ids: frozenset[str]) -> None:
+        ground.drop(lambda identity: identity.auth_session in ids)
+        capabilities.end(lambda known: known.auth_session in ids)
+
     return CookieSessions(
         DatabaseCookieStore(ground.database),
         ground.base.reactor,
         ground.random,
-        lambda ids: ground.drop(lambda identity: identity.auth_session in ids),
+        revoked,
         lambda session: note_login(ground.audit, session),
     )
 
 
 def _accounts(
-    ground: Ground, cookies: CookieSessions, tokens: TokenService, failures: Failures
+    ground: Ground,
+    cookies: CookieSessions,
+    tokens: TokenService,
+    failures: Failures,
+    forget: Callable[[str], None],
 ) -> tuple[IAccounts | None, list[Operation]]:
-    """Who there is, C{None} where no password is asked for, and the routes of accounts."""
+    """Who there is, C{None} where no password is asked for, and the routes of accounts.
+
+    @param forget: ends what could still open a session in an account's name.
+    """
     base = ground.base
     config = base.config
     if not config.multiuser:
@@ -136,6 +169,7 @@ def _accounts(
 
     def revoke(username: str) -> int:
         ended = cookies.revoke(lambda session: session.username == username)
+        forget(username)
         ground.drop(lambda identity: identity.username == username)
         if accounts.identity(username) is None:
             PushStore(ground.database).delete_all_of(username)

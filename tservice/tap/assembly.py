@@ -5,19 +5,23 @@ from __future__ import annotations
 import atexit
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from twisted.internet.task import deferLater
 
 from tservice import __version__
+from tservice.agents.approvals_build import local_zone
 from tservice.agents.telemetry_model import plan_usage_json
 from tservice.clis.routes import CliRoutes
+from tservice.core.identity import Identity
 from tservice.core.listening import Listener
 from tservice.core.stack import Closing, ServiceStack
 from tservice.core.threads import Threads
+from tservice.core.zone import zone_name
 from tservice.http.apidocs import ApiDocs
 from tservice.http.kernel import Kernel
 from tservice.http.metrics import Metrics, Values
@@ -38,6 +42,8 @@ from tservice.tap.features import wire_features
 from tservice.tap.ground import open_database, wire_clis, wire_mux
 from tservice.tap.root import Startup
 from tservice.tap.sessions import Sessions, wire_sessions
+from tservice.tap.tunnel import tunnel_status, wire_tunnel
+from tservice.tunnel.service import Tunnel
 
 
 def assemble(base: Base, stack: ServiceStack) -> None:
@@ -53,8 +59,9 @@ def assemble(base: Base, stack: ServiceStack) -> None:
     sessions = wire_sessions(
         base, database, settings, clis, mux, lambda: listener, threads, stack, audit.routes.typed
     )
+    tunnel = wire_tunnel(base, settings, lambda: listener, stack)
     sockets = WebSockets(base.reactor)
-    status = wire_status(base, sessions)
+    status = wire_status(base, sessions, tunnel, lambda caller: features.cron_jobs(caller))
     streams = wire_streams(base, sessions, status, stack)
     pages = Pages(Path(__file__).parents[1] / "static")
     ground = Ground(
@@ -66,22 +73,22 @@ def assemble(base: Base, stack: ServiceStack) -> None:
         sockets=sockets,
         streams=streams,
         pages=pages,
+        tunnel=tunnel,
     )
     access = wire_access(ground, stack)
-    features = wire_features(ground, access.accounts, settings, clis, stack)
-    metrics = wire_metrics(sessions, sockets, streams)
+    features = wire_features(ground, access.accounts, settings, clis, sessions.agents.agents, stack)
+    metrics = wire_metrics(sessions, sockets, streams, tunnel)
+    features.measure(metrics)
     operations = documented(
-        [
-            *access.operations,
-            *audit.routes.operations(),
-            *sessions.operations,
-            *SettingsRoutes(settings).operations(),
-            *CliRoutes(clis.service).operations(),
-            *StatusRoutes(status.describe).operations(),
-            *streams.operations(),
-            *metrics.operations(),
-            *features.operations,
-        ]
+        access.operations,
+        audit.routes.operations(),
+        sessions.operations,
+        SettingsRoutes(settings).operations(),
+        CliRoutes(clis.service).operations(),
+        StatusRoutes(status.describe).operations(),
+        streams.operations(),
+        metrics.operations(),
+        features.operations,
     )
     kernel = Kernel(
         operations, access.gate, pages, sockets, base.config.base_path, audit.routes.heard
@@ -100,11 +107,16 @@ def assemble(base: Base, stack: ServiceStack) -> None:
         service.setServiceParent(stack)
 
 
-def wire_status(base: Base, sessions: Sessions) -> StatusService:
+def wire_status(
+    base: Base, sessions: Sessions, tunnel: Tunnel, cron_jobs: Callable[[Identity], int]
+) -> StatusService:
     """The state that a client starts from."""
     sources = Sources(
+        cron_jobs=cron_jobs,
         approvals=sessions.asked.approvals.known,
         plan_usage=lambda identity: plan_usage_json(sessions.agents.agents.plan_usage()),
+        time_zone=partial(zone_name, local_zone(base.environ)),
+        tunnel=partial(tunnel_status, tunnel),
     )
     return StatusService(
         base.reactor, __version__, sessions.service, base.config.multiuser, sources
@@ -127,15 +139,17 @@ def wire_streams(
     return streams
 
 
-def documented(operations: list[Operation]) -> list[Operation]:
-    """C{operations}, and the routes of their own description."""
+def documented(*groups: Iterable[Operation]) -> list[Operation]:
+    """All operations, and the routes of their own description."""
     docs = ApiDocs(__version__)
-    every = [*operations, *docs.operations()]
+    every = [*chain.from_iterable(groups), *docs.operations()]
     docs.cover(every)
     return every
 
 
-def wire_metrics(sessions: Sessions, sockets: WebSockets, streams: EventStreams) -> Metrics:
+def wire_metrics(
+    sessions: Sessions, sockets: WebSockets, streams: EventStreams, tunnel: Tunnel
+) -> Metrics:
     """What C{GET /metrics} tells beside the requests."""
     metrics = Metrics()
 
@@ -148,6 +162,7 @@ def wire_metrics(sessions: Sessions, sockets: WebSockets, streams: EventStreams)
         ("websockets", "WebSockets open.", lambda: sockets.count),
         ("event_streams", "Clients of the event stream.", lambda: streams.count),
         ("parked_waits", "Waits held open.", sessions.waiting.parked),
+        ("tunnel_up", "Whether the tunnel is up.", lambda: len(tunnel.hosts())),
     ):
         metrics.gauge(name, text, partial(_single, count))
     return metrics

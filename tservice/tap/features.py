@@ -9,11 +9,16 @@ from collections.abc import Callable
 from attrs import frozen
 
 from tservice.access.interfaces import IAccounts
+from tservice.agents.interfaces import IAgents
 from tservice.clis.build import Clis
+from tservice.core.identity import Identity
 from tservice.core.stack import Closing, ServiceStack
 from tservice.core.threads import IThreads
+from tservice.cron.routes import CronRoutes
+from tservice.cron.service import CronService
 from tservice.doctor.build import Doctor, build_doctor
 from tservice.git.build import Git, build_git
+from tservice.http.metrics import Metrics
 from tservice.http.operations import Operation
 from tservice.notify.build import Webhooks, build_webhooks
 from tservice.sessions.service import SessionService
@@ -21,15 +26,22 @@ from tservice.settings.service import SettingsService
 from tservice.store.database import Database
 from tservice.tap.access import Ground
 from tservice.tap.base import Base
+from tservice.tap.cron import wire_cron
 from tservice.tap.push import wire_push
 
 
 @frozen(kw_only=True)
 class Features:
-    """What they answer, and what is to begin once the sessions are open."""
+    """What they answer, and what is to begin once the sessions are open.
+
+    @ivar cron_jobs: how many scheduled jobs a caller may see.
+    @ivar measure: adds what they count to the metrics.
+    """
 
     operations: list[Operation]
     start: Callable[[], None]
+    cron_jobs: Callable[[Identity], int]
+    measure: Callable[[Metrics], None]
 
 
 def wire_features(
@@ -37,20 +49,38 @@ def wire_features(
     accounts: IAccounts | None,
     settings: SettingsService,
     clis: Clis,
+    agents: IAgents,
     stack: ServiceStack,
 ) -> Features:
     """Everything that stands around the sessions."""
     base, database, sessions = ground.base, ground.database, ground.sessions
     webhooks = wire_webhooks(base, database, settings, sessions, stack)
+    cron = wire_cron(ground, accounts, agents, clis, stack)
+
+    def start() -> None:
+        # First, for it hears of runs that fail at once.
+        webhooks.start()
+        cron.start()
+        ground.tunnel.keep(settings.get().tunnel_enabled)
+
     return Features(
         operations=[
             *wire_git(base, ground.threads, sessions, stack).operations(),
             *webhooks.operations(),
             *wire_doctor(base, clis, stack).operations(),
             *wire_push(base, database, settings, ground.threads, sessions, accounts, stack),
+            *CronRoutes(cron).operations(),
         ],
-        start=webhooks.start,
+        start=start,
+        cron_jobs=lambda caller: len(cron.jobs(caller)),
+        measure=lambda metrics: measure_cron(cron, metrics),
     )
+
+
+def measure_cron(cron: CronService, metrics: Metrics) -> None:
+    """What the metrics tell of scheduled jobs."""
+    metrics.gauge("cron_jobs", "Scheduled jobs there are.", cron.job_counts, ["enabled"])
+    metrics.gauge("cron_runs", "Runs of jobs that are kept.", cron.run_counts, ["status"])
 
 
 def wire_git(base: Base, threads: IThreads, sessions: SessionService, stack: ServiceStack) -> Git:

@@ -14,6 +14,7 @@ from twisted.python.components import Componentized
 from tservice.core.errors import StartError
 from tservice.core.listening import Listener
 from tservice.core.lock import FolderLock
+from tservice.core.memory import settle
 from tservice.core.stack import ServiceStack
 from tservice.core.tasks import spawn
 from tservice.core.twistdlog import LogService
@@ -95,6 +96,7 @@ class Startup(Service):
             self._log.failure("the sessions could not be taken up")
             self._give_up()
             return
+        settle()
         self._listener.open()
         urls = ", ".join(self._listener.urls(self._base.config.base_path))
         self._log.info("ready at {urls}", urls=urls, event="ready")

@@ -116,6 +116,7 @@ export function answer(state: MockState, call: Call): unknown {
     return { order: [...state.sessions.keys()] };
   }
   if (what === "approvals") return state.approvals.route(call.method, call.path, call.body);
+  if (what === "cron") return state.cron.route(call.method, call.path, call.body);
   if (what === "push") return push(state, call);
   if (what === "logout") return {};
   throw new Refused(404, "NOT_FOUND", `Route ${call.method} /${call.path.join("/")} not found`);

@@ -6,6 +6,7 @@
  * Listens on the loopback address only. POST /mock/drop?code=1006, /mock/down?ms=3000 and
  * /mock/event?name=session:blocked&id=... make trouble on demand. /mock/approval?kind=permission&id=...
  * raises an item, /mock/next?answer=409 and ?input=422 refuse the next one, ?hold=3000 holds prompts,
+ * /mock/cron?job=...&failure=... fires a job as its schedule does, with a reason to fail if there is one,
  * /mock/plan?five=85 tells of plan usage, /mock/limit?id=...&minutes=42 pauses a session.
  */
 import { createReadStream, existsSync, statSync } from "node:fs";
@@ -16,6 +17,7 @@ import { WebSocketServer } from "ws";
 import { Refused } from "./refused.ts";
 import { answer, readBody } from "./routes.ts";
 import { seedSessions } from "./seed.ts";
+import { seedCron } from "./seedcron.ts";
 import { MockState } from "./state.ts";
 
 const { values } = parseArgs({
@@ -40,7 +42,10 @@ const TYPES: Record<string, string> = {
 };
 
 const state = new MockState();
-if (!values.empty) seedSessions(state);
+if (!values.empty) {
+  seedSessions(state);
+  seedCron(state);
+}
 let downUntil = 0;
 
 function json(response: ServerResponse, status: number, body: unknown): void {
@@ -89,6 +94,12 @@ function agentTrouble(url: URL): void {
   }
 }
 
+function fire(url: URL): void {
+  state.cron.nextFailure = url.searchParams.get("failure") ?? "";
+  const job = state.cron.jobs.find((each) => each.name === url.searchParams.get("job"));
+  if (job) state.cron.run(job.id, "scheduled");
+}
+
 function trouble(url: URL, response: ServerResponse): void {
   if (url.pathname === "/mock/drop")
     for (const each of state.sessions.values()) each.drop(Number(url.searchParams.get("code") ?? 1006));
@@ -100,6 +111,7 @@ function trouble(url: URL, response: ServerResponse): void {
     for (const each of state.sessions.values()) each.drop(1001);
     setTimeout(() => state.dropStreams(), 100);
   }
+  if (url.pathname === "/mock/cron") fire(url);
   agentTrouble(url);
   json(response, 200, {});
 }

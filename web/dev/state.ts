@@ -3,6 +3,8 @@ import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { CliEntry, NewSessionBody, ServiceState, Session, Settings } from "../src/api/types.ts";
 import { MockApprovals } from "./approvals.ts";
+import type { Definition } from "../src/cron/job.ts";
+import { type Launcher, type Made, MockCron, ZONE } from "./cron.ts";
 import { MockInput } from "./input.ts";
 import { type Hub, MockSession } from "./session.ts";
 
@@ -28,9 +30,10 @@ function cli(
   return installCommand === undefined ? entry : { ...entry, installCommand };
 }
 
-export class MockState implements Hub {
+export class MockState implements Hub, Launcher {
   readonly sessions = new Map<string, MockSession>();
   readonly approvals = new MockApprovals(this);
+  readonly cron = new MockCron(this, this);
   readonly input = new MockInput();
   readonly pushEndpoints = new Set<string>();
   planUsage: unknown = null;
@@ -73,9 +76,11 @@ export class MockState implements Hub {
     return {
       version: "0.1.0-mock",
       sessions: [...this.sessions.values()].map((each) => each.record),
+      cronJobs: this.cron.jobs.length,
       approvals: this.approvals.list(),
       planUsage: this.planUsage,
       serverTime: Date.now(),
+      timeZone: ZONE,
     };
   }
 
@@ -122,6 +127,22 @@ export class MockState implements Hub {
     this.sessions.set(id, session);
     this.publish("session:created", record);
     return session;
+  }
+
+  launch({ agentType, workingDir, name, promptText }: Definition): Made {
+    const session = this.add({ mode: agentType, workingDir, name });
+    session.run();
+    setTimeout(() => session.prompted(promptText ?? ""), 300);
+    return session.record;
+  }
+
+  others(mode: string, own: ReadonlySet<string>): number {
+    const live = [...this.sessions.values()].map((each) => each.record);
+    return live.filter((each) => each.mode === mode && each.pid !== null && !own.has(each.id)).length;
+  }
+
+  end(id: string): void {
+    if (this.sessions.has(id)) this.remove(id);
   }
 
   remove(id: string): void {

@@ -252,6 +252,15 @@ class HeardTests(AuditCase):
         self.assertNotIn("hash", page["entries"][0])
         self.assertEqual(400, self.api.get("/api/admin/audit?limit=501").status)
 
+    def test_operations_by_their_path(self) -> None:
+        """Whatever the method; a word without a path is not one of them."""
+        for action in ("POST /api/tokens", "DELETE /api/tokens/{id}", "PUT /api/x", "login"):
+            self.log.record(Entry(action=action))
+        page = self.api.get("/api/admin/audit?path=/api/tokens").data
+        found = [entry["action"] for entry in page["entries"]]
+        self.assertEqual(["DELETE /api/tokens/{id}", "POST /api/tokens"], found)
+        self.assertEqual(400, self.api.get(f"/api/admin/audit?path={'x' * 257}").status)
+
     def test_a_fault_of_the_log_is_not_the_caller_s(self) -> None:
         def fail(call: Call, outcome: object) -> None:
             raise ZeroDivisionError

@@ -251,6 +251,7 @@ class HealthTests(SynchronousTestCase):
                 "tunnel": {"running": False, "url": None},
                 "user": {"username": "admin", "role": "admin", "multiUser": False},
                 "serverTime": 5,
+                "timeZone": "UTC",
             },
             found,
         )

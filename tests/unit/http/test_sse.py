@@ -133,10 +133,12 @@ class StreamTests(SynchronousTestCase):
             (Audience.OWNER, "bob"),
             (Audience.OWNER, None),
             (Audience.ADMINS, "ann"),
+            (Audience.PERSON, "ann"),
+            (Audience.PERSON, "root"),
         ):
             self.happen(audience=audience, owner=owner)
         self.assertEqual(["b1-0", "b1-1", "b1-2"], [i for i, _, _ in events(ann.value())])
-        self.assertEqual(6, len(events(root.value())))
+        self.assertEqual(7, len(events(root.value())))
 
     def test_cap(self) -> None:
         clients = [self.listen() for _ in range(MAX_CLIENTS)]

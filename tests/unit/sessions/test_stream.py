@@ -117,6 +117,19 @@ class StreamTests(SynchronousTestCase):
         self.assertEqual(b"abc", wire.data)
         self.assertEqual([1, 2], wire.sizes)
 
+    def test_an_echo_is_not_held_back_by_output_just_before_it(self) -> None:
+        _, wire = self.attach()
+        self.clock.advance(1)
+        self.hosted.emit(b"a")
+        self.clock.advance(QUIET / 4)
+        self.successResultOf(Deferred.fromCoroutine(self.pane.write(b"k")))
+        self.assertEqual(b"ak", wire.data)
+        self.clock.advance(QUIET / 4)
+        self.hosted.emit(b"b")
+        self.assertEqual(b"ak", wire.data)
+        self.clock.advance(QUIET)
+        self.assertEqual([1, 1, 1], wire.sizes)
+
     def test_a_flood_leaves_in_frames(self) -> None:
         _, wire = self.attach()
         self.clock.advance(1)

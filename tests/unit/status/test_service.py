@@ -57,6 +57,7 @@ class StatusTests(SynchronousTestCase):
                     "multiUser": True,
                 },
                 "serverTime": 12500,
+                "timeZone": "UTC",
             },
             self.status().describe(USER),
         )
@@ -71,10 +72,12 @@ class StatusTests(SynchronousTestCase):
             cron_jobs=lambda identity: 3,
             approvals=lambda identity: [{"id": identity.username}],
             tunnel=lambda identity: {"running": True, "url": "https://x"},
+            time_zone=lambda now: f"zone at {now}",
         )
         found = status.describe(USER)
         self.assertEqual((3, [{"id": "ann"}]), (found["cronJobs"], found["approvals"]))
         self.assertEqual("https://x", found["tunnel"]["url"])
+        self.assertEqual("zone at 12500", found["timeZone"])
 
     def test_it_is_what_the_document_promises(self) -> None:
         StatusAnswer.model_validate(self.status().describe(USER))

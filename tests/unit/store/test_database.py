@@ -299,24 +299,31 @@ class StatementTests(SynchronousTestCase):
             self.assertEqual(2, self.database.execute_many(sql, [("ada",), ("bob",)]))
         self.assertEqual(["ada", "bob"], self.pets())
 
-    def test_fast_transactions_switch_the_flush_off_for_themselves_only(self) -> None:
+    def test_each_commit_is_flushed_or_not_as_its_own_choice_says(self) -> None:
         def level() -> int:
             found: int = self.database.query("PRAGMA synchronous")[0][0]
             return found
 
-        with self.database.transaction(durable=False):
-            self.assertEqual(1, level())
-            self.database.execute("DELETE FROM pets")
-            self.assertEqual(1, level())
-        self.assertEqual(2, level())
+        def committed(durable: bool) -> int:
+            with self.database.transaction(durable=durable):
+                self.database.execute("DELETE FROM pets", durable=not durable)
+                return level()
+
+        def alone(durable: bool) -> int:
+            self.database.execute("DELETE FROM pets", durable=durable)
+            return level()
+
+        normal, full = 1, 2
+        self.assertEqual(full, level())
+        for commit in (committed, alone):
+            for durable in (False, False, True, True, False, True):
+                self.assertEqual(full if durable else normal, commit(durable))
+
+    def test_a_fast_transaction_that_fails_leaves_the_next_one_durable(self) -> None:
         with self.assertRaises(sqlite3.Error), self.database.transaction(durable=False):
             self.database.execute("INSERT INTO nowhere VALUES (1)")
-        self.assertEqual(2, level())
-        self.database.execute("DELETE FROM pets", durable=False)
-        self.assertEqual(2, level())
         with self.database.transaction():
-            self.database.execute("DELETE FROM pets", durable=False)
-            self.assertEqual(2, level())
+            self.assertEqual(2, self.database.query("PRAGMA synchronous")[0][0])
 
     def test_close_twice(self) -> None:
         self.database.close()

@@ -17,6 +17,24 @@ export function reportUnauthorized(): void {
   for (const listener of onUnauthorized) listener();
 }
 
+const onForbidden = new Set<Listener>();
+
+/** Tell `listener` whenever this person's password may have to be changed first (wire 22). */
+export function whenForbidden(listener: Listener): () => void {
+  onForbidden.add(listener);
+  return () => onForbidden.delete(listener);
+}
+
+export function reportForbidden(): void {
+  for (const listener of onForbidden) listener();
+}
+
+function report(error: unknown, anonymous: boolean): void {
+  if (!(error instanceof ApiError) || anonymous) return;
+  if (error.status === 401) reportUnauthorized();
+  if (error.code === "PASSWORD_CHANGE_REQUIRED") reportForbidden();
+}
+
 function retryAfterOf(response: Response): number | undefined {
   const value = Number(response.headers.get("Retry-After"));
   return Number.isFinite(value) && value > 0 ? value : undefined;
@@ -68,7 +86,7 @@ export async function request<T>(method: string, path: string, options: RequestO
     };
     return unwrap(answer) as T;
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401 && !options.anonymous) reportUnauthorized();
+    report(error, options.anonymous === true);
     throw error;
   }
 }

@@ -47,8 +47,11 @@ export interface ServiceState {
   approvals?: unknown[];
   /** The plan's limits as told last; null where nobody told. */
   planUsage?: unknown;
+  cronJobs?: number;
   user?: unknown;
   serverTime?: number;
+  /** Where the service's clocks are: an IANA name or an offset such as `+02:00`. */
+  timeZone?: string;
 }
 
 export interface CliEntry {

@@ -1,5 +1,7 @@
 import { SessionNotice } from "../agents/SessionNotice.tsx";
+import { FirstPassword } from "../auth/FirstPassword.tsx";
 import { Login } from "../auth/Login.tsx";
+import { passwordDue } from "../auth/me.ts";
 import { signedOut } from "../auth/state.ts";
 import { HistoryHost } from "../history/HistoryHost.tsx";
 import { Drawer } from "../sessions/Drawer.tsx";
@@ -48,10 +50,15 @@ function Shell() {
   );
 }
 
+function Front() {
+  if (signedOut.value) return <Login />;
+  return passwordDue.value ? <FirstPassword /> : <Shell />;
+}
+
 export function App() {
   return (
     <>
-      {signedOut.value ? <Login /> : <Shell />}
+      <Front />
       <Toasts />
       <Tip />
     </>

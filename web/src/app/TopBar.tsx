@@ -1,5 +1,7 @@
 import { PlanChips } from "../agents/PlanChips.tsx";
 import { Bell } from "../approvals/Bell.tsx";
+import { me } from "../auth/me.ts";
+import { canSignOut, leave } from "../auth/state.ts";
 import { drawerOpen } from "../sessions/Drawer.tsx";
 import { newSessionOpen } from "../sessions/newsession.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
@@ -14,16 +16,25 @@ import { availablePages, openPage } from "./registry.ts";
 
 const openNew = () => (newSessionOpen.value = true);
 
+function leaveItem(): MenuItem[] {
+  if (!canSignOut.value) return [];
+  const name = me.value?.username;
+  return [
+    { label: name ? `Sign out · ${name}` : "Sign out", icon: "leave", group: true, act: () => void leave() },
+  ];
+}
+
 function pageItems(): MenuItem[] {
-  return availablePages().map((page) => {
+  const pages = availablePages().map((page) => {
     const count = page.count?.() ?? 0;
     return {
       label: count > 0 ? `${page.title} (${count})` : page.title,
       icon: page.icon,
       keys: page.keys,
-      act: () => (openPage.value = page.id),
+      act: () => void (openPage.value = page.id),
     };
   });
+  return [...pages, ...leaveItem()];
 }
 
 /** On a phone the row of tabs gives way to the name of the one session and the list behind it. */

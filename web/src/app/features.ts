@@ -1,9 +1,23 @@
 /** Every feature that registers pages, in one list. */
 import { registerApprovals } from "../approvals/page.ts";
+import { registerAudit } from "../audit/page.ts";
+import { registerCron } from "../cron/page.ts";
+import { registerDevices } from "../devices/page.ts";
 import { registerHelp } from "../shortcuts/page.ts";
 import { registerSettings } from "../settings/page.ts";
+import { registerTokens } from "../tokens/page.ts";
+import { registerUsers } from "../users/page.ts";
 
-const FEATURES = [registerApprovals, registerSettings, registerHelp];
+const FEATURES = [
+  registerApprovals,
+  registerCron,
+  registerDevices,
+  registerTokens,
+  registerUsers,
+  registerAudit,
+  registerSettings,
+  registerHelp,
+];
 
 export function registerFeatures(): void {
   for (const register of FEATURES) register();

@@ -1,32 +1,115 @@
-import { signal } from "@preact/signals";
-import { signOut } from "../api/calls.ts";
-import { whenUnauthorized } from "../api/client.ts";
+import { computed, effect, signal } from "@preact/signals";
+import { signIn, signOut } from "../api/calls.ts";
+import { whenForbidden, whenUnauthorized } from "../api/client.ts";
+import { ApiError } from "../api/errors.ts";
+import { serviceUrl } from "../api/paths.ts";
 import { readStored, writeStored } from "../settings/prefs.ts";
-import { stopStream } from "../stream/connection.ts";
-import { failed } from "../ui/toasts.ts";
+import { holdStream, restartStream, stopStream } from "../stream/connection.ts";
+import { failed, say } from "../ui/toasts.ts";
+import { changePassword, readMe } from "./calls.ts";
+import { isMultiUser, me, passwordDue, readPerson } from "./me.ts";
 
 /** Nobody is signed in, and the service wants somebody to be. */
 export const signedOut = signal(false);
 
+/** The service ended what was open: somebody revoked it, or its time was over. */
+export const wasEnded = signal(false);
+
 const KEY = "tservice.signedin";
 
-/** This browser signed in by the form: only then is there something to sign out of. */
-export const canSignOut = signal(false);
+/** This browser signed in, by the form or a QR code: only then is there something to sign out of. */
+export const holdsCookie = signal(false);
+
+export const canSignOut = computed(() => holdsCookie.value || isMultiUser.value);
+
+/**
+ * The password of the last sign-in, for as long as it must be changed: whoever has just copied a
+ * one-time password into the form need not find it again.
+ */
+let justTyped = "";
+
+export const knowsCurrent = signal(false);
+
+function keepTyped(password: string): void {
+  justTyped = password;
+  knowsCurrent.value = password !== "";
+}
 
 function lockUp(): void {
   signedOut.value = true;
+  keepTyped("");
   stopStream();
 }
 
-export function startAuth(): void {
-  canSignOut.value = readStored(KEY) === "yes";
-  whenUnauthorized(lockUp);
+function unauthorized(): void {
+  wasEnded.value ||= me.peek() !== undefined;
+  me.value = undefined;
+  lockUp();
 }
 
-export function signedIn(): void {
+async function lookAgain(): Promise<void> {
+  try {
+    me.value = readPerson(await readMe());
+  } catch (error) {
+    // The stream tries again by itself, and says in the banner that it does.
+    if (!(error instanceof ApiError)) throw error;
+    console.warn("the service does not say who this is", error.message);
+  }
+}
+
+export function startAuth(): void {
+  holdsCookie.value = readStored(KEY) === "yes";
+  whenUnauthorized(unauthorized);
+  whenForbidden(() => void lookAgain());
+  effect(() => {
+    if (passwordDue.value) stopStream();
+    last = me.value?.username ?? last;
+  });
+}
+
+export function rememberCookie(): void {
   writeStored(KEY, "yes");
-  canSignOut.value = true;
+  holdsCookie.value = true;
+}
+
+/** Begin anew: nothing of a person's, terminals, drafts and lists, stays in this page's memory. */
+function startOver(): void {
+  location.replace(serviceUrl("./", document.baseURI));
+}
+
+/** Whoever was in last on this page. */
+let last: string | undefined;
+
+/** @throws ApiError as the service refuses it. */
+export async function enter(username: string, password: string): Promise<void> {
+  const person = readPerson(await signIn(username, password));
+  rememberCookie();
+  if (last !== undefined && last !== person?.username) return startOver();
+  me.value = person;
+  wasEnded.value = false;
   signedOut.value = false;
+  if (passwordDue.value) keepTyped(password);
+  else restartStream();
+}
+
+/**
+ * @param current the present password; empty for the one that was just typed to sign in.
+ * @throws ApiError as the service refuses it.
+ */
+export async function setPassword(current: string, wanted: string): Promise<void> {
+  holdStream();
+  try {
+    await changePassword(current || justTyped, wanted);
+  } catch (error) {
+    if (!passwordDue.peek()) restartStream();
+    throw error;
+  }
+  keepTyped("");
+  const before = me.peek();
+  if (before) me.value = { ...before, mustChangePassword: false };
+  rememberCookie();
+  say("good", "The password is changed", "Your other devices are signed out.");
+  restartStream();
 }
 
 const farewells = new Set<() => Promise<void>>();
@@ -36,13 +119,26 @@ export function beforeSignOut(farewell: () => Promise<void>): void {
   farewells.add(farewell);
 }
 
+/** Back to the form, for another account than one that has opened nothing yet. */
+export function forgetPerson(): void {
+  me.value = undefined;
+  wasEnded.value = false;
+  lockUp();
+}
+
+/** The service has ended this device's session, as it was asked to. */
+export function afterSignOut(): void {
+  writeStored(KEY, "no");
+  holdsCookie.value = false;
+  forgetPerson();
+  startOver();
+}
+
 export async function leave(): Promise<void> {
   try {
     for (const farewell of farewells) await farewell();
     await signOut();
-    writeStored(KEY, "no");
-    canSignOut.value = false;
-    lockUp();
+    afterSignOut();
   } catch (error) {
     failed("Not signed out", error);
   }

@@ -2,7 +2,6 @@
 import { useState } from "preact/hooks";
 import { textOf } from "../api/errors.ts";
 import type { CliEntry } from "../api/types.ts";
-import { shortPath } from "../lib/format.ts";
 import { readStored, writeStored } from "../settings/prefs.ts";
 import { clis, sessions, settings } from "../store/state.ts";
 import { currentView } from "../terminal/current.ts";
@@ -12,6 +11,7 @@ import { focusHome } from "../ui/focushome.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { say } from "../ui/toasts.ts";
 import { create } from "./actions.ts";
+import { Folders } from "./Folders.tsx";
 import {
   bodyOf,
   canLaunch,
@@ -22,9 +22,8 @@ import {
   parseRemembered,
   recentFolders,
   remember,
+  REMEMBERED_KEY,
 } from "./newsession.ts";
-
-const KEY = "tservice.newsession";
 
 async function copyCommand(entry: CliEntry): Promise<void> {
   if (await copyText(entry.installCommand ?? "")) say("good", "Copied", `Run it to install ${entry.label}.`);
@@ -64,20 +63,6 @@ function Choice({ entry, chosen, onChoose }: { entry: CliEntry; chosen: boolean;
   );
 }
 
-function Folders({ folders, onChoose }: { folders: string[]; onChoose: (folder: string) => void }) {
-  if (folders.length === 0) return null;
-  return (
-    <div class="chips" role="group" aria-label="Recent folders">
-      {folders.map((folder) => (
-        <button type="button" class="chip" key={folder} title={folder} onClick={() => onChoose(folder)}>
-          <Icon name="folder" size={14} />
-          {shortPath(folder)}
-        </button>
-      ))}
-    </div>
-  );
-}
-
 interface FieldProps {
   label: string;
   hint: string;
@@ -111,7 +96,7 @@ function TextField({ label, hint, value, placeholder, testid, list, onInput }: F
 }
 
 function useDraft() {
-  const kept = parseRemembered(readStored(KEY));
+  const kept = parseRemembered(readStored(REMEMBERED_KEY));
   const first = firstDraft(clis.value, kept, settings.value);
   const [changes, setChanges] = useState<Partial<Draft>>({});
   // The list of CLIs may come after the dialog has opened.
@@ -126,7 +111,7 @@ function useDraft() {
     setBusy(true);
     try {
       await create(bodyOf(draft, currentView.peek()?.grid));
-      writeStored(KEY, JSON.stringify(remember(kept, draft)));
+      writeStored(REMEMBERED_KEY, JSON.stringify(remember(kept, draft)));
       newSessionOpen.value = false;
       // Behind the dialog's own return of the focus: whoever makes a session wants to type there.
       setTimeout(focusHome);
@@ -173,10 +158,7 @@ function Form() {
             <option key={folder} value={folder} />
           ))}
         </datalist>
-        <Folders
-          folders={folders.filter((folder) => folder !== draft.workingDir).slice(0, 4)}
-          onChoose={(workingDir) => set({ workingDir })}
-        />
+        <Folders folders={folders} chosen={draft.workingDir} onChoose={(workingDir) => set({ workingDir })} />
         <TextField
           label="Name"
           hint="optional"

@@ -17,6 +17,9 @@ export interface Remembered {
 
 export const FOLDERS_MAX = 8;
 
+/** Where this browser keeps what was chosen last. */
+export const REMEMBERED_KEY = "tservice.newsession";
+
 export function parseRemembered(text: string | null): Remembered {
   try {
     const value = JSON.parse(text ?? "{}") as { mode?: unknown; folders?: unknown } | null;

@@ -3,7 +3,7 @@ import { AgentSettings } from "../agents/AgentSettings.tsx";
 import { writeSettings } from "../api/calls.ts";
 import { textOf } from "../api/errors.ts";
 import type { Settings } from "../api/types.ts";
-import { canSignOut, leave } from "../auth/state.ts";
+import { AccountSettings } from "../auth/AccountSettings.tsx";
 import { NotificationSettings } from "../notifications/NotificationSettings.tsx";
 import { canLaunch } from "../sessions/newsession.ts";
 import { cliOf, clis, serviceVersion, settings } from "../store/state.ts";
@@ -196,6 +196,7 @@ function Service() {
 export function SettingsPage() {
   return (
     <div class="settings">
+      <AccountSettings />
       <Look />
       <Terminal />
       <AgentSettings />
@@ -203,11 +204,6 @@ export function SettingsPage() {
       <Service />
       <footer class="settings-foot dim">
         <span>tservice {serviceVersion.value}</span>
-        {canSignOut.value && (
-          <button type="button" class="button" onClick={() => void leave()} data-testid="sign-out">
-            Sign out
-          </button>
-        )}
       </footer>
     </div>
   );

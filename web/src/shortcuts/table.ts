@@ -12,6 +12,7 @@ export type Action =
   | "search"
   | "history"
   | "approvals"
+  | "cron"
   | "prompt"
   | "settings"
   | "help"
@@ -169,6 +170,15 @@ export const SHORTCUTS: readonly Shortcut[] = [
     shift: true,
     keys: "Alt+Shift+A",
     text: "What waits for you; 1 … 9 choose an option there",
+    group: "Page",
+  },
+  {
+    action: "cron",
+    codes: ["KeyJ"],
+    alt: true,
+    shift: true,
+    keys: "Alt+Shift+J",
+    text: "Scheduled jobs",
     group: "Page",
   },
   {

@@ -3,6 +3,7 @@ import { computed, signal } from "@preact/signals";
 import { listClis, readSession, readSettings } from "../api/calls.ts";
 import { ApiError } from "../api/errors.ts";
 import type { CliEntry, ServiceState, Session, Settings } from "../api/types.ts";
+import { browserZone, knownZone } from "../lib/zone.ts";
 import { onServerEvent } from "../stream/events.ts";
 import { failed } from "../ui/toasts.ts";
 import { apply, attend, displayed, EMPTY, remove, seed, upsert } from "./sessions.ts";
@@ -11,6 +12,8 @@ export const sessionList = signal(EMPTY);
 export const clis = signal<CliEntry[]>([]);
 export const settings = signal<Settings>({});
 export const serviceVersion = signal("");
+/** The zone of times that are the service's own; this browser's where it does not tell. */
+export const serviceZone = signal(browserZone());
 export const activeId = signal<string | undefined>(undefined);
 
 export const sessions = computed(() => displayed(sessionList.value));
@@ -79,6 +82,7 @@ function initEvent(data: unknown): void {
   const state = data as ServiceState;
   sessionList.value = seed(state.sessions ?? [], sessionList.value);
   serviceVersion.value = state.version ?? "";
+  serviceZone.value = knownZone(state.timeZone);
   void loadClis();
   void loadSettings();
 }

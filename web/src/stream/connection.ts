@@ -1,6 +1,6 @@
 /** The page's one event stream and what its state means to the person. */
 import { signal } from "@preact/signals";
-import { reportUnauthorized } from "../api/client.ts";
+import { reportForbidden, reportUnauthorized } from "../api/client.ts";
 import { EventStream, type StreamState } from "./eventstream.ts";
 import { tellServerEvent } from "./events.ts";
 import { openStream } from "./open.ts";
@@ -53,7 +53,6 @@ function changed(state: StreamState): void {
     restarting.value = false;
     tellWakers("back");
   }
-  if (state === "signed-out") reportUnauthorized();
 }
 
 const stream = new EventStream({
@@ -62,6 +61,7 @@ const stream = new EventStream({
   random: Math.random,
   onMessage: receive,
   onState: changed,
+  onRefused: (status) => (status === 401 ? reportUnauthorized() : reportForbidden()),
   onSilence: () => tellWakers("doubt"),
 });
 
@@ -83,6 +83,11 @@ export function startStream(): void {
   addEventListener("offline", () => (streamState.value = "offline"));
   document.addEventListener("visibilitychange", visibility);
   stream.connect();
+}
+
+/** While the service is about to end every connection of this person: no trying again. */
+export function holdStream(): void {
+  stream.suspend();
 }
 
 /** After signing in: everything is read anew. */

@@ -40,6 +40,7 @@ function setUp() {
   const names: string[] = [];
   let online = true;
   let silences = 0;
+  const refusals: number[] = [];
   const stream = new EventStream({
     open: (lastId, signal) =>
       new Promise<Opened>((resolve, reject) => {
@@ -51,6 +52,7 @@ function setUp() {
     random: () => 1,
     onMessage: (message) => names.push(message.event),
     onState: (state) => states.push(state),
+    onRefused: (status) => refusals.push(status),
     onSilence: () => (silences += 1),
   });
   stream.connect();
@@ -64,6 +66,7 @@ function setUp() {
     last,
     settle,
     silences: () => silences,
+    refusals,
     goOffline: () => (online = false),
   };
 }
@@ -154,13 +157,22 @@ describe("EventStream", () => {
   });
 
   test("503 is tried again, 401 is not", async () => {
-    const { attempts, states, last } = setUp();
+    const { attempts, states, last, refusals } = setUp();
     last().open(503);
     await vi.advanceTimersByTimeAsync(500);
     expect(attempts).toHaveLength(2);
     last().open(401);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(states.at(-1)).toBe("signed-out");
+    expect(refusals).toEqual([401]);
+    expect(attempts).toHaveLength(2);
+  });
+
+  test("403 is told, and tried again", async () => {
+    const { attempts, last, refusals } = setUp();
+    last().open(403);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(refusals).toEqual([403]);
     expect(attempts).toHaveLength(2);
   });
 

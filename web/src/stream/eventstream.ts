@@ -25,6 +25,8 @@ export interface StreamEnvironment {
   random(): number;
   onMessage(message: Message): void;
   onState(state: StreamState): void;
+  /** The service refuses: 401 ends the trying, 403 may pass (a password that must be changed). */
+  onRefused(status: 401 | 403): void;
   /** The stream was silent for too long: other connections over this network are in doubt too. */
   onSilence(): void;
 }
@@ -92,7 +94,8 @@ export class EventStream {
     try {
       const { status, text } = await this.env.open(this.lastId, controller.signal);
       if (controller !== this.current) return;
-      if (status === 401) return this.suspend();
+      if (status === 401) this.suspend();
+      if (status === 401 || status === 403) this.env.onRefused(status);
       if (status === 200) await this.consume(text, controller);
     } catch {
       // A lost connection, whatever its name: the retry below is the answer to each.

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { focusHome } from "./focushome.ts";
 import { IconButton } from "./IconButton.tsx";
+import { comeToFront } from "./topdialog.ts";
 
 /** The browser would start at the close button: the first choice or field is of more use. */
 function startInside(dialog: HTMLDialogElement): void {
@@ -28,8 +29,10 @@ export function Dialog({ title, onClose, children, footer, testid, ...rest }: Pr
     if (!dialog) return;
     const before = document.activeElement;
     dialog.showModal();
+    const leaveFront = comeToFront(dialog);
     startInside(dialog);
     return () => {
+      leaveFront();
       dialog.close();
       if (before instanceof HTMLElement) before.focus();
       // It may be gone or hidden by now.

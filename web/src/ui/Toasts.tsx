@@ -1,7 +1,22 @@
+import { effect } from "@preact/signals";
+import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { Icon } from "./Icon.tsx";
 import { IconButton } from "./IconButton.tsx";
-import { dismiss, type Toast, toasts } from "./toasts.ts";
+import { dismiss, type Toast, type ToastAction, toasts } from "./toasts.ts";
+import { topDialog } from "./topdialog.ts";
+
+function Action({ toast, action }: { toast: Toast; action: ToastAction }) {
+  const act = () => {
+    dismiss(toast.id);
+    action.act();
+  };
+  return (
+    <button type="button" class="button small" onClick={act} data-testid="toast-action">
+      {action.label}
+    </button>
+  );
+}
 
 function ToastCard({ toast }: { toast: Toast }) {
   return (
@@ -10,24 +25,26 @@ function ToastCard({ toast }: { toast: Toast }) {
       <div class="toast-text">
         <strong>{toast.title}</strong>
         {toast.text && <span>{toast.text}</span>}
+        {toast.action && <Action toast={toast} action={toast.action} />}
       </div>
       <IconButton icon="close" label="Dismiss" onClick={() => dismiss(toast.id)} />
     </li>
   );
 }
 
-/** Shown again with every change, which puts it above whatever dialog is open by then. */
+/** Shown again with every change, which puts it above whatever popover is open by then. */
 function raise(region: HTMLElement | null): void {
   if (!region?.isConnected) return;
   region.hidePopover();
   region.showPopover();
 }
 
-/** The live region stays in the page, so that screen readers hear what comes into it. */
-export function Toasts() {
+/** The live region is there before its messages, so that screen readers hear what comes into it. */
+function Region() {
   const ref = useRef<HTMLDivElement>(null);
   const list = toasts.value;
-  useEffect(() => raise(ref.current), [list]);
+  const front = topDialog.value;
+  useEffect(() => raise(ref.current), [list, front]);
   return (
     <div ref={ref} class="toasts" role="status" aria-live="polite" popover="manual">
       <ul>
@@ -37,4 +54,21 @@ export function Toasts() {
       </ul>
     </div>
   );
+}
+
+/** Within the dialog in front, or their buttons could not be pressed while one is open. */
+function host(): () => void {
+  const place = document.createElement("div");
+  const stop = effect(() => (topDialog.value ?? document.body).append(place));
+  render(<Region />, place);
+  return () => {
+    stop();
+    render(null, place);
+    place.remove();
+  };
+}
+
+export function Toasts() {
+  useEffect(host, []);
+  return null;
 }

@@ -9,6 +9,13 @@ export interface Toast {
   tone: Tone;
   title: string;
   text?: string | undefined;
+  action?: ToastAction | undefined;
+}
+
+/** What can be done about it; such a toast stays until somebody has dealt with it. */
+export interface ToastAction {
+  label: string;
+  act: () => void;
 }
 
 /** More than this on the screen at once hides the terminal; the oldest goes. */
@@ -29,10 +36,10 @@ export function dismiss(id: number): void {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 }
 
-export function say(tone: Tone, title: string, text?: string): void {
+export function say(tone: Tone, title: string, text?: string, action?: ToastAction): void {
   const id = next++;
-  toasts.value = admit(toasts.value, { id, tone, title, text });
-  setTimeout(() => dismiss(id), STAY_MS[tone]);
+  toasts.value = admit(toasts.value, { id, tone, title, text, action });
+  if (!action) setTimeout(() => dismiss(id), STAY_MS[tone]);
 }
 
 /** An action failed. A 401 says nothing: the sign-in page is the answer to it. */

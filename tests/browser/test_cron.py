@@ -1,0 +1,184 @@
+"""Scheduled jobs: made, run, watched and deleted on their page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import time
+from typing import Any
+
+from playwright.sync_api import expect
+
+from tests.browser.cronpage import card, wrong
+from tests.browser.harness import BrowserCase, Terminal
+
+DESK: dict[str, Any] = {"timezone_id": "America/New_York", "locale": "en-GB"}
+
+
+class CronTests(BrowserCase):
+    """A page of a service without a job."""
+
+    expected = (r"the server responded with a status of 400",)
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.service = self.daemon(TZ="Europe/Berlin")
+        self.shown = self.page(f"{self.service.url}/?page=cron", **DESK)
+
+    def jobs(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.service.request("GET", "/api/cron/jobs").data()
+        return found
+
+    def write(self, name: str, prompt: str) -> None:
+        """A new shell job in the editor, daily as it begins; not saved."""
+        page = self.shown
+        page.get_by_test_id("cron-new").click()
+        page.get_by_test_id("job-name").fill(name)
+        page.get_by_test_id("job-agentType").select_option("shell")
+        page.get_by_test_id("job-workingDir").fill(str(self.service.home))
+        page.get_by_test_id("job-promptText").fill(prompt)
+
+    def save(self) -> None:
+        self.shown.get_by_test_id("job-save").click()
+        expect(self.shown.get_by_test_id("cron-editor")).to_have_count(0)
+
+    def test_from_nothing_to_a_run_and_its_session(self) -> None:
+        page = self.shown
+        expect(page.get_by_test_id("cron-none")).to_be_visible()
+        self.write("disk watch", "echo ran-$((40 + 2))")
+        self.save()
+        expect(page.get_by_test_id("cron-new")).to_be_focused()
+        job = card(page, "disk watch")
+        expect(job.get_by_test_id("job-schedule")).to_have_text("Every day at 09:00")
+        job.get_by_test_id("job-run").click()
+        expect(job.get_by_test_id("job-last")).to_contain_text("prompt sent")
+        job.get_by_test_id("job-runs").click()
+        expect(job.get_by_test_id("run")).to_contain_text("by hand")
+        job.get_by_test_id("run").get_by_test_id("run-session").click()
+        expect(page.get_by_test_id("page-cron")).to_have_count(0)
+        Terminal(page).ready().wait("ran-42")
+
+    def test_times_are_those_of_the_service(self) -> None:
+        page = self.shown
+        self.write("morning", "date")
+        expect(page.get_by_test_id("fire")).to_have_count(5)
+        for fire in page.get_by_test_id("fire").all():
+            self.assertIn(", 09:00", fire.inner_text())
+        page.get_by_test_id("kind-once").check()
+        page.get_by_test_id("job-runAt").fill("2099-07-01T09:00")
+        expect(page.get_by_test_id("fire")).to_have_count(1)
+        expect(page.get_by_test_id("fire")).to_contain_text("Wed 1 Jul 2099, 09:00")
+        self.save()
+        # Nine in Berlin's summer is seven by UTC.
+        self.assertEqual([4086572400000], [job["runAt"] for job in self.jobs()])
+        expect(page.get_by_test_id("cron-zone")).to_contain_text("Europe/Berlin")
+        expect(page.get_by_test_id("cron-zone")).to_contain_text("ahead of yours")
+
+    def test_each_kind_is_kept_as_it_was_written(self) -> None:
+        page = self.shown
+        self.write("kinds", "date")
+        self.save()
+        hours = page.get_by_test_id("job-intervalMinutes")
+        self.change("interval", "in 4 d", lambda: hours.fill("96"))
+        self.change("weekly", "Thu", lambda: page.get_by_test_id("day-4").check())
+        self.change("cron", ", 06:00", page.get_by_text("the first of each month").click)
+        kept = self.jobs()[0]
+        self.assertEqual("0 6 1 * *", kept["cronExpression"])
+        self.assertNotIn("weeklyDays", kept)
+
+    def change(self, kind: str, shows: str, write: Callable[[], None]) -> None:
+        """Give the job another schedule, which the editor then shows again.
+
+        @param shows: what one of the next five fires says.
+        """
+        page = self.shown
+        fire = page.get_by_test_id("fire").filter(has_text=shows).first
+        page.get_by_test_id("job-edit").click()
+        page.get_by_test_id(f"kind-{kind}").check()
+        write()
+        expect(fire).to_be_visible()
+        self.save()
+        self.assertEqual(kind, self.jobs()[0]["scheduleType"])
+        page.get_by_test_id("job-edit").click()
+        expect(page.get_by_test_id(f"kind-{kind}")).to_be_checked()
+        expect(fire).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.get_by_test_id("cron-editor")).to_have_count(0)
+
+    def test_the_service_s_refusals_stand_at_their_fields(self) -> None:
+        page = self.shown
+        self.write("wrong", "date")
+        page.get_by_test_id("kind-cron").check()
+        page.get_by_test_id("job-cronExpression").fill("0 9 31 2 *")
+        expect(wrong(page, "cronExpression")).to_be_visible()
+        page.get_by_test_id("job-cronExpression").fill("0 9 * * *")
+        expect(page.get_by_test_id("fire")).to_have_count(5)
+        expect(wrong(page, "cronExpression")).to_have_count(0)
+        page.get_by_test_id("job-workingDir").fill("/proc")
+        expect(wrong(page, "workingDir")).to_contain_text("Must not be /proc")
+        page.get_by_test_id("job-save").click()
+        expect(page.get_by_test_id("job-workingDir")).to_be_focused()
+        self.assertEqual([], self.jobs())
+
+    def test_a_job_that_has_run_is_switched_on_with_another_moment(self) -> None:
+        page = self.shown
+        moment = int(time() * 1000) + 1500
+        made = {**self.body("done"), "scheduleType": "once", "runAt": moment}
+        self.service.request("POST", "/api/cron/jobs", made).data()
+        job = card(page, "done")
+        expect(job.get_by_test_id("job-next")).to_contain_text("Has run")
+        expect(job.get_by_test_id("job-last")).to_contain_text("prompt sent")
+        job.get_by_test_id("job-enabled").click()
+        expect(page.get_by_test_id("fire")).to_have_count(1)
+        self.save()
+        expect(job.get_by_test_id("job-enabled")).to_be_checked()
+        self.assertGreater(self.jobs()[0]["runAt"], moment)
+
+    def body(self, name: str) -> dict[str, Any]:
+        """A shell job without its schedule."""
+        return {
+            "name": name,
+            "agentType": "shell",
+            "workingDir": str(self.service.home),
+            "promptMode": "inline_text",
+            "promptText": "date",
+            "inputMode": "paste",
+            "enabled": True,
+            "concurrencyPolicy": "warn_only",
+        }
+
+    def test_another_client_s_changes_show_at_once(self) -> None:
+        page = self.shown
+        every = {"scheduleType": "interval", "intervalMinutes": 90}
+        body = {**self.body("by a script"), **every}
+        expect(page.get_by_test_id("cron-none")).to_be_visible()
+        made = self.service.request("POST", "/api/cron/jobs", body).data()["job"]
+        job = card(page, "by a script")
+        expect(job.get_by_test_id("job-schedule")).to_have_text("Every 1 h 30 min")
+        expect(job.get_by_test_id("job-next")).to_contain_text("in 1 h 30 min")
+        job.get_by_test_id("job-enabled").click()
+        expect(job.get_by_test_id("job-next")).to_have_text("Switched off")
+        self.assertFalse(self.jobs()[0]["enabled"])
+        self.service.request("DELETE", f"/api/cron/jobs/{made['id']}").data()
+        expect(page.get_by_test_id("cron-none")).to_be_visible()
+
+    def test_delete_by_keyboard_alone_asks_first(self) -> None:
+        page = self.shown
+        self.write("to go", "date")
+        self.save()
+        self.choose_delete()
+        expect(page.get_by_test_id("ask")).to_contain_text("Delete to go?")
+        page.keyboard.press("Enter")
+        expect(page.get_by_test_id("ask")).to_have_count(0)
+        self.assertEqual(1, len(self.jobs()))
+        self.choose_delete()
+        page.get_by_test_id("ask-agree").press("Enter")
+        expect(page.get_by_test_id("cron-none")).to_be_visible()
+        self.assertEqual([], self.jobs())
+
+    def choose_delete(self) -> None:
+        page = self.shown
+        page.get_by_test_id("job-more").press("Enter")
+        expect(page.get_by_role("menuitem", name="Make a copy")).to_be_focused()
+        page.keyboard.press("End")
+        expect(page.get_by_role("menuitem", name="Delete")).to_be_focused()
+        page.keyboard.press("Enter")

@@ -1,0 +1,124 @@
+"""Devices that are signed in, and the QR code that signs another one in, on the real daemon."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.harness import until
+from tests.browser.perimeter import PASSWORD, PHONE, PerimeterCase
+from tests.integration.harness import Daemon
+
+
+class DeviceTests(PerimeterCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.running = self.people()
+        self.root = self.enter(self.running)
+
+    def test_one_is_signed_out_at_once_the_others_by_one_press(self) -> None:
+        phone = self.enter(self.running, **PHONE)
+        third = self.enter(self.running)
+        self.open_page(self.root, "Devices and QR code")
+        devices = self.root.get_by_test_id("device")
+        expect(devices).to_have_count(3)
+        expect(devices.first).to_contain_text("this device")
+        expect(self.root.get_by_test_id("this-device")).to_have_count(1)
+        devices.nth(1).get_by_test_id("device-revoke").click()
+        self.root.get_by_test_id("ask-agree").click()
+        # The newest of the others.
+        expect(third.get_by_test_id("login-note")).to_be_visible()
+        expect(devices).to_have_count(2)
+        expect(phone.get_by_test_id("empty")).to_be_visible()
+        self.root.get_by_test_id("revoke-others").click()
+        self.root.get_by_test_id("ask-agree").click()
+        expect(phone.get_by_test_id("login-note")).to_be_visible()
+        expect(devices).to_have_count(1)
+        expect(self.root.get_by_test_id("revoke-others")).to_have_count(0)
+
+    def test_this_one_signed_out_asks_to_sign_in(self) -> None:
+        self.open_page(self.root, "Devices and QR code")
+        self.root.get_by_test_id("device-revoke").click()
+        self.root.get_by_test_id("ask-agree").click()
+        expect(self.root.get_by_test_id("login")).to_be_visible()
+
+
+class QrTests(PerimeterCase):
+    def start_tunnel(self, page: Page) -> None:
+        self.open_page(page, "Devices and QR code")
+        page.get_by_test_id("tunnel-start").click()
+        expect(page.get_by_test_id("qr-image")).to_be_visible()
+
+    def scan(self, daemon: Daemon, page: Page) -> Page:
+        """What a phone's camera opens, but for the tunnel between."""
+        address = page.get_by_test_id("qr-url").inner_text()
+        return self.page(daemon.url + urlsplit(address).path, **PHONE)
+
+    def test_a_scanned_code_signs_in_is_told_and_can_be_undone(self) -> None:
+        daemon = self.daemon(
+            SERVICE_PASSWORD=PASSWORD, SERVICE_TUNNEL_COMMAND=self.tunnel_program()
+        )
+        page = self.page(daemon.url)
+        self.fill_in(page, "admin", PASSWORD)
+        expect(page.get_by_test_id("empty")).to_be_visible()
+        self.start_tunnel(page)
+        address = page.get_by_test_id("tunnel-url").inner_text()
+        self.assertEqual("https://quiet-orchard.trycloudflare.com", address)
+        expect(page.get_by_test_id("qr-countdown")).to_contain_text("new code in")
+        drawn = page.get_by_test_id("qr-image").evaluate("image => image.naturalWidth > 0")
+        self.assertTrue(drawn)
+
+        guest = self.scan(daemon, page)
+        expect(guest.get_by_test_id("empty")).to_be_visible()
+        toast = page.get_by_test_id("toast")
+        expect(toast).to_contain_text("A QR code was used to sign in")
+        expect(toast).to_contain_text("127.0.0.1")
+        expect(page.get_by_test_id("device")).to_have_count(2)
+        # It has a way out of its own, though it never saw the form.
+        self.assertIn("Sign out · admin", self.entries(guest))
+
+        page.get_by_test_id("toast-action").click()
+        expect(guest.get_by_test_id("login")).to_be_visible()
+        expect(page.get_by_test_id("device")).to_have_count(1)
+
+    def test_a_code_works_once_and_another_one_comes(self) -> None:
+        daemon = self.people(SERVICE_TUNNEL_COMMAND=self.tunnel_program())
+        page = self.enter(daemon)
+        self.start_tunnel(page)
+        code = page.get_by_test_id("qr-url")
+        first = code.inner_text()
+        page.get_by_test_id("qr-renew").click()
+        until(page, "another code", lambda: code.inner_text() != first)
+        self.assertEqual(401, daemon.request("GET", urlsplit(first).path).status)
+        second = code.inner_text()
+        expect(self.scan(daemon, page).get_by_test_id("empty")).to_be_visible()
+        until(page, "another code", lambda: code.inner_text() != second)
+        self.assertEqual(401, daemon.request("GET", urlsplit(second).path).status)
+        page.get_by_test_id("tunnel-stop").click()
+        expect(page.get_by_test_id("tunnel-start")).to_be_visible()
+        expect(code).to_have_count(0)
+
+    def test_no_password_and_no_program_are_said_in_words(self) -> None:
+        page = self.page(self.daemon().url)
+        expect(page.get_by_test_id("empty")).to_be_visible()
+        self.open_page(page, "Devices and QR code")
+        page.get_by_test_id("tunnel-start").click()
+        expect(page.get_by_test_id("tunnel-problem")).to_contain_text("Set SERVICE_PASSWORD")
+        expect(page.get_by_text("Nothing is signed in")).to_be_visible()
+
+        daemon = self.people(SERVICE_TUNNEL_COMMAND="/no/such/program")
+        root = self.enter(daemon)
+        self.open_page(root, "Devices and QR code")
+        root.get_by_test_id("tunnel-start").click()
+        expect(root.get_by_test_id("tunnel-problem")).to_contain_text("SERVICE_TUNNEL_COMMAND")
+
+    def test_an_open_service_shows_its_address_only(self) -> None:
+        daemon = self.daemon(
+            SERVICE_ALLOW_UNAUTHENTICATED_NETWORK="1", SERVICE_TUNNEL_COMMAND=self.tunnel_program()
+        )
+        page = self.page(daemon.url)
+        expect(page.get_by_test_id("empty")).to_be_visible()
+        self.start_tunnel(page)
+        expect(page.get_by_test_id("no-password")).to_be_visible()
+        expect(page.get_by_test_id("qr-countdown")).to_have_count(0)

@@ -1,0 +1,424 @@
+"""Attacks on the way in from the internet: the tunnel and the codes that sign in over it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+from twisted.internet.task import Clock
+from twisted.logger import ILogObserver, LogEvent, globalLogPublisher
+from twisted.trial.unittest import SynchronousTestCase
+from zope.interface import implementer
+
+from tests.security.attackcase import AttackCase
+from tests.security.rows import SESSION
+from tests.security.world import PASSWORD, Answer, World
+from tests.unit.clis.fakes import FakeTransport
+from tests.unit.http.driver import Connection, MemoryTransport
+from tservice.access.cookies import CookieSessions
+from tservice.access.cookiestore import MemoryCookieStore
+from tservice.access.failures import CAP
+from tservice.core.identity import Identity
+from tservice.core.listening import Listener
+from tservice.core.redact import MARK, Redactor
+from tservice.tap.tunnel import sign_in_with
+from tservice.tunnel.guesses import MOST
+from tservice.tunnel.model import GRACE_SECONDS, ROTATION_SECONDS
+
+URL = "https://tunnel.example.org"
+HOST = "tunnel.example.org"
+NO_PROCESS = 2**30
+"""A process id that no kernel gives out: what is sent to its group reaches nobody."""
+WRONG = "Unauthorized: this code is used up or too old"
+
+
+class Program(FakeTransport):
+    """The tunnel's program: ends when it is told to."""
+
+    def __init__(self, protocol: Any, world: World) -> None:
+        super().__init__(protocol, NO_PROCESS)
+        self._clock = world.clock
+
+    def signalProcess(self, number: int) -> None:
+        super().signalProcess(number)
+        self._clock.callLater(0, self.finish, None, number)
+
+
+class TunnelCase(AttackCase):
+    """A tunnel that is up."""
+
+    config: dict[str, Any] = {"tunnel_command": sys.executable}
+
+    def populate(self) -> None:
+        super().populate()
+        self.programs: list[Program] = []
+        self.patch(self.world.clock, "spawnProcess", self.spawn)
+        self.patch(Listener, "local_url", lambda *_: "http://127.0.0.1:8770")
+        self.up()
+
+    def spawn(self, protocol: Any, *args: Any, **rest: Any) -> Program:
+        program = Program(protocol, self.world)
+        self.programs.append(program)
+        protocol.makeConnection(program)
+        return program
+
+    def up(self) -> None:
+        """Start it through the front door."""
+        connection = Connection(self.world.site, MemoryTransport("10.8.8.8"))
+        self.addCleanup(connection.lose)
+        cookie = self.world.cookies["root"]
+        head = f"POST /api/tunnel/start HTTP/1.1\r\nHost: localhost\r\nCookie: {cookie}\r\n\r\n"
+        connection.send(head.encode())
+        protocol: Any = self.programs[-1].protocol
+        protocol.outReceived(f"{URL}\n".encode())
+        self.assertIn(b"200 OK", connection.value())
+
+    def code(self, name: str = "root") -> str:
+        shown = self.world.good(name, "GET", "/api/tunnel/qr")
+        self.assertTrue(shown["url"].startswith(f"{URL}/q/"))
+        return str(shown["url"].rpartition("/")[2])
+
+    def enter(self, word: str, address: str | None = None, **headers: str) -> Answer:
+        return self.ask("GET", f"/q/{word}", headers={"Host": HOST, **headers}, address=address)
+
+    def who(self, entered: Answer) -> str:
+        self.assertEqual(302, entered.status, entered)
+        cookie = {"Cookie": entered.headers["set-cookie"].partition(";")[0]}
+        found = self.ask("GET", "/api/me", headers=cookie)
+        return str(json.loads(found.body)["data"]["username"])
+
+    def refused(self, entered: Answer) -> None:
+        self.assertEqual((401, WRONG), (entered.status, entered.body))
+        self.assertNotIn("set-cookie", entered.headers)
+        self.assertNotIn("www-authenticate", entered.headers)
+
+
+class CodeTests(TunnelCase):
+    """A code opens one session of one admin, once, and not for long."""
+
+    def test_a_scan_signs_its_admin_in(self) -> None:
+        entered = self.enter(self.code())
+        self.assertEqual("/", entered.headers["location"])
+        self.assertEqual("root", self.who(entered))
+
+    def test_code_guessing_from_one_address(self) -> None:
+        for number in range(CAP):
+            self.refused(self.enter(f"wrong{number}", "10.7.7.7"))
+        code = self.code()
+        found = self.enter(code, "10.7.7.7")
+        self.assertEqual((429, "900"), (found.status, found.headers["retry-after"]))
+        self.assertEqual("root", self.who(self.enter(code)))
+
+    def test_code_guessing_from_many_addresses(self) -> None:
+        for number in range(MOST):
+            self.refused(self.enter(f"wrng{number:02}"))
+        found = self.enter(self.code())
+        self.assertEqual((429, "60"), (found.status, found.headers["retry-after"]))
+        self.world.clock.advance(60)
+        self.assertEqual("root", self.who(self.enter(self.code())))
+
+    def test_guessing_codes_locks_no_login_out(self) -> None:
+        for _ in range(CAP + 1):
+            self.enter("wrong1", "10.7.7.7")
+        body = {"username": "ann", "password": "wrong word"}
+        self.assertEqual(401, self.ask("POST", "/api/login", body, address="10.7.7.7").status)
+
+    def test_code_reuse(self) -> None:
+        code = self.code()
+        self.assertEqual("root", self.who(self.enter(code)))
+        self.refused(self.enter(code))
+
+    def test_looking_at_the_address_does_not_use_it_up(self) -> None:
+        code = self.code()
+        for word in (code, "wrong1"):
+            found = self.ask("HEAD", f"/q/{word}", headers={"Host": HOST})
+            self.assertEqual(302, found.status)
+            self.assertNotIn("set-cookie", found.headers)
+        self.assertEqual("root", self.who(self.enter(code)))
+
+    def test_old_code_after_rotation(self) -> None:
+        first = self.code()
+        self.world.clock.advance(ROTATION_SECONDS)
+        second = self.code()
+        self.assertNotEqual(first, second)
+        self.assertEqual("root", self.who(self.enter(first)))
+        self.world.clock.pump([ROTATION_SECONDS, GRACE_SECONDS])
+        self.refused(self.enter(second))
+
+    def test_a_regenerated_code_voids_the_ones_before(self) -> None:
+        code = self.code()
+        self.world.good("root", "POST", "/api/tunnel/qr/regenerate")
+        self.refused(self.enter(code))
+
+    def test_a_stopped_tunnel_voids_its_codes(self) -> None:
+        code = self.code()
+        self.world.good("root", "POST", "/api/tunnel/stop")
+        self.refused(self.ask("GET", f"/q/{code}"))
+
+    def test_other_spellings_of_a_code(self) -> None:
+        code = self.code()
+        for word in (f"{code}%00", f"{code}%20", f"%20{code}", f"{code};x", f"{code}0"):
+            self.assertIn(self.enter(word).status, (400, 401, 404), word)
+        self.refused(self.enter("%C3%A4bc123"))
+        self.assertEqual("root", self.who(self.enter(code)))
+
+    def test_revoking_all_voids_the_codes(self) -> None:
+        code = self.code()
+        self.world.good("root", "POST", "/api/auth/revoke", {})
+        self.refused(self.enter(code))
+
+    def test_a_revoked_device_is_out(self) -> None:
+        entered = self.enter(self.code())
+        seen = self.code()
+        cookie = {"Cookie": entered.headers["set-cookie"].partition(";")[0]}
+        shown = self.world.good("root", "GET", "/api/tunnel/status")["authSessions"]
+        [device] = [session["id"] for session in shown if session["method"] == "qr"]
+        self.world.good("root", "POST", "/api/auth/revoke", {"sessionId": device})
+        self.assertEqual(401, self.ask("GET", "/api/me", headers=cookie).status)
+        self.refused(self.enter(seen))  # by which it could come in again
+
+    def test_the_caller_s_own_session_is_marked(self) -> None:
+        shown = self.world.good("root", "GET", "/api/tunnel/status")["authSessions"]
+        [own] = [session for session in shown if session["current"]]
+        self.assertEqual(("root", "login"), (own["username"], own["method"]))
+        self.world.good("root", "POST", "/api/auth/revoke", {"sessionId": own["id"]})
+        self.assertEqual(401, self.ask("GET", "/api/me", headers=self.cookie()).status)
+
+    def test_no_cookie_is_told(self) -> None:
+        entered = self.enter(self.code())
+        value = entered.headers["set-cookie"].partition(";")[0].partition("=")[2]
+        shown = self.ask("GET", "/api/tunnel/status", headers=self.cookie()).body
+        self.assertNotIn(value, shown)
+        for session in json.loads(shown)["data"]["authSessions"]:
+            names = {"id", "username", "ip", "ua", "createdAt", "method", "current"}
+            self.assertEqual(names, set(session))
+            mine = {"Cookie": f"service_session={session['id']}"}
+            self.assertEqual(401, self.ask("GET", "/api/me", headers=mine).status)
+
+
+class PeopleTests(TunnelCase):
+    """A code is its admin's alone, as long as that is one."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        body = {"username": "cleo", "password": PASSWORD, "role": "admin"}
+        self.world.good("root", "POST", "/api/admin/users", body)
+        self.world.cookies["cleo"] = self.world.sign_in("cleo")
+
+    def test_each_admin_has_another(self) -> None:
+        root, cleo = self.code("root"), self.code("cleo")
+        self.assertEqual("cleo", self.who(self.enter(cleo)))
+        self.assertEqual("root", self.who(self.enter(root)))
+
+    def test_any_change_of_the_account_voids_it(self) -> None:
+        for change in ({"role": "user"}, {"enabled": False}, {"password": "another one"}):
+            code = self.code("cleo")
+            self.world.good("root", "PATCH", "/api/admin/users/cleo", change)
+            self.refused(self.enter(code))
+            good = {"role": "admin", "enabled": True, "password": PASSWORD}
+            self.world.good("root", "PATCH", "/api/admin/users/cleo", good)
+            self.world.cookies["cleo"] = self.world.sign_in("cleo")
+
+    def stream(self, name: str) -> Connection:
+        connection = Connection(self.world.site, MemoryTransport("10.6.6.6"))
+        self.addCleanup(connection.lose)
+        cookie = self.world.cookies[name]
+        head = f"GET /api/events HTTP/1.1\r\nHost: localhost\r\nCookie: {cookie}\r\n\r\n"
+        connection.send(head.encode())
+        return connection
+
+    def test_a_code_is_shown_to_nobody_else(self) -> None:
+        self.code("root")
+        streams = {name: self.stream(name) for name in ("root", "cleo", "bob")}
+        self.world.clock.advance(ROTATION_SECONDS)
+        seen = {name: b"qrRotated" in stream.value() for name, stream in streams.items()}
+        self.assertEqual({"root": True, "cleo": False, "bob": False}, seen)
+
+    def test_every_admin_hears_of_its_use(self) -> None:
+        streams = {name: self.stream(name) for name in ("root", "cleo", "bob")}
+        self.enter(self.code("root"))
+        self.world.clock.advance(1)
+        seen = {name: b"qrAuthUsed" in stream.value() for name, stream in streams.items()}
+        self.assertEqual({"root": True, "cleo": True, "bob": False}, seen)
+
+    def test_others_do_not_learn_of_the_tunnel(self) -> None:
+        for name, want in (("root", URL), ("bob", None)):
+            self.assertEqual(want, self.world.good(name, "GET", "/api/status")["tunnel"]["url"])
+
+
+class SignInTests(SynchronousTestCase):
+    """Whom a code signs in, should it ever outlive what its owner was."""
+
+    def test_none_but_an_admin(self) -> None:
+        cookies = CookieSessions(MemoryCookieStore(), Clock(), os.urandom)
+        known: dict[str, Identity] = {
+            "root": Identity(username="root", admin=True),
+            "bob": Identity(username="bob", admin=False),
+        }
+        accounts: Any = SimpleNamespace(identity=known.get)
+        sign_in = sign_in_with(cookies, accounts)
+        for name in ("bob", "nobody"):
+            self.assertIsNone(sign_in(name, "10.1.1.1", "phone"))
+        self.assertIsNone(sign_in_with(cookies, None)("root", "10.1.1.1", "phone"))
+        self.assertEqual((), tuple(cookies.sessions()))
+        token = sign_in("root", "10.1.1.1", "phone")
+        assert token is not None
+        found = cookies.find(token)
+        assert found is not None
+        self.assertEqual(("root", "qr"), (found.username, found.method))
+
+
+class LeakTests(TunnelCase):
+    """A code in an address is to be found nowhere afterwards."""
+
+    def test_no_referrer_and_no_copy(self) -> None:
+        code = self.code()
+        answers = [self.enter(code), self.enter(code)]
+        answers += [self.enter("wrong1", "10.7.7.7") for _ in range(CAP + 1)]
+        self.assertEqual({302, 401, 429}, {found.status for found in answers})
+        for found in answers:
+            self.assertEqual("no-referrer", found.headers["referrer-policy"])
+            self.assertEqual("no-store", found.headers["cache-control"])
+            self.assertNotIn(code, found.body + str(found.headers))
+        for path in ("/api/tunnel/qr", "/api/tunnel/status"):
+            found = self.ask("GET", path, headers=self.cookie())
+            self.assertEqual("no-store", found.headers["cache-control"])
+
+    def test_no_code_in_logs_or_audit(self) -> None:
+        logged: list[str] = []
+
+        @implementer(ILogObserver)
+        def observe(event: LogEvent) -> None:
+            logged.append(repr(event))
+
+        globalLogPublisher.addObserver(observe)
+        self.addCleanup(globalLogPublisher.removeObserver, observe)
+        code = self.code()
+        self.enter(code)
+        self.enter(code)
+        self.world.clock.advance(ROTATION_SECONDS)
+        self.world.good("root", "POST", "/api/tunnel/stop")
+        self.world.clock.advance(1000)  # what the audit log adds up is written
+        self.assertNotIn(code, "".join(logged))
+        rows = [dict(row) for row in self.world.database.query("SELECT * FROM audit_log")]
+        self.assertIn("login.failed", {row["action"] for row in rows})
+        self.assertIn("qr", {row["method"] for row in rows})
+        self.assertNotIn(code, str(rows))
+        self.assertEqual(f"GET /q/{MARK}", Redactor().clean(f"GET /q/{code}"))
+
+    def test_metrics_count_the_route_and_not_the_code(self) -> None:
+        code = self.code()
+        self.enter(code)
+        found = self.ask("GET", "/metrics", headers=self.cookie()).body
+        self.assertIn('route="/q/{code}"', found)
+        self.assertNotIn(code, found)
+        self.assertIn("tservice_tunnel_up 1.0", found)
+
+
+class WayInTests(TunnelCase):
+    """What comes through the tunnel, and what pretends to."""
+
+    def test_its_name_is_good_while_it_is_up(self) -> None:
+        headers = {"Host": HOST}
+        self.assertEqual(200, self.ask("GET", "/healthz", headers=headers).status)
+        self.world.good("root", "POST", "/api/tunnel/stop")
+        self.assertEqual(403, self.ask("GET", "/healthz", headers=headers).status)
+        self.assertEqual(403, self.ask("GET", "/q/abc123", headers=headers).status)
+
+    def test_not_while_it_is_being_started_again(self) -> None:
+        self.programs[-1].finish(1)
+        self.assertEqual(403, self.ask("GET", "/healthz", headers={"Host": HOST}).status)
+
+    def came_from(self, peer: str, **headers: str) -> tuple[str, bool]:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        entered = self.enter(self.code(), peer, **named)
+        shown = self.world.good("root", "GET", "/api/tunnel/status")["authSessions"]
+        newest = max(shown, key=lambda session: (session["createdAt"], session["method"] == "qr"))
+        self.world.clock.advance(1)
+        return newest["ip"], entered.headers["set-cookie"].endswith("Secure")
+
+    def test_the_client_s_address_is_the_last_that_the_tunnel_names(self) -> None:
+        chain = {"X_Forwarded_For": "127.0.0.1, 203.0.113.9", "X_Forwarded_Proto": "https"}
+        self.assertEqual(("203.0.113.9", True), self.came_from("127.0.0.1", **chain))
+
+    def test_others_are_not_believed(self) -> None:
+        chain = {"X_Forwarded_For": "203.0.113.9", "X_Forwarded_Proto": "https"}
+        self.assertEqual(("10.1.2.3", False), self.came_from("10.1.2.3", **chain))
+
+    def test_nor_is_another_name(self) -> None:
+        for host in ("localhost", "127.0.0.1", "x.trycloudflare.com"):
+            chain = {"X_Forwarded_For": "203.0.113.9", "Host": host}
+            self.assertEqual(("127.0.0.1", False), self.came_from("127.0.0.1", **chain))
+
+    def test_the_tunnel_does_not_rename_us(self) -> None:
+        headers = {
+            "Host": HOST,
+            "X-Forwarded-Host": "evil.example",
+            "Origin": "https://evil.example",
+        }
+        found = self.ask("POST", "/api/logout", headers=headers, address="127.0.0.1")
+        self.assertEqual(403, found.status)
+
+    def test_a_page_of_the_tunnel_is_of_the_same_origin(self) -> None:
+        headers = {"Host": HOST, "Origin": URL, "X-Forwarded-Proto": "https", **self.cookie()}
+        path = "/api/tunnel/qr/regenerate"
+        self.assertEqual(200, self.ask("POST", path, headers=headers, address="127.0.0.1").status)
+        headers["Origin"] = f"http://{HOST}"
+        self.assertEqual(403, self.ask("POST", path, headers=headers, address="127.0.0.1").status)
+
+    def test_a_hook_from_afar_is_not_of_this_machine(self) -> None:
+        body = {"event": "stop", "sessionId": self.world.session}
+        headers = {"Host": HOST, "X-Forwarded-For": "203.0.113.9"}
+        found = self.ask("POST", "/api/hook-event", body, headers=headers, address="127.0.0.1")
+        self.assertEqual((401, "Unauthorized"), (found.status, found.body))
+
+
+class OpenTunnelTests(AttackCase):
+    """A tunnel that anybody could come through."""
+
+    config = {"multiuser": False, "password": None}
+
+    def populate(self) -> None:
+        """Nobody signs in here."""
+
+    def test_refused_without_a_password(self) -> None:
+        found = self.ask("POST", "/api/tunnel/start")
+        self.assertEqual((403, "FORBIDDEN"), (found.status, found.error))
+        found = self.ask("PUT", "/api/settings", {"tunnelEnabled": True})
+        self.assertEqual((403, "FORBIDDEN"), (found.status, found.error))
+        self.assertEqual(404, self.ask("GET", "/api/tunnel/qr").status)
+        self.assertNoEffect()
+
+
+class CapabilityTests(AttackCase):
+    """Words in a path."""
+
+    def mint(self, name: str) -> str:
+        return self.world.capabilities.mint("webview", SESSION, name)
+
+    def opens(self, word: str, name: str) -> bool:
+        return self.world.capabilities.find("webview", word, name) is not None
+
+    def test_capability_of_another_user(self) -> None:
+        word = self.mint("ann")
+        self.assertEqual([False, True], [self.opens(word, name) for name in ("bob", "ann")])
+
+    def test_a_changed_account_s_capabilities_are_gone(self) -> None:
+        ann, bob = self.mint("ann"), self.mint("bob")
+        self.world.good("root", "PATCH", "/api/admin/users/ann", {"enabled": False})
+        self.assertEqual([False, True], [self.opens(ann, "ann"), self.opens(bob, "bob")])
+
+    def test_a_revoked_session_s_capabilities_are_gone(self) -> None:
+        shown = self.world.good("root", "GET", "/api/tunnel/status")["authSessions"]
+        word = self.world.capabilities.mint("webview", "tab", "ann", shown[-1]["id"])
+        self.world.good("root", "POST", "/api/auth/revoke", {"sessionId": shown[-1]["id"]})
+        self.assertFalse(self.opens(word, "ann"))
+
+    def test_after_a_restart_capabilities_are_gone(self) -> None:
+        word = self.mint("ann")
+        other = World()
+        self.addCleanup(other.close)
+        self.assertIsNone(other.capabilities.find("webview", word))

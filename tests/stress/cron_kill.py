@@ -1,0 +1,157 @@
+"""Kill -9 at random points of firing: each due job has one run, and its prompt is typed once.
+
+C{python -m tests.stress.cron_kill --kills 500 --seed 1}
+
+Before each kill a job is made that falls due about then, so that kills meet jobs that are waiting,
+firing, starting their session, and typing; most meet several of them at once.  A run may fail, but
+not without saying why; none may be missing, none doubled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from attrs import define, field
+
+from tests.integration.harness import Daemon
+
+BATCH = 10
+"""Kills after which everything is let come to its end, and looked at."""
+SLOWEST_KILL = 1.2
+"""Seconds after a start within which the next kill comes."""
+LATEST = 0.9
+"""Seconds after which a job is due at the latest."""
+PATIENCE = 60.0
+
+
+@define
+class Trial:
+    """One daemon and its jobs.
+
+    @ivar heard: what the shells were given to do, in order.
+    @ivar found: how many runs ended how.
+    """
+
+    daemon: Daemon
+    dice: random.Random
+    work: Path
+    pending: dict[str, str] = field(factory=dict)
+    found: Counter[str] = field(factory=Counter)
+    reasons: Counter[str] = field(factory=Counter)
+    made: int = 0
+
+    @property
+    def heard(self) -> list[str]:
+        path = self.work / "heard"
+        return path.read_text().split() if path.exists() else []
+
+    def make(self) -> None:
+        """A job that is due soon."""
+        self.made += 1
+        word = f"w{self.made}"
+        body = {
+            "name": word,
+            "agentType": "shell",
+            "workingDir": str(self.work),
+            "promptMode": "inline_text",
+            "promptText": f"echo {word} >> {self.work}/heard",
+            "inputMode": self.dice.choice(("paste", "typed")),
+            "scheduleType": "once",
+            "runAt": int((time.time() + self.dice.uniform(0.05, LATEST)) * 1000),
+            "enabled": True,
+            "concurrencyPolicy": "warn_only",
+        }
+        job = self.daemon.request("POST", "/api/cron/jobs", body).data()["job"]
+        self.pending[job["id"]] = word
+
+    def kill(self) -> None:
+        """End the daemon at a random moment, and start it again."""
+        time.sleep(self.dice.uniform(0, SLOWEST_KILL))
+        self.daemon.kill()
+        self.daemon.start()
+
+    def settle(self) -> None:
+        """Let every run come to its end, compare, and clean up.
+
+        @raise AssertionError: a fire was lost, doubled, or given up without a word.
+        """
+        for job_id, word in self.pending.items():
+            self._check(self._ended(job_id), word)
+            self.daemon.request("DELETE", f"/api/cron/jobs/{job_id}").data()
+        self.pending.clear()
+        # On a loaded machine a tmux server may outlive the patience that a request has with it.
+        deadline = time.monotonic() + PATIENCE
+        while self.daemon.request("DELETE", "/api/sessions").status != 200:
+            if time.monotonic() > deadline:
+                raise AssertionError(f"sessions do not end\n{self.daemon.log}")
+            time.sleep(0.5)
+
+    def _ended(self, job_id: str) -> dict[str, Any]:
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            runs = self.daemon.request("GET", f"/api/cron/jobs/{job_id}/runs").data()
+            if len(runs) > 1:
+                raise AssertionError(f"fired twice: {runs}")
+            if runs and (runs[0]["finishedAt"] is not None or "errorMessage" in runs[0]):
+                found: dict[str, Any] = runs[0]
+                return found
+            time.sleep(0.05)
+        raise AssertionError(f"no end: {runs}\n{self.daemon.log}")
+
+    def _check(self, run: dict[str, Any], word: str) -> None:
+        self.found[run["status"]] += 1
+        sent = run["status"] == "prompt_sent"
+        if not sent:
+            self.reasons[run["errorMessage"]] += 1
+        deadline = time.monotonic() + 10
+        while sent and word not in self.heard and time.monotonic() < deadline:
+            time.sleep(0.02)
+        count = self.heard.count(word)
+        if count > 1 or (sent and count == 0):
+            raise AssertionError(f"{word} was typed {count} times: {run}")
+
+
+def run(kills: int, seed: int) -> dict[str, object]:
+    """Kill so often; the figures.
+
+    @raise AssertionError: see L{Trial.settle}.
+    """
+    daemon = Daemon()
+    try:
+        work = daemon.folder / "work"
+        work.mkdir()
+        trial = Trial(daemon, random.Random(seed), work)
+        daemon.start()
+        for number in range(1, kills + 1):
+            trial.make()
+            trial.kill()
+            if number % BATCH == 0 or number == kills:
+                trial.settle()
+        return {
+            "kills": kills,
+            "jobs": trial.made,
+            "ended": dict(trial.found),
+            "reasons": dict(trial.reasons),
+        }
+    finally:
+        daemon.close()
+
+
+def main() -> int:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    print(f"seed {given.seed}: {run(given.kills, given.seed)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,97 @@
+"""Words that open one thing in somebody's name."""
+
+from __future__ import annotations
+
+import os
+
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.access.capabilities import MOST, TTL_SECONDS, Capabilities
+
+
+class CapabilityTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.clock = Clock()
+        self.sizes: list[int] = []
+        self.capabilities = Capabilities(self.clock, self.random)
+
+    def random(self, size: int) -> bytes:
+        self.sizes.append(size)
+        return os.urandom(size)
+
+    def mint(self, username: str = "ann", subject: str = "tab", session: str | None = None) -> str:
+        return self.capabilities.mint("webview", subject, username, session)
+
+    def opens(self, word: str, username: str | None = None) -> bool:
+        return self.capabilities.find("webview", word, username) is not None
+
+    def test_192_bits_that_a_path_can_hold(self) -> None:
+        word = self.mint()
+        self.assertEqual([24], self.sizes)
+        self.assertRegex(word, r"\A[A-Za-z0-9_-]{32}\Z")
+
+    def test_opens_what_it_was_made_for(self) -> None:
+        found = self.capabilities.find("webview", self.mint("ann", "tab-1"))
+        assert found is not None
+        self.assertEqual(("webview", "tab-1", "ann"), (found.kind, found.subject, found.username))
+
+    def test_opens_nothing_of_another_kind(self) -> None:
+        self.assertIsNone(self.capabilities.find("child", self.mint()))
+
+    def test_is_of_no_use_to_another_user(self) -> None:
+        word = self.mint("ann")
+        self.assertFalse(self.opens(word, "bob"))
+        self.assertTrue(self.opens(word, "ann"))
+
+    def test_made_up_words(self) -> None:
+        word = self.mint()
+        for wrong in ("", word[:-1], word + "=", word.lower(), "\udc80", "x" * 32):
+            self.assertFalse(self.opens(wrong), wrong)
+
+    def test_lasts_twelve_hours_from_its_last_use(self) -> None:
+        word = self.mint()
+        for _ in range(3):
+            self.clock.advance(TTL_SECONDS - 1)
+            self.assertTrue(self.opens(word))
+        self.clock.advance(TTL_SECONDS)
+        self.assertFalse(self.opens(word))
+
+    def test_another_s_try_makes_it_last_no_longer(self) -> None:
+        word = self.mint("ann")
+        self.clock.advance(TTL_SECONDS - 1)
+        self.assertFalse(self.opens(word, "bob"))
+        self.clock.advance(1)
+        self.assertFalse(self.opens(word))
+
+    def test_ended(self) -> None:
+        words = [self.mint("ann", session="s1"), self.mint("ann"), self.mint("bob", session="s2")]
+        self.assertEqual(1, self.capabilities.end(lambda known: known.auth_session == "s1"))
+        self.assertEqual([False, True, True], [self.opens(word) for word in words])
+        self.assertEqual(1, self.capabilities.end(lambda known: known.username == "bob"))
+        self.assertEqual([False, True, False], [self.opens(word) for word in words])
+
+    def test_the_bound_hits_who_has_most(self) -> None:
+        bob = self.mint("bob")
+        first, second = self.mint(), self.mint()
+        for _ in range(MOST - 3):
+            self.mint()
+        self.assertTrue(self.opens(first))  # so it is not the one used longest ago
+        self.mint()
+        self.assertEqual([True, True, False], [self.opens(word) for word in (bob, first, second)])
+        self.assertEqual(MOST, len(self.capabilities._known))
+
+    def test_expired_ones_make_room(self) -> None:
+        for _ in range(MOST):
+            self.mint()
+        self.clock.advance(TTL_SECONDS)
+        self.mint()
+        self.assertEqual(1, len(self.capabilities._known))
+
+    def test_gone_after_a_restart(self) -> None:
+        word = self.mint()
+        self.assertIsNone(Capabilities(self.clock, os.urandom).find("webview", word))
+
+    def test_the_word_itself_is_not_kept(self) -> None:
+        word = self.mint()
+        self.assertNotIn(word, repr(vars(self.capabilities)))

@@ -1,0 +1,64 @@
+"""The zone's name, for calendars elsewhere."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from zoneinfo import TZPATH, ZoneInfo
+
+from twisted.trial.unittest import SkipTest, SynchronousTestCase
+
+from tservice.core.zone import zone_name
+
+WINTER = int(datetime(2026, 1, 15, tzinfo=UTC).timestamp() * 1000)
+SUMMER = int(datetime(2026, 7, 15, tzinfo=UTC).timestamp() * 1000)
+NOWHERE = Path("/no/such/file")
+
+
+def zone_file(name: str) -> Path:
+    """The file of a zone on this machine."""
+    for folder in TZPATH:
+        path = Path(folder, name)
+        if path.exists():
+            return path
+    raise SkipTest("this machine has no files of zones")
+
+
+def unnamed(name: str) -> ZoneInfo:
+    """A zone as it is read from C{/etc/localtime}."""
+    with zone_file(name).open("rb") as file:
+        return ZoneInfo.from_file(file)
+
+
+class ZoneNameTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        folder = TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.link = Path(folder.name) / "localtime"
+
+    def test_a_zone_that_has_a_name_keeps_it(self) -> None:
+        self.assertEqual("Europe/Berlin", zone_name(ZoneInfo("Europe/Berlin"), WINTER, NOWHERE))
+        self.assertEqual("UTC", zone_name(UTC, WINTER, NOWHERE))
+
+    def test_the_name_that_the_link_leads_to(self) -> None:
+        self.link.symlink_to(zone_file("Asia/Kolkata"))
+        self.assertEqual("Asia/Kolkata", zone_name(unnamed("Asia/Kolkata"), WINTER, self.link))
+
+    def test_a_link_to_another_zone_is_not_believed(self) -> None:
+        self.link.symlink_to(zone_file("Asia/Kolkata"))
+        self.assertEqual("+01:00", zone_name(unnamed("Europe/Berlin"), WINTER, self.link))
+
+    def test_a_link_to_no_zone_is_not_believed(self) -> None:
+        file = self.link.parent / "zoneinfo" / "Mars" / "Utopia"
+        file.parent.mkdir(parents=True)
+        file.touch()
+        self.link.symlink_to(file)
+        self.assertEqual("+01:00", zone_name(unnamed("Europe/Berlin"), WINTER, self.link))
+
+    def test_without_a_name_the_offset_of_the_moment(self) -> None:
+        berlin = unnamed("Europe/Berlin")
+        self.assertEqual("+01:00", zone_name(berlin, WINTER, NOWHERE))
+        self.assertEqual("+02:00", zone_name(berlin, SUMMER, NOWHERE))
+        west = timezone(-timedelta(hours=3, minutes=30))
+        self.assertEqual("-03:30", zone_name(west, SUMMER, NOWHERE))

@@ -1,0 +1,151 @@
+"""Scheduled jobs on fakes: panes, agents with scripted screens, time by a Clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, tzinfo
+from pathlib import Path
+from typing import Any
+
+from tests.unit.agents.rig import AgentCase
+from tests.unit.sessions.rig import ADMIN, begin
+from tservice.audit.interfaces import Entry
+from tservice.core.identity import Identity
+from tservice.core.threads import NoThreads
+from tservice.cron.build import Surroundings, build_cron
+from tservice.cron.model import Job, Run
+from tservice.cron.service import CronService
+from tservice.sessions.workspaces import Workspaces
+
+DAY = 86_400
+
+
+class AuditLog:
+    """Keeps entries in a list."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+
+    def record(self, entry: Entry) -> None:
+        self.entries.append(entry)
+
+    def summed(self, entry: Entry, amount: int) -> None:
+        raise AssertionError("nothing of jobs is summed up")
+
+
+class CronCase(AgentCase):
+    """Tests with an open and started service.
+
+    @ivar accounts: who there is, in multi-user mode.
+    """
+
+    zone: tzinfo = UTC
+    multiuser = False
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.audit = AuditLog()
+        self.accounts: dict[str, Identity] = {}
+        self.addCleanup(self.finish)
+        self.boot()
+
+    def finish(self) -> None:
+        self.successResultOf(begin(self.cron.stop()))
+        self.machine.crash()
+
+    def boot(self) -> None:
+        """Make the service; it begins at once."""
+        machine = self.machine
+        cases = machine.config.cases_dir
+        workspaces = Workspaces(cases_dir=cases, home=machine.home, multiuser=self.multiuser)
+        self.cron: CronService = build_cron(
+            Surroundings(
+                reactor=machine.clock,
+                database=machine.database,
+                hub=machine.hub,
+                sessions=machine.sessions,
+                agents=self.agents.agents,
+                clis=machine.clis,
+                threads=NoThreads(),
+                audit=self.audit,
+                zone=self.zone,
+                random_bytes=machine.random.randbytes,
+                folder=workspaces.folder,
+                data_dir=machine.folder / "data",
+                cases_dir=cases,
+                identity=self.identity,
+                known=lambda name: name in self.accounts,
+                multiuser=self.multiuser,
+            )
+        )
+        self.cron.start()
+
+    def identity(self, owner: str | None) -> Identity | None:
+        return self.accounts.get(owner or "") if self.multiuser else ADMIN
+
+    def restart(self, away: float = 0.0) -> None:
+        """Kill the service, let time pass without it, and start another."""
+        self.machine.crash()
+        self.clock.advance(away)
+        self.machine.restart()
+        self.successResultOf(self.machine.opening)
+        self.boot()
+
+    # -- jobs
+
+    def fields(self, **more: Any) -> dict[str, Any]:
+        """A good job of a shell, every ten minutes."""
+        from tservice.cron.model import Concurrency, InputMode, PromptMode, ScheduleType
+
+        return {
+            "name": "nightly",
+            "agent_type": "shell",
+            "working_dir": str(self.work),
+            "prompt_mode": PromptMode.INLINE,
+            "prompt_text": "make all",
+            "input_mode": InputMode.PASTE,
+            "schedule_type": ScheduleType.INTERVAL,
+            "interval_minutes": 10,
+            "enabled": True,
+            "concurrency_policy": Concurrency.WARN,
+            **more,
+        }
+
+    def make(self, caller: Identity = ADMIN, **more: Any) -> Job:
+        return self.cron.create(self.fields(**more), caller)
+
+    def job(self, job: Job) -> Job:
+        """As it is now."""
+        return next(one for one in self.cron.jobs(ADMIN) if one.id == job.id)
+
+    def runs(self, job: Job | None = None) -> list[Run]:
+        """Oldest first."""
+        found = self.cron.runs(ADMIN) if job is None else self.cron.runs_of(job.id, ADMIN)
+        return found[::-1]
+
+    def statuses(self, job: Job | None = None) -> list[str]:
+        return [run.status.value for run in self.runs(job)]
+
+    def run_by_hand(self, job: Job) -> tuple[Run, int]:
+        return self.successResultOf(begin(self.cron.run_now(job.id, ADMIN)))  # type: ignore[no-any-return]
+
+    def typed(self, run: Run) -> str:
+        """What the run's session was given."""
+        pane = self.host[run.session_id or ""]
+        return bytes(pane.typed).decode()
+
+    def told(self, name: str) -> list[Any]:
+        """Payloads of the events of that name so far."""
+        return [event.data for event in self.machine.events if event.name == name]
+
+    def until(self, done: Callable[[], bool], seconds: float = 60) -> None:
+        for _ in range(int(seconds * 10)):
+            if done():
+                return
+            self.spend(0.1)
+        raise AssertionError("never")
+
+    def file(self, name: str, content: bytes | str = "do it") -> Path:
+        path = self.work / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path

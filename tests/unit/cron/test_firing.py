@@ -1,0 +1,362 @@
+"""Jobs that fire: in time, once, over clocks that are set and services that are killed."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+from zoneinfo import ZoneInfo
+
+from attrs import evolve
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.unit.cron.rig import DAY, CronCase
+from tests.unit.sessions.rig import ADMIN
+from tservice.core.clock import now_ms
+from tservice.cron.model import Concurrency, InputMode, Run, RunStatus, ScheduleType, Trigger
+from tservice.cron.store import CronStore
+from tservice.sessions.model import Status
+
+MINUTE = 60.0
+HOUR = 3600.0
+
+
+class FiringTests(CronCase):
+    """One service, and its clock."""
+
+    def test_a_shell_job_is_launched_and_typed(self) -> None:
+        job = self.make(launch_command="cd src")
+        self.spend(10 * MINUTE + 5)
+        (run,) = self.runs()
+        self.assertEqual((RunStatus.PROMPT_SENT, Trigger.SCHEDULED), (run.status, run.trigger))
+        self.assertEqual("cd src\rmake all\r", self.typed(run))
+        session = self.sessions.get(run.session_id or "")
+        self.assertEqual(("nightly", str(self.work)), (session.name, session.working_dir))
+        found = self.job(job)
+        self.assertEqual(f"{job.id}:{run.started_at}", found.last_due_key)
+        self.assertEqual(
+            (run.started_at, RunStatus.PROMPT_SENT), (found.last_run_at, found.last_status)
+        )
+
+    def test_the_order_of_a_shell(self) -> None:
+        """1 s, the command, 1 s, the prompt (wire 8)."""
+        job = self.make(launch_command="cd src")
+        run, _ = self.run_by_hand(job)
+        self.assertEqual("", self.typed(run))
+        self.spend(0.9)
+        self.assertEqual("", self.typed(run))
+        self.spend(0.3)
+        self.assertEqual("cd src\r", self.typed(run))
+        self.spend(0.7)
+        self.assertEqual("cd src\r", self.typed(run))
+        self.spend(0.6)
+        self.assertEqual("cd src\rmake all\r", self.typed(run))
+
+    def test_paste_is_pasted_and_typed_is_typed(self) -> None:
+        pasted, typed = self.make(), self.make(input_mode=InputMode.TYPED)
+        for job, count in ((pasted, 1), (typed, 0)):
+            run, _ = self.run_by_hand(job)
+            self.spend(3)
+            self.assertEqual("make all\r", self.typed(run))
+            self.assertEqual(count, len(self.host[run.session_id or ""].pastes))
+
+    def test_an_interval_does_not_drift(self) -> None:
+        job = self.make()
+        begun = job.created_at
+        self.clock.advance(10 * MINUTE + 31)
+        self.spend(20 * MINUTE)
+        started = [run.started_at - begun for run in self.runs(job)]
+        self.assertEqual([631_000, 1_200_000, 1_800_000], started)
+
+    def test_once_is_done_with(self) -> None:
+        at = now_ms(self.clock) + 5000
+        job = self.make(schedule_type=ScheduleType.ONCE, run_at=at)
+        self.spend(2 * DAY)
+        found = self.job(job)
+        self.assertEqual(["prompt_sent"], self.statuses())
+        self.assertTrue(found.completed_once)
+        self.assertEqual((False, None), (found.definition.enabled, found.next_run_at))
+
+    def test_hundred_in_the_same_second_all_start(self) -> None:
+        at = now_ms(self.clock) + 5000
+        with patch.object(self.sessions._parts.creator, "_caps", _Caps()):
+            for _ in range(100):
+                self.make(schedule_type=ScheduleType.ONCE, run_at=at)
+            self.spend(20)
+        self.assertEqual(["prompt_sent"] * 100, self.statuses())
+        self.assertEqual(100, len({run.session_id for run in self.runs()}))
+
+    def test_capacity_is_a_failed_run(self) -> None:
+        at = now_ms(self.clock) + 5000
+        for _ in range(60):
+            self.make(schedule_type=ScheduleType.ONCE, run_at=at)
+        self.spend(20)
+        self.assertEqual(50, self.statuses().count("prompt_sent"))
+        failed = [run for run in self.runs() if run.status is RunStatus.FAILED]
+        self.assertEqual({"capacity reached: 50 sessions"}, {run.error_message for run in failed})
+        self.assertTrue(all(run.finished_at for run in failed))
+
+    def test_events(self) -> None:
+        job = self.make()
+        self.spend(0.2)
+        self.assertEqual([job.id], [one["id"] for one in self.told("cron:jobsChanged")[-1]["jobs"]])
+        run, _ = self.run_by_hand(job)
+        self.assertEqual(["created"], [one["status"] for one in self.told("cron:runCreated")])
+        self.spend(3)
+        updates = self.told("cron:runUpdated")
+        self.assertEqual(["session_started", "prompt_sent"], [one["status"] for one in updates])
+        self.assertEqual(f"/?session={run.session_id}", updates[0]["createdSessionUrl"])
+        self.assertEqual("prompt_sent", self.told("cron:jobsChanged")[-1]["jobs"][0]["lastStatus"])
+        self.cron.delete(job.id, ADMIN)
+        self.spend(1)
+        self.assertEqual([job.id], [one["id"] for one in self.told("cron:jobDeleted")])
+        self.assertEqual({"jobs": []}, self.told("cron:jobsChanged")[-1])
+
+    def test_a_long_prompt_is_not_in_the_event(self) -> None:
+        self.make(prompt_text="x" * 2000)
+        self.spend(0.2)
+        self.assertNotIn("promptText", self.told("cron:jobsChanged")[-1]["jobs"][0])
+
+    def test_runs_are_in_the_audit_log(self) -> None:
+        job = self.make()
+        run, _ = self.run_by_hand(job)
+        (entry,) = self.audit.entries
+        self.assertEqual(("cron.run", job.id), (entry.action, entry.target))
+        self.assertEqual((run.id, run.session_id), (entry.detail["run"], entry.detail["session"]))
+
+    def test_500_runs_are_kept(self) -> None:
+        job = self.make(interval_minutes=1)
+        with patch("tservice.cron.store.MAX_RUNS", 5):
+            self.spend(12 * MINUTE)
+        started = [run.started_at for run in self.runs(job)]
+        self.assertEqual(5, len(started))
+        self.assertEqual(now_ms(self.clock), started[-1])
+
+    def test_a_database_that_fails_is_tried_again(self) -> None:
+        import sqlite3
+
+        job = self.make()
+        with patch.object(CronStore, "save", side_effect=sqlite3.OperationalError("disk full")):
+            self.spend(10 * MINUTE + 1)
+        self.assertEqual(1, len(self.flushLoggedErrors(sqlite3.OperationalError)))
+        self.spend(15)
+        self.assertEqual(1, len(self.runs(job)))
+
+
+class _Caps:
+    total = per_user = 1000
+
+
+class ConcurrencyTests(CronCase):
+    """What runs beside a job."""
+
+    def test_one_skipped_record_a_streak(self) -> None:
+        job = self.make(concurrency_policy=Concurrency.SKIP)
+        other = self.shell()
+        self.spend(35 * MINUTE)
+        self.assertEqual(["skipped"], self.statuses(job))
+        (run,) = self.runs(job)
+        self.assertEqual((None, run.started_at), (run.session_id, run.finished_at))
+        self.assertEqual(RunStatus.SKIPPED, self.job(job).last_status)
+        self.run_now(self.sessions.delete(other.id))
+        self.spend(10 * MINUTE)
+        self.shell()
+        self.spend(20 * MINUTE)
+        self.assertEqual(["skipped", "prompt_sent", "skipped"], self.statuses(job))
+
+    def test_its_own_sessions_do_not_count(self) -> None:
+        job = self.make(concurrency_policy=Concurrency.SKIP, auto_close_previous_session=False)
+        self.spend(30 * MINUTE + 5)
+        self.assertEqual(["prompt_sent"] * 3, self.statuses(job))
+        _, others = self.run_by_hand(job)
+        self.assertEqual(0, others)
+
+    def test_warn_only_goes_ahead(self) -> None:
+        job = self.make()
+        self.shell()
+        self.spend(10 * MINUTE + 5)
+        self.assertEqual(["prompt_sent"], self.statuses(job))
+
+    def test_of_two_in_the_same_second_one_is_skipped(self) -> None:
+        at = now_ms(self.clock) + 5000
+        for _ in range(2):
+            self.make(
+                schedule_type=ScheduleType.ONCE, run_at=at, concurrency_policy=Concurrency.SKIP
+            )
+        self.spend(20)
+        self.assertEqual(["prompt_sent", "skipped"], sorted(self.statuses()))
+
+    def test_run_now(self) -> None:
+        """Of a disabled job, past the policy, without moving the schedule."""
+        job = self.make(enabled=False, concurrency_policy=Concurrency.SKIP)
+        self.shell()
+        run, others = self.run_by_hand(job)
+        self.assertEqual((RunStatus.SESSION_STARTED, 1), (run.status, others))
+        self.assertEqual(Trigger.MANUAL, run.trigger)
+        found = self.job(job)
+        self.assertEqual((None, None), (found.next_run_at, found.last_due_key))
+        self.assertEqual(run.started_at, found.last_run_at)
+
+    def test_the_previous_session_is_closed(self) -> None:
+        job = self.make()
+        first, _ = self.run_by_hand(job)
+        second, _ = self.run_by_hand(job)
+        closed = self.sessions.get(first.session_id or "")
+        self.assertEqual((Status.STOPPED, None), (closed.status, closed.pid))
+        self.assertIsNotNone(self.sessions.get(second.session_id or "").pid)
+        self.spend(5)
+        # The first was closed while it waited: it stays where it was, and says why.
+        found = self.runs(job)
+        self.assertEqual(["session_started", "prompt_sent"], self.statuses(job))
+        self.assertIsNone(found[0].finished_at)
+        self.assertIn("closed", found[0].error_message or "")
+
+    def test_it_is_left_where_the_job_says_so_and_for_once(self) -> None:
+        once = now_ms(self.clock) + 10**9
+        for fields in (
+            {"auto_close_previous_session": False},
+            {"schedule_type": ScheduleType.ONCE, "run_at": once},
+        ):
+            job = self.make(**fields)
+            first, _ = self.run_by_hand(job)
+            self.run_by_hand(job)
+            self.assertIsNotNone(self.sessions.get(first.session_id or "").pid)
+
+
+class ClockTests(CronCase):
+    """A clock that is set; its alarm is told as the kernel would tell."""
+
+    zone = ZoneInfo("Europe/Berlin")
+
+    def jump(self, seconds: float) -> None:
+        """Set the clock, timers as they were: the kernel's alarm goes off by itself."""
+        self.clock.rightNow += seconds
+        for call in self.clock.calls:
+            call.time += seconds
+        self.cron._parts.scheduler.look()
+
+    def at(self, hours: float) -> None:
+        """Go on to a time of day."""
+        day = (int(self.clock.seconds()) // DAY + 1) * DAY
+        self.spend(day + hours * HOUR - self.clock.seconds())
+
+    def test_an_hour_ahead_over_the_time_fires_at_once(self) -> None:
+        self.at(7.75)
+        job = self.make(schedule_type=ScheduleType.DAILY, daily_time="09:00")
+        self.jump(HOUR)
+        self.spend(5)
+        self.assertEqual(["prompt_sent"], self.statuses(job))
+        self.spend(DAY)
+        self.assertEqual(2, len(self.runs(job)))
+
+    def test_an_hour_back_over_the_time_does_not_fire_again(self) -> None:
+        self.at(7.75)
+        job = self.make(schedule_type=ScheduleType.DAILY, daily_time="09:00")
+        self.spend(0.5 * HOUR)
+        self.assertEqual(1, len(self.runs(job)))
+        self.jump(-HOUR)
+        self.spend(2 * HOUR)
+        self.assertEqual(1, len(self.runs(job)))
+        self.spend(DAY)
+        self.assertEqual(2, len(self.runs(job)))
+
+    def test_an_interval_goes_on_after_an_hour_back(self) -> None:
+        job = self.make()
+        self.spend(25 * MINUTE)
+        self.jump(-HOUR)
+        self.spend(10 * MINUTE + 1)
+        self.assertEqual(3, len(self.runs(job)))
+
+    def test_years_ahead_and_back(self) -> None:
+        job = self.make(schedule_type=ScheduleType.DAILY, daily_time="09:00")
+        self.jump(5 * 365 * DAY)
+        self.spend(1)
+        self.assertEqual(1, len(self.runs(job)))
+        self.jump(-5 * 365 * DAY)
+        # The fire of the first morning was done then; those of the next two come.
+        self.spend(3 * DAY)
+        self.assertEqual(3, len(self.runs(job)))
+
+    def test_the_same_due_key_is_never_used_twice(self) -> None:
+        at = now_ms(self.clock) + 60_000
+        job = self.make(schedule_type=ScheduleType.CRON, cron_expression="* * * * *")
+        self.spend(3 * MINUTE)
+        count = len(self.runs(job))
+        self.jump(-2 * DAY)
+        self.spend(2 * DAY)
+        keys = [run.due_key for run in self.runs(job)]
+        self.assertEqual(len(keys), len(set(keys)))
+        self.assertGreater(count, 1)
+        self.assertGreater(self.job(job).next_run_at or 0, at)
+
+
+class RestartTests(CronCase):
+    """The service is killed, at any point; what it left is gone on with, once."""
+
+    def test_what_was_missed_is_caught_up_once(self) -> None:
+        job = self.make()
+        self.restart(away=5 * HOUR)
+        self.spend(5)
+        (run,) = self.runs(job)
+        self.assertEqual((Trigger.SCHEDULED, RunStatus.PROMPT_SENT), (run.trigger, run.status))
+        next_run = self.job(job).next_run_at or 0
+        self.assertEqual(0, (next_run - job.created_at) % 600_000)
+        self.assertGreater(next_run, now_ms(self.clock))
+
+    def test_a_prompt_that_was_under_way_is_typed_once(self) -> None:
+        for after in (0.0, 0.5, 1.05, 1.1, 1.2, 1.3, 2.0, 2.05, 2.1, 2.2, 2.4, 3.0):
+            job = self.make(launch_command="cd src")
+            run, _ = self.run_by_hand(job)
+            self.spend(after)
+            self.restart()
+            self.spend(10)
+            self.assertEqual(["prompt_sent"], self.statuses(job), after)
+            self.assertEqual("cd src\rmake all\r", self.typed(run), after)
+
+    def test_a_run_without_a_session_gets_one(self) -> None:
+        job = self.make()
+        run, _ = self.run_by_hand(job)
+        self.run_now(self.sessions.delete(run.session_id or ""))
+        self.restart_before(run)
+        self.spend(5)
+        self.assertEqual(["prompt_sent"], self.statuses(job))
+
+    def restart_before(self, run: Run) -> None:
+        """As if the service had been killed before the run was told of its session."""
+        self.machine.crash()
+        bare = {"session_id": None, "session_name": None, "delivery": None}
+        self.cron._book.store.save((), [evolve(run, status=RunStatus.CREATED, **bare)])
+        self.machine.restart()
+        self.boot()
+
+    def test_a_session_that_the_run_does_not_know_of_is_taken(self) -> None:
+        job = self.make()
+        run, _ = self.run_by_hand(job)
+        self.assertEqual(1, len(self.sessions.list()))
+        self.restart_before(run)
+        self.spend(5)
+        self.assertEqual(["prompt_sent"], self.statuses(job))
+        self.assertEqual(1, len(self.sessions.list()))
+
+    def test_what_is_old_is_given_up_in_so_many_words(self) -> None:
+        job = self.make(enabled=False)
+        self.run_by_hand(job)
+        self.restart(away=HOUR)
+        self.spend(10)
+        (run,) = self.runs(job)
+        self.assertEqual((RunStatus.SESSION_STARTED, None), (run.status, run.finished_at))
+        self.assertIn("not there", run.error_message or "")
+
+    @settings(max_examples=15, deadline=None)
+    @given(st.lists(st.floats(0.1, 900), min_size=1, max_size=12))
+    def test_no_fire_is_done_twice_or_lost(self, naps: list[float]) -> None:
+        """Each interval that passed while the service ran has its run."""
+        self.setUp()
+        job = self.make()
+        for nap in naps:
+            self.spend(nap)
+            self.restart()
+        self.spend(5)
+        gone = self.clock.seconds() - job.created_at / 1000
+        want = int(gone // 600)
+        self.assertEqual(want, len(self.runs(job)))
+        self.finish()

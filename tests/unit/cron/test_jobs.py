@@ -1,0 +1,367 @@
+"""Making and changing jobs: fields, merged updates, owners."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.cron.rig import CronCase
+from tests.unit.sessions.rig import ADMIN
+from tservice.core.clock import now_ms
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.events import Event
+from tservice.core.identity import Identity
+from tservice.cron.model import (
+    MAX_JOBS,
+    Concurrency,
+    InputMode,
+    Job,
+    PromptMode,
+    RunStatus,
+    ScheduleType,
+    define,
+    flat,
+)
+from tservice.cron.store import CronStore
+
+ANN = Identity(username="ann", admin=False)
+BOB = Identity(username="bob", admin=False)
+ROOT = Identity(username="root", admin=True)
+
+
+class JobCase(CronCase):
+    """Refusals by name."""
+
+    def refused(self, code: ErrorCode, part: str, caller: Identity = ADMIN, **more: Any) -> None:
+        error = self.assertRaises(ServiceError, self.make, caller, **more)
+        self.assertEqual(code, error.code, error.message)
+        self.assertIn(part, error.message)
+
+    def change(self, job: Job, caller: Identity = ADMIN, **given: Any) -> Job:
+        return self.cron.update(job.id, given, caller)
+
+    def change_refused(self, job: Job, part: str, caller: Identity = ADMIN, **given: Any) -> None:
+        error = self.assertRaises(ServiceError, self.change, job, caller, **given)
+        self.assertIn(part, error.message)
+        self.assertEqual(job, self.job(job))
+
+
+class FieldTests(JobCase):
+    """Every rule beyond the shape of a field."""
+
+    def test_a_job_as_it_is_kept(self) -> None:
+        job = self.make()
+        self.assertEqual([job], self.cron.jobs(ADMIN))
+        self.assertEqual(job.created_at + 600_000, job.next_run_at)
+        self.assertEqual(CronStore(self.machine.database).jobs(), [job])
+
+    def test_what_a_mode_needs(self) -> None:
+        need = {
+            ScheduleType.ONCE: ["runAt"],
+            ScheduleType.INTERVAL: ["intervalMinutes"],
+            ScheduleType.DAILY: ["dailyTime"],
+            ScheduleType.WEEKLY: ["weeklyDays", "weeklyTime"],
+            ScheduleType.CRON: ["cronExpression"],
+        }
+        for kind, (first, *_) in need.items():
+            bare = {"schedule_type": kind, "interval_minutes": None}
+            self.refused(ErrorCode.INVALID_INPUT, f"{first}: is required", **bare)
+        self.refused(ErrorCode.INVALID_INPUT, "promptText: is required", prompt_text=None)
+        by_file = {"prompt_mode": PromptMode.FILE}
+        self.refused(ErrorCode.INVALID_INPUT, "promptFilePath: is required", **by_file)
+
+    def test_once_must_be_ahead(self) -> None:
+        for late in (0, 1):
+            at = now_ms(self.clock) - late
+            self.refused(
+                ErrorCode.INVALID_INPUT, "runAt: ", schedule_type=ScheduleType.ONCE, run_at=at
+            )
+
+    def test_folders(self) -> None:
+        data = self.machine.folder / "data"
+        (data / "mux").mkdir(parents=True)
+        link = self.work / "link"
+        link.symlink_to("/etc")
+        places = ("/", "/root", "/etc", "/etc/ssl", "/proc/self", "/sys", "/dev/shm")
+        for place in (*places, str(data), str(data / "mux"), str(link)):
+            self.refused(ErrorCode.INVALID_INPUT, "workingDir: ", working_dir=place)
+        for place in ("relative", "/nowhere/at/all", str(self.file("plain"))):
+            self.refused(ErrorCode.INVALID_INPUT, "workingDir: ", working_dir=place)
+
+    def test_cases_in_the_data_folder_are_for_work(self) -> None:
+        place = self.machine.folder / "cases" / "one"
+        place.mkdir(parents=True)
+        self.assertEqual(str(place), self.make(working_dir=str(place)).definition.working_dir)
+
+    def test_prompt_files(self) -> None:
+        for path, part in (
+            ("prompt", "an absolute path"),
+            ("/etc/passwd", "inside"),
+            (f"{self.work}/../secret", "inside"),
+            (str(self.work), "inside"),
+            (f"{self.work}-other/x", "inside"),
+        ):
+            by_file = {"prompt_mode": PromptMode.FILE, "prompt_file_path": path}
+            self.refused(ErrorCode.INVALID_INPUT, f"promptFilePath: must be {part}", **by_file)
+
+    def test_agents(self) -> None:
+        self.refused(ErrorCode.INVALID_INPUT, "agentType: must be one of", agent_type="emacs")
+        self.refused(
+            ErrorCode.INVALID_INPUT, "launchCommand: ", agent_type="primary", launch_command="ls"
+        )
+
+    def test_a_bad_expression(self) -> None:
+        bad = {"schedule_type": ScheduleType.CRON, "cron_expression": "0 0 31 2 *"}
+        self.refused(ErrorCode.INVALID_INPUT, "cronExpression: never fires", **bad)
+
+    def test_hundred_jobs(self) -> None:
+        for _ in range(MAX_JOBS):
+            self.make(enabled=False)
+        self.refused(ErrorCode.OPERATION_FAILED, "100 jobs")
+
+    def test_preview(self) -> None:
+        found = self.cron.preview(self.fields(enabled=False), ADMIN)
+        now = now_ms(self.clock)
+        self.assertEqual([now + n * 600_000 for n in range(1, 6)], found)
+        self.assertEqual([], self.cron.jobs(ADMIN))
+        once = self.fields(schedule_type=ScheduleType.ONCE, run_at=now + 5)
+        self.assertEqual([now + 5], self.cron.preview(once, ADMIN))
+
+
+class UpdateTests(JobCase):
+    """Partial updates are merged, and the whole is checked."""
+
+    def test_one_field(self) -> None:
+        job = self.make(notes="keep")
+        self.spend(60)
+        found = self.change(job, name="other")
+        want = evolve(job.definition, name="other")
+        self.assertEqual((want, job.next_run_at), (found.definition, found.next_run_at))
+        self.assertEqual(now_ms(self.clock), found.updated_at)
+
+    def test_a_new_schedule_begins_anew(self) -> None:
+        job = self.make()
+        self.spend(60)
+        found = self.change(job, interval_minutes=20)
+        self.assertEqual(now_ms(self.clock) + 1_200_000, found.next_run_at)
+
+    def test_a_new_mode_brings_what_it_needs(self) -> None:
+        job = self.make()
+        self.change_refused(job, "dailyTime: is required", schedule_type=ScheduleType.DAILY)
+        self.change_refused(job, "promptFilePath: is required", prompt_mode=PromptMode.FILE)
+        found = self.change(job, schedule_type=ScheduleType.DAILY, daily_time="09:00")
+        self.assertIsNone(found.definition.schedule.interval_minutes)
+        self.change_refused(
+            found, "intervalMinutes: is required", schedule_type=ScheduleType.INTERVAL
+        )
+
+    def test_none_takes_an_optional_field_away(self) -> None:
+        job = self.make(notes="x", launch_command="ls")
+        found = self.change(job, notes=None, launch_command=None, auto_close_previous_session=None)
+        self.assertEqual((None, None), (found.definition.notes, found.definition.launch_command))
+        self.assertTrue(found.definition.auto_close_previous_session)
+        self.change_refused(found, "promptText: is required", prompt_text=None)
+
+    def test_no_shell_any_more(self) -> None:
+        job = self.make(launch_command="ls")
+        self.assertIsNone(self.change(job, agent_type="primary").definition.launch_command)
+
+    def test_switching_off_and_on(self) -> None:
+        job = self.make()
+        self.assertIsNone(self.change(job, enabled=False).next_run_at)
+        self.spend(3600)
+        self.assertEqual([], self.runs())
+        again = self.change(job, enabled=True)
+        self.assertEqual(now_ms(self.clock) + 600_000, again.next_run_at)
+
+    def test_switching_off_what_cannot_be_saved_any_more(self) -> None:
+        job = self.make()
+        self.work.rmdir()
+        self.change_refused(job, "workingDir", name="other")
+        self.assertFalse(self.change(job, enabled=False).definition.enabled)
+
+    def test_once_again(self) -> None:
+        job = self.make(schedule_type=ScheduleType.ONCE, run_at=now_ms(self.clock) + 1000)
+        self.spend(10)
+        done = self.job(job)
+        self.assertEqual("other", self.change(job, name="other").definition.name)
+        self.assertTrue(done.completed_once)
+        error = self.assertRaises(ServiceError, self.change, job, enabled=True)
+        self.assertIn("runAt: must be in the future", error.message)
+        found = self.change(job, run_at=now_ms(self.clock) + 1000, enabled=True)
+        self.assertFalse(found.completed_once)
+        self.spend(10)
+        self.assertEqual(["prompt_sent"] * 2, self.statuses())
+
+    def test_unknown_jobs(self) -> None:
+        for ask in (
+            lambda: self.cron.update("x", {}, ADMIN),
+            lambda: self.cron.delete("x", ADMIN),
+            lambda: self.cron.job("x", ADMIN),
+            lambda: self.cron.runs_of("x", ADMIN),
+        ):
+            self.assertEqual(ErrorCode.NOT_FOUND, self.assertRaises(ServiceError, ask).code)
+
+    def test_a_deleted_job_takes_its_runs_along(self) -> None:
+        job, other = self.make(), self.make()
+        run, _ = self.run_by_hand(job)
+        self.run_by_hand(other)
+        self.cron.delete(job.id, ADMIN)
+        self.assertEqual([other.id], [one.job_id for one in self.runs()])
+        self.assertIsNotNone(self.sessions.get(run.session_id or "").pid)
+        self.spend(3600)
+        self.assertNotIn(job.id, [one.job_id for one in self.runs()])
+
+
+class OwnerTests(JobCase):
+    """Whose jobs they are, and with whose rights they run."""
+
+    multiuser = True
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.accounts.update(ann=ANN, bob=BOB, root=ROOT)
+
+    def boot(self) -> None:
+        self.machine.config = evolve(self.machine.config, multiuser=True)
+        self.machine.boot()
+        self.run_now(self.sessions.open())
+        self.place("ann")
+        self.place("bob")
+        super().boot()
+
+    def place(self, name: str) -> str:
+        folder = self.machine.config.cases_dir / name
+        folder.mkdir(parents=True, exist_ok=True)
+        return str(folder)
+
+    def of_ann(self, **more: Any) -> Job:
+        return self.make(ANN, working_dir=self.place("ann"), **more)
+
+    def test_others_do_not_see_it(self) -> None:
+        job = self.of_ann()
+        self.assertEqual("ann", job.owner)
+        self.assertEqual(([job], [], [job]), tuple(map(self.cron.jobs, (ANN, BOB, ROOT))))
+        run, _ = self.run_by_hand(job)
+        self.assertEqual("ann", self.sessions.owner_of(run.session_id or ""))
+        counts = [len(self.cron.runs(caller)) for caller in (ANN, BOB, ROOT)]
+        self.assertEqual([1, 0, 1], counts)
+        for ask in (
+            lambda: self.cron.update(job.id, {"enabled": False}, BOB),
+            lambda: self.cron.delete(job.id, BOB),
+            lambda: self.cron.job(job.id, BOB),
+            lambda: self.cron.runs_of(job.id, BOB),
+        ):
+            self.assertEqual(ErrorCode.NOT_FOUND, self.assertRaises(ServiceError, ask).code)
+        self.assertEqual(ErrorCode.NOT_FOUND, self.refusal(self.cron.run_now(job.id, BOB)).code)
+
+    def test_events_are_the_owner_s(self) -> None:
+        job = self.of_ann()
+        self.run_by_hand(job)
+        self.spend(3)
+        found = {(one.name, one.owner) for one in self.machine.events if "cron:" in one.name}
+        want = {("cron:jobsChanged", "ann"), ("cron:jobsChanged", None)}
+        runs = {("cron:runCreated", "ann"), ("cron:runUpdated", "ann")}
+        self.assertEqual(want | runs, found)
+
+    def test_outside_of_the_workspace(self) -> None:
+        self.refused(ErrorCode.FORBIDDEN, "workingDir", ANN, working_dir=self.place("bob"))
+
+    def test_shells_and_commands_need_the_grant(self) -> None:
+        plain = evolve(ANN, can_bypass_permissions=False)
+        here = {"working_dir": self.place("ann")}
+        self.refused(ErrorCode.FORBIDDEN, "agentType shell", plain, **here)
+        self.refused(ErrorCode.FORBIDDEN, "launchCommand", plain, launch_command="ls", **here)
+        self.make(plain, agent_type="primary", **here)
+
+    def test_the_owner_is_looked_at_again_when_it_fires(self) -> None:
+        changes: list[tuple[Identity | None, str]] = [
+            (None, "gone or disabled"),
+            (evolve(ANN, can_bypass_permissions=False), "needs the grant"),
+        ]
+        for account, part in changes:
+            job = self.of_ann()
+            if account is None:
+                del self.accounts["ann"]
+            else:
+                self.accounts["ann"] = account
+            self.spend(601)
+            (run,) = self.runs(job)
+            self.assertEqual(RunStatus.FAILED, run.status)
+            self.assertIn(part, run.error_message or "")
+            self.accounts["ann"] = ANN
+            self.cron.delete(job.id, ROOT)
+
+    def test_a_folder_that_is_not_the_owner_s_any_more(self) -> None:
+        folder = self.machine.config.cases_dir / "ann" / "deep"
+        folder.mkdir()
+        job = self.make(ANN, working_dir=str(folder))
+        folder.rmdir()
+        folder.symlink_to(self.place("bob"))
+        self.spend(601)
+        (run,) = self.runs(job)
+        self.assertIn("outside the workspace", run.error_message or "")
+
+    def test_an_admin_changes_it_with_the_owner_s_rights(self) -> None:
+        job = self.of_ann()
+        self.change_refused(job, "workingDir", ROOT, working_dir=self.place("bob"))
+        self.assertEqual("ann", self.change(job, ROOT, name="other").owner)
+
+    def test_jobs_of_a_user_who_is_gone_go(self) -> None:
+        job = self.of_ann()
+        del self.accounts["ann"]
+        self.machine.hub.publish(Event(name="admin:usersChanged"))
+        self.assertEqual([], self.cron.jobs(ROOT))
+        self.accounts["ann"] = ANN
+        self.assertRaises(ServiceError, self.cron.job, job.id, ANN)
+
+    def test_agents_of_others_do_not_count(self) -> None:
+        job = self.of_ann(concurrency_policy=Concurrency.SKIP)
+        self.create(BOB, working_dir=self.place("bob"), start=True)
+        self.spend(610)
+        self.assertEqual(["prompt_sent"], self.statuses(job))
+
+
+class MergeTests(SynchronousTestCase):
+    """L{define} as a whole."""
+
+    WANTED = st.fixed_dictionaries(
+        {
+            "name": st.just("x"),
+            "agent_type": st.sampled_from(["shell", "primary"]),
+            "working_dir": st.just("/w"),
+            "prompt_mode": st.sampled_from(PromptMode),
+            "input_mode": st.sampled_from(InputMode),
+            "schedule_type": st.sampled_from(ScheduleType),
+            "enabled": st.booleans(),
+            "concurrency_policy": st.sampled_from(Concurrency),
+            "prompt_text": st.just("p"),
+            "prompt_file_path": st.just("/w/p"),
+            "run_at": st.just(1),
+            "interval_minutes": st.integers(1, 9),
+            "daily_time": st.just("09:00"),
+            "weekly_days": st.just((0, 3)),
+            "weekly_time": st.just("10:00"),
+            "cron_expression": st.just("* * * * *"),
+            "notes": st.none() | st.just("n"),
+            "auto_close_previous_session": st.none() | st.booleans(),
+        }
+    )
+
+    @given(WANTED)
+    def test_what_was_said_comes_back(self, given: dict[str, Any]) -> None:
+        found = define(given)
+        self.assertEqual(found, define({}, found))
+        self.assertEqual(found, define(flat(found)))
+        there = {name for name, value in flat(found).items() if value is not None}
+        self.assertEqual(1, len({"prompt_text", "prompt_file_path"} & there))
+
+    @given(WANTED, WANTED)
+    def test_a_change_of_everything_is_a_new_job(
+        self, one: dict[str, Any], other: dict[str, Any]
+    ) -> None:
+        self.assertEqual(define(other), define(other, define(one)))

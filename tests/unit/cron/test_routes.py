@@ -1,0 +1,180 @@
+"""C{/api/cron} on the whole service: shapes of answers, fields refused by name."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+from pydantic import TypeAdapter
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.security.world import World
+
+
+class RouteTests(SynchronousTestCase):
+    """As ann, who has a workspace; as root, who is an admin; as bob."""
+
+    def setUp(self) -> None:
+        self.world = World()
+        self.addCleanup(self.world.close)
+        self.world.populate()
+        self.answers = {
+            f"{one.method} {one.path}": TypeAdapter(one.answer)
+            for one in self.world.operations
+            if one.tag == "Cron"
+        }
+
+    def body(self, **more: Any) -> dict[str, Any]:
+        return {
+            "name": "nightly",
+            "agentType": "shell",
+            "workingDir": str(self.world.cases("ann")),
+            "promptMode": "inline_text",
+            "promptText": "make all",
+            "inputMode": "paste",
+            "scheduleType": "interval",
+            "intervalMinutes": 10,
+            "enabled": True,
+            "concurrencyPolicy": "warn_only",
+            **more,
+        }
+
+    def call(
+        self, method: str, path: str, body: Any = None, name: str = "ann", id: str = ""
+    ) -> Any:
+        """The payload, which must be what the OpenAPI document says."""
+        found = self.world.good(name, method, f"/api/cron/{path}".replace("{id}", id), body)
+        adapter = self.answers[f"{method} /api/cron/{path}"]
+        adapter.validate_json(json.dumps(found), strict=False)
+        return found
+
+    def make(self, **more: Any) -> dict[str, Any]:
+        found: dict[str, Any] = self.call("POST", "jobs", self.body(**more))["job"]
+        return found
+
+    def refused(self, method: str, path: str, body: Any, name: str = "ann") -> tuple[int, str]:
+        cookie = {"Cookie": self.world.cookies[name]}
+        answer = self.world.ask(method, f"/api/cron/{path}", body, cookie)
+        return answer.status, json.loads(answer.body)["error"]
+
+    def test_there_are_ten_routes(self) -> None:
+        self.assertEqual(10, len(self.answers))
+
+    def test_a_job_s_life(self) -> None:
+        job = self.make(notes="n", launchCommand="cd x")
+        want = self.body(notes="n", launchCommand="cd x", owner="ann")
+        self.assertEqual(want, {name: job[name] for name in want})
+        for name in ("lastRunAt", "lastStatus", "lastDueKey"):
+            self.assertIsNone(job[name])
+        self.assertTrue(job["autoClosePreviousSession"])
+        self.assertNotIn("completedOnce", job)
+        self.assertEqual(job, self.call("GET", "jobs/{id}", id=job["id"]))
+        other = self.make(name="second")
+        self.assertEqual([other, job], self.call("GET", "jobs"))
+        changed = self.call("PUT", "jobs/{id}", {"name": "new", "notes": None}, id=job["id"])["job"]
+        self.assertEqual(("new", False), (changed["name"], "notes" in changed))
+        off = self.call("PUT", "jobs/{id}/enabled", {"enabled": False}, id=job["id"])["job"]
+        self.assertEqual((False, None), (off["enabled"], off["nextRunAt"]))
+        self.assertEqual({}, self.call("DELETE", "jobs/{id}", id=job["id"]))
+        self.assertEqual([other], self.call("GET", "jobs"))
+
+    def test_run_now(self) -> None:
+        job = self.make()
+        found = self.call("POST", "jobs/{id}/run", id=job["id"])
+        # Her own shell of the world is another agent of the same kind.
+        self.assertEqual(1, found["activeAgents"])
+        run = found["run"]
+        want = {
+            "cronJobId": job["id"],
+            "status": "session_started",
+            "triggerType": "manual_run_now",
+            "sessionName": "nightly",
+            "finishedAt": None,
+            "createdSessionUrl": f"/?session={run['sessionId']}",
+        }
+        self.assertEqual(want, {name: run[name] for name in want})
+        self.assertNotIn("errorMessage", run)
+        self.world.clock.pump([0.1] * 30)
+        (later,) = self.call("GET", "jobs/{id}/runs", id=job["id"])
+        self.assertEqual(("prompt_sent", run["id"]), (later["status"], later["id"]))
+        self.assertEqual([later], self.call("GET", "runs"))
+        self.assertEqual([later], self.call("GET", "runs", name="root"))
+        self.assertEqual([], self.call("GET", "runs", name="bob"))
+
+    def test_preview(self) -> None:
+        body = self.body(scheduleType="cron", cronExpression="0 9 * * mon")
+        fires = self.call("POST", "preview", body)["fires"]
+        self.assertEqual({7 * 86_400_000}, {b - a for a, b in itertools.pairwise(fires)})
+        self.assertEqual(5, len(fires))
+        self.assertEqual([], self.call("GET", "jobs"))
+
+    def test_fields_are_refused_by_name(self) -> None:
+        long = "x" * 2001
+        for field, value in (
+            ("name", ""), ("name", "x" * 201), ("name", "a\nb"), ("name", None), ("name", 5),
+            ("agentType", "emacs"), ("agentType", None), ("workingDir", "/nowhere"),
+            ("launchCommand", "a\nb"), ("launchCommand", long), ("promptMode", "telepathy"),
+            ("promptText", ""), ("promptText", " "), ("promptText", "a\nb"), ("promptText", None),
+            ("promptText", "x" * 100_001), ("inputMode", "spoken"), ("scheduleType", "monthly"),
+            ("intervalMinutes", 0), ("intervalMinutes", 525_601), ("intervalMinutes", "5"),
+            ("intervalMinutes", 1.5), ("runAt", 0), ("runAt", -1), ("dailyTime", "9:00"),
+            ("dailyTime", "24:00"), ("dailyTime", "09:60"), ("dailyTime", "09:00\n"),
+            ("weeklyDays", []), ("weeklyDays", [7]), ("weeklyDays", [1, 1]), ("weeklyDays", ["1"]),
+            ("weeklyTime", "noon"), ("cronExpression", "x" * 201), ("enabled", "true"),
+            ("enabled", None), ("concurrencyPolicy", "hope"), ("autoClosePreviousSession", 1),
+            ("notes", long), ("surprise", 1), ("id", "x"), ("nextRunAt", 5),
+        ):  # fmt: skip
+            for method, path in (("POST", "jobs"), ("POST", "preview")):
+                status, error = self.refused(method, path, self.body(**{field: value}))
+                self.assertEqual(400, status, (field, value, error))
+                self.assertTrue(error.startswith(field), (field, value, error))
+        self.assertEqual([], self.call("GET", "jobs"))
+
+    def test_required_fields(self) -> None:
+        job = self.make()
+        for field in (
+            "name", "agentType", "workingDir", "promptMode", "inputMode", "scheduleType",
+            "enabled", "concurrencyPolicy",
+        ):  # fmt: skip
+            bare = self.body()
+            del bare[field]
+            status, error = self.refused("POST", "jobs", bare)
+            self.assertEqual((400, True), (status, error.startswith(field)), error)
+            status, error = self.refused("PUT", f"jobs/{job['id']}", {field: None})
+            self.assertEqual((400, True), (status, error.startswith(field)), error)
+        self.assertEqual([job], self.call("GET", "jobs"))
+
+    def test_an_update_that_says_nothing(self) -> None:
+        job = self.make()
+        same = self.call("PUT", "jobs/{id}", {}, id=job["id"])["job"]
+        self.assertEqual(job | {"updatedAt": same["updatedAt"]}, same)
+
+    def test_the_longest_prompt_gets_through(self) -> None:
+        text = "\U0001f600" * 100_000
+        self.assertEqual(text, self.make(promptText=text)["promptText"])
+
+    def test_what_is_not_there(self) -> None:
+        job = self.make()
+        for method, path, body in (
+            ("GET", "", None), ("PUT", "", {}), ("DELETE", "", None), ("POST", "/run", None),
+            ("PUT", "/enabled", {"enabled": True}), ("GET", "/runs", None),
+        ):  # fmt: skip
+            for who, id in (("ann", "nobody's"), ("bob", job["id"])):
+                status, error = self.refused(method, f"jobs/{id}{path}", body, who)
+                self.assertEqual((404, f"Cron job {id} not found"), (status, error))
+
+    def test_they_are_counted(self) -> None:
+        self.make()
+        status = self.world.good("ann", "GET", "/api/status")
+        self.assertEqual(1, status["cronJobs"])
+        self.assertEqual(0, self.world.good("bob", "GET", "/api/status")["cronJobs"])
+        headers = {"Cookie": self.world.cookies["root"]}
+        metrics = self.world.ask("GET", "/metrics", None, headers).body
+        self.assertIn('tservice_cron_jobs{enabled="true"} 1.0', metrics)
+        self.assertIn('tservice_cron_runs{status="failed"} 0.0', metrics)
+
+    def test_a_user_who_is_deleted_takes_the_jobs_along(self) -> None:
+        self.make()
+        self.world.good("root", "DELETE", "/api/admin/users/ann")
+        self.assertEqual([], self.call("GET", "jobs", name="root"))

@@ -1,0 +1,46 @@
+"""L{tservice.http.hosts.through_tunnel}: whose word on the client's address is believed."""
+
+from __future__ import annotations
+
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.http.hosts import Source, through_tunnel
+
+TUNNELS = frozenset({"t.example"})
+HERE = Source(address="127.0.0.1", scheme=None, host="t.example")
+TOLD = {"x-forwarded-for": "198.51.100.9, 203.0.113.7", "x-forwarded-proto": "https"}
+
+
+class ThroughTunnelTests(SynchronousTestCase):
+    def test_the_last_address_and_the_scheme(self) -> None:
+        want = Source(address="203.0.113.7", scheme="https", host="t.example")
+        for address in ("127.0.0.1", "::1"):
+            came = evolve(HERE, address=address)
+            self.assertEqual(want, through_tunnel(came, TUNNELS, TOLD.get))
+
+    def test_nothing_told_is_nothing_changed(self) -> None:
+        self.assertEqual(HERE, through_tunnel(HERE, TUNNELS, lambda name: None))
+
+    def test_not_for_others(self) -> None:
+        for came in (
+            evolve(HERE, address="10.0.0.1"),
+            evolve(HERE, address="unix"),
+            evolve(HERE, host="localhost"),
+            evolve(HERE, host="x.t.example"),
+            evolve(HERE, host=None),
+            evolve(HERE, host="[::1"),
+        ):
+            self.assertIs(came, through_tunnel(came, TUNNELS, TOLD.get))
+        self.assertIs(HERE, through_tunnel(HERE, frozenset(), TOLD.get))
+
+    def test_any_spelling_of_the_host(self) -> None:
+        for host in ("T.EXAMPLE", "t.example:443", "t.example."):
+            found = through_tunnel(evolve(HERE, host=host), TUNNELS, TOLD.get)
+            self.assertEqual(("203.0.113.7", host), (found.address, found.host))
+
+    @given(st.dictionaries(st.sampled_from(["x-forwarded-for", "x-forwarded-host"]), st.text()))
+    def test_never_another_host(self, headers: dict[str, str]) -> None:
+        self.assertEqual("t.example", through_tunnel(HERE, TUNNELS, headers.get).host)

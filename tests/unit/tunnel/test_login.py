@@ -1,0 +1,185 @@
+"""Signing in by code."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.access.failures import CAP, Failures
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.events import Audience, Event, EventHub
+from tservice.tunnel.guesses import MOST
+from tservice.tunnel.login import Around, QrLogin, TooMany, draw
+from tservice.tunnel.model import ROTATION_SECONDS
+
+URL = "https://a.example.org"
+
+
+class LoginCase(SynchronousTestCase):
+    around: dict[str, Any] = {}
+
+    def setUp(self) -> None:
+        self.clock = Clock()
+        self.clock.advance(1_000_000)
+        self.events: list[Event] = []
+        self.opened: list[tuple[str, str, str]] = []
+        self.heard: list[tuple[Any, ...]] = []
+        self.gone: set[str] = set()
+        hub = EventHub()
+        hub.subscribe(self.events.append)
+        given: dict[str, Any] = {
+            "clock": self.clock,
+            "random": os.urandom,
+            "hub": hub,
+            "failures": Failures(self.clock, lambda *what: self.heard.append(what)),
+            "sign_in": self.sign_in,
+            "standing": "admin",
+            "auth_enabled": True,
+        }
+        self.login = QrLogin(Around(**{**given, **self.around}))
+        self.addCleanup(self.login.close)
+        self.login.tunnel_changed(URL)
+
+    def sign_in(self, username: str, address: str, agent: str) -> str | None:
+        if username in self.gone:
+            return None
+        self.opened.append((username, address, agent))
+        return "cookie"
+
+    def code(self, owner: str = "admin") -> str:
+        return self.login.show(owner).url.rpartition("/")[2]
+
+    def enter(self, word: str, address: str = "203.0.113.1") -> str | None:
+        return self.login.log_in(word, address, "phone")
+
+    def named(self, name: str) -> list[Event]:
+        return [event for event in self.events if event.name == f"tunnel:{name}"]
+
+
+class LoginTests(LoginCase):
+    def test_shown(self) -> None:
+        shown = self.login.show("admin")
+        self.assertEqual(f"{URL}/q/{self.code()}", shown.url)
+        self.assertEqual(draw(shown.url), shown.svg)
+        self.assertEqual((1_000_060_000, True), (shown.expires_at, shown.auth_enabled))
+
+    def test_drawn_once(self) -> None:
+        self.assertIs(self.login.show("admin").svg, self.login.show("admin").svg)
+
+    def test_the_picture_is_bare_svg(self) -> None:
+        svg = draw(f"{URL}/q/abc123")
+        self.assertTrue(svg.startswith("<svg viewBox="))
+        for word in ("<script", "style=", " on", "href", "xmlns"):
+            self.assertNotIn(word, svg)
+
+    def test_signs_in_once(self) -> None:
+        code = self.code()
+        self.assertEqual("cookie", self.enter(code))
+        self.assertEqual([("admin", "203.0.113.1", "phone")], self.opened)
+        [event] = self.named("qrAuthUsed")
+        self.assertEqual(
+            {"ip": "203.0.113.1", "ua": "phone", "timestamp": 1_000_000_000}, event.data
+        )
+        self.assertIs(Audience.ADMINS, event.audience)
+        self.assertIsNone(self.enter(code))
+        self.assertEqual(1, len(self.named("qrAuthUsed")))
+
+    def test_rotation_is_told_to_its_owner_alone(self) -> None:
+        self.clock.advance(ROTATION_SECONDS)
+        [event] = self.named("qrRotated")
+        shown = self.login.show("admin")
+        self.assertEqual(
+            {"svg": shown.svg, "url": shown.url, "expiresAt": shown.expires_at}, event.data
+        )
+        self.assertEqual((Audience.PERSON, "admin"), (event.audience, event.owner))
+
+    def test_regenerated(self) -> None:
+        code = self.code()
+        shown = self.login.regenerate("admin")
+        self.assertNotIn(code, shown.url)
+        [event] = self.named("qrRegenerated")
+        self.assertEqual(shown.svg, event.data["svg"])
+        self.assertIsNone(self.enter(code))
+
+    def test_all_renewed(self) -> None:
+        codes = [self.code(), self.code("root")]
+        self.login.renew_all()
+        self.assertEqual([None, None], [self.enter(code) for code in codes])
+        self.assertEqual("cookie", self.enter(self.code("root")))
+
+    def test_another_tunnel_voids_the_codes(self) -> None:
+        code = self.code()
+        self.login.tunnel_changed(None)
+        error = self.assertRaises(ServiceError, self.login.show, "admin")
+        self.assertIs(ErrorCode.NOT_FOUND, error.code)
+        self.assertRaises(ServiceError, self.login.regenerate, "admin")
+        self.assertEqual([], self.clock.getDelayedCalls())
+        self.login.tunnel_changed(URL)
+        self.assertIsNone(self.enter(code))
+
+    def test_an_account_that_is_gone(self) -> None:
+        code = self.code("root")
+        self.gone.add("root")
+        self.assertIsNone(self.enter(code))
+        self.assertEqual([], self.named("qrAuthUsed"))
+
+    def test_an_account_that_changed(self) -> None:
+        code = self.code("root")
+        self.login.forget("root")
+        self.assertIsNone(self.enter(code))
+
+
+class CapTests(LoginCase):
+    def test_ten_for_an_address(self) -> None:
+        for _ in range(CAP):
+            self.assertIsNone(self.enter("wrong1"))
+        error = self.assertRaises(TooMany, self.enter, self.code())
+        self.assertEqual(900, error.seconds)
+        self.assertEqual([], self.opened)
+        self.assertTrue(self.heard[-1][-1])  # noted as locked
+        self.assertEqual("cookie", self.enter(self.code(), "203.0.113.2"))
+        self.clock.advance(900)
+        self.assertEqual("cookie", self.enter(self.code()))
+
+    def test_thirty_for_all(self) -> None:
+        for number in range(MOST):
+            self.assertIsNone(self.enter("wrong1", f"203.0.113.{number}"))
+        error = self.assertRaises(TooMany, self.enter, self.code(), "198.51.100.1")
+        self.assertEqual(60, error.seconds)
+        self.clock.advance(60)
+        self.assertEqual("cookie", self.enter(self.code(), "198.51.100.1"))
+
+    def test_the_caps_of_passwords_are_others(self) -> None:
+        for _ in range(CAP):
+            self.enter("wrong1")
+        self.assertEqual({"qr"}, {what[0] for what in self.heard})
+
+    def test_success_is_no_failure(self) -> None:
+        for _ in range(MOST + CAP):
+            self.assertEqual("cookie", self.enter(self.code()))
+
+
+class OpenTests(LoginCase):
+    """A service that asks nobody who they are, as its operator wants it."""
+
+    around = {"auth_enabled": False, "standing": "admin"}
+
+    def test_there_is_an_address_but_no_code(self) -> None:
+        shown = self.login.show("admin")
+        self.assertEqual((URL, None, False), (shown.url, shown.expires_at, shown.auth_enabled))
+        self.assertEqual(shown, self.login.regenerate("admin"))
+        self.assertEqual([], self.events)
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+
+class ManyTests(LoginCase):
+    around = {"standing": None}
+
+    def test_nobody_has_a_code_before_asking(self) -> None:
+        self.assertEqual([], self.clock.getDelayedCalls())
+        self.assertNotEqual(self.code("ann"), self.code("bob"))
+        self.enter(self.code("bob"))
+        self.assertEqual("bob", self.opened[0][0])

@@ -1,0 +1,338 @@
+"""Starting, restarting and stopping the tunnel's process."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from twisted.internet.defer import Deferred
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.tunnel import cloudflared
+from tests.unit.tunnel.fakes import LOCAL, Stage
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.events import Audience
+from tservice.tunnel.process import LONGEST_LINE
+
+TERM, KILL = int(signal.SIGTERM), int(signal.SIGKILL)
+
+
+class TunnelCase(SynchronousTestCase):
+    around: dict[str, Any] = {}
+
+    def setUp(self) -> None:
+        self.stage = Stage(Path(self.mktemp()), **self.around)
+        self.tunnel, self.clock = self.stage.tunnel, self.stage.clock
+        self.addCleanup(self.stage.close)
+
+    def start(self) -> Deferred[str]:
+        started = Deferred.fromCoroutine(self.tunnel.start())
+        # The end of the test stops what some of them leave starting.
+        self.addCleanup(started.addErrback, lambda _: None)
+        return started
+
+    def stop(self) -> Deferred[None]:
+        return Deferred.fromCoroutine(self.tunnel.stop())
+
+    def up(self) -> None:
+        started = self.start()
+        self.stage.come_up()
+        self.assertEqual(cloudflared.URL, self.successResultOf(started))
+
+    def assertAtRest(self) -> None:
+        self.clock.advance(0)
+        self.assertEqual((False, None), (self.tunnel.running, self.tunnel.url))
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+
+class StartTests(TunnelCase):
+    def test_the_command_and_its_environment(self) -> None:
+        self.start()
+        [call] = self.stage.processes.calls
+        self.assertEqual([sys.executable, "-I", "-S"], call["args"][:3])
+        program = str(Path(call["env"]["PATH"]).absolute() / "cloudflared")
+        self.assertEqual([program, "tunnel", "--url", LOCAL], call["args"][4:])
+        self.assertNotIn("SERVICE_PANE_ENV", call["env"])
+        self.assertEqual("/h", call["env"]["HOME"])
+
+    def test_up_with_its_address(self) -> None:
+        started = self.start()
+        self.assertEqual((True, None), (self.tunnel.running, self.tunnel.url))
+        self.assertEqual(frozenset(), self.tunnel.hosts())
+        self.assertNoResult(started)
+        self.stage.come_up()
+        self.assertEqual(cloudflared.URL, self.successResultOf(started))
+        self.assertEqual(frozenset({cloudflared.HOST}), self.tunnel.hosts())
+        self.assertEqual([cloudflared.URL], self.stage.changes)
+        [event] = self.stage.events
+        self.assertEqual(("tunnel:started", Audience.ADMINS), (event.name, event.audience))
+        self.assertEqual({"url": cloudflared.URL}, event.data)
+
+    def test_byte_by_byte(self) -> None:
+        started = self.start()
+        for sign in cloudflared.BANNER:
+            self.stage.say(sign)
+        self.assertEqual(cloudflared.URL, self.successResultOf(started))
+
+    def test_the_two_streams_are_not_mixed(self) -> None:
+        started = self.start()
+        protocol: Any = self.stage.process.protocol
+        protocol.outReceived(b"https://a.exam")
+        protocol.errReceived(b"noise\n")
+        protocol.outReceived(b"ple.org\n")
+        self.assertEqual("https://a.example.org", self.successResultOf(started))
+
+    def test_a_line_without_end_is_not_kept(self) -> None:
+        self.start()
+        for _ in range(10):
+            self.stage.say("x" * LONGEST_LINE)
+        protocol: Any = self.stage.process.protocol
+        self.assertLessEqual(len(protocol._err._rest), LONGEST_LINE)
+        self.stage.say("\n")
+        self.stage.come_up()
+        self.assertEqual(cloudflared.URL, self.tunnel.url)
+
+    def test_starting_twice_is_one_tunnel(self) -> None:
+        first, second = self.start(), self.start()
+        self.stage.come_up()
+        self.assertEqual(self.successResultOf(first), self.successResultOf(second))
+        self.assertEqual(cloudflared.URL, self.successResultOf(self.start()))
+        self.assertEqual(1, len(self.stage.processes.spawned))
+
+    def test_who_stops_waiting_stops_nothing(self) -> None:
+        started = self.start()
+        started.cancel()
+        self.failureResultOf(started)
+        self.stage.come_up()
+        self.assertEqual(cloudflared.URL, self.tunnel.url)
+
+    def test_an_observer_that_fails_keeps_no_tunnel_from_ending(self) -> None:
+        def observe(url: str | None) -> None:
+            raise ZeroDivisionError
+
+        self.tunnel.observe(observe)
+        self.up()
+        stopped = self.stop()
+        self.assertAtRest()
+        self.successResultOf(stopped)
+        self.assertEqual(2, len(self.flushLoggedErrors(ZeroDivisionError)))
+
+    def failing(self, started: Deferred[str], text: str) -> None:
+        error = self.failureResultOf(started).value
+        assert isinstance(error, ServiceError)
+        self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
+        self.assertIn(text, error.message)
+        self.assertEqual(["error", "stopped"], self.stage.told())
+        self.assertEqual({"error": error.message}, self.stage.events[0].data)
+        self.assertAtRest()
+
+    def test_no_address_in_time(self) -> None:
+        started = self.start()
+        self.stage.say(cloudflared.THANKS + "\n")
+        self.clock.advance(29.9)
+        self.assertNoResult(started)
+        self.clock.advance(0.1)
+        self.clock.advance(0)
+        self.failing(started, "no https address in 30 s")
+        self.assertEqual([TERM], [number for _, number in self.stage.signals])
+
+    def test_it_ends_before_its_address(self) -> None:
+        started = self.start()
+        self.stage.say(cloudflared.NO_NETWORK)
+        self.stage.process.finish(1)
+        self.failing(started, "no such host")
+
+    def test_its_words_are_cleaned_of_secrets(self) -> None:
+        started = self.start()
+        self.stage.say("GET http://127.0.0.1/q/aB3dE6 failed\n")
+        self.stage.process.finish(1)
+        self.assertNotIn("aB3dE6", str(self.failureResultOf(started).value))
+
+    def test_no_program(self) -> None:
+        stage = Stage(Path(self.mktemp()), command="nosuchprogram")
+        self.stage, self.tunnel, self.clock = stage, stage.tunnel, stage.clock
+        self.failing(self.start(), "there is no program nosuchprogram")
+
+    def test_no_process_to_be_had(self) -> None:
+        self.stage.processes.error = PermissionError(1, "Operation not permitted")
+        self.failing(self.start(), "Operation not permitted")
+
+    def test_no_port(self) -> None:
+        stage = Stage(Path(self.mktemp()), local_url=lambda: None)
+        self.stage, self.tunnel, self.clock = stage, stage.tunnel, stage.clock
+        self.failing(self.start(), "needs a TCP port")
+
+    def test_refused_where_anybody_could_come_through(self) -> None:
+        stage = Stage(Path(self.mktemp()), allowed=False)
+        error = self.failureResultOf(Deferred.fromCoroutine(stage.tunnel.start())).value
+        assert isinstance(error, ServiceError)
+        self.assertEqual(ErrorCode.FORBIDDEN, error.code)
+        stage.tunnel.keep(True)
+        self.assertEqual(([], False), (stage.processes.spawned, stage.tunnel.running))
+
+
+class RestartTests(TunnelCase):
+    def test_started_again_when_it_ends(self) -> None:
+        self.up()
+        self.stage.process.finish(None, KILL)
+        self.assertEqual((True, None), (self.tunnel.running, self.tunnel.url))
+        self.assertEqual(frozenset(), self.tunnel.hosts())
+        self.clock.advance(0.9)
+        self.assertEqual(1, len(self.stage.processes.spawned))
+        self.clock.advance(0.1)
+        self.stage.come_up()
+        self.assertEqual(cloudflared.URL, self.tunnel.url)
+        self.assertEqual(["started", "error", "started"], self.stage.told())
+        self.assertEqual([cloudflared.URL, None, cloudflared.URL], self.stage.changes)
+
+    def test_what_it_left_behind_is_ended(self) -> None:
+        self.up()
+        process = self.stage.process
+        group = process.pid
+        seen: list[tuple[int, int]] = []
+        protocol: Any = process.protocol
+        protocol._kill_group = lambda *call: seen.append(call)
+        process.exit(1)
+        self.assertEqual([(group, KILL)], seen)
+        self.assertEqual(cloudflared.URL, self.tunnel.url)
+        self.clock.advance(3)  # its pipes are held open by somebody outside of the group
+        self.assertIsNone(self.tunnel.url)
+
+    def test_waits_grow(self) -> None:
+        self.up()
+        for wait in (1, 2, 4, 8, 16, 32, 60, 60):
+            self.stage.process.finish(1)
+            before = len(self.stage.processes.spawned)
+            self.clock.advance(wait - 0.5)
+            self.assertEqual(before, len(self.stage.processes.spawned), wait)
+            self.clock.advance(0.5)
+            self.assertEqual(before + 1, len(self.stage.processes.spawned), wait)
+
+    def test_a_steady_one_begins_anew(self) -> None:
+        self.up()
+        for _ in range(4):
+            self.stage.process.finish(1)
+            self.clock.advance(8)
+        self.stage.come_up()
+        self.clock.advance(60)
+        self.stage.process.finish(1)
+        self.clock.advance(1)
+        self.assertEqual(6, len(self.stage.processes.spawned))
+
+    def test_a_person_need_not_wait(self) -> None:
+        self.up()
+        for _ in range(5):
+            self.stage.process.finish(1)
+            self.clock.advance(16)
+        self.stage.process.finish(1)
+        before = len(self.stage.processes.spawned)
+        started = self.start()
+        self.assertEqual(before + 1, len(self.stage.processes.spawned))
+        self.stage.come_up()
+        self.successResultOf(started)
+
+    def test_the_setting_keeps_trying(self) -> None:
+        self.tunnel.keep(True)
+        for number in range(1, 5):
+            self.assertEqual(number, len(self.stage.processes.spawned))
+            self.stage.process.finish(1)
+            self.clock.advance(8)
+        self.stage.come_up()
+        self.assertEqual(cloudflared.URL, self.tunnel.url)
+        self.tunnel.keep(True)
+        self.assertEqual(5, len(self.stage.processes.spawned))
+        self.tunnel.keep(False)
+        self.assertAtRest()
+
+    def test_the_setting_off_and_on_again(self) -> None:
+        """Quicker than its process ends."""
+        self.tunnel.keep(True)
+        self.stage.come_up()
+        self.tunnel.keep(False)
+        self.tunnel.keep(True)
+        self.assertEqual(1, len(self.stage.processes.spawned))
+        self.clock.advance(0)
+        self.assertEqual(2, len(self.stage.processes.spawned))
+
+    def test_a_person_s_stop_stands_against_the_setting(self) -> None:
+        self.tunnel.keep(True)
+        self.stage.come_up()
+        stopped = self.stop()
+        self.assertAtRest()
+        self.successResultOf(stopped)
+        self.clock.advance(3600)
+        self.assertAtRest()
+
+
+class StopTests(TunnelCase):
+    def test_stopped(self) -> None:
+        self.up()
+        stopped = self.stop()
+        self.assertNoResult(stopped)
+        self.clock.advance(0)
+        self.successResultOf(stopped)
+        self.assertEqual([TERM], [number for _, number in self.stage.signals])
+        self.assertEqual(["started", "stopped"], self.stage.told())
+        self.assertAtRest()
+
+    def test_one_that_does_not_answer_is_killed(self) -> None:
+        self.up()
+        self.stage.deaf = True
+        stopped, again = self.stop(), self.stop()
+        self.assertIsNone(self.tunnel.url)
+        self.clock.advance(2.9)
+        self.assertNoResult(stopped)
+        self.clock.pump([0.1, 0])
+        self.successResultOf(stopped)
+        self.successResultOf(again)
+        self.assertEqual([TERM, KILL], [number for _, number in self.stage.signals])
+        self.assertAtRest()
+
+    def test_before_its_address(self) -> None:
+        started, stopped = self.start(), self.stop()
+        self.clock.advance(0)
+        self.successResultOf(stopped)
+        self.assertIn("stopped", str(self.failureResultOf(started).value))
+        self.assertAtRest()
+
+    def test_while_it_waits_for_its_next_start(self) -> None:
+        self.up()
+        self.stage.process.finish(1)
+        self.successResultOf(self.stop())
+        self.assertAtRest()
+
+    def test_while_a_failed_one_is_being_ended(self) -> None:
+        self.tunnel.keep(True)
+        self.stage.deaf = True
+        self.clock.advance(30)
+        stopped = self.stop()
+        self.assertNoResult(stopped)
+        self.clock.pump([3, 0])
+        self.successResultOf(stopped)
+        self.assertAtRest()
+
+    def test_started_again_while_it_stops(self) -> None:
+        self.up()
+        self.stage.deaf = True
+        stopped, started = self.stop(), self.start()
+        self.assertEqual(1, len(self.stage.processes.spawned))
+        self.clock.pump([3, 0])
+        self.successResultOf(stopped)
+        self.assertEqual(2, len(self.stage.processes.spawned))
+        self.stage.come_up()
+        self.successResultOf(started)
+
+    def test_the_last_wish_counts(self) -> None:
+        self.up()
+        first, started, last = self.stop(), self.start(), self.stop()
+        self.assertAtRest()
+        self.successResultOf(first)
+        self.successResultOf(last)
+        self.assertIn("stopped", str(self.failureResultOf(started).value))
+
+    def test_stopping_what_is_not_there(self) -> None:
+        self.successResultOf(self.stop())
+        self.successResultOf(self.tunnel.close())
+        self.assertEqual([], self.stage.events)

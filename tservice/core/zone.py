@@ -1,0 +1,48 @@
+"""The name of the zone that the service's wall times are told in."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+LOCAL_TIME = Path("/etc/localtime")
+"""By custom a link into the folder of zones, whose path below it is the zone's name."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_ZONES = "zoneinfo/"
+
+
+def zone_name(zone: tzinfo, at: int, local_time: Path = LOCAL_TIME) -> str:
+    """What a client's own calendar knows the zone by: C{Europe/Berlin}, else C{+02:00}.
+
+    @param at: Unix milliseconds; an offset is that of this moment.
+    @param local_time: where the name of the machine's own zone is looked for.
+    """
+    if zone is UTC:
+        return "UTC"
+    key = zone.key if isinstance(zone, ZoneInfo) else None
+    return key or _linked(zone, at, local_time) or _offset(zone, at)
+
+
+def _linked(zone: tzinfo, at: int, local_time: Path) -> str | None:
+    """The name that the link leads to, if what it names shows the same time."""
+    _, found, name = str(local_time.resolve()).rpartition(_ZONES)
+    try:
+        named = ZoneInfo(name) if found else None
+    except (OSError, ValueError, KeyError):
+        return None
+    if named is None or _shift(named, at) != _shift(zone, at):
+        return None
+    return name
+
+
+def _offset(zone: tzinfo, at: int) -> str:
+    minutes = round(_shift(zone, at).total_seconds() / 60)
+    hours, rest = divmod(abs(minutes), 60)
+    return f"{'-' if minutes < 0 else '+'}{hours:02}:{rest:02}"
+
+
+def _shift(zone: tzinfo, at: int) -> timedelta:
+    moment = (_EPOCH + timedelta(milliseconds=at)).astimezone(zone)
+    return moment.utcoffset() or timedelta()

@@ -1,0 +1,138 @@
+"""All jobs in memory, on disk, and told of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from attrs import evolve
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+
+from tservice.core.clock import now_ms
+from tservice.core.errors import not_found
+from tservice.core.events import Audience, Event, EventHub
+from tservice.core.identity import Identity
+from tservice.cron.model import Job, Run, job_json, run_json
+from tservice.cron.store import CronStore
+
+SHOWN = 1000
+"""Characters of a C{promptText} up to which C{cron:jobsChanged} shows it."""
+GATHER = 0.1
+"""Seconds for which changes of jobs are gathered into one event."""
+
+
+class JobBook:
+    """The jobs by id.  What changes is on disk before anybody is told."""
+
+    def __init__(self, clock: IReactorTime, store: CronStore, hub: EventHub) -> None:
+        self._clock = clock
+        self.store = store
+        self._hub = hub
+        self._jobs: dict[str, Job] = {}
+        self._changed: set[str | None] = set()
+        self._telling: IDelayedCall | None = None
+
+    def load(self) -> None:
+        """Read what was kept."""
+        self._jobs = {job.id: job for job in self.store.jobs()}
+
+    def close(self) -> None:
+        """Tell nothing any more."""
+        if self._telling is not None:
+            self._telling.cancel()
+            self._telling = None
+
+    def __len__(self) -> int:
+        return len(self._jobs)
+
+    def every(self) -> list[Job]:
+        """All of them, the newest first."""
+        return list(reversed(self._jobs.values()))
+
+    def visible(self, caller: Identity) -> list[Job]:
+        """Those that the caller may see, the newest first."""
+        return [job for job in self.every() if caller.may_reach(job.owner)]
+
+    def find(self, job_id: str) -> Job | None:
+        """The job, if it is there."""
+        return self._jobs.get(job_id)
+
+    def get(self, job_id: str, caller: Identity) -> Job:
+        """The job.
+
+        @raise ServiceError: 404: it does not exist, or not for C{caller}.
+        """
+        job = self._jobs.get(job_id)
+        if job is None or not caller.may_reach(job.owner):
+            raise not_found(f"Cron job {job_id}")
+        return job
+
+    def keep(self, jobs: Iterable[Job] = (), runs: Iterable[Run] = ()) -> None:
+        """Save jobs and runs, all or none, and tell of the jobs."""
+        jobs, runs = list(jobs), list(runs)
+        self.store.save(jobs, runs)
+        for job in jobs:
+            self._jobs[job.id] = job
+        self._tell_jobs(jobs)
+
+    def delete(self, job: Job) -> None:
+        """Forget a job and its runs."""
+        self.store.delete(job.id)
+        del self._jobs[job.id]
+        data = {"id": job.id, "at": now_ms(self._clock)}
+        self._publish("cron:jobDeleted", data, job.owner)
+        self._tell_jobs([job])
+
+    def made(self, run: Run) -> None:
+        """Tell of a new run."""
+        self._tell_run("cron:runCreated", run)
+
+    def change(self, run: Run, **fields: Any) -> Run:
+        """Change a run, save it and tell of it; its job shows how its newest run stands.
+
+        C{delivery} alone is nothing to tell of.
+
+        Nothing of it happens when the job was deleted meanwhile.
+        """
+        run = evolve(run, **fields)
+        job = self._jobs.get(run.job_id)
+        if job is None:
+            return run
+        jobs = []
+        if job.last_status is not run.status and self.store.newest(job.id) == run.id:
+            jobs = [evolve(job, last_status=run.status)]
+        self.keep(jobs, [run])
+        if set(fields) != {"delivery"}:
+            self._tell_run("cron:runUpdated", run)
+        return run
+
+    # -- telling
+
+    def _tell_run(self, name: str, run: Run) -> None:
+        job = self._jobs.get(run.job_id)
+        self._publish(name, run_json(run), None if job is None else job.owner)
+
+    def _tell_jobs(self, jobs: Iterable[Job]) -> None:
+        self._changed |= {job.owner for job in jobs}
+        if self._changed and self._telling is None:
+            self._telling = self._clock.callLater(GATHER, self._tell_gathered)
+
+    def _tell_gathered(self) -> None:
+        """To each owner the own jobs, then to admins, who hear both, all of them."""
+        self._telling = None
+        owners, self._changed = self._changed, set()
+        for owner in sorted(owner for owner in owners if owner is not None):
+            own = [job for job in self.every() if job.owner == owner]
+            self._publish("cron:jobsChanged", _shown(own), owner)
+        self._publish("cron:jobsChanged", _shown(self.every()), None)
+
+    def _publish(self, name: str, data: Mapping[str, Any], owner: str | None) -> None:
+        self._hub.publish(Event(name=name, data=data, owner=owner, audience=Audience.OWNER))
+
+
+def _shown(jobs: Iterable[Job]) -> dict[str, Any]:
+    shown = [job_json(job) for job in jobs]
+    for one in shown:
+        if len(one.get("promptText", "")) > SHOWN:
+            del one["promptText"]
+    return {"jobs": shown}

@@ -1,0 +1,347 @@
+"""Jobs and runs as they are kept, and the rules for them (interface.md Cron job, Cron run)."""
+
+from __future__ import annotations
+
+import os.path
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from typing import Any
+
+from attrs import evolve, field, fields_dict, frozen
+
+from tservice.core.errors import invalid
+
+MAX_JOBS = 100
+MAX_RUNS = 500
+"""Jobs at most, and runs kept of all of them together (wire 8)."""
+
+NAME_LENGTH = 200
+LINE_LENGTH = 2000
+"""Characters of a name; of C{launchCommand} and C{notes}."""
+PROMPT_LENGTH = 100_000
+PROMPT_FILE_BYTES = 1024 * 1024
+INTERVAL_MINUTES = 525_600
+
+
+class PromptMode(StrEnum):
+    """Where a job's prompt comes from."""
+
+    INLINE = "inline_text"
+    FILE = "prompt_file_path"
+
+
+class InputMode(StrEnum):
+    """How it is put in."""
+
+    PASTE = "paste"
+    TYPED = "typed"
+
+
+class ScheduleType(StrEnum):
+    """What decides when a job fires."""
+
+    ONCE = "once"
+    INTERVAL = "interval"
+    DAILY = "daily"
+    WEEKLY = "weekly"
+    CRON = "cron"
+
+
+class Concurrency(StrEnum):
+    """What a scheduled run does while the same agent runs elsewhere."""
+
+    WARN = "warn_only"
+    SKIP = "skip_if_same_agent_running"
+
+
+class RunStatus(StrEnum):
+    """Where a run stands."""
+
+    CREATED = "created"
+    SESSION_STARTED = "session_started"
+    PROMPT_SENT = "prompt_sent"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+class Trigger(StrEnum):
+    """What made a run."""
+
+    SCHEDULED = "scheduled"
+    MANUAL = "manual_run_now"
+
+
+@frozen(kw_only=True)
+class Schedule:
+    """When a job fires; only the fields of its type are there.
+
+    @ivar run_at: Unix milliseconds.
+    @ivar daily_time: C{HH:MM} of the service's own zone, as C{weekly_time}.
+    @ivar weekly_days: 0 is Sunday.
+    """
+
+    type: ScheduleType
+    run_at: int | None = None
+    interval_minutes: int | None = None
+    daily_time: str | None = None
+    weekly_days: tuple[int, ...] | None = None
+    weekly_time: str | None = None
+    cron_expression: str | None = None
+
+
+@frozen(kw_only=True)
+class Definition:
+    """What a user says of a job."""
+
+    name: str
+    agent_type: str
+    working_dir: str
+    launch_command: str | None = None
+    prompt_mode: PromptMode
+    prompt_text: str | None = field(default=None, repr=False)
+    prompt_file_path: str | None = None
+    input_mode: InputMode
+    schedule: Schedule
+    enabled: bool
+    concurrency_policy: Concurrency
+    auto_close_previous_session: bool = True
+    notes: str | None = None
+
+    @property
+    def closes_previous(self) -> bool:
+        """Whether a run closes the session of the one before."""
+        return self.auto_close_previous_session and self.schedule.type is not ScheduleType.ONCE
+
+
+@frozen(kw_only=True)
+class Job:
+    """A job.
+
+    @ivar covered: Unix milliseconds up to which its clock times are done with.
+    @ivar skipping: its last scheduled fire was skipped, so that the next is no new streak.
+    """
+
+    id: str
+    owner: str | None
+    definition: Definition
+    created_at: int
+    updated_at: int
+    last_run_at: int | None = None
+    next_run_at: int | None = None
+    last_status: RunStatus | None = None
+    last_due_key: str | None = None
+    completed_once: bool = False
+    covered: int = 0
+    skipping: bool = False
+
+
+@frozen(kw_only=True)
+class Delivery:
+    """What is still to be put into a run's session.
+
+    @ivar text: the prompt.
+    @ivar command: typed before it, in a shell.
+    @ivar begun: the agent was ready, so that C{text} is or was about to be put in.
+    """
+
+    text: str = field(repr=False)
+    typed: bool
+    command: str | None = None
+    begun: bool = False
+
+
+@frozen(kw_only=True)
+class Run:
+    """One run of a job.
+
+    @ivar finished_at: when its prompt was delivered, or it was given up.
+    @ivar due_key: what it was made for; C{None} for a manual run.
+    @ivar delivery: kept until it is done, for a restart in between.
+    """
+
+    id: str
+    job_id: str
+    trigger: Trigger
+    status: RunStatus
+    started_at: int
+    session_id: str | None = None
+    session_name: str | None = None
+    finished_at: int | None = None
+    error_message: str | None = None
+    due_key: str | None = None
+    delivery: Delivery | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether something is still to be done for it."""
+        return self.finished_at is None and self.error_message is None
+
+
+_SCHEDULE_FIELDS: Mapping[ScheduleType, tuple[str, ...]] = {
+    ScheduleType.ONCE: ("run_at",),
+    ScheduleType.INTERVAL: ("interval_minutes",),
+    ScheduleType.DAILY: ("daily_time",),
+    ScheduleType.WEEKLY: ("weekly_days", "weekly_time"),
+    ScheduleType.CRON: ("cron_expression",),
+}
+_PROMPT_FIELDS: Mapping[PromptMode, tuple[str, ...]] = {
+    PromptMode.INLINE: ("prompt_text",),
+    PromptMode.FILE: ("prompt_file_path",),
+}
+_ALIASES = {
+    "run_at": "runAt",
+    "interval_minutes": "intervalMinutes",
+    "daily_time": "dailyTime",
+    "weekly_days": "weeklyDays",
+    "weekly_time": "weeklyTime",
+    "cron_expression": "cronExpression",
+    "prompt_text": "promptText",
+    "prompt_file_path": "promptFilePath",
+}
+
+
+def flat(definition: Definition) -> dict[str, Any]:
+    """A definition as the fields that a request has."""
+    schedule = definition.schedule
+    found = {name: getattr(definition, name) for name in fields_dict(Definition)}
+    del found["schedule"]
+    for name in fields_dict(Schedule):
+        found["schedule_type" if name == "type" else name] = getattr(schedule, name)
+    return found
+
+
+def define(
+    given: Mapping[str, Any],
+    before: Definition | None = None,
+    is_shell: Callable[[str], bool] = lambda mode: mode == "shell",
+) -> Definition:
+    """A definition from the fields of a request, merged into what was there before.
+
+    Fields that belong to another C{promptMode} or C{scheduleType} are left out, and so is the
+    command of a job that was one of a shell before.  C{None} is a field that is not there.
+
+    @raise ServiceError: 400 naming the field.
+    """
+    merged = {**({} if before is None else flat(before)), **given}
+    _require_new(given, before)
+    prompt, kind = merged["prompt_mode"], merged["schedule_type"]
+    _require(merged, (*_PROMPT_FIELDS[prompt], *_SCHEDULE_FIELDS[kind]))
+    schedule = Schedule(type=kind, **{name: merged[name] for name in _SCHEDULE_FIELDS[kind]})
+    shell = is_shell(merged["agent_type"])
+    if not shell and given.get("launch_command"):
+        raise invalid("launchCommand", "is for agentType shell only")
+    closes = merged.get("auto_close_previous_session")
+    return Definition(
+        name=merged["name"],
+        agent_type=merged["agent_type"],
+        working_dir=merged["working_dir"],
+        launch_command=(merged.get("launch_command") or None) if shell else None,
+        prompt_mode=prompt,
+        **{name: merged[name] for name in _PROMPT_FIELDS[prompt]},
+        input_mode=merged["input_mode"],
+        schedule=schedule,
+        enabled=merged["enabled"],
+        concurrency_policy=merged["concurrency_policy"],
+        auto_close_previous_session=True if closes is None else closes,
+        notes=merged.get("notes"),
+    )
+
+
+def _require_new(given: Mapping[str, Any], before: Definition | None) -> None:
+    """What a new mode needs must be in the same request (interface.md Cron jobs 1)."""
+    if before is None:
+        return
+    prompt = given.get("prompt_mode", before.prompt_mode)
+    kind = given.get("schedule_type", before.schedule.type)
+    if prompt is not before.prompt_mode:
+        _require(given, _PROMPT_FIELDS[prompt])
+    if kind is not before.schedule.type:
+        _require(given, _SCHEDULE_FIELDS[kind])
+
+
+def _require(given: Mapping[str, Any], names: Iterable[str]) -> None:
+    for name in names:
+        if given.get(name) is None:
+            raise invalid(_ALIASES[name], "is required")
+
+
+def check_paths(definition: Definition) -> Definition:
+    """The definition with the path of its prompt file made plain.
+
+    Whether there is such a file, and where its links lead, is looked at when the job fires.
+
+    @raise ServiceError: 400: not absolute, or not inside the working directory.
+    """
+    path = definition.prompt_file_path
+    if path is None:
+        return definition
+    if "\0" in path or not path.startswith("/"):
+        raise invalid("promptFilePath", "must be an absolute path")
+    plain = os.path.normpath(path)
+    folder = os.path.normpath(definition.working_dir)
+    if not plain.startswith(folder.rstrip("/") + "/"):
+        raise invalid("promptFilePath", "must be inside workingDir")
+    return evolve(definition, prompt_file_path=plain)
+
+
+def is_line(text: str) -> bool:
+    """Whether a text is one line without control characters; TAB counts as text."""
+    return all(
+        char == "\t" or unicodedata.category(char) not in ("Cc", "Zl", "Zp") for char in text
+    )
+
+
+def due_key(job_id: str, planned: int) -> str:
+    """What makes a fire fire once (wire 8)."""
+    return f"{job_id}:{planned}"
+
+
+def job_json(job: Job) -> dict[str, Any]:
+    """A job as clients see it."""
+    definition, schedule = job.definition, job.definition.schedule
+    answer: dict[str, Any] = {
+        "id": job.id,
+        "name": definition.name,
+        "agentType": definition.agent_type,
+        "workingDir": definition.working_dir,
+        "promptMode": definition.prompt_mode,
+        "inputMode": definition.input_mode,
+        "scheduleType": schedule.type,
+        "enabled": definition.enabled,
+        "concurrencyPolicy": definition.concurrency_policy,
+        "autoClosePreviousSession": definition.auto_close_previous_session,
+        "createdAt": job.created_at,
+        "updatedAt": job.updated_at,
+        "lastRunAt": job.last_run_at,
+        "nextRunAt": job.next_run_at,
+        "lastStatus": job.last_status,
+        "lastDueKey": job.last_due_key,
+    }
+    fields = flat(definition)
+    optional = {
+        "owner": job.owner,
+        "launchCommand": definition.launch_command,
+        "notes": definition.notes,
+        "completedOnce": job.completed_once or None,
+        **{alias: fields[name] for name, alias in _ALIASES.items()},
+    }
+    return answer | {name: value for name, value in optional.items() if value is not None}
+
+
+def run_json(run: Run) -> dict[str, Any]:
+    """A run as clients see it."""
+    answer: dict[str, Any] = {
+        "id": run.id,
+        "cronJobId": run.job_id,
+        "sessionId": run.session_id,
+        "sessionName": run.session_name,
+        "startedAt": run.started_at,
+        "finishedAt": run.finished_at,
+        "status": run.status,
+        "triggerType": run.trigger,
+        "createdSessionUrl": None if run.session_id is None else f"/?session={run.session_id}",
+    }
+    if run.error_message is not None:
+        answer["errorMessage"] = run.error_message
+    return answer

@@ -1,0 +1,66 @@
+"""The prompt file of a job, read when it fires (interface.md Cron job: promptFilePath).
+
+Links are followed only as far as they stay inside the working directory.  The file is then opened
+from there down, one folder after the other and without following any link, so that nothing that is
+exchanged meanwhile leads elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import ExitStack
+from pathlib import Path
+
+from tservice.core.errors import ServiceError, failed
+from tservice.cron.model import PROMPT_FILE_BYTES
+
+_STEP = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def read_prompt(folder: str, path: str) -> str:
+    """The text of the file C{path} inside C{folder}, line ends at its end taken off.
+
+    @raise ServiceError: 422: missing, outside, no regular file, too large, not UTF-8, or empty.
+    """
+    try:
+        content = _read(Path(folder), Path(path))
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else "unreadable"
+        raise _bad(path, reason) from error
+    if len(content) > PROMPT_FILE_BYTES:
+        raise _bad(path, f"it is larger than {PROMPT_FILE_BYTES} bytes")
+    try:
+        text = content.decode().rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise _bad(path, f"it is not UTF-8 (byte {error.start})") from None
+    if not text.strip():
+        raise _bad(path, "it is empty")
+    return text
+
+
+def _read(folder: Path, path: Path) -> bytes:
+    root = folder.resolve(strict=True)
+    try:
+        parts = path.resolve(strict=True).relative_to(root).parts
+    except (ValueError, RuntimeError):
+        raise _bad(str(path), "it leads out of the working directory") from None
+    if not parts:
+        raise _bad(str(path), "it is not a regular file")
+    with ExitStack() as held:
+        where = os.open(root, _STEP | os.O_DIRECTORY)
+        held.callback(os.close, where)
+        for part in parts[:-1]:
+            where = os.open(part, _STEP | os.O_DIRECTORY, dir_fd=where)
+            held.callback(os.close, where)
+        # Not to wait for a named pipe's other end.
+        descriptor = os.open(parts[-1], _STEP | os.O_NONBLOCK, dir_fd=where)
+        held.callback(os.close, descriptor)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise _bad(str(path), "it is not a regular file")
+        with open(descriptor, "rb", closefd=False) as stream:
+            return stream.read(PROMPT_FILE_BYTES + 1)
+
+
+def _bad(path: str, why: str) -> ServiceError:
+    return failed(f"the prompt file {path} cannot be used: {why}")

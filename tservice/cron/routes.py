@@ -1,0 +1,375 @@
+"""C{/api/cron}."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from tservice.core.errors import ErrorCode
+from tservice.cron.crontab import LONGEST as EXPRESSION_LENGTH
+from tservice.cron.model import (
+    INTERVAL_MINUTES,
+    LINE_LENGTH,
+    NAME_LENGTH,
+    PROMPT_LENGTH,
+    Concurrency,
+    InputMode,
+    PromptMode,
+    RunStatus,
+    ScheduleType,
+    Trigger,
+    is_line,
+    job_json,
+    run_json,
+)
+from tservice.cron.service import CronService
+from tservice.http.models import Answer, Body
+from tservice.http.operations import Access, Audit, Call, Handler, Operation, Scope
+
+BODY_LIMIT = 2 * 1024 * 1024
+"""Bytes: a prompt of the longest kind, each of its characters escaped."""
+LATEST = 253402300799999
+"""The end of the year 9999."""
+
+
+_CLOCK_TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
+
+
+def _line(text: str) -> str:
+    if not is_line(text):
+        raise ValueError("must be a single line without control characters")
+    return text
+
+
+def _said(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text
+
+
+def _plain(text: str) -> str:
+    if "\t" in text:
+        raise ValueError("must not hold a TAB")
+    return text
+
+
+def _clock_time(text: str) -> str:
+    if not _CLOCK_TIME.fullmatch(text):
+        raise ValueError("must be HH:MM, from 00:00 to 23:59")
+    return text
+
+
+def _once_each(days: list[int]) -> list[int]:
+    if len(set(days)) < len(days):
+        raise ValueError("must not name a day twice")
+    return days
+
+
+Line = AfterValidator(_line)
+Name = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=NAME_LENGTH),
+    Line,
+    AfterValidator(_said),
+    AfterValidator(_plain),
+]
+Mode = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+Path = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+Command = Annotated[str, StringConstraints(max_length=LINE_LENGTH), Line]
+Prompt = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=PROMPT_LENGTH),
+    Line,
+    AfterValidator(_said),
+]
+Notes = Annotated[str, StringConstraints(max_length=LINE_LENGTH)]
+At = Annotated[int, Field(gt=0, le=LATEST)]
+Minutes = Annotated[int, Field(ge=1, le=INTERVAL_MINUTES)]
+ClockTime = Annotated[str, AfterValidator(_clock_time)]
+Day = Annotated[int, Field(ge=0, le=6)]
+Days = Annotated[list[Day], Field(min_length=1, max_length=7), AfterValidator(_once_each)]
+Expression = Annotated[str, StringConstraints(min_length=1, max_length=EXPRESSION_LENGTH), Line]
+# By their values: strict models would want the members themselves.
+Prompts = Annotated[PromptMode, Field(strict=False)]
+Inputs = Annotated[InputMode, Field(strict=False)]
+Schedules = Annotated[ScheduleType, Field(strict=False)]
+Policy = Annotated[Concurrency, Field(strict=False)]
+
+
+class _Optional(Body):
+    """What a job need not have, or only some jobs have; C{null} is absent."""
+
+    launch_command: Command | None = None
+    prompt_text: Prompt | None = None
+    prompt_file_path: Path | None = None
+    run_at: At | None = None
+    interval_minutes: Minutes | None = None
+    daily_time: ClockTime | None = None
+    weekly_days: Days | None = None
+    weekly_time: ClockTime | None = None
+    cron_expression: Expression | None = None
+    auto_close_previous_session: bool | None = None
+    notes: Notes | None = None
+
+    def given(self) -> dict[str, Any]:
+        """The fields that the request has, by the names of the model."""
+        found = {name: getattr(self, name) for name in self.model_fields_set}
+        days = found.get("weekly_days")
+        return found if days is None else found | {"weekly_days": tuple(sorted(days))}
+
+
+class JobBody(_Optional):
+    """A new job (interface.md Cron job)."""
+
+    name: Name
+    agent_type: Mode
+    working_dir: Path
+    prompt_mode: Prompts
+    input_mode: Inputs
+    schedule_type: Schedules
+    enabled: bool
+    concurrency_policy: Policy
+
+
+class JobPatch(_Optional):
+    """Any of a job's fields; C{null} takes an optional one away.
+
+    The defaults stand for fields that are not there.
+    """
+
+    name: Name = ""
+    agent_type: Mode = ""
+    working_dir: Path = ""
+    prompt_mode: Prompts = PromptMode.INLINE
+    input_mode: Inputs = InputMode.PASTE
+    schedule_type: Schedules = ScheduleType.ONCE
+    enabled: bool = False
+    concurrency_policy: Policy = Concurrency.WARN
+
+
+class EnabledBody(Body):
+    """Whether the job fires."""
+
+    enabled: bool
+
+
+class JobAnswer(Answer):
+    """A job; times in Unix milliseconds."""
+
+    id: str
+    owner: str | None = None
+    name: str
+    agent_type: str
+    working_dir: str
+    launch_command: str | None = None
+    prompt_mode: PromptMode
+    prompt_text: str | None = None
+    prompt_file_path: str | None = None
+    input_mode: InputMode
+    schedule_type: ScheduleType
+    run_at: int | None = None
+    interval_minutes: int | None = None
+    daily_time: str | None = None
+    weekly_days: list[int] | None = None
+    weekly_time: str | None = None
+    cron_expression: str | None = None
+    enabled: bool
+    concurrency_policy: Concurrency
+    auto_close_previous_session: bool
+    notes: str | None = None
+    created_at: int
+    updated_at: int
+    last_run_at: int | None
+    next_run_at: int | None
+    last_status: RunStatus | None
+    last_due_key: str | None
+    completed_once: bool | None = None
+
+
+class OneJob(Answer):
+    """A job, wrapped."""
+
+    job: JobAnswer
+
+
+class RunAnswer(Answer):
+    """A run; C{finishedAt} is about its launch and its prompt, not about the agent's work."""
+
+    id: str
+    cron_job_id: str
+    session_id: str | None
+    session_name: str | None
+    started_at: int
+    finished_at: int | None
+    status: RunStatus
+    error_message: str | None = None
+    trigger_type: Trigger
+    created_session_url: str | None
+
+
+class RunNowAnswer(Answer):
+    """The run, and how many live sessions of the same mode are not of this job."""
+
+    run: RunAnswer
+    active_agents: int
+
+
+class PreviewAnswer(Answer):
+    """The next fires, fewer than 5 where there are no more; Unix milliseconds."""
+
+    fires: list[int]
+
+
+class CronRoutes:
+    """Jobs and their runs.  The rules live in L{CronService}."""
+
+    def __init__(self, cron: CronService) -> None:
+        self._cron = cron
+
+    async def read(self, call: Call) -> object:
+        """Every job that the caller may see, newest first."""
+        return [job_json(job) for job in self._cron.jobs(call.identity)]
+
+    async def create(self, call: Call) -> object:
+        """A new job."""
+        body: JobBody = call.body
+        return {"job": job_json(self._cron.create(body.given(), call.identity))}
+
+    async def preview(self, call: Call) -> object:
+        """When a job would fire."""
+        body: JobBody = call.body
+        return {"fires": self._cron.preview(body.given(), call.identity)}
+
+    async def read_one(self, call: Call) -> object:
+        """One job."""
+        return job_json(self._cron.job(call.id, call.identity))
+
+    async def update(self, call: Call) -> object:
+        """Change some fields."""
+        body: JobPatch = call.body
+        return {"job": job_json(self._cron.update(call.id, body.given(), call.identity))}
+
+    async def enable(self, call: Call) -> object:
+        """Switch a job on or off."""
+        given = {"enabled": call.body.enabled}
+        return {"job": job_json(self._cron.update(call.id, given, call.identity))}
+
+    async def delete(self, call: Call) -> object:
+        """Forget a job."""
+        self._cron.delete(call.id, call.identity)
+        return {}
+
+    async def run(self, call: Call) -> object:
+        """Run a job now."""
+        run, others = await self._cron.run_now(call.id, call.identity)
+        return {"run": run_json(run), "activeAgents": others}
+
+    async def read_runs(self, call: Call) -> object:
+        """The runs of one job, newest first."""
+        return [run_json(run) for run in self._cron.runs_of(call.id, call.identity)]
+
+    async def read_all_runs(self, call: Call) -> object:
+        """The runs of every job that the caller may see, newest first."""
+        return [run_json(run) for run in self._cron.runs(call.identity)]
+
+    def operations(self) -> list[Operation]:
+        """The routes, for the table."""
+        return [*self._collection(), *self._one(), *self._runs()]
+
+    def _collection(self) -> list[Operation]:
+        return [
+            _operation("GET", "jobs", self.read, "Scheduled jobs", list[JobAnswer]),
+            _operation(
+                "POST",
+                "jobs",
+                self.create,
+                "Make a scheduled job",
+                OneJob,
+                body=JobBody,
+                body_limit=BODY_LIMIT,
+                errors=(ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED),
+            ),
+            _operation(
+                "POST",
+                "preview",
+                self.preview,
+                "When a job would fire next; nothing is made",
+                PreviewAnswer,
+                body=JobBody,
+                body_limit=BODY_LIMIT,
+                errors=(ErrorCode.FORBIDDEN,),
+                audit=Audit.NONE,
+            ),
+        ]
+
+    def _one(self) -> list[Operation]:
+        changing = (ErrorCode.NOT_FOUND, ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED)
+        return [
+            _operation("GET", "jobs/{id}", self.read_one, "One scheduled job", JobAnswer, _GONE),
+            _operation(
+                "PUT",
+                "jobs/{id}",
+                self.update,
+                "Change any fields of a job; the merged job is checked",
+                OneJob,
+                changing,
+                body=JobPatch,
+                body_limit=BODY_LIMIT,
+            ),
+            _operation(
+                "DELETE", "jobs/{id}", self.delete, "Forget a job and its runs", dict, _GONE
+            ),
+            _operation(
+                "PUT",
+                "jobs/{id}/enabled",
+                self.enable,
+                "Switch a job on or off",
+                OneJob,
+                changing,
+                body=EnabledBody,
+            ),
+        ]
+
+    def _runs(self) -> list[Operation]:
+        return [
+            _operation(
+                "POST",
+                "jobs/{id}/run",
+                self.run,
+                "Run a job now; its prompt is delivered after the answer",
+                RunNowAnswer,
+                (ErrorCode.NOT_FOUND, ErrorCode.RATE_LIMITED),
+            ),
+            _operation(
+                "GET", "jobs/{id}/runs", self.read_runs, "Runs of a job", list[RunAnswer], _GONE
+            ),
+            _operation("GET", "runs", self.read_all_runs, "Runs of all jobs", list[RunAnswer]),
+        ]
+
+
+_GONE = (ErrorCode.NOT_FOUND,)
+
+
+def _operation(
+    method: str,
+    path: str,
+    handler: Handler,
+    summary: str,
+    answer: Any,
+    errors: tuple[ErrorCode, ...] = (),
+    **more: Any,
+) -> Operation:
+    return Operation(
+        method=method,
+        path=f"/api/cron/{path}",
+        access=Access.USER,
+        scope=Scope.CRON,
+        handler=handler,
+        summary=summary,
+        tag="Cron",
+        answer=answer,
+        errors=errors,
+        **more,
+    )

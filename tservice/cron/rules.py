@@ -1,0 +1,72 @@
+"""What a job may do: checked when it is saved, and again when it fires."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from attrs import evolve, frozen
+
+from tservice.clis.interfaces import ICliRegistry, Kind
+from tservice.core.errors import ErrorCode, ServiceError, invalid
+from tservice.core.identity import Identity
+from tservice.cron.model import Definition, check_paths
+
+SYSTEM = ("/etc", "/proc", "/sys", "/dev")
+"""Folders of the system: refused with all that is in them (wire 8)."""
+THEMSELVES = ("/", "/root")
+"""Refused, but not what is in them."""
+
+
+@frozen(kw_only=True)
+class JobRules:
+    """The rules, as far as they need to look around.
+
+    @ivar folder: a working directory as given, made plain; raises the 400 or 403 for one that is
+        missing or not the user's.
+    @ivar data_dir: the service's own folder, refused but for C{cases_dir}, should that be in it.
+    """
+
+    clis: ICliRegistry
+    folder: Callable[[str, Identity], str]
+    data_dir: Path
+    cases_dir: Path
+
+    def is_shell(self, mode: str) -> bool:
+        """Whether a mode runs a plain shell."""
+        entry = self.clis.get(mode)
+        return entry is not None and entry.kind is Kind.SHELL
+
+    def require_mode(self, mode: str) -> None:
+        """@raise ServiceError: 400: there is no such mode, or it is disabled."""
+        entry = self.clis.get(mode)
+        if entry is None or not entry.enabled:
+            known = ", ".join(one.id for one in self.clis.entries() if one.enabled)
+            raise invalid("agentType", f"must be one of {known}")
+
+    def check(self, definition: Definition, owner: Identity) -> Definition:
+        """The definition with its paths made plain.
+
+        @raise ServiceError: 400 naming the field; 403: not for this owner.
+        """
+        self.require_mode(definition.agent_type)
+        self._check_grant(definition, owner)
+        folder = self.folder(definition.working_dir, owner)
+        self._check_place(Path(folder))
+        return check_paths(evolve(definition, working_dir=folder))
+
+    def _check_grant(self, definition: Definition, owner: Identity) -> None:
+        mode = definition.agent_type
+        entry = self.clis.require(mode)
+        gated = entry.capabilities.privileged_command_gate or definition.launch_command
+        if gated and not owner.can_bypass_permissions:
+            what = "launchCommand" if definition.launch_command else f"agentType {mode}"
+            raise ServiceError(ErrorCode.FORBIDDEN, f"{what} needs the grant to bypass permissions")
+
+    def _check_place(self, folder: Path) -> None:
+        place, cases = folder.resolve(), self.cases_dir.resolve()
+        data = self.data_dir.resolve()
+        own = place.is_relative_to(data) and not (place.is_relative_to(cases) and cases != data)
+        system = any(place.is_relative_to(other) for other in SYSTEM)
+        if own or system or str(place) in THEMSELVES:
+            raise invalid("workingDir", f"must not be {place}")

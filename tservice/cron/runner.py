@@ -1,0 +1,349 @@
+"""Carries runs out: launches the session, then puts the prompt in once it can take it.
+
+Each step is on disk before the next begins, and each session names the run that it was made for.
+So a service that was killed at any point goes on where it stopped: a session is made once, and a
+prompt is typed once, for inputs are numbered (wire 1.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any
+
+from attrs import evolve, frozen
+from twisted.internet.defer import CancelledError, Deferred, DeferredList, DeferredSemaphore
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+
+from tservice.agents.interfaces import IAgents
+from tservice.audit.interfaces import Entry, IAuditLog
+from tservice.core.clock import now_ms, sleep
+from tservice.core.errors import ErrorCode, ServiceError, failed
+from tservice.core.identity import Identity
+from tservice.core.tasks import spawn
+from tservice.core.threads import IThreads
+from tservice.cron.book import JobBook
+from tservice.cron.model import (
+    PROMPT_FILE_BYTES,
+    Definition,
+    Delivery,
+    InputMode,
+    Job,
+    PromptMode,
+    Run,
+    RunStatus,
+)
+from tservice.cron.promptfile import read_prompt
+from tservice.cron.rules import JobRules
+from tservice.sessions.interfaces import (
+    CreateRequest,
+    InputRequest,
+    ISessions,
+    Session,
+    Status,
+)
+
+AT_ONCE = 8
+"""Sessions that are being started at a time."""
+UNDER_WAY = 200
+"""Runs under way at which no more are begun by hand: twice as many as there are jobs."""
+READY_SECONDS = 60.0
+"""How long an agent may take until it can be given a prompt (wire 8)."""
+SHELL_SECONDS = 1.0
+"""Between the start of a shell, its command, and the prompt (wire 8)."""
+RESUME_MS = 10 * 60 * 1000
+"""Age up to which a run that a restart interrupted is gone on with."""
+SESSION_NAME = 128
+
+_COMMAND, _PROMPT = 1, 2
+"""Numbers of a run's inputs."""
+
+
+@frozen(kw_only=True)
+class Hands:
+    """What carrying out a run needs.
+
+    @ivar identity: the account of an owner as it is now; C{None} when it is gone or disabled.
+    """
+
+    clock: IReactorTime
+    book: JobBook
+    rules: JobRules
+    sessions: ISessions
+    agents: IAgents
+    threads: IThreads
+    audit: IAuditLog
+    identity: Callable[[str | None], Identity | None]
+
+
+class Runner:
+    """The runs that are under way."""
+
+    _log = Logger()
+
+    def __init__(self, hands: Hands) -> None:
+        self._hands = hands
+        self._book, self._sessions = hands.book, hands.sessions
+        self._starts = DeferredSemaphore(AT_ONCE)
+        self._work: dict[str, tuple[Job, Deferred[None]]] = {}
+        self._starting: dict[str, Job] = {}
+        # Between here and the session's record nothing may be cut off: what had been started
+        # would be left without one.
+        self._launching: set[str] = set()
+        self._closed = False
+
+    @property
+    def under_way(self) -> int:
+        """How many runs are not done with."""
+        return len(self._work)
+
+    def begin(self, job: Job, run: Run) -> Deferred[None]:
+        """Carry a run out.
+
+        @return: fires once its session was started or it failed; what it came to is in the book.
+        """
+        launched: Deferred[None] = Deferred()
+        self._starting[run.id] = job
+        self._spawn(job, run, self._carry_out(job, run, launched))
+        return launched
+
+    def resume(self) -> None:
+        """Go on with what the service before this one left; call it once the sessions are open."""
+        for run in self._book.store.unfinished():
+            job = self._book.find(run.job_id)
+            if job is None:
+                continue
+            if now_ms(self._hands.clock) - run.started_at > RESUME_MS:
+                self._left(run)
+            elif run.status is RunStatus.CREATED:
+                self.begin(job, run)
+            else:
+                self._spawn(job, run, self._deliver(run))
+
+    def forget(self, job_id: str) -> None:
+        """The job is deleted: what is under way for it stops where it is."""
+        self._cancel(lambda job: job.id == job_id)
+
+    def close(self) -> Deferred[Any]:
+        """Stop; the next service goes on.
+
+        @return: fires once the starts that could not be cut off are over.
+        """
+        self._closed = True
+        self._cancel(lambda job: True)
+        return DeferredList([task for _, task in self._work.values()])
+
+    def others(self, job: Job) -> int:
+        """Live sessions of the same mode and owner that are not this job's, and such starts."""
+        live = [
+            session
+            for session in self._sessions.list()
+            if session.mode == job.definition.agent_type
+            and session.owner == job.owner
+            and session.pid is not None
+            and not (session.agent_origin or "").startswith(_origin(job.id, ""))
+        ]
+        starts = [
+            other
+            for other in self._starting.values()
+            if other.id != job.id
+            and other.owner == job.owner
+            and other.definition.agent_type == job.definition.agent_type
+        ]
+        return len(live) + len(starts)
+
+    # -- inside
+
+    def _spawn(self, job: Job, run: Run, work: Coroutine[Any, Any, None]) -> None:
+        task = spawn(work, self._log, f"run {run.id}")
+        if not task.called:
+            self._work[run.id] = (job, task)
+            task.addBoth(lambda _: self._ended(run.id))
+
+    def _ended(self, run_id: str) -> None:
+        del self._work[run_id]
+
+    def _cancel(self, whose: Callable[[Job], bool]) -> None:
+        for run_id, (job, task) in list(self._work.items()):
+            if whose(job) and run_id not in self._launching:
+                task.cancel()
+
+    def _left(self, run: Run) -> None:
+        reason = "the service was not there to go on with it"
+        if run.status is RunStatus.CREATED:
+            self._fail(run, reason)
+        else:
+            self._book.change(run, error_message=reason, delivery=None)
+
+    async def _carry_out(self, job: Job, run: Run, launched: Deferred[None]) -> None:
+        try:
+            started = await self._starts.run(
+                lambda: Deferred.fromCoroutine(self._try_launch(job, run))
+            )
+        finally:
+            self._starting.pop(run.id, None)
+            if not launched.called:
+                launched.callback(None)
+        if started is not None and not self._closed and self._book.find(job.id) is not None:
+            await self._deliver(started)
+
+    async def _try_launch(self, job: Job, run: Run) -> Run | None:
+        self._launching.add(run.id)
+        try:
+            return await self._launch(job, run)
+        except CancelledError:
+            raise
+        except ServiceError as error:
+            self._fail(run, error.message)
+        except Exception:
+            self._log.failure("run {id} was not launched", id=run.id)
+            self._fail(run, "an internal error; the log has more")
+        finally:
+            self._launching.discard(run.id)
+        return None
+
+    async def _launch(self, job: Job, run: Run) -> Run:
+        owner = self._owner(job)
+        definition = self._hands.rules.check(job.definition, owner)
+        delivery = await self._delivery(definition)
+        session = await self._taken_up(job, run)
+        if session is None:
+            if definition.closes_previous:
+                await self._close_previous(run)
+            session = await self._sessions.create(_request(job, run, definition), owner)
+        started = self._book.change(
+            run,
+            status=RunStatus.SESSION_STARTED,
+            session_id=session.id,
+            session_name=session.name,
+            delivery=delivery,
+        )
+        self._note(job, started)
+        return started
+
+    def _owner(self, job: Job) -> Identity:
+        owner = self._hands.identity(job.owner)
+        if owner is None:
+            raise failed(f"the account {job.owner or 'of the job'} is gone or disabled")
+        return owner
+
+    async def _delivery(self, definition: Definition) -> Delivery:
+        text = definition.prompt_text or ""
+        if definition.prompt_mode is PromptMode.FILE:
+            path = definition.prompt_file_path or ""
+            read = partial(read_prompt, definition.working_dir, path)
+            text = await self._hands.threads.run(read)
+        return Delivery(
+            text=text,
+            typed=definition.input_mode is InputMode.TYPED,
+            command=definition.launch_command,
+        )
+
+    async def _taken_up(self, job: Job, run: Run) -> Session | None:
+        """The session that a service before this one had started for the run already."""
+        for session in self._sessions.list():
+            if session.agent_origin == _origin(job.id, run.id) and session.owner == job.owner:
+                if session.pid is not None:
+                    return session
+                # It came to no process, or that is over: nothing was typed into it.
+                await self._sessions.delete(session.id)
+        return None
+
+    async def _close_previous(self, run: Run) -> None:
+        session_id = self._book.store.session_before(run)
+        session = None if session_id is None else self._session(session_id)
+        if session is not None and session.status is not Status.STOPPED:
+            try:
+                await self._sessions.stop(session.id, "closed for the next run of its job")
+            except ServiceError as error:
+                if error.code is not ErrorCode.NOT_FOUND:
+                    raise failed(f"the previous session is still there: {error}") from error
+
+    async def _deliver(self, run: Run) -> None:
+        try:
+            await self._put_in(run)
+        except CancelledError:
+            raise
+        except ServiceError as error:
+            self._undelivered(run, error.message)
+        except Exception:
+            self._log.failure("the prompt of run {id} was not delivered", id=run.id)
+            self._fail(run, "an internal error; the log has more")
+        else:
+            now = now_ms(self._hands.clock)
+            self._book.change(run, status=RunStatus.PROMPT_SENT, finished_at=now, delivery=None)
+
+    async def _put_in(self, run: Run) -> None:
+        delivery = run.delivery
+        if delivery is None:
+            raise failed("its prompt was not kept")
+        if not delivery.begun:
+            await self._until_ready(run, delivery)
+            run = self._book.change(run, delivery=evolve(delivery, begun=True))
+        await self._type(run, _PROMPT, delivery.text, typed=delivery.typed)
+
+    async def _until_ready(self, run: Run, delivery: Delivery) -> None:
+        session = self._sessions.get(run.session_id or "")
+        if not self._hands.rules.is_shell(session.mode):
+            await self._hands.agents.ready(session.id, READY_SECONDS)
+            return
+        await sleep(self._hands.clock, SHELL_SECONDS)
+        if delivery.command is not None:
+            await self._type(run, _COMMAND, delivery.command, typed=False)
+            await sleep(self._hands.clock, SHELL_SECONDS)
+
+    async def _type(self, run: Run, number: int, text: str, *, typed: bool) -> None:
+        request = InputRequest(
+            text=text,
+            use_mux=True,
+            client_id=f"cron-{run.id}",
+            seq=number,
+            typed=typed,
+            longest=PROMPT_FILE_BYTES,
+        )
+        await self._sessions.input(run.session_id or "", request)
+
+    def _undelivered(self, run: Run, reason: str) -> None:
+        """A session that somebody closed leaves its run as it is (interface.md States)."""
+        session = self._session(run.session_id or "")
+        if session is None or session.status is Status.STOPPED or session.detached:
+            closed = "the session was closed before the prompt was sent"
+            self._book.change(run, error_message=closed, delivery=None)
+        else:
+            self._fail(run, reason)
+
+    def _fail(self, run: Run, reason: str) -> None:
+        self._book.change(
+            run,
+            status=RunStatus.FAILED,
+            error_message=reason,
+            finished_at=now_ms(self._hands.clock),
+            delivery=None,
+        )
+
+    def _session(self, session_id: str) -> Session | None:
+        try:
+            return self._sessions.get(session_id)
+        except ServiceError:
+            return None
+
+    def _note(self, job: Job, run: Run) -> None:
+        detail = {"run": run.id, "trigger": run.trigger, "session": run.session_id}
+        entry = Entry(action="cron.run", actor=job.owner or "", target=job.id, detail=detail)
+        self._hands.audit.record(entry)
+
+
+def _origin(job_id: str, run_id: str) -> str:
+    """What a session of a run says of where it comes from."""
+    return f"cron:{job_id}:{run_id}"
+
+
+def _request(job: Job, run: Run, definition: Definition) -> CreateRequest:
+    return CreateRequest(
+        mode=definition.agent_type,
+        name=definition.name[:SESSION_NAME].strip(),
+        working_dir=definition.working_dir,
+        agent_origin=_origin(job.id, run.id),
+        start=True,
+    )

@@ -1,0 +1,192 @@
+"""Decides what fires when: one alarm, set for the earliest time that a job is due."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from datetime import tzinfo
+from typing import Any
+
+from attrs import evolve, frozen
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+
+from tservice.core.alarm import Alarm
+from tservice.core.clock import now_ms
+from tservice.cron.book import JobBook
+from tservice.cron.model import (
+    Concurrency,
+    Definition,
+    Job,
+    Run,
+    RunStatus,
+    ScheduleType,
+    Trigger,
+    due_key,
+)
+from tservice.cron.runner import Runner
+from tservice.cron.times import following, next_fire, settled
+
+AGAIN_MS = 10_000
+"""Milliseconds after which a look that failed is tried again."""
+
+
+@frozen(kw_only=True)
+class Fired:
+    """One job that was due.
+
+    @ivar job: as it is from then on.
+    @ivar run: what is to be kept of it; C{None}: one more fire of a skipped streak.
+    """
+
+    job: Job
+    run: Run | None
+
+
+def planned(definition: Definition, now: int, zone: tzinfo) -> int | None:
+    """When a job that was just made, or made ready again, fires first."""
+    return next_fire(definition.schedule, now, zone) if definition.enabled else None
+
+
+class Scheduler:
+    """Looks at the clock when the alarm goes off, and fires what is due."""
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        book: JobBook,
+        runner: Runner,
+        zone: tzinfo,
+        new_id: Callable[[], str],
+        make_alarm: Callable[[Callable[[], None]], Alarm],
+    ) -> None:
+        self._clock = clock
+        self._book = book
+        self._runner = runner
+        self._zone = zone
+        self._new_id = new_id
+        self._make_alarm = make_alarm
+        self._alarm: Alarm | None = None
+
+    def start(self) -> None:
+        """Fire what was missed, and set the alarm."""
+        self._alarm = self._make_alarm(self.look)
+        self.look()
+
+    def stop(self) -> None:
+        """Fire nothing more."""
+        if self._alarm is not None:
+            self._alarm.close()
+            self._alarm = None
+
+    def look(self) -> None:
+        """Fire what is due, and set the alarm for what comes next."""
+        try:
+            self._settle()
+            fired = self._fire_due()
+        except sqlite3.Error:
+            self._log.failure("cron: nothing could be fired")
+            self._set(now_ms(self._clock) + AGAIN_MS)
+            return
+        self.arm()
+        for one in fired:
+            if one.run is not None:
+                self._book.made(one.run)
+                if one.run.status is RunStatus.CREATED:
+                    self._runner.begin(one.job, one.run)
+
+    def arm(self) -> None:
+        """Set the alarm for the earliest job; to be called whenever one has changed."""
+        times = [job.next_run_at for job in self._book.every() if job.next_run_at is not None]
+        self._set(min(times, default=None))
+
+    def _set(self, at: int | None) -> None:
+        if self._alarm is not None:
+            self._alarm.set(at)
+
+    def _settle(self) -> None:
+        """The clock may have been set, or the zone's rules may be others since the last time."""
+        now = now_ms(self._clock)
+        moved: list[Job] = []
+        for job in self._book.every():
+            schedule = job.definition.schedule
+            at = settled(schedule, job.next_run_at, job.covered, now, self._zone)
+            if at != job.next_run_at:
+                moved.append(evolve(job, next_run_at=at))
+        if moved:
+            self._book.keep(moved)
+
+    def _fire_due(self) -> list[Fired]:
+        now = now_ms(self._clock)
+        fired: list[Fired] = []
+        starting: list[Job] = []
+        for at, job in sorted(
+            ((job.next_run_at, job) for job in self._book.every() if job.next_run_at is not None),
+            key=lambda pair: (pair[0], pair[1].id),
+        ):
+            if at <= now:
+                one = self._fire(job, at, now, starting)
+                fired.append(one)
+                if one.run is not None and one.run.status is RunStatus.CREATED:
+                    starting.append(job)
+        if fired:
+            runs = [one.run for one in fired if one.run is not None]
+            # Due keys and runs together: whatever happens next, each is done once.
+            self._book.keep([one.job for one in fired], runs)
+        return fired
+
+    def _fire(self, job: Job, at: int, now: int, starting: list[Job]) -> Fired:
+        key = due_key(job.id, at)
+        moved = self._moved_on(job, at, now, key)
+        if self._book.store.has(key):
+            # The clock was set back further than what is covered is remembered.
+            return Fired(job=moved, run=None)
+        if self._is_held(job, starting):
+            return self._skip(moved, now, key)
+        run = self._run(job, RunStatus.CREATED, now, key)
+        moved = evolve(moved, last_run_at=now, last_status=run.status, skipping=False)
+        return Fired(job=moved, run=run)
+
+    def _is_held(self, job: Job, starting: list[Job]) -> bool:
+        if job.definition.concurrency_policy is not Concurrency.SKIP:
+            return False
+        agent = job.definition.agent_type
+        now_starting = [
+            one for one in starting if one.definition.agent_type == agent and one.owner == job.owner
+        ]
+        return bool(now_starting) or self._runner.others(job) > 0
+
+    def _skip(self, job: Job, now: int, key: str) -> Fired:
+        """One record a streak (wire 8)."""
+        run = None
+        if not job.skipping:
+            reason = f"another {job.definition.agent_type} session is running"
+            run = self._run(job, RunStatus.SKIPPED, now, key, finished_at=now, error_message=reason)
+        return Fired(job=evolve(job, last_status=RunStatus.SKIPPED, skipping=True), run=run)
+
+    def _moved_on(self, job: Job, at: int, now: int, key: str) -> Job:
+        """The job once the fire planned for C{at} is done."""
+        schedule = job.definition.schedule
+        once = schedule.type is ScheduleType.ONCE
+        definition = evolve(job.definition, enabled=False) if once else job.definition
+        return evolve(
+            job,
+            definition=definition,
+            completed_once=job.completed_once or once,
+            next_run_at=None if once else following(schedule, at, now, self._zone),
+            covered=max(at, now),
+            last_due_key=key,
+        )
+
+    def _run(self, job: Job, status: RunStatus, now: int, key: str, **fields: Any) -> Run:
+        return Run(
+            id=self._new_id(),
+            job_id=job.id,
+            trigger=Trigger.SCHEDULED,
+            status=status,
+            started_at=now,
+            due_key=key,
+            **fields,
+        )

@@ -1,0 +1,261 @@
+"""Jobs as callers see them: made, changed, run by hand (interface.md Cron jobs)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import tzinfo
+from typing import Any
+
+from attrs import evolve, frozen
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+from zope.interface import implementer
+
+from tservice.core.clock import now_ms
+from tservice.core.errors import ErrorCode, ServiceError, failed, invalid
+from tservice.core.events import Event, EventHub
+from tservice.core.identity import Identity
+from tservice.cron.book import JobBook
+from tservice.cron.crontab import check_expression
+from tservice.cron.interfaces import ICron
+from tservice.cron.model import (
+    MAX_JOBS,
+    Definition,
+    Job,
+    Run,
+    RunStatus,
+    ScheduleType,
+    Trigger,
+    define,
+)
+from tservice.cron.rules import JobRules
+from tservice.cron.runner import UNDER_WAY, Runner
+from tservice.cron.scheduler import Scheduler, planned
+from tservice.cron.times import preview
+
+PREVIEW = 5
+"""Fires that a preview shows (wire 8)."""
+
+
+@frozen(kw_only=True)
+class Parts:
+    """What the service is made of.
+
+    @ivar identity: the account of an owner as it is now; C{None} when it is gone or disabled.
+    @ivar known: whether there is an account of that name, disabled or not.
+    @ivar multiuser: whether jobs belong to somebody.
+    """
+
+    clock: IReactorTime
+    hub: EventHub
+    book: JobBook
+    runner: Runner
+    scheduler: Scheduler
+    rules: JobRules
+    zone: tzinfo
+    new_id: Callable[[], str]
+    identity: Callable[[str | None], Identity | None]
+    known: Callable[[str], bool]
+    multiuser: bool
+
+
+@implementer(ICron)
+class CronService:
+    """Every error is a L{ServiceError}; an unknown job, or one of somebody else, is a 404."""
+
+    _log = Logger()
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._book = parts.book
+        self._unsubscribe: Callable[[], None] = lambda: None
+
+    # -- its own life
+
+    def start(self) -> None:
+        """Read the jobs, go on with what was interrupted, and fire what was missed."""
+        self._book.load()
+        self._forget_strangers()
+        self._unsubscribe = self._parts.hub.subscribe(self._heard)
+        self._parts.runner.resume()
+        self._parts.scheduler.start()
+
+    async def stop(self) -> None:
+        """Fire and deliver nothing more; the next service goes on."""
+        self._unsubscribe()
+        self._parts.scheduler.stop()
+        await self._parts.runner.close()
+        self._book.close()
+
+    # -- reading
+
+    def jobs(self, caller: Identity) -> list[Job]:
+        return self._book.visible(caller)
+
+    def job(self, job_id: str, caller: Identity) -> Job:
+        """One job."""
+        return self._book.get(job_id, caller)
+
+    def runs(self, caller: Identity) -> list[Run]:
+        mine = {job.id for job in self._book.visible(caller)}
+        return [run for run in self._book.store.runs() if run.job_id in mine]
+
+    def runs_of(self, job_id: str, caller: Identity) -> list[Run]:
+        """The runs of one job, newest first."""
+        return self._book.store.runs(self._book.get(job_id, caller).id)
+
+    def preview(self, given: Mapping[str, Any], caller: Identity) -> list[int]:
+        """The next fires of a job as it would be made; also of one that is not enabled.
+
+        @raise ServiceError: as L{create}.
+        """
+        definition = self._defined(given, None, caller)
+        now = now_ms(self._parts.clock)
+        return preview(definition.schedule, now, self._parts.zone, PREVIEW)
+
+    def job_counts(self) -> dict[tuple[str, ...], float]:
+        """How many jobs there are, by whether they are enabled."""
+        enabled = sum(1 for job in self._book.every() if job.definition.enabled)
+        return {("true",): enabled, ("false",): len(self._book) - enabled}
+
+    def run_counts(self) -> dict[tuple[str, ...], float]:
+        """How many runs are kept, by status."""
+        counts = dict.fromkeys(RunStatus, 0)
+        for run in self._book.store.runs():
+            counts[run.status] += 1
+        return {(status.value,): count for status, count in counts.items()}
+
+    # -- changing
+
+    def create(self, given: Mapping[str, Any], caller: Identity) -> Job:
+        """A new job of the caller's.
+
+        @raise ServiceError: 400 naming the field; 403: not for this caller; 422: there are
+            L{MAX_JOBS}.
+        """
+        definition = self._defined(given, None, caller)
+        if len(self._book) >= MAX_JOBS:
+            raise failed(f"there are {MAX_JOBS} jobs already")
+        now = now_ms(self._parts.clock)
+        job = Job(
+            id=self._parts.new_id(),
+            owner=caller.username if self._parts.multiuser else None,
+            definition=definition,
+            created_at=now,
+            updated_at=now,
+            next_run_at=planned(definition, now, self._parts.zone),
+        )
+        return self._keep(job)
+
+    def update(self, job_id: str, given: Mapping[str, Any], caller: Identity) -> Job:
+        """Change fields of a job; what it becomes is checked as a whole.
+
+        The schedule begins anew when it is another one, or the job was not enabled before.
+
+        @raise ServiceError: as L{create}, and 404.
+        """
+        job = self._book.get(job_id, caller)
+        before = job.definition
+        if given == {"enabled": False}:
+            # Also one that could not be saved any more as it is can be stopped.
+            definition = evolve(before, enabled=False)
+        else:
+            definition = self._defined(given, before, self._owner_of(job, caller))
+        now = now_ms(self._parts.clock)
+        changed = evolve(job, definition=definition, updated_at=now)
+        anew = definition.schedule != before.schedule
+        if anew or definition.enabled != before.enabled:
+            changed = evolve(
+                changed,
+                next_run_at=planned(definition, now, self._parts.zone),
+                completed_once=job.completed_once and not anew,
+                skipping=False,
+            )
+        return self._keep(changed)
+
+    def delete(self, job_id: str, caller: Identity) -> None:
+        """Forget a job and its runs; sessions that it has started go on.
+
+        @raise ServiceError: 404.
+        """
+        self._delete(self._book.get(job_id, caller))
+
+    async def run_now(self, job_id: str, caller: Identity) -> tuple[Run, int]:
+        """Run a job now, enabled or not; its schedule stays as it is.
+
+        @return: the run once its session was started or it failed, and how many live sessions of
+            the same mode are not of this job.
+        @raise ServiceError: 404; 429: L{UNDER_WAY} runs are under way.
+        """
+        job = self._book.get(job_id, caller)
+        if self._parts.runner.under_way >= UNDER_WAY:
+            raise ServiceError(ErrorCode.RATE_LIMITED, f"{UNDER_WAY} runs are under way already")
+        now = now_ms(self._parts.clock)
+        run = Run(
+            id=self._parts.new_id(),
+            job_id=job.id,
+            trigger=Trigger.MANUAL,
+            status=RunStatus.CREATED,
+            started_at=now,
+        )
+        job = evolve(job, last_run_at=now, last_status=run.status)
+        self._book.keep([job], [run])
+        self._book.made(run)
+        others = self._parts.runner.others(job)
+        await self._parts.runner.begin(job, run)
+        return self._book.store.run(run.id) or run, others
+
+    # -- inside
+
+    def _defined(
+        self, given: Mapping[str, Any], before: Definition | None, owner: Identity
+    ) -> Definition:
+        rules = self._parts.rules
+        rules.require_mode(given.get("agent_type") or (before.agent_type if before else ""))
+        definition = rules.check(define(given, before, rules.is_shell), owner)
+        schedule = definition.schedule
+        if schedule.type is ScheduleType.CRON:
+            wrong = check_expression(schedule.cron_expression or "")
+            if wrong is not None:
+                raise invalid("cronExpression", wrong)
+        fresh = before is None or schedule != before.schedule
+        past = schedule.run_at is not None and schedule.run_at <= now_ms(self._parts.clock)
+        if past and (fresh or _is_enabling(definition, before)):
+            raise invalid("runAt", "must be in the future")
+        return definition
+
+    def _owner_of(self, job: Job, caller: Identity) -> Identity:
+        """Whose rights the job has: its owner's, also when an admin changes it."""
+        if job.owner is None or job.owner == caller.username:
+            return caller
+        owner = self._parts.identity(job.owner)
+        if owner is None:
+            raise failed(f"the account {job.owner} is gone or disabled")
+        return owner
+
+    def _keep(self, job: Job) -> Job:
+        self._book.keep([job])
+        self._parts.scheduler.arm()
+        return job
+
+    def _delete(self, job: Job) -> None:
+        self._book.delete(job)
+        self._parts.runner.forget(job.id)
+        self._parts.scheduler.arm()
+
+    def _heard(self, event: Event) -> None:
+        if event.name == "admin:usersChanged":
+            self._forget_strangers()
+
+    def _forget_strangers(self) -> None:
+        """Jobs of a user who is gone would be handed over to whoever gets the name."""
+        if not self._parts.multiuser:
+            return
+        for job in self._book.every():
+            if job.owner is not None and not self._parts.known(job.owner):
+                self._log.info("cron: job {id} of {owner} is gone", id=job.id, owner=job.owner)
+                self._delete(job)
+
+
+def _is_enabling(definition: Definition, before: Definition | None) -> bool:
+    return definition.enabled and (before is None or not before.enabled)

@@ -1,0 +1,174 @@
+"""Where jobs and runs are kept."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from tservice.cron.model import (
+    MAX_RUNS,
+    Concurrency,
+    Definition,
+    Delivery,
+    InputMode,
+    Job,
+    PromptMode,
+    Run,
+    RunStatus,
+    Schedule,
+    ScheduleType,
+    Trigger,
+)
+from tservice.store.database import Database
+
+_JOB = tuple(attrs.fields_dict(Job))
+_RUN = tuple(attrs.fields_dict(Run))
+
+
+def _upsert(table: str, names: Iterable[str]) -> str:
+    columns = list(names)
+    kept = ", ".join(f"{name} = excluded.{name}" for name in columns if name != "id")
+    return (
+        f"INSERT INTO {table} ({', '.join(columns)})"  # noqa: S608
+        f" VALUES ({', '.join(':' + name for name in columns)})"
+        f" ON CONFLICT (id) DO UPDATE SET {kept}"
+    )
+
+
+_SAVE_JOB = _upsert("cron_jobs", _JOB)
+_SAVE_RUN = _upsert("cron_runs", _RUN)
+_TRIM = """
+    DELETE FROM cron_runs WHERE seq <= (
+        SELECT seq FROM cron_runs ORDER BY seq DESC LIMIT 1 OFFSET ?
+    ) AND delivery IS NULL AND status != 'created'
+"""
+
+
+class CronStore:
+    """The tables C{cron_jobs} and C{cron_runs}."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def jobs(self) -> list[Job]:
+        """Every job, in the order in which they were made."""
+        rows = self._database.query("SELECT * FROM cron_jobs ORDER BY created_at, rowid")
+        return [_job(row) for row in rows]
+
+    def save(self, jobs: Iterable[Job] = (), runs: Iterable[Run] = ()) -> None:
+        """Keep jobs and runs, all or none; the oldest finished runs beyond L{MAX_RUNS} go.
+
+        @raise sqlite3.IntegrityError: a new run has the due key of another.
+        """
+        with self._database.transaction():
+            self._database.execute_many(_SAVE_JOB, [_job_row(job) for job in jobs])
+            self._database.execute_many(_SAVE_RUN, [_run_row(run) for run in runs])
+            self._database.execute(_TRIM, (MAX_RUNS,))
+
+    def delete(self, job_id: str) -> None:
+        """Forget a job and its runs."""
+        self._database.execute("DELETE FROM cron_jobs WHERE id = ?", (job_id,))
+
+    def runs(self, job_id: str | None = None) -> list[Run]:
+        """The runs of one job, or of all, newest first."""
+        where = "" if job_id is None else "WHERE job_id = :job_id"
+        rows = self._database.query(
+            f"SELECT * FROM cron_runs {where} ORDER BY seq DESC",  # noqa: S608
+            {"job_id": job_id},
+        )
+        return [_run(row) for row in rows]
+
+    def run(self, run_id: str) -> Run | None:
+        """One run."""
+        row = self._database.query_one("SELECT * FROM cron_runs WHERE id = ?", (run_id,))
+        return None if row is None else _run(row)
+
+    def newest(self, job_id: str) -> str | None:
+        """The id of the last run that was made of a job."""
+        row = self._database.query_one(
+            "SELECT id FROM cron_runs WHERE job_id = ? ORDER BY seq DESC LIMIT 1", (job_id,)
+        )
+        return None if row is None else str(row["id"])
+
+    def session_before(self, run: Run) -> str | None:
+        """The session of the last run of the same job before C{run} that had one."""
+        row = self._database.query_one(
+            "SELECT session_id FROM cron_runs WHERE job_id = :job_id AND session_id IS NOT NULL"
+            " AND seq < (SELECT seq FROM cron_runs WHERE id = :id) ORDER BY seq DESC LIMIT 1",
+            {"job_id": run.job_id, "id": run.id},
+        )
+        return None if row is None else str(row["session_id"])
+
+    def unfinished(self) -> list[Run]:
+        """The runs that something is still to be done for, oldest first."""
+        return [run for run in reversed(self.runs()) if run.open]
+
+    def has(self, due_key: str) -> bool:
+        """Whether a run was made for that moment."""
+        sql = "SELECT 1 FROM cron_runs WHERE due_key = ?"
+        return self._database.query_one(sql, (due_key,)) is not None
+
+
+def _job_row(job: Job) -> dict[str, Any]:
+    row = {name: getattr(job, name) for name in _JOB}
+    return row | {
+        "definition": json.dumps(attrs.asdict(job.definition), ensure_ascii=False),
+        "completed_once": int(job.completed_once),
+        "skipping": int(job.skipping),
+    }
+
+
+def _job(row: sqlite3.Row) -> Job:
+    found = dict(row)
+    status = found["last_status"]
+    return Job(
+        **found
+        | {
+            "definition": _definition(json.loads(found["definition"])),
+            "last_status": None if status is None else RunStatus(status),
+            "completed_once": bool(found["completed_once"]),
+            "skipping": bool(found["skipping"]),
+        }
+    )
+
+
+def _definition(found: Mapping[str, Any]) -> Definition:
+    schedule = dict(found["schedule"])
+    days = schedule["weekly_days"]
+    schedule |= {
+        "type": ScheduleType(schedule["type"]),
+        "weekly_days": None if days is None else tuple(days),
+    }
+    return Definition(
+        **{
+            **found,
+            "schedule": Schedule(**schedule),
+            "prompt_mode": PromptMode(found["prompt_mode"]),
+            "input_mode": InputMode(found["input_mode"]),
+            "concurrency_policy": Concurrency(found["concurrency_policy"]),
+        }
+    )
+
+
+def _run_row(run: Run) -> dict[str, Any]:
+    row = {name: getattr(run, name) for name in _RUN}
+    delivery = None if run.delivery is None else json.dumps(attrs.asdict(run.delivery))
+    return row | {"delivery": delivery}
+
+
+def _run(row: sqlite3.Row) -> Run:
+    found = dict(row)
+    del found["seq"]
+    delivery = found["delivery"]
+    return Run(
+        **found
+        | {
+            "trigger": Trigger(found["trigger"]),
+            "status": RunStatus(found["status"]),
+            "delivery": None if delivery is None else Delivery(**json.loads(delivery)),
+        }
+    )

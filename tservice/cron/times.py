@@ -1,0 +1,98 @@
+"""When a schedule fires, as pure rules of time and zone (wire 8).  Times are Unix milliseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, datetime, time, timedelta, tzinfo
+
+from tservice.cron.crontab import next_of_expression
+from tservice.cron.model import Schedule, ScheduleType
+from tservice.cron.walltime import resolve, wall
+
+MINUTE_MS = 60_000
+DAY_MS = 24 * 60 * MINUTE_MS
+
+_DAYS_AHEAD = 16
+"""Days looked at for the next fire of a week: two weeks, for a zone may leave out one day."""
+
+
+def next_fire(schedule: Schedule, after: int, zone: tzinfo) -> int | None:
+    """The first fire later than C{after}; C{None} when there is none.
+
+    For an interval C{after} is what it is counted from.
+    """
+    match schedule.type:
+        case ScheduleType.ONCE:
+            return schedule.run_at if (schedule.run_at or 0) > after else None
+        case ScheduleType.INTERVAL:
+            return after + _interval(schedule)
+        case ScheduleType.CRON:
+            found = next_of_expression(schedule.cron_expression or "", after // 1000, zone)
+            return None if found is None else found * 1000
+        case _:
+            return _next_of_days(schedule, after, zone)
+
+
+def following(schedule: Schedule, planned: int, now: int, zone: tzinfo) -> int | None:
+    """The next fire once the one planned for C{planned} is done at C{now}.
+
+    However many were missed in between, they are done with it.  An interval is counted from the
+    planned time, so that it does not drift.
+    """
+    if schedule.type is ScheduleType.INTERVAL:
+        step = _interval(schedule)
+        return planned + (max(0, now - planned) // step + 1) * step
+    return next_fire(schedule, max(planned, now), zone)
+
+
+def settled(
+    schedule: Schedule, planned: int | None, covered: int, now: int, zone: tzinfo
+) -> int | None:
+    """The next fire after the clock was set, or the service started: nothing may wait too long.
+
+    What is due stays due.  Clock times are worked out afresh; those up to C{covered}, which were
+    done with once, are not passed again by a clock that was set back by up to a day.  A clock that
+    was further ahead than that was plain wrong, and so is what it covered.  An interval is never
+    longer than an interval from now.
+    """
+    if planned is None or planned <= now or schedule.type is ScheduleType.ONCE:
+        return planned
+    if schedule.type is ScheduleType.INTERVAL:
+        return min(planned, now + _interval(schedule))
+    done = covered if covered <= now + DAY_MS else now
+    return next_fire(schedule, max(now, done), zone)
+
+
+def preview(schedule: Schedule, now: int, zone: tzinfo, count: int) -> list[int]:
+    """The next C{count} fires, fewer where there are no more."""
+    found: list[int] = []
+    at: int | None = now
+    while at is not None and len(found) < count:
+        at = next_fire(schedule, at, zone)
+        if at is not None:
+            found.append(at)
+    return found
+
+
+def _interval(schedule: Schedule) -> int:
+    return (schedule.interval_minutes or 1) * MINUTE_MS
+
+
+def _next_of_days(schedule: Schedule, after: int, zone: tzinfo) -> int | None:
+    clock = time.fromisoformat(schedule.daily_time or schedule.weekly_time or "00:00")
+    for day in _days(schedule, wall(after // 1000, zone).date()):
+        at = resolve(datetime.combine(day, clock), zone)
+        if at is not None and at * 1000 > after:
+            return at * 1000
+    return None
+
+
+def _days(schedule: Schedule, first: date) -> Iterator[date]:
+    """The days of the schedule from C{first} on."""
+    for number in range(_DAYS_AHEAD):
+        try:
+            day = first + timedelta(days=number)
+        except OverflowError:
+            return
+        if schedule.weekly_days is None or day.isoweekday() % 7 in schedule.weekly_days:
+            yield day

@@ -1,0 +1,179 @@
+"""Signing in with a code that was scanned (wire 15).  Knows nothing of HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import field, frozen
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.core.authentication import Bucket, IFailures
+from tservice.core.clock import now_ms
+from tservice.core.errors import not_found
+from tservice.core.events import Audience, Event, EventHub
+from tservice.tunnel.codes import MAX_OWNERS, QrCodes
+from tservice.tunnel.guesses import Guesses
+
+SignIn = Callable[[str, str, str], str | None]
+"""Opens a session for a user, an address and a user agent: the cookie's value, or C{None} where
+that user may have none any more."""
+
+
+class TooMany(Exception):
+    """There were too many wrong codes: none is looked at.
+
+    @ivar seconds: until one is looked at again.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
+
+
+@frozen(kw_only=True)
+class Shown:
+    """What there is to scan.
+
+    @ivar svg: an C{<svg>} element for a page.
+    @ivar url: what it says.
+    @ivar expires_at: when another one takes its place, in Unix milliseconds; C{None}: never.
+    @ivar auth_enabled: whether it signs in; else nobody has to.
+    """
+
+    svg: str
+    url: str
+    expires_at: int | None
+    auth_enabled: bool
+
+
+@frozen(kw_only=True)
+class Around:
+    """What signing in by code needs.
+
+    @ivar random: gives so many unguessable bytes.
+    @ivar standing: who has a code as soon as there is a tunnel; others from their asking on.
+    @ivar auth_enabled: whether anybody has to sign in at all.
+    """
+
+    clock: IReactorTime
+    random: Callable[[int], bytes] = field(repr=False)
+    hub: EventHub
+    failures: IFailures
+    sign_in: SignIn
+    standing: str | None
+    auth_enabled: bool
+
+
+class QrLogin:
+    """The codes of a tunnel that is up, their pictures, and what they open."""
+
+    def __init__(self, around: Around) -> None:
+        self._around = around
+        self._tunnel: str | None = None
+        self._codes = QrCodes(around.clock, around.random, self._rotated)
+        self._guesses = Guesses(around.clock)
+        self._drawn: dict[str, str] = {}
+
+    def tunnel_changed(self, url: str | None) -> None:
+        """There is another tunnel, or none: what was scanned for the old one is void."""
+        self._codes.clear()
+        self._drawn.clear()
+        self._tunnel = url
+        standing = self._around.standing
+        if url is not None and standing is not None and self._around.auth_enabled:
+            self._codes.current(standing)
+
+    def show(self, owner: str) -> Shown:
+        """What C{owner} can scan now.
+
+        @raise ServiceError: 404: there is no tunnel.
+        """
+        if self._tunnel is None:
+            raise not_found("Tunnel")
+        if not self._around.auth_enabled:
+            return Shown(
+                svg=self._draw(self._tunnel), url=self._tunnel, expires_at=None, auth_enabled=False
+            )
+        word, expires_at = self._codes.current(owner)
+        url = f"{self._tunnel}/q/{word}"
+        return Shown(svg=self._draw(url), url=url, expires_at=expires_at, auth_enabled=True)
+
+    def regenerate(self, owner: str) -> Shown:
+        """Another code at once; the older ones of C{owner} are void.
+
+        @raise ServiceError: 404: there is no tunnel.
+        """
+        if self._tunnel is not None and self._around.auth_enabled:
+            self._codes.renew(owner)
+            self._tell("qrRegenerated", owner)
+        return self.show(owner)
+
+    def renew_all(self) -> None:
+        """Void every code that anybody may have seen."""
+        for owner in self._codes.owners():
+            self.regenerate(owner)
+
+    def forget(self, owner: str) -> None:
+        """Void the codes of somebody whose account changed."""
+        self._codes.forget(owner)
+
+    def log_in(self, word: str, address: str, agent: str) -> str | None:
+        """Use a code up.
+
+        Unlike a password a code is not looked at over a cap: it is short.
+
+        @return: the cookie's value of a new session; C{None}: wrong, used, or too old.
+        @raise TooMany: over a cap.
+        """
+        failures = self._around.failures
+        wait = failures.blocked(Bucket.QR, address, None)
+        if wait:
+            failures.failed(Bucket.QR, address, None)  # noted as such, and not counted
+        wait = wait or self._guesses.blocked()
+        if wait:
+            raise TooMany(wait)
+        owner = self._codes.take(word)
+        token = None if owner is None else self._around.sign_in(owner, address, agent)
+        if token is None:
+            self._guesses.note()
+            failures.failed(Bucket.QR, address, None)
+            return None
+        self._used(address, agent)
+        return token
+
+    def close(self) -> None:
+        """Void everything, and let go of the timers."""
+        self._codes.clear()
+
+    def _used(self, address: str, agent: str) -> None:
+        data = {"ip": address, "ua": agent, "timestamp": now_ms(self._around.clock)}
+        event = Event(name="tunnel:qrAuthUsed", data=data, audience=Audience.ADMINS)
+        self._around.hub.publish(event)
+
+    def _rotated(self, owner: str) -> None:
+        self._tell("qrRotated", owner)
+
+    def _tell(self, what: str, owner: str) -> None:
+        shown = self.show(owner)
+        data = {"svg": shown.svg, "url": shown.url, "expiresAt": shown.expires_at}
+        event = Event(name=f"tunnel:{what}", data=data, owner=owner, audience=Audience.PERSON)
+        self._around.hub.publish(event)
+
+    def _draw(self, url: str) -> str:
+        if url not in self._drawn:
+            while len(self._drawn) >= MAX_OWNERS:
+                del self._drawn[next(iter(self._drawn))]
+            self._drawn[url] = draw(url)
+        return self._drawn[url]
+
+
+def draw(url: str) -> str:
+    """A QR code as an C{<svg>} element without a size: black on white, as scanners want it."""
+    # Most services never draw one, and need not load it at their start.
+    import segno
+
+    code = segno.make_qr(url, error="m")
+    drawn: str = code.svg_inline(
+        omitsize=True, dark="#000", light="#fff", svgclass=None, lineclass=None, title="QR code"
+    )
+    return drawn

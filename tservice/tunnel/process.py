@@ -1,0 +1,186 @@
+"""The tunnel's process: its address read from what it prints, its whole group ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from twisted.internet.defer import Deferred, fail, succeed
+from twisted.internet.error import ProcessExitedAlready, ProcessTerminated
+from twisted.internet.interfaces import (
+    IDelayedCall,
+    IProcessTransport,
+    IReactorProcess,
+    IReactorTime,
+)
+from twisted.internet.protocol import ProcessProtocol
+from twisted.python.failure import Failure
+
+from tservice.tunnel import warden
+from tservice.tunnel.model import URL_SECONDS, find_url, legible
+
+LONGEST_LINE = 16 * 1024
+"""Bytes of a line that are looked at; what is longer is cut."""
+
+KillGroup = Callable[[int, int], None]
+
+
+class TunnelFailed(Exception):
+    """There is no tunnel, or no longer; the text says why, and is fit for a client."""
+
+
+class Lines:
+    """Cuts a stream of bytes into lines."""
+
+    def __init__(self, heard: Callable[[str], None]) -> None:
+        self._heard = heard
+        self._rest = b""
+
+    def feed(self, data: bytes) -> None:
+        """The next bytes."""
+        *lines, rest = (self._rest + data).split(b"\n")
+        self._rest = rest[-LONGEST_LINE:]
+        for line in lines:
+            self._heard(line[-LONGEST_LINE:].decode("utf-8", "replace"))
+
+
+class TunnelProcess(ProcessProtocol):
+    """One run of the tunnel's program under its L{warden}."""
+
+    transport: IProcessTransport
+
+    def __init__(self, clock: IReactorTime, kill_group: KillGroup = os.killpg) -> None:
+        self._clock, self._kill_group = clock, kill_group
+        self._out, self._err = Lines(self._printed), Lines(self._printed)
+        self._group: int | None = None
+        self._last = ""
+        self._found: str | None = None
+        self._failure: TunnelFailed | None = None
+        self._over = False
+        self._ending = False
+        self._timers: list[IDelayedCall] = []
+        self._awaiting_url: list[Deferred[str]] = []
+        self._awaiting_end: list[Deferred[None]] = []
+
+    def start(
+        self, processes: IReactorProcess, argv: tuple[str, ...], env: Mapping[str, str], cwd: Path
+    ) -> None:
+        """Run C{argv} without a shell.
+
+        @param argv: the first word is an absolute path.
+        @raise OSError: no process could be made.
+        """
+        words = [sys.executable, "-I", "-S", warden.__file__, *argv]
+        processes.spawnProcess(self, words[0], words, env=dict(env), path=str(cwd))
+
+    def url(self) -> Deferred[str]:
+        """Fires with the address; errbacks with L{TunnelFailed}.  Cancelling ends the waiting."""
+        if self._failure is not None:
+            return fail(self._failure)
+        if self._found is not None:
+            return succeed(self._found)
+        waiter: Deferred[str] = Deferred()
+        self._awaiting_url.append(waiter)
+        return waiter
+
+    def ended(self) -> Deferred[None]:
+        """Fires once nothing of it runs any more.  Cancelling only stops the waiting."""
+        if self._over:
+            return succeed(None)
+        waiter: Deferred[None] = Deferred()
+        self._awaiting_end.append(waiter)
+        return waiter
+
+    @property
+    def started(self) -> bool:
+        """Whether there was a process at all."""
+        return self._group is not None
+
+    @property
+    def reason(self) -> str:
+        """Why it is over."""
+        return "it ended" if self._failure is None else str(self._failure)
+
+    def end(self) -> Deferred[None]:
+        """TERM for the group, KILL 3 s later; as L{ended}."""
+        if not self._over and not self._ending:
+            self._ending = True
+            self._signal(signal.SIGTERM)
+            self._later(warden.GRACE, self._signal, signal.SIGKILL)
+        return self.ended()
+
+    def connectionMade(self) -> None:
+        self._group = self.transport.pid
+        self._later(URL_SECONDS, self._fail, f"it printed no https address in {URL_SECONDS:g} s")
+
+    def outReceived(self, data: bytes) -> None:
+        self._out.feed(data)
+
+    def errReceived(self, data: bytes) -> None:
+        self._err.feed(data)
+
+    def processExited(self, reason: Failure) -> None:
+        # What it left behind in its group; only that can still hold the pipes open.
+        self._signal(signal.SIGKILL)
+        self._later(warden.GRACE, self.transport.loseConnection)
+
+    def processEnded(self, reason: Failure) -> None:
+        for timer in self._timers:
+            if timer.active():
+                timer.cancel()
+        self._over = True
+        self._fail(self._ending_of(reason))
+        waiting, self._awaiting_end = self._awaiting_end, []
+        for waiter in waiting:
+            if not waiter.called:
+                waiter.callback(None)
+
+    def _printed(self, line: str) -> None:
+        if line.strip():
+            self._last = line
+        found = None if self._found is not None else find_url(line)
+        if found is None:
+            return
+        self._found = found
+        waiting, self._awaiting_url = self._awaiting_url, []
+        for waiter in waiting:
+            if not waiter.called:
+                waiter.callback(found)
+
+    def _fail(self, why: str) -> None:
+        if self._failure is not None or (self._found is not None and not self._over):
+            return
+        said = f"; the last that it said: {legible(self._last)}" if self._last else ""
+        self._failure = TunnelFailed(why + said)
+        waiting, self._awaiting_url = self._awaiting_url, []
+        for waiter in waiting:
+            if not waiter.called:
+                waiter.errback(self._failure)
+
+    def _ending_of(self, reason: Failure) -> str:
+        if not isinstance(reason.value, ProcessTerminated):
+            return "it ended"
+        status, number = reason.value.exitCode, reason.value.signal
+        if status is not None and status > warden.SIGNALLED:
+            number = status - warden.SIGNALLED
+        if number is not None:
+            return f"it was ended by signal {number}"
+        return f"it ended with status {status}"
+
+    def _signal(self, number: int) -> None:
+        if self._group is None:
+            return
+        try:
+            self._kill_group(self._group, number)
+        except ProcessLookupError:
+            # It has not made its group yet, or nobody is left in it.
+            if self.transport.pid is not None:
+                with suppress(ProcessExitedAlready):
+                    self.transport.signalProcess(number)
+
+    def _later(self, seconds: float, call: Callable[..., object], *args: object) -> None:
+        self._timers.append(self._clock.callLater(seconds, call, *args))

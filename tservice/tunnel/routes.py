@@ -1,0 +1,193 @@
+"""C{/api/tunnel}, C{/q} (interface.md Tunnel, login and webviews; wire 15)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from attrs import asdict, frozen
+
+from tservice.core.errors import ErrorCode
+from tservice.http.envelope import NO_STORE, Refusal, bare
+from tservice.http.gate import too_many
+from tservice.http.models import Answer
+from tservice.http.operations import Access, Call, Handler, Operation, Reply, Style
+from tservice.http.request import Request
+from tservice.tunnel.login import QrLogin, Shown, TooMany
+from tservice.tunnel.service import Tunnel
+
+HEADERS = {**NO_STORE, "Referrer-Policy": "no-referrer"}
+"""Of every answer about a code: its address is to be found nowhere afterwards."""
+
+HOME = "/"
+WRONG = "Unauthorized: this code is used up or too old"
+
+
+class AuthSessionAnswer(Answer):
+    """Somebody who is signed in; C{id} is not the cookie, C{current} is the caller's own."""
+
+    id: str
+    username: str
+    ip: str
+    ua: str
+    created_at: int
+    method: str
+    current: bool = False
+
+
+class TunnelAnswer(Answer):
+    """The tunnel; C{url} is null while it is being started."""
+
+    running: bool
+    url: str | None
+
+
+class TunnelStatusAnswer(TunnelAnswer):
+    """The tunnel, and who can see what comes through it."""
+
+    sse_clients: int
+    auth_sessions: list[AuthSessionAnswer]
+
+
+class QrAnswer(Answer):
+    """What there is to scan; C{expires_at} is when the next one takes its place.
+
+    Without authentication it holds no code, and stays.
+    """
+
+    svg: str
+    url: str
+    expires_at: int | None
+    auth_enabled: bool
+
+
+@frozen(kw_only=True)
+class Perimeter:
+    """What the routes are told of those who come in.
+
+    @ivar auth_sessions: everybody who is signed in.
+    @ivar sse_clients: how many listen to the events.
+    @ivar set_cookie: the C{Set-Cookie} for a token, and whether it came over TLS.
+    """
+
+    auth_sessions: Callable[[], Sequence[AuthSessionAnswer]]
+    sse_clients: Callable[[], int]
+    set_cookie: Callable[[str, bool], str]
+
+
+class TunnelRoutes:
+    """The tunnel for admins, and the way in for who scanned its code."""
+
+    def __init__(self, tunnel: Tunnel, login: QrLogin, perimeter: Perimeter) -> None:
+        self._tunnel, self._login, self._perimeter = tunnel, login, perimeter
+
+    async def start(self, call: Call) -> object:
+        """Start it, and answer when its address is known."""
+        await self._tunnel.start()
+        return self._state()
+
+    async def stop(self, call: Call) -> object:
+        """Stop it, and answer when nothing of it is left."""
+        await self._tunnel.stop()
+        return self._state()
+
+    async def status(self, call: Call) -> object:
+        """The tunnel, and who is signed in."""
+        return TunnelStatusAnswer(
+            running=self._tunnel.running,
+            url=self._tunnel.url,
+            sse_clients=self._perimeter.sse_clients(),
+            auth_sessions=self._signed_in(call.identity.auth_session),
+        )
+
+    async def qr(self, call: Call) -> object:
+        """The caller's code."""
+        return self._shown(call, self._login.show)
+
+    async def regenerate(self, call: Call) -> object:
+        """Another code for the caller."""
+        return self._shown(call, self._login.regenerate)
+
+    async def enter(self, call: Call) -> object:
+        """Sign in with a code.
+
+        @raise Refusal: bare 401 for a code that opens nothing, 429 over a cap.
+        """
+        request = cast(Request, call.request)
+        if request.method == b"HEAD":
+            # What only looks at the address, as some messengers do, must not use it up.
+            return Reply(content=b"", status=302, headers={**HEADERS, "Location": HOME})
+        try:
+            token = self._login.log_in(
+                call.path["code"], call.address, call.header("user-agent") or ""
+            )
+        except TooMany as error:
+            raise _unseen(too_many(error.seconds)) from None
+        if token is None:
+            raise _unseen(bare(401, WRONG))
+        cookie = self._perimeter.set_cookie(token, request.visit.secure)
+        headers = {**HEADERS, "Location": HOME, "Set-Cookie": cookie}
+        return Reply(content=b"", content_type="text/plain", status=302, headers=headers)
+
+    def _signed_in(self, own: str | None) -> list[AuthSessionAnswer]:
+        sessions = self._perimeter.auth_sessions()
+        return [one.model_copy(update={"current": one.id == own}) for one in sessions]
+
+    def _state(self) -> TunnelAnswer:
+        return TunnelAnswer(running=self._tunnel.running, url=self._tunnel.url)
+
+    def _shown(self, call: Call, ask: Callable[[str], Shown]) -> Reply:
+        answer = QrAnswer(**asdict(ask(call.identity.username)))
+        return Reply(content=answer, headers=HEADERS)
+
+    def operations(self) -> list[Operation]:
+        """The routes, for the table."""
+        starting = (ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED)
+        none = (ErrorCode.NOT_FOUND,)
+        return [
+            _admin("POST", "/start", self.start, "Start the tunnel, and wait for its address",
+                   TunnelAnswer, starting),
+            _admin("POST", "/stop", self.stop, "Stop the tunnel", TunnelAnswer),
+            _admin("GET", "/status", self.status, "The tunnel, and who is signed in",
+                   TunnelStatusAnswer),
+            _admin("GET", "/qr", self.qr, "A code that signs one device in", QrAnswer, none),
+            _admin("POST", "/qr/regenerate", self.regenerate,
+                   "Another code; the caller's older ones are void", QrAnswer, none),
+            Operation(
+                method="GET",
+                path="/q/{code}",
+                access=Access.CAPABILITY,
+                handler=self.enter,
+                summary="Sign in with a scanned code, which is used up by it",
+                tag="Access",
+                style=Style.RAW,
+                status=302,
+                errors=(ErrorCode.UNAUTHORIZED,),
+            ),
+        ]  # fmt: skip
+
+
+def _admin(
+    method: str,
+    path: str,
+    handler: Handler,
+    summary: str,
+    answer: type[Answer],
+    errors: tuple[ErrorCode, ...] = (),
+) -> Operation:
+    return Operation(
+        method=method,
+        path=f"/api/tunnel{path}",
+        access=Access.ADMIN,
+        handler=handler,
+        summary=summary,
+        tag="Access",
+        answer=answer,
+        errors=errors,
+    )
+
+
+def _unseen(refusal: Refusal) -> Refusal:
+    """The same refusal, with L{HEADERS}."""
+    response = refusal.response
+    return bare(response.status, response.content.decode(), {**response.headers, **HEADERS})

@@ -1,0 +1,79 @@
+"""Stands between the service and the tunnel's program, so that nothing of it is left behind.
+
+It leads a session and process group of its own and runs the program in it.  Its standard input
+is a pipe whose other end only the service has: when that ends, by whatever signal, the pipe
+closes, and the warden ends the whole group.  Otherwise the service signals the group; the warden
+itself leaves with its program's exit status.
+
+It runs by file name in a bare interpreter (C{python -I -S}), with the standard library only.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+from typing import NoReturn
+
+GRACE = 3.0
+"""Seconds between TERM and KILL."""
+
+NOT_STARTED = 127
+"""The exit status when there is no running the program, as shells have it."""
+
+SIGNALLED = 128
+"""Added to the number of the signal that ended the program, as shells do."""
+
+_IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
+
+
+def main(argv: list[str]) -> NoReturn:
+    """Run C{argv}, whose first word is a path, until it or the service ends."""
+    os.setsid()
+    # What the service sends to the group is meant for the program.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    ended = _watch_for_the_end()
+    child = os.fork()
+    if child == 0:
+        _become(argv)
+    readable, _, _ = select.select([0, ended], [], [])
+    if ended not in readable:
+        _end_group(ended)
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    os._exit(code if code >= 0 else SIGNALLED - code)
+
+
+def _watch_for_the_end() -> int:
+    """A descriptor that can be read once the child has ended."""
+    ended, told = os.pipe()
+    os.set_blocking(told, False)
+    signal.set_wakeup_fd(told)
+    # Without a handler the wakeup descriptor is told nothing.
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    return ended
+
+
+def _become(argv: list[str]) -> NoReturn:
+    try:
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGTERM, signal.SIGCHLD, *_IGNORED_BY_PYTHON):
+            signal.signal(number, signal.SIG_DFL)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.execv(argv[0], argv)  # noqa: S606
+    except OSError as error:
+        os.write(2, f"{argv[0]}: {error.strerror}\n".encode())
+    os._exit(NOT_STARTED)
+
+
+def _end_group(ended: int) -> NoReturn:
+    """The service is gone: end everything that is left of it here, this process included."""
+    os.killpg(0, signal.SIGTERM)
+    select.select([ended], [], [], GRACE)
+    os.killpg(0, signal.SIGKILL)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

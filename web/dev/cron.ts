@@ -1,0 +1,171 @@
+/** The mock's saved jobs and their runs (interface.md Cron jobs, wire 8). */
+import { randomUUID } from "node:crypto";
+import type { Definition, Job, Run } from "../src/cron/job.ts";
+import { fires } from "./fires.ts";
+import { Refused } from "./refused.ts";
+import type { Hub } from "./session.ts";
+
+/** Where the mock's clocks are; seldom where its reader's are. */
+export const ZONE = "Europe/Berlin";
+
+export interface Made {
+  id: string;
+  name: string;
+}
+
+/** What a job needs of the sessions. */
+export interface Launcher {
+  launch(definition: Definition): Made;
+  /** How many of this mode run, less those named. */
+  others(mode: string, own: ReadonlySet<string>): number;
+  end(id: string): void;
+}
+
+function check(definition: Definition): void {
+  const refuse = (text: string) => {
+    throw new Refused(400, "INVALID_INPUT", text);
+  };
+  if (!definition.name) refuse("name: must be at least 1 characters");
+  if (/^\/(?:etc|proc|sys|dev)?$/.test(definition.workingDir)) refuse("workingDir: is not allowed");
+  if (definition.workingDir.startsWith("/no/")) refuse("workingDir: does not exist");
+  if (definition.scheduleType === "once" && (definition.runAt ?? 0) <= Date.now())
+    refuse("runAt: must be in the future");
+  if (definition.promptMode === "inline_text" && !definition.promptText) refuse("promptText: is required");
+}
+
+export class MockCron {
+  jobs: Job[] = [];
+  runs: Run[] = [];
+  /** Why the next run fails; empty: it does not. */
+  nextFailure = "";
+  private readonly hub: Hub;
+  private readonly launcher: Launcher;
+
+  constructor(hub: Hub, launcher: Launcher) {
+    this.hub = hub;
+    this.launcher = launcher;
+  }
+
+  private planned(job: Job): Job {
+    const nextRunAt = job.enabled ? (fires(job, Date.now(), ZONE, 1)[0] ?? null) : null;
+    return { ...job, nextRunAt };
+  }
+
+  private keep(job: Job): { job: Job } {
+    const next = this.planned({ ...job, updatedAt: Date.now() });
+    this.jobs = [next, ...this.jobs.filter((other) => other.id !== job.id)];
+    this.hub.publish("cron:jobsChanged", { jobs: this.jobs });
+    return { job: next };
+  }
+
+  create(definition: Definition): { job: Job } {
+    check(definition);
+    const now = Date.now();
+    const none = { lastRunAt: null, nextRunAt: null, lastStatus: null, lastDueKey: null };
+    return this.keep({ ...definition, id: randomUUID(), createdAt: now, updatedAt: now, ...none });
+  }
+
+  private find(id: string): Job {
+    const job = this.jobs.find((other) => other.id === id);
+    if (!job) throw new Refused(404, "NOT_FOUND", `Job ${id} not found`);
+    return job;
+  }
+
+  private change(id: string, part: Partial<Definition>): { job: Job } {
+    const job = { ...this.find(id), ...part };
+    check(job);
+    return this.keep(job);
+  }
+
+  private remove(id: string): unknown {
+    this.find(id);
+    this.jobs = this.jobs.filter((job) => job.id !== id);
+    this.hub.publish("cron:jobDeleted", { id });
+    return {};
+  }
+
+  /** A run as it is now, told to everybody. */
+  record(run: Run): Run {
+    const isNew = !this.runs.some((other) => other.id === run.id);
+    this.runs = [run, ...this.runs.filter((other) => other.id !== run.id)];
+    this.jobs = this.jobs.map((job) =>
+      job.id === run.cronJobId ? { ...job, lastRunAt: run.startedAt, lastStatus: run.status } : job,
+    );
+    this.hub.publish(isNew ? "cron:runCreated" : "cron:runUpdated", run);
+    this.hub.publish("cron:jobsChanged", { jobs: this.jobs });
+    return run;
+  }
+
+  /** Jobs take their last run from the list, newest first. */
+  settle(): void {
+    this.runs.sort((a, b) => b.startedAt - a.startedAt);
+    this.jobs = this.jobs.map((job) => {
+      const [last] = this.runsOf(job.id);
+      return last ? { ...job, lastRunAt: last.startedAt, lastStatus: last.status } : job;
+    });
+  }
+
+  /** Sessions that runs of a job made. */
+  private made(id: string): Set<string> {
+    return new Set(this.runsOf(id).flatMap((run) => run.sessionId ?? []));
+  }
+
+  run(id: string, triggerType: Run["triggerType"] = "manual_run_now"): unknown {
+    const job = this.find(id);
+    const own = this.made(id);
+    const activeAgents = this.launcher.others(job.agentType, own);
+    if (job.scheduleType !== "once" && job.autoClosePreviousSession !== false)
+      for (const before of own) this.launcher.end(before);
+    return {
+      run: this.nextFailure ? this.fail(job, triggerType) : this.start(job, triggerType),
+      activeAgents,
+    };
+  }
+
+  private fresh(job: Job, triggerType: Run["triggerType"]): Run {
+    const startedAt = Date.now();
+    const none = { sessionId: null, sessionName: null, finishedAt: null, createdSessionUrl: null };
+    return { id: randomUUID(), cronJobId: job.id, startedAt, status: "created", triggerType, ...none };
+  }
+
+  private fail(job: Job, triggerType: Run["triggerType"]): Run {
+    const errorMessage = this.nextFailure;
+    this.nextFailure = "";
+    return this.record({
+      ...this.fresh(job, triggerType),
+      status: "failed",
+      finishedAt: Date.now(),
+      errorMessage,
+    });
+  }
+
+  private start(job: Job, triggerType: Run["triggerType"]): Run {
+    const { id, name } = this.launcher.launch(job);
+    const session = { sessionId: id, sessionName: name, createdSessionUrl: `/?session=${id}` };
+    const run = this.record({ ...this.fresh(job, triggerType), status: "session_started", ...session });
+    setTimeout(() => this.record({ ...run, status: "prompt_sent", finishedAt: Date.now() }), 400);
+    return run;
+  }
+
+  private runsOf(id: string): Run[] {
+    return this.runs.filter((run) => run.cronJobId === id);
+  }
+
+  private preview(definition: Definition): unknown {
+    check(definition);
+    return { fires: fires(definition, Date.now(), ZONE, 5) };
+  }
+
+  route(method: string, path: string[], body: Record<string, unknown>): unknown {
+    const [, , what, id, part] = path;
+    const definition = body as unknown as Definition;
+    if (what === "preview") return this.preview(definition);
+    if (what === "runs") return this.runs;
+    if (id === undefined) return method === "POST" ? this.create(definition) : this.jobs;
+    if (part === "run") return this.run(id);
+    if (part === "runs") return this.runsOf(id);
+    if (part === "enabled") return this.change(id, { enabled: body["enabled"] === true });
+    if (method === "PUT") return this.change(id, definition);
+    return method === "DELETE" ? this.remove(id) : this.find(id);
+  }
+}

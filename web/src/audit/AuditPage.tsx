@@ -1,0 +1,149 @@
+/** Who did what from where, the newest first. */
+import { useEffect, useState } from "preact/hooks";
+import { dateText, stampText } from "../lib/ago.ts";
+import { sessionList } from "../store/state.ts";
+import { Icon } from "../ui/Icon.tsx";
+import { Problem } from "../ui/Problem.tsx";
+import { useNow } from "../ui/useNow.ts";
+import type { Entry } from "./calls.ts";
+import { KINDS, NO_FILTER } from "./kinds.ts";
+import {
+  ask,
+  broken,
+  checked,
+  entries,
+  filter,
+  next,
+  openAudit,
+  readFirst,
+  reading,
+  readMore,
+  trouble,
+} from "./state.ts";
+import { actionText, actorText, detailsOf, isWorded, markOf, methodText, targetText } from "./words.ts";
+
+/** Typing a name asks once, when the typing rests. */
+const REST_MS = 300;
+
+const nameOf = (id: string): string | undefined => sessionList.value.byId.get(id)?.name;
+
+function Row({ entry, now }: { entry: Entry; now: number }) {
+  const target = targetText(entry, nameOf);
+  const more = [methodText(entry.method), entry.address, ...detailsOf(entry)];
+  return (
+    <li class="entry" data-mark={markOf(entry)} data-testid="entry" data-action={entry.action}>
+      <time class="entry-time" dateTime={new Date(entry.at).toISOString()} title={dateText(entry.at)}>
+        {stampText(entry.at, now)}
+      </time>
+      <div class="entry-main">
+        <span>
+          <strong>{actorText(entry)}</strong>{" "}
+          {isWorded(entry.action) ? actionText(entry.action) : <code>{entry.action}</code>}
+          {target !== "" && (
+            <>
+              {" "}
+              <span class="entry-target" title={entry.target}>
+                {target}
+              </span>
+            </>
+          )}
+        </span>
+        <small>{more.filter((part) => part !== "").join(" · ")}</small>
+      </div>
+    </li>
+  );
+}
+
+function Filters() {
+  const [actor, setActor] = useState(filter.peek().actor);
+  useEffect(() => {
+    if (actor === filter.peek().actor) return;
+    const timer = setTimeout(() => ask({ actor }), REST_MS);
+    return () => clearTimeout(timer);
+  }, [actor]);
+  return (
+    <div class="audit-filters" role="search">
+      <select
+        class="field"
+        aria-label="What"
+        value={filter.value.kind}
+        onChange={(event) => ask({ kind: event.currentTarget.value })}
+        data-testid="audit-kind"
+      >
+        <option value="">Everything</option>
+        {KINDS.map(({ id, label }) => (
+          <option key={id} value={id}>
+            {label}
+          </option>
+        ))}
+      </select>
+      <input
+        class="field"
+        aria-label="Who"
+        placeholder="user name"
+        value={actor}
+        onInput={(event) => setActor(event.currentTarget.value)}
+        autocapitalize="off"
+        spellcheck={false}
+        data-testid="audit-actor"
+      />
+      <button type="button" class="button" onClick={() => void readFirst()} data-testid="audit-refresh">
+        Refresh
+      </button>
+    </div>
+  );
+}
+
+/** The service looks at the whole chain when it starts, and keeps an entry of a break. */
+function Chain() {
+  if (!checked.value) return null;
+  if (!broken.value)
+    return (
+      <p class="audit-chain" data-testid="audit-chain">
+        <Icon name="check" size={16} /> Unbroken at every start of the service. “tsctl audit verify” looks
+        now.
+      </p>
+    );
+  return (
+    <p class="problem" role="alert" data-testid="audit-chain">
+      <Icon name="alert" />
+      <span>
+        The log was changed from outside, as seen {dateText(broken.value.at)}:{" "}
+        {detailsOf(broken.value).join(", ")}
+      </span>
+    </p>
+  );
+}
+
+export function AuditPage() {
+  const now = useNow();
+  useEffect(openAudit, []);
+  const list = entries.value;
+  const filtered = filter.value.kind !== NO_FILTER.kind || filter.value.actor !== NO_FILTER.actor;
+  return (
+    <div class="records-page audit" data-testid="audit" aria-busy={reading.value}>
+      <Filters />
+      <Chain />
+      <Problem text={trouble.value} />
+      {list.length === 0 && !reading.value && (
+        <p class="records-none dim">{filtered ? "Nothing fits." : "Nothing has happened yet."}</p>
+      )}
+      <ol class="entries" data-testid="entries">
+        {list.map((entry) => (
+          <Row key={entry.seq} entry={entry} now={now} />
+        ))}
+      </ol>
+      {next.value !== undefined && (
+        <button
+          type="button"
+          class="button"
+          disabled={reading.value}
+          onClick={() => void readMore()}
+          data-testid="audit-more"
+        >
+          Older
+        </button>
+      )}
+    </div>
+  );
+}

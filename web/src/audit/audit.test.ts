@@ -1,0 +1,147 @@
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { ApiError } from "../api/errors.ts";
+import type { Entry } from "./calls.ts";
+import { KINDS, NO_FILTER, queryOf } from "./kinds.ts";
+import { actionText, actorText, detailsOf, isWorded, markOf, methodText, targetText } from "./words.ts";
+
+const calls = vi.hoisted(() => ({ readAudit: vi.fn() }));
+vi.mock("./calls.ts", () => calls);
+const state = await import("./state.ts");
+
+const ENTRY: Entry = {
+  seq: 9,
+  at: 1,
+  actor: "anna",
+  method: "cookie",
+  address: "192.0.2.7",
+  action: "POST /api/tokens",
+  target: "0123456789abcdef",
+  detail: {},
+};
+const entries = (...seqs: number[]) => seqs.map((seq) => ({ ...ENTRY, seq }));
+
+beforeEach(() => {
+  calls.readAudit.mockReset();
+  state.filter.value = NO_FILTER;
+  state.entries.value = [];
+  state.next.value = undefined;
+  state.trouble.value = "";
+  state.broken.value = undefined;
+});
+
+describe("questions", () => {
+  test.each([
+    [NO_FILTER, undefined, "limit=50"],
+    [{ kind: "logins", actor: "" }, undefined, "limit=50&action=login"],
+    [{ kind: "users", actor: " anna " }, 7, "limit=50&path=%2Fapi%2Fadmin%2Fusers&actor=anna&before=7"],
+    [{ kind: "no such", actor: "" }, 0, "limit=50&before=0"],
+  ])("%j before %s", (filter, before, query) => {
+    expect(queryOf(filter, before).toString()).toBe(query);
+  });
+
+  test("each kind is there once", () => {
+    expect(new Set(KINDS.map((kind) => kind.id)).size).toBe(KINDS.length);
+  });
+});
+
+describe("pages", () => {
+  test("follow each other until the end", async () => {
+    calls.readAudit.mockResolvedValueOnce({ entries: entries(9, 8), next: 8 });
+    await state.readFirst();
+    calls.readAudit.mockResolvedValueOnce({ entries: entries(7) });
+    await state.readMore();
+    expect(calls.readAudit.mock.lastCall?.[0].get("before")).toBe("8");
+    expect(state.entries.value.map((entry) => entry.seq)).toEqual([9, 8, 7]);
+    expect([state.next.value, state.reading.value]).toEqual([undefined, false]);
+  });
+
+  test("the answer to an earlier question is dropped", async () => {
+    let release = (_page: unknown) => {};
+    calls.readAudit.mockImplementationOnce(
+      (_query, signal: AbortSignal) =>
+        new Promise((resolve, reject) => {
+          release = resolve;
+          signal.addEventListener("abort", () => reject(new DOMException("", "AbortError")));
+        }),
+    );
+    const first = state.readFirst();
+    calls.readAudit.mockResolvedValueOnce({ entries: entries(3) });
+    state.ask({ kind: "users" });
+    await vi.waitFor(() => expect(state.entries.value).toHaveLength(1));
+    release({ entries: entries(9) });
+    await first;
+    expect(state.entries.value.map((entry) => entry.seq)).toEqual([3]);
+    expect(state.trouble.value).toBe("");
+  });
+
+  test("end at their bound", async () => {
+    state.entries.value = entries(...Array.from({ length: state.SHOWN_MAX - 1 }, (_, n) => 5000 - n));
+    state.next.value = 100;
+    calls.readAudit.mockResolvedValueOnce({ entries: entries(99, 98), next: 98 });
+    await state.readMore();
+    expect([state.entries.value.length, state.next.value]).toEqual([state.SHOWN_MAX, undefined]);
+  });
+
+  test("that cannot be read say so and leave what is there", async () => {
+    state.entries.value = entries(9);
+    calls.readAudit.mockRejectedValueOnce(new ApiError(503, "", "busy"));
+    await state.readMore();
+    expect([state.trouble.value, state.entries.value.length]).toEqual(["busy", 1]);
+  });
+
+  test("a broken chain is looked for when the page opens", async () => {
+    const fault = { ...ENTRY, action: "audit.broken" };
+    calls.readAudit.mockImplementation(async (query: URLSearchParams) =>
+      query.get("action") === "audit.broken" ? { entries: [fault] } : { entries: [] },
+    );
+    const close = state.openAudit();
+    await vi.waitFor(() => expect(state.checked.value).toBe(true));
+    expect(state.broken.value).toEqual(fault);
+    close();
+    expect(state.checked.value).toBe(false);
+  });
+});
+
+describe("words", () => {
+  test("what has none stands as it is", () => {
+    expect([actionText(ENTRY.action), isWorded(ENTRY.action)]).toEqual(["made a token", true]);
+    expect([actionText("PUT /api/x"), isWorded("PUT /api/x")]).toEqual(["PUT /api/x", false]);
+    expect([methodText("none"), methodText("cookie"), methodText("ring")]).toEqual(["", "browser", "ring"]);
+  });
+
+  test("strangers and the service itself", () => {
+    expect(actorText(ENTRY)).toBe("anna");
+    expect(actorText({ ...ENTRY, actor: "", action: "login.failed" })).toBe("somebody");
+    expect(actorText({ ...ENTRY, actor: "", action: "audit.broken" })).toBe("the service");
+  });
+
+  test("what failed stands out", () => {
+    expect(markOf(ENTRY)).toBe("plain");
+    expect(markOf({ ...ENTRY, detail: { error: "LAST_ADMIN" } })).toBe("warn");
+    expect(markOf({ ...ENTRY, action: "login.failed" })).toBe("warn");
+    expect(markOf({ ...ENTRY, action: "audit.broken" })).toBe("bad");
+  });
+
+  test("targets", () => {
+    const nameOf = (id: string) => (id === "s" ? "build" : undefined);
+    expect(targetText({ ...ENTRY, target: "s" }, nameOf)).toBe("build");
+    expect(targetText(ENTRY, nameOf)).toBe("01234567…");
+    expect(targetText({ ...ENTRY, target: "bob" }, nameOf)).toBe("bob");
+    expect(targetText({ ...ENTRY, action: "login" }, nameOf)).toBe("");
+  });
+
+  test("details, whatever their form", () => {
+    const detail = {
+      fields: ["expires_at", "name"],
+      error: "LAST_ADMIN",
+      nothing: null,
+      empty: "",
+      deep: { a: 1 },
+    };
+    expect(detailsOf({ ...ENTRY, detail })).toEqual([
+      "fields: expires at, name",
+      "error: LAST_ADMIN",
+      'deep: {"a":1}',
+    ]);
+  });
+});

@@ -1,0 +1,84 @@
+/** Entries of the log in words; what has none is shown as it stands. */
+import type { Entry } from "./calls.ts";
+
+const WORDS: Record<string, string> = {
+  login: "signed in",
+  "login.failed": "failed to sign in",
+  input: "typed",
+  "audit.broken": "the log was changed from outside",
+  "POST /api/logout": "signed out",
+  "POST /api/auth/revoke": "signed devices out",
+  "PUT /api/me/password": "changed their password",
+  "POST /api/admin/users": "made a user",
+  "PATCH /api/admin/users/{name}": "changed a user",
+  "DELETE /api/admin/users/{name}": "deleted a user",
+  "POST /api/admin/users/{name}/reset-password": "reset a password",
+  "POST /api/admin/users/{name}/logout": "signed a user out",
+  "POST /api/tokens": "made a token",
+  "DELETE /api/tokens/{id}": "revoked a token",
+  "POST /api/tunnel/start": "started the tunnel",
+  "POST /api/tunnel/stop": "stopped the tunnel",
+  "POST /api/tunnel/qr/regenerate": "made a new QR code",
+  "POST /api/sessions": "made a session",
+  "POST /api/quick-start": "made a session",
+  "DELETE /api/sessions/{id}": "ended a session",
+  "POST /api/sessions/{id}/start": "started a session",
+  "POST /api/sessions/{id}/input": "typed",
+  "PUT /api/sessions/{id}/name": "renamed a session",
+  "POST /api/approvals/{id}/answer": "answered an approval",
+  "POST /api/approvals/{id}/dismiss": "dismissed an approval",
+  "PUT /api/settings": "changed settings",
+};
+
+export const actionText = (action: string): string => WORDS[action] ?? action;
+
+export const isWorded = (action: string): boolean => action in WORDS;
+
+export function actorText(entry: Entry): string {
+  if (entry.actor !== "") return entry.actor;
+  return entry.action.startsWith("audit.") ? "the service" : "somebody";
+}
+
+export type Mark = "bad" | "warn" | "plain";
+
+export function markOf(entry: Entry): Mark {
+  if (entry.action === "audit.broken") return "bad";
+  return entry.action === "login.failed" || "error" in entry.detail ? "warn" : "plain";
+}
+
+const show = (value: unknown): string => {
+  if (Array.isArray(value)) return value.map(String).join(", ");
+  return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
+};
+
+const METHODS: Record<string, string> = {
+  cookie: "browser",
+  login: "by password",
+  basic: "by password, as a program",
+  qr: "by QR code",
+  token: "token",
+};
+
+/** How the actor was known; empty where nobody was. */
+export const methodText = (method: string): string => (method === "none" ? "" : (METHODS[method] ?? method));
+
+const ID = /^[0-9a-f-]{16,}$/;
+const SHORT = 8;
+
+/**
+ * What it was done to, as people know it.
+ * @param nameOf a session's name; undefined for what is no session, or is gone.
+ */
+export function targetText(entry: Entry, nameOf: (id: string) => string | undefined): string {
+  // The session that a sign-in opened has no name to anybody.
+  if (entry.action === "login") return "";
+  const { target } = entry;
+  return nameOf(target) ?? (ID.test(target) ? `${target.slice(0, SHORT)}…` : target);
+}
+
+/** What else the entry says: `error: LAST_ADMIN`, `fields: role`. */
+export function detailsOf(entry: Entry): string[] {
+  return Object.entries(entry.detail)
+    .filter(([, value]) => value !== null && show(value) !== "")
+    .map(([name, value]) => `${name}: ${name === "fields" ? show(value).replaceAll("_", " ") : show(value)}`);
+}

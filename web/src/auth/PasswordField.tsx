@@ -1,0 +1,42 @@
+/** A password that can be looked at before it is sent. */
+import { useState } from "preact/hooks";
+
+interface Props {
+  label: string;
+  name: string;
+  hint?: string;
+  autocomplete: "current-password" | "new-password";
+}
+
+export function PasswordField({ label, name, hint, autocomplete }: Props) {
+  const [shown, setShown] = useState(false);
+  const field = {
+    class: "field",
+    id: `password-${name}`,
+    name,
+    autocomplete,
+    autocapitalize: "off",
+    spellcheck: false,
+    required: true,
+  } as const;
+  return (
+    <div class="labelled">
+      <label id={`label-${name}`} for={field.id}>
+        {label} {hint && <small>{hint}</small>}
+      </label>
+      <span class="password-box">
+        {shown ? <input type="text" {...field} /> : <input type="password" {...field} />}
+        <button
+          type="button"
+          class="password-eye"
+          aria-pressed={shown}
+          aria-label="Show what is typed"
+          aria-describedby={`label-${name}`}
+          onClick={() => setShown(!shown)}
+        >
+          {shown ? "Hide" : "Show"}
+        </button>
+      </span>
+    </div>
+  );
+}

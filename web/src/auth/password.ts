@@ -1,0 +1,22 @@
+/** What a password must be, as the service judges it (wire 22). */
+
+export const SHORTEST = 8;
+export const LONGEST = 1024;
+
+export interface PasswordDraft {
+  current: string;
+  wanted: string;
+  repeated: string;
+}
+
+/** The service counts code points, not the halves that a script sees. */
+const length = (text: string): number => [...text].length;
+
+/** @returns what is wrong with the draft, in words; undefined when it can be sent. */
+export function problemOf({ current, wanted, repeated }: PasswordDraft): string | undefined {
+  if (length(wanted) < SHORTEST) return `The new password needs at least ${SHORTEST} characters.`;
+  if (length(wanted) > LONGEST) return `The new password may have ${LONGEST} characters at most.`;
+  if (wanted === current) return "The new password is the old one.";
+  if (wanted !== repeated) return "The two new passwords differ.";
+  return undefined;
+}

@@ -1,0 +1,103 @@
+/** Jobs that start sessions by themselves: the list, and the way to the editor. */
+import { useEffect, useRef } from "preact/hooks";
+import { plural } from "../lib/format.ts";
+import { serviceZone } from "../store/state.ts";
+import { Icon } from "../ui/Icon.tsx";
+import { useNow } from "../ui/useNow.ts";
+import { nextJob } from "./book.ts";
+import { Editor } from "./Editor.tsx";
+import { type Editing, editing, editNew } from "./editing.ts";
+import { JobCard } from "./JobCard.tsx";
+import { NoJobs } from "./NoJobs.tsx";
+import { book, followCron, known, readAll, trouble } from "./state.ts";
+import { nextText, timeText, zoneNote } from "./words.ts";
+
+function ZoneLine({ now }: { now: number }) {
+  const zone = serviceZone.value;
+  const { name, apart } = zoneNote(now, zone);
+  return (
+    <p class="cron-zone" data-testid="cron-zone">
+      <Icon name="clock" size={15} />
+      <span>
+        The service's time: <b>{timeText(now, zone)}</b>, {name}
+        {apart && <>, {apart}</>}
+      </span>
+    </p>
+  );
+}
+
+/** What a screen reader hears when the list changes. */
+function Summary({ now }: { now: number }) {
+  const next = nextJob(book.value);
+  const ahead = next && nextText(next, now, serviceZone.value);
+  const text = `${plural(book.value.jobs.length, "scheduled job")}.`;
+  return (
+    <p class="sr-only" role="status">
+      {next ? `${text} Next: ${next.name}, ${ahead?.when}` : text}
+    </p>
+  );
+}
+
+/** What had the focus may be gone with a deleted card or a closed editor: the button gets it. */
+function useFocus(count: number, edited: Editing | undefined) {
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    const focused = document.activeElement;
+    if (focused === null || focused === document.body) button.current?.focus();
+  }, [count, edited]);
+  return button;
+}
+
+function Jobs({ now }: { now: number }) {
+  const { jobs } = book.value;
+  const button = useFocus(jobs.length, editing.value);
+  if (jobs.length === 0) return <NoJobs />;
+  return (
+    <>
+      <div class="cron-head">
+        <ZoneLine now={now} />
+        <button ref={button} type="button" class="button primary" onClick={editNew} data-testid="cron-new">
+          <Icon name="plus" size={16} /> New job
+        </button>
+      </div>
+      <Summary now={now} />
+      <ul class="jobs">
+        {jobs.map((job) => (
+          <li key={job.id}>
+            <JobCard job={job} now={now} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Trouble({ text }: { text: string }) {
+  return (
+    <div class="cron-trouble">
+      <p class="problem" role="alert" data-testid="cron-trouble">
+        <Icon name="alert" /> {text}
+      </p>
+      <button type="button" class="button" onClick={readAll}>
+        Try again
+      </button>
+    </div>
+  );
+}
+
+function Body({ now }: { now: number }) {
+  if (trouble.value !== "") return <Trouble text={trouble.value} />;
+  return known.value ? <Jobs now={now} /> : <p class="dim">Loading…</p>;
+}
+
+export function CronPage() {
+  const now = useNow();
+  useEffect(followCron, []);
+  useEffect(() => () => void (editing.value = undefined), []);
+  return (
+    <div class="cron" data-testid="cron">
+      <Body now={now} />
+      {editing.value && <Editor key={editing.value} start={editing.value} />}
+    </div>
+  );
+}

@@ -1,0 +1,140 @@
+/** The dialog that makes a job or changes one. */
+import { useRef } from "preact/hooks";
+import { Field, Switch } from "../settings/fields.tsx";
+import { Dialog } from "../ui/Dialog.tsx";
+import { Icon } from "../ui/Icon.tsx";
+import type { Editing } from "./editing.ts";
+import { type Definition, NAME_MAX } from "./job.ts";
+import { PromptFields } from "./PromptFields.tsx";
+import { Row } from "./Row.tsx";
+import { ScheduleFields } from "./ScheduleFields.tsx";
+import { isShellMode } from "./shell.ts";
+import { type EditorState, useEditor } from "./useEditor.ts";
+import { WhatFields } from "./WhatFields.tsx";
+
+const POLICIES: readonly [Definition["concurrencyPolicy"], string][] = [
+  ["warn_only", "Run all the same"],
+  ["skip_if_same_agent_running", "Skip this time"],
+];
+
+function NameField({ state: { draft, set, problems } }: { state: EditorState }) {
+  return (
+    <Row name="name" label="Name" problem={problems.name}>
+      {(tied) => (
+        <input
+          {...tied}
+          class="field"
+          value={draft.name}
+          maxLength={NAME_MAX}
+          placeholder="what it does, in a few words"
+          autocomplete="off"
+          autofocus
+          onInput={(event) => set({ name: event.currentTarget.value })}
+        />
+      )}
+    </Row>
+  );
+}
+
+function RuleFields({ state: { draft, set } }: { state: EditorState }) {
+  return (
+    <div class="form-rules">
+      <Field
+        label={isShellMode(draft.agentType) ? "If a shell is running" : "If the same agent is running"}
+        hint="in a session of another job or person; not for Run now"
+      >
+        <select
+          class="field"
+          value={draft.concurrencyPolicy}
+          onChange={(event) =>
+            set({ concurrencyPolicy: event.currentTarget.value as Definition["concurrencyPolicy"] })
+          }
+          data-testid="job-concurrencyPolicy"
+        >
+          {POLICIES.map(([policy, word]) => (
+            <option key={policy} value={policy}>
+              {word}
+            </option>
+          ))}
+        </select>
+      </Field>
+      {draft.scheduleType !== "once" && (
+        <Switch
+          label="Close the session of the run before"
+          hint="also while it still works"
+          value={draft.autoClosePreviousSession}
+          onChange={(autoClosePreviousSession) => set({ autoClosePreviousSession })}
+        />
+      )}
+      <Switch
+        label="Switched on"
+        hint="off, it runs by hand only"
+        value={draft.enabled}
+        onChange={(enabled) => set({ enabled })}
+      />
+    </div>
+  );
+}
+
+function NotesField({ state: { draft, set, problems } }: { state: EditorState }) {
+  return (
+    <Row name="notes" label="Notes" hint="for people; the agent does not see them" problem={problems.notes}>
+      {(tied) => (
+        <textarea
+          {...tied}
+          class="field plain-text"
+          rows={2}
+          value={draft.notes}
+          onInput={(event) => set({ notes: event.currentTarget.value })}
+        />
+      )}
+    </Row>
+  );
+}
+
+function Foot({ state, fresh }: { state: EditorState; fresh: boolean }) {
+  const word = fresh ? "Create job" : "Save";
+  return (
+    <div class="dialog-foot">
+      {state.trouble !== "" && (
+        <p class="problem" role="alert" data-testid="job-trouble">
+          <Icon name="alert" /> {state.trouble}
+        </p>
+      )}
+      <button type="button" class="button" onClick={state.close}>
+        Cancel
+      </button>
+      <button type="submit" class="button primary" disabled={state.busy} data-testid="job-save">
+        {state.busy ? "Saving…" : word}
+      </button>
+    </div>
+  );
+}
+
+export function Editor({ start }: { start: Editing }) {
+  const state = useEditor(start);
+  const form = useRef<HTMLFormElement>(null);
+  const fresh = start.id === undefined;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (form.current) state.save(form.current);
+  };
+  return (
+    <Dialog
+      title={fresh ? "New job" : "Edit job"}
+      onClose={state.close}
+      class="page cron-editor"
+      testid="cron-editor"
+    >
+      <form ref={form} onSubmit={submit} noValidate>
+        <NameField state={state} />
+        <WhatFields state={state} />
+        <PromptFields state={state} />
+        <ScheduleFields state={state} />
+        <RuleFields state={state} />
+        <NotesField state={state} />
+        <Foot state={state} fresh={fresh} />
+      </form>
+    </Dialog>
+  );
+}

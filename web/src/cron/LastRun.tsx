@@ -1,0 +1,41 @@
+import { serviceZone } from "../store/state.ts";
+import { runsOf } from "./book.ts";
+import type { Job, Run } from "./job.ts";
+import { Outcome } from "./Outcome.tsx";
+import { SessionLink } from "./SessionLink.tsx";
+import { book } from "./state.ts";
+import { agoText, momentText, resultOf } from "./words.ts";
+
+/** The run that the job itself remembers, where its record is no longer kept. */
+function remembered(job: Job): Run | undefined {
+  if (job.lastRunAt === null || job.lastStatus === null) return undefined;
+  return {
+    id: job.lastDueKey ?? job.id,
+    cronJobId: job.id,
+    sessionId: null,
+    sessionName: null,
+    startedAt: job.lastRunAt,
+    finishedAt: job.lastRunAt,
+    status: job.lastStatus,
+    triggerType: "scheduled",
+    createdSessionUrl: null,
+  };
+}
+
+export function LastRun({ job, now }: { job: Job; now: number }) {
+  const run = runsOf(book.value, job.id)[0] ?? remembered(job);
+  if (!run) return <span class="dim">has not run yet</span>;
+  return (
+    <>
+      <Outcome result={resultOf(run, now)} />
+      <time
+        class="dim"
+        dateTime={new Date(run.startedAt).toISOString()}
+        title={momentText(run.startedAt, now, serviceZone.value)}
+      >
+        {agoText(run.startedAt, now)}
+      </time>
+      <SessionLink run={run} brief />
+    </>
+  );
+}

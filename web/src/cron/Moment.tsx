@@ -1,0 +1,25 @@
+import { browserZone, offsetAt } from "../lib/zone.ts";
+import { momentText, shortMoment, timeText } from "./words.ts";
+
+interface Props {
+  at: number;
+  now: number;
+  zone: string;
+  /** Words before the moment: how far it is. */
+  before?: string;
+  /** Show this browser's time too, where its clock is another one. */
+  both?: boolean;
+}
+
+/** A moment of the service's clock. */
+export function Moment({ at, now, zone, before, both = false }: Props) {
+  const own = browserZone();
+  const apart = both && offsetAt(at, own) !== offsetAt(at, zone);
+  return (
+    <time dateTime={new Date(at).toISOString()} title={`${momentText(at, now, zone)} (${zone})`}>
+      {before && `${before}, `}
+      {shortMoment(at, now, zone)}
+      {apart && <small class="own-time"> {timeText(at, own)} yours</small>}
+    </time>
+  );
+}

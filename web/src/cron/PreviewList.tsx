@@ -1,0 +1,51 @@
+import { serviceZone } from "../store/state.ts";
+import { Icon } from "../ui/Icon.tsx";
+import { useNow } from "../ui/useNow.ts";
+import type { Preview } from "./preview.ts";
+import { aheadText, momentText } from "./words.ts";
+
+function Fires({ fires }: { fires: readonly number[] }) {
+  const now = useNow();
+  const zone = serviceZone.value;
+  return (
+    <ol>
+      {fires.map((at) => (
+        <li key={at} data-testid="fire">
+          <time dateTime={new Date(at).toISOString()}>{momentText(at, now, zone)}</time>
+          <small>{aheadText(at, now)}</small>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+interface Props {
+  preview: Preview;
+  once: boolean;
+}
+
+/** The next fires of what is in the editor, read aloud when they change. */
+export function PreviewList({ preview, once }: Props) {
+  const { fires, refusal, current } = preview;
+  const general = refusal && refusal.field === undefined ? refusal.text : "";
+  return (
+    <section class="fires" aria-live="polite" aria-busy={!current} data-testid="preview">
+      <h4>
+        {once ? "Fires" : "Next times"} <small>{serviceZone.value}</small>
+      </h4>
+      {fires.length > 0 && <Fires fires={fires} />}
+      {general !== "" && (
+        <p class="problem">
+          <Icon name="alert" /> {general}
+        </p>
+      )}
+      {fires.length === 0 && general === "" && (
+        <p class="dim">
+          {refusal
+            ? "They show when what is marked is mended."
+            : "They show when the schedule and the folder are complete."}
+        </p>
+      )}
+    </section>
+  );
+}

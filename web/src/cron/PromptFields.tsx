@@ -1,0 +1,105 @@
+/** What is typed into the session, and how. */
+import { type Draft, oneLine } from "./draft.ts";
+import { PROMPT_MAX } from "./job.ts";
+import { Row } from "./Row.tsx";
+import { Segments } from "./Segments.tsx";
+import { isShellMode } from "./shell.ts";
+import type { EditorState } from "./useEditor.ts";
+
+const SOURCES = [
+  ["inline_text", "Written here"],
+  ["prompt_file_path", "From a file"],
+] as const;
+
+const WAYS = [
+  ["paste", "Pasted"],
+  ["typed", "Typed"],
+] as const;
+
+function TextField({ state: { draft, set, problems } }: { state: EditorState }) {
+  return (
+    <Row
+      name="promptText"
+      label={isShellMode(draft.agentType) ? "Input" : "Prompt"}
+      hint="one line; more goes into a file"
+      problem={problems.promptText}
+    >
+      {(tied) => (
+        <textarea
+          {...tied}
+          class="field"
+          rows={3}
+          value={draft.promptText}
+          maxLength={PROMPT_MAX}
+          spellcheck={!isShellMode(draft.agentType)}
+          placeholder={
+            isShellMode(draft.agentType)
+              ? "df -h | tail -n +2"
+              : "Update the dependencies, run the tests and sum up."
+          }
+          onKeyDown={(event) => event.key === "Enter" && !event.isComposing && event.preventDefault()}
+          onInput={(event) => {
+            const text = oneLine(event.currentTarget.value);
+            if (text !== event.currentTarget.value) event.currentTarget.value = text;
+            set({ promptText: text });
+          }}
+        />
+      )}
+    </Row>
+  );
+}
+
+function example(draft: Draft): string {
+  const folder = draft.workingDir.trim().replace(/\/+$/, "");
+  return `${folder.startsWith("/") ? folder : ""}/prompt.md`;
+}
+
+function FileField({ state: { draft, set, problems } }: { state: EditorState }) {
+  return (
+    <Row
+      name="promptFilePath"
+      label="File"
+      hint="in the folder or below it, 1 MiB at most; read when the job fires"
+      problem={problems.promptFilePath}
+    >
+      {(tied) => (
+        <input
+          {...tied}
+          class="field code"
+          value={draft.promptFilePath}
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+          placeholder={example(draft)}
+          onInput={(event) => set({ promptFilePath: event.currentTarget.value })}
+        />
+      )}
+    </Row>
+  );
+}
+
+export function PromptFields({ state }: { state: EditorState }) {
+  const { draft, set } = state;
+  return (
+    <fieldset class="form-group">
+      <legend>Prompt</legend>
+      <div class="form-pair">
+        <Segments
+          label="Source"
+          choices={SOURCES}
+          value={draft.promptMode}
+          testid="prompt-source"
+          onChange={(promptMode) => set({ promptMode })}
+        />
+        <Segments
+          label="Delivery"
+          choices={WAYS}
+          value={draft.inputMode}
+          testid="delivery"
+          onChange={(inputMode) => set({ inputMode })}
+        />
+      </div>
+      {draft.promptMode === "inline_text" ? <TextField state={state} /> : <FileField state={state} />}
+    </fieldset>
+  );
+}

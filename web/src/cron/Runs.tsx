@@ -1,0 +1,54 @@
+/** What became of a job's runs, newest first. */
+import { useEffect, useState } from "preact/hooks";
+import { serviceZone } from "../store/state.ts";
+import type { Job, Run } from "./job.ts";
+import { Moment } from "./Moment.tsx";
+import { Outcome } from "./Outcome.tsx";
+import { SessionLink } from "./SessionLink.tsx";
+import { refreshRuns } from "./state.ts";
+import { agoText, resultOf } from "./words.ts";
+
+const STEP = 8;
+
+function Row({ run, now }: { run: Run; now: number }) {
+  return (
+    <li class="run" data-testid="run" data-status={run.status}>
+      <span class="run-when">
+        <Moment at={run.startedAt} now={now} zone={serviceZone.value} />
+        <small>
+          {agoText(run.startedAt, now)}
+          {run.triggerType === "manual_run_now" && " · by hand"}
+        </small>
+      </span>
+      <span class="run-what">
+        <Outcome result={resultOf(run, now)} />
+        <SessionLink run={run} />
+      </span>
+    </li>
+  );
+}
+
+export function Runs({ job, runs, now }: { job: Job; runs: readonly Run[]; now: number }) {
+  const [shown, setShown] = useState(STEP);
+  useEffect(() => void refreshRuns(job.id), [job.id]);
+  if (runs.length === 0) return <p class="runs-none dim">It has not run yet.</p>;
+  return (
+    <div class="runs">
+      <ol aria-label={`Runs of ${job.name}`}>
+        {runs.slice(0, shown).map((run) => (
+          <Row key={run.id} run={run} now={now} />
+        ))}
+      </ol>
+      {runs.length > shown && (
+        <button
+          type="button"
+          class="button small quiet"
+          onClick={() => setShown(shown + 5 * STEP)}
+          data-testid="runs-more"
+        >
+          Show older
+        </button>
+      )}
+    </div>
+  );
+}

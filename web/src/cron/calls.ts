@@ -1,0 +1,29 @@
+/** The routes of saved jobs (interface.md Cron jobs). */
+import { request } from "../api/client.ts";
+import type { Definition, Job, Run } from "./job.ts";
+
+const JOBS = "api/cron/jobs";
+const path = (id: string, rest = ""): string => `${JOBS}/${encodeURIComponent(id)}${rest}`;
+
+export const listJobs = () => request<Job[]>("GET", JOBS);
+
+export const listRuns = () => request<Run[]>("GET", "api/cron/runs");
+
+export const runsOfJob = (id: string) => request<Run[]>("GET", path(id, "/runs"));
+
+export const createJob = (body: Definition) => request<{ job: Job }>("POST", JOBS, { body });
+
+export const changeJob = (id: string, body: Partial<Definition>) =>
+  request<{ job: Job }>("PUT", path(id), { body });
+
+export const enableJob = (id: string, enabled: boolean) =>
+  request<{ job: Job }>("PUT", path(id, "/enabled"), { body: { enabled } });
+
+export const deleteJob = (id: string) => request<unknown>("DELETE", path(id));
+
+/** @returns how many live sessions of the same CLI there are that this job did not make. */
+export const runJob = (id: string) => request<{ run: Run; activeAgents: number }>("POST", path(id, "/run"));
+
+/** The next five fires of a definition (wire 8). */
+export const previewJob = (body: Definition, signal: AbortSignal) =>
+  request<{ fires: number[] }>("POST", "api/cron/preview", { body, signal });

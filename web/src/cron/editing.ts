@@ -1,0 +1,52 @@
+/** Which job is in the editor. */
+import { signal } from "@preact/signals";
+import { firstMode, parseRemembered, recentFolders, REMEMBERED_KEY } from "../sessions/newsession.ts";
+import { readStored } from "../settings/prefs.ts";
+import { clis, serviceZone, sessions, settings } from "../store/state.ts";
+import { type Draft, draftOf, newDraft } from "./draft.ts";
+import { type Job, NAME_MAX } from "./job.ts";
+import { book } from "./state.ts";
+
+export interface Editing {
+  /** Absent for a new job. */
+  id?: string;
+  /** A saved job as it is. */
+  draft: Draft;
+  /** What the person is about to change, by how the editor was opened. */
+  wish?: Partial<Draft>;
+}
+
+export const editing = signal<Editing | undefined>(undefined);
+
+const kept = () => parseRemembered(readStored(REMEMBERED_KEY));
+
+/** Folders of sessions and of the jobs that there are. */
+export function offeredFolders(): string[] {
+  const used = book.value.jobs.map((job) => job.workingDir);
+  return [...new Set([...recentFolders(kept(), sessions.value, settings.value), ...used])];
+}
+
+export function editNew(): void {
+  const remembered = kept();
+  const mode = firstMode(clis.value, [remembered.mode, settings.value.defaultMode]);
+  const folder = settings.value.defaultWorkingDir || offeredFolders()[0] || "";
+  editing.value = { draft: newDraft(Date.now(), serviceZone.value, mode, folder) };
+}
+
+const draftFrom = (job: Job): Draft => draftOf(job, Date.now(), serviceZone.value);
+
+export function edit(job: Job): void {
+  editing.value = { id: job.id, draft: draftFrom(job) };
+}
+
+/** A job that has run can be switched on only with another moment: tomorrow is offered. */
+export function editAgain(job: Job): void {
+  const draft = draftFrom(job);
+  const { runAt } = newDraft(Date.now(), serviceZone.value, draft.agentType, draft.workingDir);
+  editing.value = { id: job.id, draft, wish: { enabled: true, runAt } };
+}
+
+export function editCopy(job: Job): void {
+  const name = `${job.name} (copy)`.slice(0, NAME_MAX);
+  editing.value = { draft: { ...draftFrom(job), name } };
+}

@@ -1,0 +1,37 @@
+/** A job and a run to vary in tests. */
+import type { Job, Run } from "./job.ts";
+
+export const job = (part: Partial<Job> = {}): Job => ({
+  id: "j1",
+  name: "nightly",
+  agentType: "primary",
+  workingDir: "/home/demo/work",
+  promptMode: "inline_text",
+  promptText: "go on",
+  inputMode: "paste",
+  scheduleType: "daily",
+  dailyTime: "03:30",
+  enabled: true,
+  concurrencyPolicy: "warn_only",
+  autoClosePreviousSession: true,
+  createdAt: 1,
+  updatedAt: 1,
+  lastRunAt: null,
+  nextRunAt: null,
+  lastStatus: null,
+  lastDueKey: null,
+  ...part,
+});
+
+export const run = (part: Partial<Run> = {}): Run => ({
+  id: "r1",
+  cronJobId: "j1",
+  sessionId: "s1",
+  sessionName: "nightly",
+  startedAt: 1000,
+  finishedAt: 2000,
+  status: "prompt_sent",
+  triggerType: "scheduled",
+  createdSessionUrl: "/?session=s1",
+  ...part,
+});

@@ -1,0 +1,68 @@
+/** The next fires of the draft in the editor, asked for while it is written. */
+import { useEffect, useState } from "preact/hooks";
+import { previewJob } from "./calls.ts";
+import { bodyOf, type Draft } from "./draft.ts";
+import type { Definition } from "./job.ts";
+import { type FieldName, type Problems, problemsOf, type Refusal, refusalOf } from "./problems.ts";
+
+/** Long enough not to ask for every key, short enough to follow the eye. */
+export const DEBOUNCE_MS = 300;
+
+/** Fields that say when a job fires or whether it could. */
+const ASKED: readonly FieldName[] = [
+  "agentType",
+  "workingDir",
+  "runAt",
+  "intervalMinutes",
+  "dailyTime",
+  "weeklyDays",
+  "weeklyTime",
+  "cronExpression",
+];
+
+/**
+ * The definition that the service is asked about: what has no bearing on the times is filled in,
+ * so that they show from the start and a long prompt does not travel with every key.
+ * @returns undefined while a field that counts is known to be wrong.
+ */
+export function previewBody(draft: Draft, zone: string, now: number): Definition | undefined {
+  const wrong: Problems = problemsOf(draft, zone, now);
+  if (ASKED.some((field) => field in wrong)) return undefined;
+  const filled: Draft = { ...draft, name: "preview", promptMode: "inline_text", promptText: "-", notes: "" };
+  return { ...bodyOf(filled, zone), launchCommand: null, enabled: true };
+}
+
+export interface Preview {
+  fires: readonly number[];
+  refusal: Refusal | undefined;
+  /** The fires are those of the draft as it is. */
+  current: boolean;
+}
+
+const NONE: Preview = { fires: [], refusal: undefined, current: false };
+
+/** Each new draft takes back the question about the one before. */
+export function usePreview(draft: Draft, zone: string, now: number): Preview {
+  const body = previewBody(draft, zone, now);
+  const text = body && JSON.stringify(body);
+  const [preview, setPreview] = useState(NONE);
+  useEffect(() => {
+    setPreview((before) => ({ ...before, refusal: undefined, current: false }));
+    if (text === undefined) return;
+    const end = new AbortController();
+    const ask = async () => {
+      try {
+        const { fires } = await previewJob(JSON.parse(text) as Definition, end.signal);
+        setPreview({ fires, refusal: undefined, current: true });
+      } catch (error) {
+        if (!end.signal.aborted) setPreview({ fires: [], refusal: refusalOf(error), current: true });
+      }
+    };
+    const timer = setTimeout(() => void ask(), DEBOUNCE_MS);
+    return () => {
+      clearTimeout(timer);
+      end.abort();
+    };
+  }, [text]);
+  return text === undefined ? NONE : preview;
+}

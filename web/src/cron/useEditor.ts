@@ -1,0 +1,129 @@
+/** The state of the editor: the draft, what is wrong with it, and its way to the service. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { serviceZone } from "../store/state.ts";
+import { ask } from "../ui/ask.ts";
+import { say } from "../ui/toasts.ts";
+import { useNow } from "../ui/useNow.ts";
+import { putJob } from "./book.ts";
+import { changeJob, createJob } from "./calls.ts";
+import { bodyOf, changesOf, type Draft } from "./draft.ts";
+import { type Editing, editing } from "./editing.ts";
+import type { Job } from "./job.ts";
+import { type Preview, usePreview } from "./preview.ts";
+import {
+  type FieldName,
+  type Problems,
+  problemsOf,
+  type Refusal,
+  refusalOf,
+  shownProblems,
+} from "./problems.ts";
+import { setBook } from "./state.ts";
+
+export interface EditorState {
+  draft: Draft;
+  set: (part: Partial<Draft>) => void;
+  /** What to show at the fields now. */
+  problems: Problems;
+  /** What is about no field. */
+  trouble: string;
+  preview: Preview;
+  busy: boolean;
+  save: (form: HTMLFormElement) => void;
+  close: () => void;
+}
+
+/** Draft fields that the service knows under another name. */
+const WIRE_NAMES: Partial<Record<keyof Draft, FieldName>> = {
+  every: "intervalMinutes",
+  unit: "intervalMinutes",
+};
+
+const touchedBy = (part: Partial<Draft>): FieldName[] =>
+  (Object.keys(part) as (keyof Draft)[]).map((key) => WIRE_NAMES[key] ?? (key as FieldName));
+
+const closeEditor = () => void (editing.value = undefined);
+
+async function closeAfterAsking(): Promise<void> {
+  const agreed = await ask({
+    title: "Discard what you wrote?",
+    text: "The job stays as it was saved last.",
+    action: "Discard",
+    danger: true,
+  });
+  if (agreed !== undefined) closeEditor();
+}
+
+const send = (start: Editing, draft: Draft, zone: string): Promise<{ job: Job }> =>
+  start.id === undefined
+    ? createJob(bodyOf(draft, zone))
+    : changeJob(start.id, changesOf(start.draft, draft, zone));
+
+interface Saving {
+  busy: boolean;
+  refusal: Refusal | undefined;
+  /** The draft is another one by now: the refusal of the last is over. */
+  forget: () => void;
+  submit: (draft: Draft, zone: string) => Promise<void>;
+}
+
+/** One request at a time; the editor closes when it was taken. */
+function useSaving(start: Editing): Saving {
+  const [busy, setBusy] = useState(false);
+  const [refusal, setRefusal] = useState<Refusal>();
+  const submit = async (draft: Draft, zone: string) => {
+    if (busy) return;
+    setBusy(true);
+    try {
+      const { job } = await send(start, draft, zone);
+      setBook((before) => putJob(before, job));
+      closeEditor();
+      say("good", `${job.name} is ${start.id === undefined ? "scheduled" : "saved"}`);
+    } catch (error) {
+      setRefusal(refusalOf(error));
+      setBusy(false);
+    }
+  };
+  return { busy, refusal, forget: () => setRefusal(undefined), submit };
+}
+
+export function useEditor(start: Editing): EditorState {
+  const zone = serviceZone.value;
+  const now = useNow();
+  const form = useRef<HTMLFormElement | undefined>(undefined);
+  const [draft, setDraft] = useState<Draft>({ ...start.draft, ...start.wish });
+  const [touched, setTouched] = useState<ReadonlySet<FieldName>>(new Set());
+  const [sends, setSends] = useState(0);
+  const { busy, refusal, forget, submit } = useSaving(start);
+  const preview = usePreview(draft, zone, now);
+  const isNew = start.id === undefined;
+  const changed = JSON.stringify(draft) !== JSON.stringify(start.draft);
+  const all = problemsOf(draft, zone, now, isNew ? undefined : start.draft);
+
+  // Behind the drawing of what is wrong: the first wrong field is where to go on.
+  useEffect(() => {
+    if (sends > 0) form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+  }, [sends, refusal]);
+
+  const set = (part: Partial<Draft>) => {
+    forget();
+    setTouched((before) => new Set([...before, ...touchedBy(part)]));
+    setDraft((before) => ({ ...before, ...part }));
+  };
+  const save = (element: HTMLFormElement) => {
+    form.current = element;
+    setSends(sends + 1);
+    if (!isNew && !changed) closeEditor();
+    else if (Object.keys(all).length === 0) void submit(draft, zone);
+  };
+  return {
+    draft,
+    set,
+    problems: shownProblems(all, touched, sends > 0, [preview.refusal, refusal]),
+    trouble: refusal && refusal.field === undefined ? refusal.text : "",
+    preview,
+    busy,
+    save,
+    close: changed ? () => void closeAfterAsking() : closeEditor,
+  };
+}

@@ -1,0 +1,77 @@
+/** A token before it is made. */
+import type { NewToken } from "./calls.ts";
+import { offered } from "./scopes.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+export type Lifetime = "1" | "7" | "30" | "90" | "365" | "date" | "never";
+
+export const LIFETIMES: [Lifetime, string][] = [
+  ["1", "1 day"],
+  ["7", "7 days"],
+  ["30", "30 days"],
+  ["90", "90 days"],
+  ["365", "1 year"],
+  ["date", "until a date"],
+  ["never", "without end"],
+];
+
+export interface Draft {
+  name: string;
+  scopes: readonly string[];
+  limited: boolean;
+  sessions: readonly string[];
+  lifetime: Lifetime;
+  /** The last day, as a date field gives it: `2027-03-31`. */
+  date: string;
+}
+
+export const EMPTY: Draft = {
+  name: "",
+  scopes: ["sessions:read"],
+  limited: false,
+  sessions: [],
+  lifetime: "30",
+  date: "",
+};
+
+export const toggled = (list: readonly string[], item: string, on: boolean): string[] =>
+  on ? [...new Set([...list, item])] : list.filter((other) => other !== item);
+
+/** Scopes that are no longer offered are not sent. */
+function scopesOf(draft: Draft, admin: boolean): string[] {
+  return offered(admin, draft.limited)
+    .map((scope) => scope.id)
+    .filter((id) => draft.scopes.includes(id));
+}
+
+/** The end of the chosen day where the person is. */
+function endOf(date: string): number {
+  return new Date(`${date}T23:59:59`).getTime();
+}
+
+export function expiryOf(draft: Draft, now: number): number | undefined {
+  if (draft.lifetime === "never") return undefined;
+  if (draft.lifetime === "date") return endOf(draft.date);
+  return now + Number(draft.lifetime) * DAY_MS;
+}
+
+/** @returns what is missing, in words; undefined when the token can be made. */
+export function problemOf(draft: Draft, admin: boolean, now: number): string | undefined {
+  if (draft.name.trim() === "") return "Give the token a name, so that you know it again.";
+  if (scopesOf(draft, admin).length === 0) return "Choose at least one thing that the token may do.";
+  if (draft.limited && draft.sessions.length === 0) return "Choose at least one session.";
+  const expiry = expiryOf(draft, now);
+  if (expiry !== undefined && !(expiry > now)) return "Choose a day that is not over.";
+  return undefined;
+}
+
+export function bodyOf(draft: Draft, admin: boolean, now: number): NewToken {
+  const expiresAt = expiryOf(draft, now);
+  return {
+    name: draft.name.trim(),
+    scopes: scopesOf(draft, admin),
+    ...(draft.limited && { sessions: [...draft.sessions] }),
+    ...(expiresAt !== undefined && { expiresAt }),
+  };
+}

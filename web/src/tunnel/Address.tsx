@@ -1,0 +1,34 @@
+import { copyText } from "../ui/clipboard.ts";
+import { IconButton } from "../ui/IconButton.tsx";
+import { say } from "../ui/toasts.ts";
+
+async function copy(url: string): Promise<void> {
+  if (await copyText(url)) say("good", "Copied");
+  else say("bad", "Not copied", "This browser does not let the page copy: select the text.");
+}
+
+interface Props {
+  label: string;
+  url: string;
+  testid: string;
+}
+
+/** An address to read, select and copy. */
+export function Address({ label, url, testid }: Props) {
+  return (
+    <div class="qr-address">
+      <small>{label}</small>
+      <span>
+        <code data-testid={testid} title={url}>
+          {url}
+        </code>
+        <IconButton
+          icon="copy"
+          label={`Copy the ${label.toLowerCase()}`}
+          testid={`${testid}-copy`}
+          onClick={() => void copy(url)}
+        />
+      </span>
+    </div>
+  );
+}

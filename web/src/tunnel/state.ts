@@ -1,0 +1,63 @@
+/** The code on the screen, renewed as the service renews it. */
+import { signal } from "@preact/signals";
+import { ApiError, textOf } from "../api/errors.ts";
+import { refresh as refreshDevices } from "../devices/state.ts";
+import { onServerEvent } from "../stream/events.ts";
+import { newQr, type QrCode, readQr, startTunnel, stopTunnel } from "./calls.ts";
+
+export const code = signal<QrCode | undefined>(undefined);
+export const trouble = signal("");
+export const working = signal<"" | "start" | "stop" | "renew">("");
+
+export async function readCode(): Promise<void> {
+  try {
+    code.value = await readQr();
+  } catch (error) {
+    code.value = undefined;
+    // No tunnel: the panel says so by itself.
+    if (!(error instanceof ApiError && error.status === 404)) trouble.value = textOf(error);
+  }
+}
+
+function tunnelEvent(data: unknown, name: string): void {
+  const { error } = data as { error?: unknown };
+  if (name === "tunnel:error" && typeof error === "string") trouble.value = words(error, 422);
+  else void readCode();
+}
+
+/** @returns a function that ends the following. */
+export function followCode(): () => void {
+  void readCode();
+  const stopHearing = onServerEvent("tunnel:", tunnelEvent);
+  return () => {
+    stopHearing();
+    code.value = undefined;
+    trouble.value = "";
+  };
+}
+
+/** What the person can do about it stands behind what the service says. */
+function words(text: string, status: number): string {
+  if (status === 403)
+    return "No tunnel without a password: anybody who knew its address could run commands here. Set SERVICE_PASSWORD, or use multi-user mode, and restart the service.";
+  if (/no program/.test(text))
+    return `${text}. Install it, or name another one by SERVICE_TUNNEL_COMMAND and restart the service.`;
+  return text;
+}
+
+async function work(what: "start" | "stop" | "renew", act: () => Promise<unknown>): Promise<void> {
+  working.value = what;
+  trouble.value = "";
+  try {
+    await act();
+  } catch (error) {
+    trouble.value = words(textOf(error), error instanceof ApiError ? error.status : 0);
+  } finally {
+    working.value = "";
+  }
+  await Promise.all([refreshDevices(), readCode()]);
+}
+
+export const start = () => work("start", startTunnel);
+export const stop = () => work("stop", stopTunnel);
+export const renew = () => work("renew", newQr);

@@ -1,0 +1,42 @@
+/** Something that is shown this once: a one-time password, a token. */
+import { useEffect, useRef } from "preact/hooks";
+import { copyText } from "./clipboard.ts";
+import { Icon } from "./Icon.tsx";
+import { say } from "./toasts.ts";
+
+interface Props {
+  title: string;
+  secret: string;
+  hint: string;
+  onDone: () => void;
+}
+
+async function copy(secret: string): Promise<void> {
+  if (await copyText(secret)) say("good", "Copied");
+  else say("bad", "Not copied", "This browser does not let the page copy: select the text.");
+}
+
+export function Secret({ title, secret, hint, onDone }: Props) {
+  const box = useRef<HTMLElement>(null);
+  useEffect(() => box.current?.focus(), [secret]);
+  return (
+    <section class="secret" ref={box} tabIndex={-1} aria-label={title} data-testid="secret">
+      <strong>{title}</strong>
+      <span class="secret-row">
+        <code data-testid="secret-text">{secret}</code>
+        <button
+          type="button"
+          class="button primary"
+          onClick={() => void copy(secret)}
+          data-testid="secret-copy"
+        >
+          <Icon name="copy" size={16} /> Copy
+        </button>
+      </span>
+      <small>{hint}</small>
+      <button type="button" class="button small" onClick={onDone} data-testid="secret-done">
+        I have kept it
+      </button>
+    </section>
+  );
+}

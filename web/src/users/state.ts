@@ -1,0 +1,121 @@
+/** The accounts, read when the page is open and again when one has changed. */
+import { signal } from "@preact/signals";
+import { ApiError, textOf } from "../api/errors.ts";
+import { onServerEvent } from "../stream/events.ts";
+import { ask } from "../ui/ask.ts";
+import { say } from "../ui/toasts.ts";
+import { me } from "../auth/me.ts";
+import {
+  changeUser,
+  createUser,
+  listUsers,
+  logOutUser,
+  type NewUser,
+  removeUser,
+  resetPassword,
+  type User,
+} from "./calls.ts";
+import { type Deed, questionFor } from "./words.ts";
+import { plural } from "../lib/format.ts";
+
+export const users = signal<readonly User[] | undefined>(undefined);
+
+/** A one-time password that nobody has confirmed to have kept. */
+export const shownOnce = signal<{ name: string; password: string } | undefined>(undefined);
+
+/** What went wrong last, and with whom; an empty name is the page itself. */
+export const trouble = signal<{ name: string; text: string } | undefined>(undefined);
+
+export const busy = signal<string | undefined>(undefined);
+
+export async function refresh(): Promise<void> {
+  try {
+    users.value = (await listUsers()).users;
+    if (trouble.peek()?.name === "") trouble.value = undefined;
+  } catch (error) {
+    trouble.value = { name: "", text: textOf(error) };
+  }
+}
+
+/** @returns a function that ends the following. */
+export function followUsers(): () => void {
+  void refresh();
+  const stop = onServerEvent("admin:usersChanged", () => void refresh());
+  return () => {
+    stop();
+    users.value = undefined;
+    shownOnce.value = undefined;
+    trouble.value = undefined;
+  };
+}
+
+/** @throws ApiError: the name is taken, owns sessions, or there are too many. */
+export async function create(body: NewUser): Promise<void> {
+  const { user, oneTimePassword } = await createUser(body);
+  if (oneTimePassword !== undefined) shownOnce.value = { name: user.username, password: oneTimePassword };
+  await refresh();
+}
+
+const TEXTS: Record<string, (name: string) => string> = {
+  LAST_ADMIN: (name) => `${name} is the last enabled admin: make another one first.`,
+  USER_NOT_FOUND: (name) => `${name} is no longer there.`,
+};
+
+export function troubleText(error: unknown, name: string): string {
+  const words = error instanceof ApiError ? TEXTS[error.code] : undefined;
+  return words?.(name) ?? textOf(error);
+}
+
+async function reset(name: string): Promise<void> {
+  const { oneTimePassword } = await resetPassword(name);
+  shownOnce.value = { name, password: oneTimePassword };
+}
+
+async function logOut(name: string): Promise<void> {
+  const { revoked } = await logOutUser(name);
+  say("good", `${name} is signed out`, plural(revoked, "signed-in device", "signed-in devices"));
+}
+
+const DEEDS: Record<Deed, (name: string) => Promise<unknown>> = {
+  promote: (name) => changeUser(name, { role: "admin" }),
+  demote: (name) => changeUser(name, { role: "user" }),
+  grant: (name) => changeUser(name, { canBypassPermissions: true }),
+  withdraw: (name) => changeUser(name, { canBypassPermissions: false }),
+  enable: (name) => changeUser(name, { enabled: true }),
+  disable: (name) => changeUser(name, { enabled: false }),
+  reset,
+  logout: logOut,
+  delete: removeUser,
+};
+
+async function attempt(name: string, act: () => Promise<unknown>): Promise<void> {
+  busy.value = name;
+  trouble.value = undefined;
+  try {
+    await act();
+    await refresh();
+  } catch (error) {
+    trouble.value = { name, text: troubleText(error, name) };
+  } finally {
+    busy.value = undefined;
+  }
+}
+
+export async function perform(deed: Deed, user: User): Promise<void> {
+  const name = user.username;
+  const agreed = await ask(questionFor(deed, user, name === me.peek()?.username));
+  if (agreed !== undefined) await attempt(name, () => DEEDS[deed](name));
+}
+
+export async function askOsUser(user: User): Promise<void> {
+  const name = user.username;
+  const wanted = await ask({
+    title: `The system's user of ${name}`,
+    text: `New panes of ${name} run as this user of the machine.`,
+    action: "Set",
+    input: "line",
+    initial: user.osUser ?? "",
+  });
+  if (wanted !== undefined && wanted !== (user.osUser ?? ""))
+    await attempt(name, () => changeUser(name, { osUser: wanted }));
+}

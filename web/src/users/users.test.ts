@@ -1,0 +1,178 @@
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { ApiError } from "../api/errors.ts";
+import { asked } from "../ui/ask.ts";
+import { toasts } from "../ui/toasts.ts";
+import type { User } from "./calls.ts";
+
+const calls = vi.hoisted(() => ({
+  listUsers: vi.fn(),
+  createUser: vi.fn(),
+  changeUser: vi.fn(),
+  removeUser: vi.fn(),
+  resetPassword: vi.fn(),
+  logOutUser: vi.fn(),
+}));
+vi.mock("./calls.ts", () => calls);
+
+const { me } = await import("../auth/me.ts");
+const { tellServerEvent } = await import("../stream/events.ts");
+const { userItems } = await import("./menu.ts");
+const state = await import("./state.ts");
+const { knowsOsUsers, marksOf, nameProblem, questionFor } = await import("./words.ts");
+
+const ANNA: User = {
+  username: "anna",
+  role: "user",
+  enabled: true,
+  canBypassPermissions: false,
+  mustChangePassword: false,
+  createdAt: 1,
+};
+const ROOT: User = { ...ANNA, username: "root", role: "admin", canBypassPermissions: true };
+
+beforeEach(() => {
+  for (const call of Object.values(calls)) call.mockReset();
+  calls.listUsers.mockResolvedValue({ users: [ROOT, ANNA] });
+  state.trouble.value = undefined;
+  state.shownOnce.value = undefined;
+  toasts.value = [];
+  me.value = { username: "root", role: "admin", mustChangePassword: false, multiUser: true };
+});
+
+const labels = (user: User, osUsers = false) => userItems(user, osUsers).map((item) => item.label);
+
+describe("the menu", () => {
+  test("offers what is not so yet", () => {
+    expect(labels(ANNA)).toEqual([
+      "Make admin",
+      "Allow to run anything",
+      "Reset password",
+      "Sign out everywhere",
+      "Disable",
+      "Delete",
+    ]);
+    const other = { ...ANNA, enabled: false, canBypassPermissions: true };
+    expect(labels(other)).toContain("Enable");
+    expect(labels(other)).toContain("Withdraw “may run anything”");
+  });
+
+  test("admins need no grant; the system's users only where panes can be theirs", () => {
+    expect(labels(ROOT)).not.toContain("Allow to run anything");
+    expect(labels(ANNA, true)).toContain("System's user…");
+    expect([knowsOsUsers([ANNA]), knowsOsUsers([ANNA, { ...ROOT, osUser: null }])]).toEqual([false, true]);
+  });
+});
+
+describe("a deed", () => {
+  const agree = () => asked.value?.answer("yes");
+
+  test.each([
+    ["promote", { role: "admin" }],
+    ["demote", { role: "user" }],
+    ["grant", { canBypassPermissions: true }],
+    ["withdraw", { canBypassPermissions: false }],
+    ["enable", { enabled: true }],
+    ["disable", { enabled: false }],
+  ] as const)("%s", async (deed, change) => {
+    const done = state.perform(deed, ANNA);
+    agree();
+    await done;
+    expect(calls.changeUser).toHaveBeenCalledWith("anna", change);
+    expect(state.users.value).toEqual([ROOT, ANNA]);
+    expect([state.busy.value, state.trouble.value]).toEqual([undefined, undefined]);
+  });
+
+  test("is done only when agreed to", async () => {
+    const done = state.perform("delete", ANNA);
+    asked.value?.answer(undefined);
+    await done;
+    expect(calls.removeUser).not.toHaveBeenCalled();
+  });
+
+  test("a new one-time password is shown until it is kept", async () => {
+    calls.resetPassword.mockResolvedValue({ oneTimePassword: "abc" });
+    const done = state.perform("reset", ANNA);
+    agree();
+    await done;
+    expect(state.shownOnce.value).toEqual({ name: "anna", password: "abc" });
+  });
+
+  test("signing out says how many it were", async () => {
+    calls.logOutUser.mockResolvedValue({ revoked: 2 });
+    const done = state.perform("logout", ANNA);
+    agree();
+    await done;
+    expect(toasts.value[0]?.text).toBe("2 signed-in devices");
+  });
+
+  test("the last admin is named beside the account", async () => {
+    calls.changeUser.mockRejectedValue(
+      new ApiError(409, "LAST_ADMIN", "User root is the last enabled admin"),
+    );
+    const done = state.perform("demote", ROOT);
+    agree();
+    await done;
+    expect(state.trouble.value).toEqual({
+      name: "root",
+      text: "root is the last enabled admin: make another one first.",
+    });
+    expect(state.busy.value).toBeUndefined();
+  });
+});
+
+describe("the list", () => {
+  test("follows the service while it is open", async () => {
+    const stop = state.followUsers();
+    tellServerEvent("admin:usersChanged", {});
+    expect(calls.listUsers).toHaveBeenCalledTimes(2);
+    await vi.waitFor(() => expect(state.users.value).toHaveLength(2));
+    state.shownOnce.value = { name: "anna", password: "abc" };
+    stop();
+    tellServerEvent("admin:usersChanged", {});
+    expect(calls.listUsers).toHaveBeenCalledTimes(2);
+    expect([state.users.value, state.shownOnce.value]).toEqual([undefined, undefined]);
+  });
+
+  test("that cannot be read says so", async () => {
+    calls.listUsers.mockRejectedValue(new ApiError(503, "", "busy"));
+    await state.refresh();
+    expect(state.trouble.value).toEqual({ name: "", text: "busy" });
+    calls.listUsers.mockResolvedValue({ users: [ROOT] });
+    await state.refresh();
+    expect(state.trouble.value).toBeUndefined();
+  });
+
+  test("a new account's password is shown once", async () => {
+    calls.createUser.mockResolvedValue({ user: ANNA, oneTimePassword: "abc" });
+    await state.create({ username: "anna", role: "user", canBypassPermissions: false });
+    expect(state.shownOnce.value).toEqual({ name: "anna", password: "abc" });
+  });
+});
+
+test("marks tell what is unusual", () => {
+  expect(marksOf(ROOT)).toEqual([]);
+  const odd = {
+    ...ANNA,
+    enabled: false,
+    mustChangePassword: true,
+    canBypassPermissions: true,
+    osUser: "web",
+  };
+  expect(marksOf(odd)).toEqual(["disabled", "one-time password", "may run anything", "runs as web"]);
+});
+
+test("one's own account is named as such", () => {
+  expect(questionFor("disable", ANNA, true).text).toContain("your own account");
+  expect(questionFor("disable", ANNA, false).text).not.toContain("your own account");
+});
+
+test.each([
+  ["anna", true],
+  ["a1_-", true],
+  ["a", false],
+  ["Anna", false],
+  ["-anna", false],
+  ["a".repeat(33), false],
+])("%s as a name: %s", (name, good) => {
+  expect(nameProblem(name) === undefined).toBe(good);
+});
