@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import cronzones, echo, flood, footprint, gitstatus, starting
+from bench import cronzones, echo, flood, footprint, gitstatus, osusers, starting
 from bench.report import Row, table
 from tests.integration.harness import Daemon
 
@@ -16,6 +16,7 @@ BENCHES: dict[str, Callable[[Daemon], list[Row]]] = {
     "footprint": footprint.run,
     "gitstatus": gitstatus.run,
     "starting": starting.run,
+    "osusers": osusers.run,
 }
 """In this order: C{starting} takes up the hundred sessions that C{footprint} leaves."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from zoneinfo import ZoneInfo
 
 from bench.report import Row
@@ -43,7 +44,7 @@ def run(daemon: Daemon) -> list[Row]:
         )
     ]
     for name, schedule in schedules.items():
-        ours = _each(lambda at, it=schedule: next_fire(it, at, BERLIN))
+        ours = _each(partial(_fire, schedule))
         rows.append(
             Row(
                 name=f"next fire, {name}",
@@ -54,6 +55,10 @@ def run(daemon: Daemon) -> list[Row]:
             )
         )
     return rows
+
+
+def _fire(schedule: Schedule, at: int) -> object:
+    return next_fire(schedule, at, BERLIN)
 
 
 def _convert(at: int) -> object:

@@ -59,7 +59,7 @@ class CronCase(SynchronousTestCase):
             found = look()
             if found:
                 return found
-            time.sleep(0.05)
+            time.sleep(0.2)
         raise AssertionError(f"never: {what}\n{self.call('GET', 'runs')[:3]}\n{self.daemon.log}")
 
     def ended(self, job: dict[str, Any]) -> dict[str, Any]:
@@ -127,6 +127,8 @@ class ShellTests(CronCase):
         )
         self.assertEqual({"prompt_sent"}, {run["status"] for run in runs})
         self.assertEqual(100, len({run["sessionId"] for run in runs}))
+        # The harness ends servers one by one, the service ends them together.
+        self.daemon.request("DELETE", "/api/sessions").data()
 
     def test_a_stop_in_the_middle_costs_nothing(self) -> None:
         """The one that is asked to go leaves what the next one needs."""
@@ -172,7 +174,7 @@ class PlayedAgentTests(CronCase):
             self.assertEqual("session_started", run["status"])
             run = self.ended(job)
             self.assertEqual("prompt_sent", run["status"], run)
-            self.until("the turn", lambda text=text: text in self.prompts())
+            self.until("the turn", self.prompts)
             self.assertEqual([text], self.prompts())
             self.daemon.request("DELETE", f"/api/sessions/{run['sessionId']}").data()
             (self.daemon.folder / "turns.json").unlink()

@@ -37,6 +37,7 @@ class Account:
     @ivar can_bypass_permissions: may start shells and agents that ask for no permission.
     @ivar must_change_password: only the password's change is open to it.
     @ivar created_at: Unix milliseconds.
+    @ivar os_user: the OS user that its panes run as; C{None}: the service's own.
     """
 
     username: str
@@ -46,6 +47,7 @@ class Account:
     can_bypass_permissions: bool = False
     enabled: bool = True
     must_change_password: bool = False
+    os_user: str | None = None
 
     @property
     def governs(self) -> bool:
@@ -59,6 +61,7 @@ class Account:
             admin=self.role is Role.ADMIN,
             can_bypass_permissions=self.role is Role.ADMIN or self.can_bypass_permissions,
             must_change_password=self.must_change_password,
+            os_user=self.os_user,
         )
 
 

@@ -16,7 +16,7 @@ from tservice.access.hashing import BUSY_SECONDS, Crowded
 from tservice.access.model import set_cookie
 from tservice.access.signin import TooMany, check_password_of
 from tservice.core.authentication import IFailures
-from tservice.core.errors import ErrorCode, ServiceError, failed
+from tservice.core.errors import ErrorCode, ServiceError
 from tservice.http.gate import too_many
 from tservice.http.models import Answer, Body
 from tservice.http.operations import Access, Call, Handler, Operation, Reply
@@ -30,7 +30,9 @@ class UserBody(Body):
     role: RoleName | None = None
     password: str | None = Field(None, max_length=LONGEST_PASSWORD)
     can_bypass_permissions: bool | None = None
-    os_user: str | None = Field(None, max_length=64)
+    os_user: str | None = Field(
+        None, max_length=64, description="OS user that the panes run as; empty: the service's own"
+    )
 
 
 class NewUserBody(UserBody):
@@ -61,6 +63,7 @@ class UserAnswer(Answer):
     can_bypass_permissions: bool
     must_change_password: bool
     created_at: int
+    os_user: str | None = None
 
 
 class OneUser(Answer):
@@ -121,12 +124,12 @@ class AccountRoutes:
     async def create(self, call: Call) -> object:
         """A new account."""
         body: NewUserBody = call.body
-        _refuse_os_user(body)
         account, once = await self._accounts.create(
             body.username,
             Role(body.role or Role.USER),
             body.password,
             can_bypass_permissions=bool(body.can_bypass_permissions),
+            os_user=body.os_user,
         )
         answer = NewUserAnswer(user=user_answer(account), one_time_password=once)
         return answer.model_dump(by_alias=True, exclude_none=True)
@@ -134,12 +137,12 @@ class AccountRoutes:
     async def change(self, call: Call) -> object:
         """Change an account."""
         body: UserPatch = call.body
-        _refuse_os_user(body)
         wanted = Change(
             role=None if body.role is None else Role(body.role),
             password=body.password,
             can_bypass_permissions=body.can_bypass_permissions,
             enabled=body.enabled,
+            os_user=body.os_user,
         )
         account = await self._accounts.change(call.path["name"], wanted)
         return OneUser(user=user_answer(account))
@@ -241,9 +244,5 @@ def user_answer(account: Account) -> UserAnswer:
         can_bypass_permissions=account.identity().can_bypass_permissions,
         must_change_password=account.must_change_password,
         created_at=account.created_at,
+        os_user=account.os_user,
     )
-
-
-def _refuse_os_user(body: UserBody) -> None:
-    if body.os_user is not None:
-        raise failed("osUser: panes can only run as the service's own user")

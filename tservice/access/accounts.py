@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from hmac import compare_digest
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 from twisted.internet.interfaces import IReactorTime
 from zope.interface import implementer
 
@@ -26,6 +26,7 @@ from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode, ServiceError, conflict, failed
 from tservice.core.events import Audience, Event, EventHub
 from tservice.core.identity import Identity
+from tservice.core.osuser import OsUsers
 
 
 @frozen(kw_only=True)
@@ -34,6 +35,7 @@ class Surroundings:
 
     @ivar revoke: ends everything open in an account's name: cookies, sockets, streams.
     @ivar forget: an account is gone: so are its tokens.
+    @ivar os_users: judges the OS users that accounts name.
     @ivar owns: whether sessions are left that belong to a name.
     """
 
@@ -44,16 +46,18 @@ class Surroundings:
     revoke: Callable[[str], int]
     forget: Callable[[str], None]
     owns: Callable[[str], bool]
+    os_users: OsUsers = field(factory=OsUsers)
 
 
 @frozen(kw_only=True)
 class Change:
-    """What an admin changes; C{None} leaves it."""
+    """What an admin changes; C{None} leaves it, an empty C{os_user} takes it away."""
 
     role: Role | None = None
     password: str | None = None
     can_bypass_permissions: bool | None = None
     enabled: bool | None = None
+    os_user: str | None = None
 
 
 @implementer(IAccounts)
@@ -90,6 +94,11 @@ class Accounts:
         account = self._accounts.get(username)
         return account.identity() if account is not None and account.enabled else None
 
+    def os_user_of(self, username: str) -> str | None:
+        """The OS user that panes of an account run as, enabled or not."""
+        account = self._accounts.get(username)
+        return None if account is None else account.os_user
+
     def known(self, username: str) -> bool:
         return username in self._accounts
 
@@ -114,15 +123,24 @@ class Accounts:
         return account
 
     async def create(
-        self, username: str, role: Role, password: str | None, *, can_bypass_permissions: bool
+        self,
+        username: str,
+        role: Role,
+        password: str | None,
+        *,
+        can_bypass_permissions: bool,
+        os_user: str | None = None,
     ) -> tuple[Account, str | None]:
         """A new account.
 
+        @param os_user: the OS user that its panes run as; empty or C{None}: the service's own.
         @return: it, and its one-time password when none was given.
-        @raise ServiceError: 400, 409 (the name is taken, or owns sessions), 422 (too many).
+        @raise ServiceError: 400, 409 (the name is taken, or owns sessions), 422 (too many, or no
+            OS user that panes can run as).
         @raise Crowded: see L{Hasher.hash}.
         """
         self._judge_new(username)
+        self._judge_os_user(os_user)
         once = one_time_password(self._around.random) if password is None else None
         word = check_password(password) if password is not None else once
         hashed = await self._around.hasher.hash("admin", word or "")
@@ -134,6 +152,7 @@ class Accounts:
             created_at=now_ms(self._around.clock),
             can_bypass_permissions=can_bypass_permissions,
             must_change_password=once is not None,
+            os_user=os_user or None,
         )
         self._keep(account)
         return account, once
@@ -164,10 +183,11 @@ class Accounts:
     async def change(self, username: str, wanted: Change) -> Account:
         """Change an account; what is open in its name ends.
 
-        @raise ServiceError: 400, 404, 409 C{LAST_ADMIN}.
+        @raise ServiceError: 400, 404, 409 C{LAST_ADMIN}, 422 (no OS user that panes can run as).
         @raise Crowded: see L{Hasher.hash}.
         """
         before = self.get(username)
+        self._judge_os_user(wanted.os_user)
         hashed = None
         if wanted.password is not None:
             word = check_password(wanted.password)
@@ -240,6 +260,10 @@ class Accounts:
         if len(self._accounts) >= MAX_ACCOUNTS:
             raise failed(f"there are {MAX_ACCOUNTS} users already")
 
+    def _judge_os_user(self, name: str | None) -> None:
+        if name:
+            self._around.os_users.judge(name)
+
     def _judge_last_admin(self, before: Account, after: Account | None) -> None:
         if not before.governs or (after is not None and after.governs):
             return
@@ -261,7 +285,7 @@ class Accounts:
 
 
 def _fields(wanted: Change, hashed: str | None) -> dict[str, Any]:
-    fields = {
+    fields: dict[str, Any] = {
         "role": wanted.role,
         "can_bypass_permissions": wanted.can_bypass_permissions,
         "enabled": wanted.enabled,
@@ -269,4 +293,7 @@ def _fields(wanted: Change, hashed: str | None) -> dict[str, Any]:
         # Whoever is given a password of an admin's choice is as well off as a new user.
         "must_change_password": None if hashed is None else False,
     }
-    return {name: value for name, value in fields.items() if value is not None}
+    changed = {name: value for name, value in fields.items() if value is not None}
+    if wanted.os_user is not None:
+        changed["os_user"] = wanted.os_user or None
+    return changed

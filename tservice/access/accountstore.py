@@ -12,13 +12,13 @@ from tservice.store.database import Database
 
 _SAVE = """
     INSERT INTO accounts (username, role, password_hash, can_bypass_permissions, enabled,
-                          must_change_password, created_at)
+                          must_change_password, created_at, os_user)
     VALUES (:username, :role, :password_hash, :can_bypass_permissions, :enabled,
-            :must_change_password, :created_at)
+            :must_change_password, :created_at, :os_user)
     ON CONFLICT (username) DO UPDATE SET
         role = excluded.role, password_hash = excluded.password_hash,
         can_bypass_permissions = excluded.can_bypass_permissions, enabled = excluded.enabled,
-        must_change_password = excluded.must_change_password
+        must_change_password = excluded.must_change_password, os_user = excluded.os_user
 """
 _TRUTHS = ("can_bypass_permissions", "enabled", "must_change_password")
 

@@ -12,7 +12,7 @@ from zope.interface import implementer
 from tservice.access.cookies import CookieSessions
 from tservice.access.failures import neighbourhood
 from tservice.access.hashing import BUSY_SECONDS, Crowded
-from tservice.access.hooksecret import HEADER
+from tservice.access.hooksecret import HEADER, named_uid, os_user_secret
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import COOKIE, set_cookie
 from tservice.core.authentication import Bucket, IAuthenticator, Pass, Verdict, Visit, Wrong
@@ -94,13 +94,15 @@ def parse_basic(header: str) -> tuple[str, str] | None:
 
 @implementer(IAuthenticator)
 class HookAuthenticator:
-    """The per-instance secret in a header; the gate asks it for hooks of this machine only."""
+    """The instance's secret, or an OS user's, in a header; for hooks of this machine only."""
 
     def __init__(self, secret: str) -> None:
-        self._secret = secret.encode()
+        self._secret = secret
 
     async def authenticate(self, visit: Visit) -> Verdict:
-        shown = (visit.header(HEADER) or "").encode("utf-8", "surrogateescape")
-        if compare_digest(shown, self._secret):
-            return Pass(identity=HOOK)
+        text = visit.header(HEADER) or ""
+        shown, uid = text.encode("utf-8", "surrogateescape"), named_uid(text)
+        right = self._secret if uid is None else os_user_secret(self._secret, uid)
+        if compare_digest(shown, right.encode()):
+            return Pass(identity=evolve(HOOK, os_uid=uid))
         return Wrong(bucket=Bucket.HOOK, text="Unauthorized: hook secret required", challenge=False)

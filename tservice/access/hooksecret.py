@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from hashlib import sha256
+from hmac import digest
 from pathlib import Path
+
+from attrs import frozen
 
 from tservice.access.cookies import Random
 from tservice.core.errors import StartError
 from tservice.core.files import FileError, read_text, write_private
+from tservice.core.osuser import OsUser
+from tservice.core.sharedfolder import SharedFolder
 
 FILE_NAME = "hook-secret"
 HEADER = "X-Service-Hook-Secret"
 
+_OS_USER_SECRET = re.compile(r"([0-9]{1,10})-[0-9a-f]{64}")
 _SECRET = re.compile(r"[0-9a-f]{64}")
 
 
@@ -34,3 +42,46 @@ def hook_secret(data_dir: Path, random: Random) -> str:
     if not _SECRET.fullmatch(found):
         raise StartError(f"{FILE_NAME}: must hold 64 hex digits; remove it to get a new one")
     return found
+
+
+def os_user_secret(secret: str, uid: int) -> str:
+    """The secret of one OS user's hooks: it speaks for the sessions of that user alone.
+
+    It is made of the instance's, which it does not tell, and names the user id before it.
+    """
+    made = digest(bytes.fromhex(secret), b"hooks of user %d" % uid, sha256)
+    return f"{uid}-{made.hex()}"
+
+
+def named_uid(shown: str) -> int | None:
+    """The user id that a shown secret begins with; C{None} when it is none of that kind."""
+    found = _OS_USER_SECRET.fullmatch(shown)
+    return None if found is None else int(found[1])
+
+
+@frozen(kw_only=True)
+class OsUserSecrets:
+    """The files in which OS users' hooks find their secrets, each open to its user alone.
+
+    @ivar secret: the instance's.
+    @ivar hide: told of each secret, so that no log shows it.
+    """
+
+    secret: Callable[[], str]
+    shared: SharedFolder
+    hide: Callable[[str], object]
+
+    def path_of(self, user: OsUser) -> Path:
+        """Where C{user}'s is."""
+        return self.shared.path / f"{user.uid}.{FILE_NAME}"
+
+    def put(self, user: OsUser) -> Path:
+        """Have it there.
+
+        @raise FileError: somebody else could get at it.
+        @raise OSError: it cannot be written.
+        """
+        made = os_user_secret(self.secret(), user.uid)
+        self.hide(made)
+        self.shared.prepare()
+        return self.shared.put(self.path_of(user).name, made + "\n", 0o400, user)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from attrs import frozen
+from attrs import field, frozen
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from zope.interface import implementer
@@ -17,6 +17,7 @@ from tservice.agents.interfaces import IAgents, Look, LookObserver
 from tservice.agents.model import PlanUsage
 from tservice.clis.interfaces import Hooks, ICliRegistry, Kind, Trust
 from tservice.core.errors import conflict
+from tservice.core.osuser import OsUsers, environment_of
 from tservice.sessions.interfaces import (
     IActivitySource,
     IActivitySources,
@@ -39,6 +40,7 @@ class Around:
     @ivar sessions: asked when it is needed, for the sessions are made after this.
     @ivar shells: finds out what shells do.
     @ivar environ: what the service was started with; says where agents have their settings.
+    @ivar os_users: the settings of theirs are read as they.
     """
 
     clock: IReactorTime
@@ -47,6 +49,7 @@ class Around:
     shells: IActivitySources
     store: AgentStore
     environ: Mapping[str, str]
+    os_users: OsUsers = field(factory=OsUsers)
 
 
 @implementer(IAgents, IActivitySources)
@@ -160,10 +163,16 @@ class Agents:
     def _report_known_models(self, session: Session) -> None:
         """What the launch parameters and the agent's own settings say, read again at each start."""
         given = session.params.get("model")
-        env = {**self._around.environ, **session.env_overrides}
-        configured = self._around.clis.configured_model(session.mode, env)
+        configured = self._configured_model(session)
         self._report(session, ModelSource.LAUNCH, given if isinstance(given, str) else None)
         self._report(session, ModelSource.CONFIG, configured)
+
+    def _configured_model(self, session: Session) -> str | None:
+        around = self._around
+        user = around.os_users.recall(session.os_user)
+        environ = around.environ if user is None else environment_of(user, around.environ)
+        env = {**environ, **session.env_overrides}
+        return around.os_users.act(user, lambda: around.clis.configured_model(session.mode, env))
 
     def _report_screen_model(self, look: Look) -> None:
         session = self._around.sessions().get(look.session_id)

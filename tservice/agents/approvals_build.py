@@ -7,7 +7,7 @@ from datetime import UTC, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from attrs import frozen
+from attrs import field, frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.approvals import Approvals
@@ -19,7 +19,9 @@ from tservice.agents.interfaces import IAgents
 from tservice.agents.limits import Limits
 from tservice.agents.transcript import InThread, Transcripts, TranscriptStore
 from tservice.agents.transcript_files import TranscriptFiles
+from tservice.agents.transcript_homes import Homes
 from tservice.core.events import EventHub
+from tservice.core.osuser import OsUsers
 from tservice.sessions.interfaces import ISessions
 from tservice.settings.interfaces import ISettings
 from tservice.store.database import Database
@@ -32,6 +34,7 @@ class ApprovalSurroundings:
     """What these parts live on.
 
     @ivar home: of whoever the panes run as.
+    @ivar os_users: transcripts in their homes are read as they.
     @ivar local: the zone of the machine's own times.
     @ivar in_thread: runs what reads files; C{deferToThread} of the program, at once in tests.
     """
@@ -45,6 +48,7 @@ class ApprovalSurroundings:
     home: Path
     local: tzinfo
     in_thread: InThread
+    os_users: OsUsers = field(factory=OsUsers)
 
 
 @frozen(kw_only=True)
@@ -79,16 +83,16 @@ class ApprovalParts:
 
 def build_approvals(around: ApprovalSurroundings) -> ApprovalParts:
     """The parts, not started yet."""
-    files = TranscriptFiles.of_home(around.home)
+    homes = Homes(own=TranscriptFiles.of_home(around.home), os_users=around.os_users)
     inbox = Inbox(around.clock, ApprovalStore(around.database), around.hub)
     store = TranscriptStore(around.database)
-    transcripts = Transcripts(around.sessions, around.agents, files, store, around.in_thread)
+    transcripts = Transcripts(around.sessions, around.agents, homes, store, around.in_thread)
     automatic = Automatic(around.clock, around.sessions, around.agents, around.hub)
     transcripts.observer = automatic.counted
     return ApprovalParts(
         approvals=Approvals(around.clock, inbox, around.sessions, around.agents, around.settings),
         transcripts=transcripts,
-        history=History(around.sessions, files, around.in_thread),
+        history=History(around.sessions, homes, around.in_thread),
         limits=Limits(around.clock, around.sessions, around.agents, around.hub, around.local),
         automatic=automatic,
         hub=around.hub,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from attrs import frozen
+from attrs import field, frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.activity_sources import Agents, Around
@@ -21,6 +21,7 @@ from tservice.agents.hooks_store import AgentStore
 from tservice.agents.telemetry import TelemetryIntake
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.events import EventHub
+from tservice.core.osuser import OsUsers
 from tservice.sessions.interfaces import IActivitySources, ISessions
 from tservice.settings.interfaces import ISettings
 from tservice.store.database import Database
@@ -34,6 +35,7 @@ class Surroundings:
     @ivar environ: what the service was started with.
     @ivar sessions: the sessions; not asked before one of them starts.
     @ivar shells: finds out what shells do.
+    @ivar os_users: those that panes run as in place of the service's own.
     """
 
     clock: IReactorTime
@@ -45,6 +47,7 @@ class Surroundings:
     shells: IActivitySources
     home: Path
     environ: Mapping[str, str]
+    os_users: OsUsers = field(factory=OsUsers)
 
 
 @frozen(kw_only=True)
@@ -77,13 +80,18 @@ def build_agents(around: Surroundings) -> AgentParts:
             shells=around.shells,
             store=store,
             environ=around.environ,
+            os_users=around.os_users,
         )
     )
     return AgentParts(
         agents=agents,
         gate=AgentGate(agents.readiness_of),
         preparation=HookPreparation(
-            HookConfig(around.home), around.settings, around.clis, around.sessions
+            HookConfig(around.home),
+            around.settings,
+            around.clis,
+            around.sessions,
+            around.os_users,
         ),
         hooks=HookIntake(around.clock, around.hub, around.sessions, around.clis, agents, store),
         telemetry=TelemetryIntake(around.clock, around.hub, around.sessions, store),

@@ -6,6 +6,7 @@ from typing import Any
 
 from tservice.agents.transcript import InThread
 from tservice.agents.transcript_files import Found, TranscriptFiles
+from tservice.agents.transcript_homes import Homes
 from tservice.agents.transcript_reader import head
 from tservice.core.identity import Identity
 from tservice.sessions.interfaces import ISessions
@@ -17,29 +18,38 @@ OWN_HEADS = 500
 class History:
     """What the agents have left on disk, of all sessions and of none."""
 
-    def __init__(self, sessions: ISessions, files: TranscriptFiles, in_thread: InThread) -> None:
+    def __init__(self, sessions: ISessions, homes: Homes, in_thread: InThread) -> None:
         self._sessions = sessions
-        self._files = files
+        self._homes = homes
         self._in_thread = in_thread
 
     async def list(self, caller: Identity, limit: int, offset: int) -> dict[str, Any]:
         """Conversations, newest first.
 
-        Of somebody who is no admin: those in the folders of their own sessions.
+        Of somebody who is no admin: those in the folders of their own sessions.  Of an account
+        that names an OS user: those in that user's home.
+
+        @raise ServiceError: 422 naming C{osUser}: nothing can be read as that user now.
         """
+        user = None if caller.os_user is None else self._homes.os_users.judge(caller.os_user)
         own = None
         if not caller.admin:
             own = frozenset(session.working_dir for session in self._sessions.list(caller))
-        return await self._in_thread(lambda: self._list(own, limit, offset))
+        return await self._in_thread(
+            self._homes.reading_as(user, lambda files: _page(files, own, limit, offset))
+        )
 
-    def _list(self, own: frozenset[str] | None, limit: int, offset: int) -> dict[str, Any]:
-        found = self._files.all()
-        if own is None:
-            page = [_described(each) for each in found[offset : offset + limit]]
-            return {"sessions": page, "total": len(found)}
-        described = [_described(each) for each in found[:OWN_HEADS]]
-        mine = [each for each in described if each.get("workingDir") in own]
-        return {"sessions": mine[offset : offset + limit], "total": len(mine)}
+
+def _page(
+    files: TranscriptFiles, own: frozenset[str] | None, limit: int, offset: int
+) -> dict[str, Any]:
+    found = files.all()
+    if own is None:
+        page = [_described(each) for each in found[offset : offset + limit]]
+        return {"sessions": page, "total": len(found)}
+    described = [_described(each) for each in found[:OWN_HEADS]]
+    mine = [each for each in described if each.get("workingDir") in own]
+    return {"sessions": mine[offset : offset + limit], "total": len(mine)}
 
 
 def _described(found: Found) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from zope.interface import implementer
 
 from tservice.agents.hookconfig_files import HookConfig, Refused
 from tservice.clis.interfaces import Hooks, ICliRegistry
+from tservice.core.osuser import OsUsers
 from tservice.sessions.interfaces import ILaunchPreparation, ISessions, Location, Session
 from tservice.settings.interfaces import ISettings
 
@@ -32,7 +33,12 @@ class HookPreparation:
         settings: ISettings,
         clis: ICliRegistry,
         sessions: Callable[[], ISessions],
+        os_users: OsUsers | None = None,
     ) -> None:
+        """
+        @param os_users: a workspace of one of them is written to as that user.
+        """
+        self._os_users = os_users or OsUsers()
         self._config = config
         self._settings = settings
         self._clis = clis
@@ -51,10 +57,15 @@ class HookPreparation:
         chosen = self._settings.get()
         hooks = chosen.workspace_hooks_enabled
         telemetry = chosen.show_plan_usage_limits or session.statusline_telemetry
+        user = self._os_users.recall(session.os_user)
+        config = self._config if user is None else HookConfig(user.home)
+        folder = Path(session.working_dir)
+
+        def write() -> None:
+            config.write(folder, hooks=hooks, telemetry=telemetry, environ=env)
+
         try:
-            self._config.write(
-                Path(session.working_dir), hooks=hooks, telemetry=telemetry, environ=env
-            )
+            self._os_users.act(user, write)
         except Refused as error:
             self._log.warn(
                 "session {id} has no hooks: {error}", id=session.id, error=error, event="no-hooks"

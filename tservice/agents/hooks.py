@@ -15,6 +15,7 @@ from tservice.agents.activity_watch import AgentWatch
 from tservice.agents.hooks_model import Conversations, Dialogs
 from tservice.agents.hooks_store import AgentStore
 from tservice.agents.model import DIALOGS, HookEvent, HookNotice, reduce_data
+from tservice.agents.senders import told_of
 from tservice.clis.interfaces import Hooks, ICliRegistry
 from tservice.core.clock import now_ms
 from tservice.core.events import Audience, Event, EventHub
@@ -73,7 +74,7 @@ class HookIntake:
         @param data: the hook's payload as it came.
         @raise ServiceError: 404: no such session, or not for C{caller}.
         """
-        session = self._sessions().get(session_id, caller)
+        session = told_of(self._sessions(), session_id, caller)
         notice = HookNotice(
             session_id=session_id,
             event=event,

@@ -55,12 +55,12 @@ def agent_operations(hooks: IHooks, telemetry: ITelemetry) -> list[Operation]:
 
     async def hook(call: Call) -> object:
         body: HookBody = call.body
-        hooks.take(body.event, body.session_id, body.data, _caller(call))
+        hooks.take(body.event, body.session_id, body.data, call.identity)
         return {}
 
     async def report(call: Call) -> object:
         body: TelemetryBody = call.body
-        line = telemetry.take(body.session_id, body.data, _caller(call))
+        line = telemetry.take(body.session_id, body.data, call.identity)
         return Reply(content=line.encode(), content_type="text/plain; charset=utf-8")
 
     return [
@@ -86,8 +86,3 @@ def agent_operations(hooks: IHooks, telemetry: ITelemetry) -> list[Operation]:
             style=Style.RAW,
         ),
     ]
-
-
-def _caller(call: Call) -> Identity | None:
-    """Who is limited to their own sessions: everybody but the hooks themselves."""
-    return None if call.identity.method == "hook" else call.identity

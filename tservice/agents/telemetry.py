@@ -9,6 +9,7 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.hooks_store import AgentStore
 from tservice.agents.model import PlanUsage
+from tservice.agents.senders import told_of
 from tservice.agents.telemetry_model import Telemetry, event_data, footer, read_telemetry
 from tservice.core.clock import now_ms
 from tservice.core.events import Audience, Event, EventHub
@@ -41,7 +42,7 @@ class TelemetryIntake:
         @return: the footer line to show.
         @raise ServiceError: 404: no such session, or not for C{caller}.
         """
-        session = self._sessions().get(session_id, caller)
+        session = told_of(self._sessions(), session_id, caller)
         report = read_telemetry(data)
         self._update(session, report)
         usage = report.plan_usage(now_ms(self._clock))

@@ -13,7 +13,8 @@ from twisted.internet.defer import Deferred, DeferredLock
 from twisted.logger import Logger
 
 from tservice.agents.interfaces import IAgents
-from tservice.agents.transcript_files import MODES, TranscriptFiles
+from tservice.agents.transcript_files import MODES
+from tservice.agents.transcript_homes import Homes
 from tservice.agents.transcript_model import Message, Tally
 from tservice.agents.transcript_reader import Place, messages, read_on
 from tservice.core.errors import ServiceError, invalid
@@ -84,13 +85,13 @@ class Transcripts:
         self,
         sessions: ISessions,
         agents: IAgents,
-        files: TranscriptFiles,
+        homes: Homes,
         store: TranscriptStore,
         in_thread: InThread,
     ) -> None:
         self._sessions = sessions
         self._agents = agents
-        self._files = files
+        self._homes = homes
         self._store = store
         self._in_thread = in_thread
         self._places: dict[str, Place] = {}
@@ -132,7 +133,8 @@ class Transcripts:
             said: list[Message] = []
             if place.path:
                 path = Path(place.path)
-                said = await self._attempt(lambda: messages(path, session.mode)) or []
+                read = self._homes.as_owner(session.os_user, partial(messages, path, session.mode))
+                said = await self._attempt(read) or []
             answer["messages"] = [attrs.asdict(message) for message in said]
         return answer
 
@@ -181,12 +183,16 @@ class Transcripts:
         place = self._places.get(session.id) or self._store.load(session.id)
         told = self._agents.transcript_of(session.id)
         taken = {each.path for name, each in self._places.items() if name != session.id}
-        path = await self._attempt(lambda: self._files.locate(session, told, taken))
+        homes, known = self._homes, session.os_user
+        path = await self._attempt(
+            homes.reading(known, lambda files: files.locate(session, told, taken))
+        )
         if path is None:
             return place
         before = place
         while True:
-            read = await self._attempt(partial(read_on, place, path, session.mode))
+            turn = partial(read_on, place, path, session.mode)
+            read = await self._attempt(homes.as_owner(known, turn))
             if read is None:
                 return place
             place = read

@@ -9,6 +9,7 @@ from pathlib import Path
 from attrs import frozen
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
+from tservice.clis.guests import Guests
 from tservice.clis.install import Installer
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.lookup import BinaryLookup
@@ -16,6 +17,7 @@ from tservice.clis.service import CliService
 from tservice.clis.stock import stock_entries
 from tservice.core.config import Config
 from tservice.core.events import EventHub
+from tservice.core.osuser import OsUsers
 from tservice.settings.interfaces import ISettings
 
 
@@ -40,6 +42,7 @@ def build_clis(
     home: Path,
     settings: ISettings,
     hub: EventHub,
+    os_users: OsUsers | None = None,
 ) -> Clis:
     """Make the registry, read C{clis.json} and take it into use.
 
@@ -53,6 +56,7 @@ def build_clis(
         environ=environ,
         pane_env=config.pane_env,
         root=os.geteuid() == 0,
+        guests=None if os_users is None else Guests(clock, environ, os_users),
     )
     installer = Installer(clock=clock, processes=processes, environ=environ, home=home, hub=hub)
     service = CliService(

@@ -28,6 +28,7 @@ from tservice.clis.capabilities import Capabilities, Hooks, McpConfig, Transcrip
 from tservice.clis.model import Entry, Kind
 from tservice.clis.params import ParamValue
 from tservice.clis.stock import stock_entries
+from tservice.core.osuser import OsUser
 
 __all__ = [
     "Capabilities",
@@ -68,6 +69,7 @@ class LaunchRequest:
     @ivar overrides: C{envOverrides} of wire 1.3.
     @ivar granted: the caller may bypass permissions; else privileged values are clamped and
         entries that run any command unasked are refused.
+    @ivar os_user: as whom the pane runs; C{None}: as the service.
     @ivar binary: the command where it does not run on this machine (remote, container); C{None}
         looks it up here.
     """
@@ -79,6 +81,7 @@ class LaunchRequest:
     overrides: Mapping[str, str] = field(factory=dict)
     granted: bool = True
     binary: str | None = None
+    os_user: OsUser | None = None
 
 
 @frozen(kw_only=True)

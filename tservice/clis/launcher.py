@@ -11,12 +11,14 @@ from zope.interface import implementer
 from tservice.clis.argv import build_argv, check_resume, resolve_params
 from tservice.clis.configured import configured_model
 from tservice.clis.envs import additions, base_environment, check_overrides
+from tservice.clis.guests import Guests
 from tservice.clis.interfaces import ICliRegistry, Launch, LaunchRequest
 from tservice.clis.lookup import BinaryLookup
 from tservice.clis.model import Entry, Kind
 from tservice.clis.params import ParamValue
 from tservice.clis.registry import Merged
 from tservice.core.errors import ErrorCode, ServiceError, failed, invalid
+from tservice.core.osuser import OsUser, environment_of
 from tservice.settings.interfaces import ISettings
 
 PRIMARY = "primary"
@@ -45,8 +47,10 @@ class CliRegistry:
         environ: Mapping[str, str],
         pane_env: tuple[str, ...] = (),
         root: bool = False,
+        guests: Guests | None = None,
     ) -> None:
         """
+        @param guests: finds what OS users can run; C{None}: nothing runs as another user.
         @param root: panes run as root, where the primary CLI refuses to bypass permissions.
         """
         self._settings = settings
@@ -54,6 +58,7 @@ class CliRegistry:
         self._environ = environ
         self._pane_env = pane_env
         self._root = root
+        self._guests = guests
         self._merged = Merged({}, {})
 
     def use(self, merged: Merged) -> None:
@@ -89,9 +94,10 @@ class CliRegistry:
 
     def launch(self, request: LaunchRequest) -> Launch:
         entry, params, clamped = self._checked(request)
-        binary = request.binary or self._installed(entry)
+        environ = self._environment(request.os_user)
+        binary = request.binary or self._installed(entry, request.os_user)
         added = additions(entry, request.overrides, request.pane)
-        base = base_environment(self._environ, entry, self._pane_env)
+        base = base_environment(environ, entry, self._pane_env)
         return Launch(
             argv=build_argv(entry, binary, params, request.resume),
             env={**base, **added},
@@ -99,6 +105,11 @@ class CliRegistry:
             params=params,
             clamped=clamped,
         )
+
+    def _environment(self, user: OsUser | None) -> Mapping[str, str]:
+        if user is None:
+            return self._environ
+        return environment_of(user, self._environ, self._pane_env)
 
     def _checked(
         self, request: LaunchRequest
@@ -123,7 +134,8 @@ class CliRegistry:
         if request.mode != PRIMARY or request.params.get(PERMISSION_MODE) is not None:
             return request.params
         chosen = self._settings.get().primary_mode
-        if chosen == "bypass" and self._root and not self._sandboxed(request):
+        root = self._root and request.os_user is None
+        if chosen == "bypass" and root and not self._sandboxed(request):
             chosen = "normal"
         return {**request.params, PERMISSION_MODE: PERMISSION_MODES[chosen]}
 
@@ -137,14 +149,19 @@ class CliRegistry:
             raise invalid("mode", f"must be one of {known}")
         return entry
 
-    def _installed(self, entry: Entry) -> str:
-        found = self.find_binary(entry)
+    def _installed(self, entry: Entry, user: OsUser | None) -> str:
+        found = self.find_binary(entry) if user is None else self._find_for(entry, user)
         if found is None:
             raise failed(f"{entry.label} is not installed{install_hint(entry)}")
         return str(found)
 
-    def _binaries(self, entry: Entry) -> tuple[str, ...]:
-        shell = PurePath(self._environ.get("SHELL", ""))
+    def _find_for(self, entry: Entry, user: OsUser) -> Path | None:
+        if self._guests is None:
+            raise failed("osUser: panes can only run as the service's own user")
+        return self._guests.find(self._binaries(entry, user.shell), user)
+
+    def _binaries(self, entry: Entry, login: str | None = None) -> tuple[str, ...]:
+        shell = PurePath(self._environ.get("SHELL", "") if login is None else login)
         if entry.kind is Kind.SHELL and shell.is_absolute() and shell.name in SHELLS:
             return (str(shell), *entry.binaries)
         return entry.binaries

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from attrs import frozen
@@ -27,8 +27,18 @@ class BinaryLookup:
     was started.
     """
 
-    def __init__(self, clock: IReactorTime, environ: Mapping[str, str], home: Path) -> None:
+    def __init__(
+        self,
+        clock: IReactorTime,
+        environ: Mapping[str, str],
+        home: Path,
+        usable: Callable[[Path], bool] | None = None,
+    ) -> None:
+        """
+        @param usable: whether a file can be run; C{None}: by this process.
+        """
         self._clock = clock
+        self._usable = usable or _is_executable
         self._folders = (
             *(Path(folder) for folder in environ.get("PATH", "").split(":") if folder[:1] == "/"),
             home / ".local/bin",
@@ -60,7 +70,7 @@ class BinaryLookup:
             for folder in self._folders:
                 # An absolute name takes no folder's part.
                 found = folder / name
-                if _is_executable(found):
+                if self._usable(found):
                     return found
         return None
 

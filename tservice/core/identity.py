@@ -14,6 +14,8 @@ class Identity:
     @ivar auth_session: the id of the cookie session behind this call, where there is one.
     @ivar token: the id of the scoped token behind this call, where there is one.
     @ivar scopes: what that token may do; C{None} without a token: everything.
+    @ivar os_user: the OS user that the account's panes run as; C{None}: the service's own.
+    @ivar os_uid: the OS user whose hooks are calling, where there is one.
     @ivar sessions: the only sessions that it may reach; C{None}: all of its owner's.
     """
 
@@ -26,6 +28,8 @@ class Identity:
     token: str | None = None
     scopes: frozenset[str] | None = None
     sessions: frozenset[str] | None = None
+    os_user: str | None = None
+    os_uid: int | None = None
 
     def may_reach(self, owner: str | None, session_id: str | None = None) -> bool:
         """Whether what C{owner} owns is this caller's to see (wire 26, Access).

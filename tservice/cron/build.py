@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from tservice.agents.interfaces import IAgents
 from tservice.audit.interfaces import IAuditLog
@@ -16,6 +16,7 @@ from tservice.clis.interfaces import ICliRegistry
 from tservice.core.alarm import make_alarm
 from tservice.core.events import EventHub
 from tservice.core.identity import Identity
+from tservice.core.osuser import OsUsers
 from tservice.core.threads import IThreads
 from tservice.cron.book import JobBook
 from tservice.cron.rules import JobRules
@@ -36,6 +37,7 @@ class Surroundings:
     @ivar zone: what C{HH:MM} is told in.
     @ivar random_bytes: for ids.
     @ivar folder, data_dir, cases_dir: see L{JobRules}.
+    @ivar os_users: see L{Hands}.
     @ivar identity, known, multiuser: see L{Parts}.
     """
 
@@ -55,6 +57,7 @@ class Surroundings:
     identity: Callable[[str | None], Identity | None]
     known: Callable[[str], bool]
     multiuser: bool
+    os_users: OsUsers = field(factory=OsUsers)
 
 
 def build_cron(around: Surroundings) -> CronService:
@@ -76,6 +79,7 @@ def build_cron(around: Surroundings) -> CronService:
             threads=around.threads,
             audit=around.audit,
             identity=around.identity,
+            os_users=around.os_users,
         )
     )
     scheduler = Scheduler(

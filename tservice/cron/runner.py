@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 from twisted.internet.defer import CancelledError, Deferred, DeferredList, DeferredSemaphore
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
@@ -21,6 +21,7 @@ from tservice.audit.interfaces import Entry, IAuditLog
 from tservice.core.clock import now_ms, sleep
 from tservice.core.errors import ErrorCode, ServiceError, failed
 from tservice.core.identity import Identity
+from tservice.core.osuser import OsUsers
 from tservice.core.tasks import spawn
 from tservice.core.threads import IThreads
 from tservice.cron.book import JobBook
@@ -65,6 +66,7 @@ class Hands:
     """What carrying out a run needs.
 
     @ivar identity: the account of an owner as it is now; C{None} when it is gone or disabled.
+    @ivar os_users: as whom prompt files are read, where the account names one.
     """
 
     clock: IReactorTime
@@ -75,6 +77,7 @@ class Hands:
     threads: IThreads
     audit: IAuditLog
     identity: Callable[[str | None], Identity | None]
+    os_users: OsUsers = field(factory=OsUsers)
 
 
 class Runner:
@@ -206,7 +209,7 @@ class Runner:
     async def _launch(self, job: Job, run: Run) -> Run:
         owner = self._owner(job)
         definition = self._hands.rules.check(job.definition, owner)
-        delivery = await self._delivery(definition)
+        delivery = await self._delivery(definition, owner)
         session = await self._taken_up(job, run)
         if session is None:
             if definition.closes_previous:
@@ -228,12 +231,15 @@ class Runner:
             raise failed(f"the account {job.owner or 'of the job'} is gone or disabled")
         return owner
 
-    async def _delivery(self, definition: Definition) -> Delivery:
+    async def _delivery(self, definition: Definition, owner: Identity) -> Delivery:
         text = definition.prompt_text or ""
         if definition.prompt_mode is PromptMode.FILE:
             path = definition.prompt_file_path or ""
             read = partial(read_prompt, definition.working_dir, path)
-            text = await self._hands.threads.run(read)
+            users = self._hands.os_users
+            # The file is the user's to choose: root must not follow where its name leads.
+            user = None if owner.os_user is None else users.judge(owner.os_user)
+            text = await self._hands.threads.run(partial(users.act, user, read))
         return Delivery(
             text=text,
             typed=definition.input_mode is InputMode.TYPED,

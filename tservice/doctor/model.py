@@ -63,13 +63,17 @@ class Tool:
 
 @frozen(kw_only=True)
 class Row:
-    """What was found; absent fields have no value."""
+    """What was found; absent fields have no value.
+
+    @ivar needed: the oldest version that will do.
+    """
 
     id: str
     label: str
     category: Category
     required: bool
     status: Status
+    needed: str | None = None
     version: str | None = None
     path: str | None = None
     install_hint: str | None = None

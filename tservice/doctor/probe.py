@@ -99,6 +99,7 @@ def row(tool: Tool, status: Status, **found: str | None) -> Row:
         category=tool.category,
         required=tool.required,
         status=status,
+        needed=None if tool.least is None else dotted(tool.least),
         **found,
     )
 

@@ -27,6 +27,7 @@ class ToolAnswer(Answer):
     category: Category
     required: bool
     status: Status
+    needed: str | None = Field(default=None, description="The oldest version that will do")
     version: str | None = None
     path: str | None = None
     install_hint: str | None = None

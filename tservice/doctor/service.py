@@ -66,6 +66,11 @@ class DoctorService:
             raise ServiceError(ErrorCode.INTERNAL_ERROR, "the doctor gave no report")
         return found
 
+    @property
+    def running(self) -> int:
+        """How many children there are now."""
+        return len(self._ending)
+
     def stop(self) -> Deferred[list[None]]:
         """End every child; fires once they are gone."""
         ending = [process.ended for process in self._ending]

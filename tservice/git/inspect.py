@@ -82,7 +82,13 @@ class Inspector:
         environ: Mapping[str, str],
         home: Path,
         euid: int,
+        itself: Actor | None = None,
     ) -> None:
+        """
+        @param euid: who looks at files.
+        @param itself: as whom git is started for that user's own repositories.
+        """
+        self._itself = itself or Actor()
         self._clock = clock
         self._runner = runner
         self._in_thread = in_thread
@@ -161,7 +167,7 @@ class Inspector:
         if recognise(repository.root) != repository or is_moved(repository):
             raise GitError("the repository is not where it was")
         user = read_user_settings(self._home, self._environ)
-        return user, choose_actor(repository, user, self._euid, primary_group)
+        return user, choose_actor(repository, user, self._euid, primary_group, self._itself)
 
     async def _tree(self, visit: Visit) -> WorkTree:
         parser = StatusParser()

@@ -128,12 +128,14 @@ class Head:
 
     @ivar branch: C{None} when detached.
     @ivar unborn: there is no commit yet.
+    @ivar commit: where it is; C{None} before the first commit.
     @ivar ahead: commits that the upstream lacks; C{None} when that cannot be told.
     """
 
     branch: str | None = None
     detached: bool = False
     unborn: bool = False
+    commit: str | None = None
     upstream: str | None = None
     ahead: int | None = None
     behind: int | None = None
@@ -197,6 +199,7 @@ class Status:
             "state": "ok",
             "branch": head.branch,
             "detached": head.detached,
+            "commit": head.commit,
             "upstream": head.upstream,
             "ahead": head.ahead or 0,
             "behind": head.behind or 0,

@@ -128,7 +128,8 @@ class StatusParser:
 
 def _branch(head: Head, name: bytes, value: bytes) -> Head:
     if name == b"oid":
-        return evolve(head, unborn=value == b"(initial)")
+        unborn = value == b"(initial)"
+        return evolve(head, unborn=unborn, commit=None if unborn else display(value))
     if name == b"head":
         detached = value == b"(detached)"
         return evolve(head, detached=detached, branch=None if detached else display(value))

@@ -10,7 +10,8 @@ from pydantic import Field
 
 from tservice.core.errors import ErrorCode
 from tservice.git.model import Kind, Options
-from tservice.git.service import GitService, Workspace
+from tservice.git.readers import GitReaders
+from tservice.git.service import Workspace
 from tservice.http.models import Answer, Query, QueryBool
 from tservice.http.operations import Access, Call, Operation, Scope
 
@@ -95,6 +96,7 @@ class StateAnswer(Answer):
     error: str | None = None
     branch: str | None = None
     detached: bool | None = None
+    commit: str | None = Field(default=None, description="Where HEAD is; null before any commit")
     upstream: str | None = None
     ahead: int | None = None
     behind: int | None = None
@@ -138,12 +140,12 @@ class DiffAnswer(Answer):
 
 
 class GitRoutes:
-    """The two operations; the rules live in L{GitService}.
+    """The two operations; the rules live in L{tservice.git.service.GitService}.
 
     @param workspace_of: where the session with that id works; a C{ServiceError} 404 without one.
     """
 
-    def __init__(self, git: GitService, workspace_of: Callable[[str], Workspace]) -> None:
+    def __init__(self, git: GitReaders, workspace_of: Callable[[str], Workspace]) -> None:
         self._git = git
         self._workspace_of = workspace_of
 

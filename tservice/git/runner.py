@@ -7,10 +7,12 @@ import pwd
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 
 from attrs import frozen
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
+from tservice.core.keyring import fresh_keyring
 from tservice.core.redact import Redactor
 from tservice.git.command import Ending, GitProcess, Sink
 from tservice.git.errortext import error_text
@@ -48,7 +50,11 @@ class Actor:
 
 
 def choose_actor(
-    repository: Repository, user: UserSettings, euid: int, primary_group: Callable[[int], int]
+    repository: Repository,
+    user: UserSettings,
+    euid: int,
+    primary_group: Callable[[int], int],
+    itself: Actor | None = None,
 ) -> Actor:
     """Who may read that repository.
 
@@ -56,13 +62,15 @@ def choose_actor(
     so that a hostile one gains nothing.  Anybody else's are refused, as git does, unless the
     user's C{safe.directory} names them.
 
+    @param itself: an actor that is the user; C{None}: this process.
     @param primary_group: the group of a user id; C{LookupError} where it has none.
     @raise GitError: refused.
     @raise OSError: the repository is gone.
     """
     found = owners(repository)
+    own = itself or Actor()
     if found == {euid}:
-        return Actor()
+        return own
     if euid == 0 and len(found) == 1:
         uid = next(iter(found))
         try:
@@ -70,7 +78,7 @@ def choose_actor(
         except LookupError:
             return Actor(uid=uid, gid=group_of(repository), own_settings=False)
     if user.trusts(repository.root):
-        return Actor()
+        return own
     raise GitError("detected dubious ownership: the repository belongs to another user")
 
 
@@ -95,6 +103,11 @@ class GitRunner:
         self._path = absolute_folders(environ.get("PATH", _DEFAULT_PATH))
         self._redactor = redactor
         self._running: set[GitProcess] = set()
+
+    @property
+    def running(self) -> int:
+        """How many processes there are now."""
+        return len(self._running)
 
     async def run(
         self,
@@ -162,15 +175,17 @@ class GitRunner:
         overrides: Mapping[str, str],
     ) -> None:
         argv = [*self._prefix(), *arguments(repository, words)]
+        apart = nullcontext if actor.uid is None else fresh_keyring
         try:
-            self._processes.spawnProcess(
-                git,
-                argv[0],
-                argv,
-                env=environment(self._path, overrides),
-                uid=actor.uid,
-                gid=actor.gid,
-            )
+            with apart():
+                self._processes.spawnProcess(
+                    git,
+                    argv[0],
+                    argv,
+                    env=environment(self._path, overrides),
+                    uid=actor.uid,
+                    gid=actor.gid,
+                )
         except OSError as error:
             raise GitError(f"git could not be started: {error.strerror}") from None
 

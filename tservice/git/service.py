@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
 from tservice.core.errors import failed, invalid, not_found
+from tservice.core.osuser import OsUserId
 from tservice.git.flights import Flights
 from tservice.git.inspect import Inspector
 from tservice.git.interfaces import ContainerWorkspaces, InThread
@@ -45,11 +46,13 @@ class Workspace:
     """Where a session works.
 
     @ivar folder: as the session has it.
+    @ivar os_user: as whom it is read; C{None}: as the service's own user.
     @ivar unsupported: why it is not looked at: C{remote} or C{docker}; C{None} when it is.
     """
 
     folder: str
     unsupported: str | None = None
+    os_user: OsUserId | None = None
 
 
 @frozen
@@ -71,11 +74,16 @@ class GitService:
         in_thread: InThread,
         home: Path,
         containers: ContainerWorkspaces,
+        resolve: Callable[[bytes], bytes] = os.path.realpath,
     ) -> None:
+        """
+        @param resolve: a path without symlinks, as whoever reads sees it.
+        """
+        self._resolve = resolve
         self._clock = clock
         self._inspector = inspector
         self._in_thread = in_thread
-        self._home = os.path.realpath(os.fsencode(home))
+        self._home = resolve(os.fsencode(home))
         self._containers = containers
         self._found: Flights[_Place, Found] = Flights(clock, ttl=FOUND_SECONDS, size=KEPT)
         self._states: Flights[bytes, Snapshot] = Flights(clock, ttl=STATUS_SECONDS, size=KEPT)
@@ -124,7 +132,7 @@ class GitService:
         forbidden = frozenset(
             os.path.realpath(os.fsencode(folder)) for folder in self._containers()
         )
-        return _Place(os.path.realpath(os.fsencode(workspace.folder)), forbidden)
+        return _Place(self._resolve(os.fsencode(workspace.folder)), forbidden)
 
     async def _locate(self, place: _Place, options: Options) -> Found:
         kept = None if options.fresh else self._found.peek(place)

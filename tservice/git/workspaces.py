@@ -24,7 +24,9 @@ class SessionWorkspaces:
         """
         session: Session = self._sessions.get(session_id)
         return Workspace(
-            folder=session.working_dir, unsupported=_UNSUPPORTED.get(session.location.value)
+            folder=session.working_dir,
+            unsupported=_UNSUPPORTED.get(session.location.value),
+            os_user=session.os_user,
         )
 
     def of_containers(self) -> Iterable[str]:

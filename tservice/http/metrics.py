@@ -71,7 +71,7 @@ class Metrics:
         self._bytes.inc(size)
 
     def gauge(
-        self, name: str, text: str, values: Callable[[], Values], labels: Sequence[str] = ()
+        self, name: str, text: str, values: Callable[[], Values], labels: Sequence[str]
     ) -> None:
         """Add a gauge that is asked for when the metrics are read.
 
@@ -79,6 +79,10 @@ class Metrics:
         @param values: by label values in the order of C{labels}; their number must be bounded.
         """
         self._registry.register(_Gauge(f"tservice_{name}", text, labels, values))
+
+    def count(self, name: str, text: str, value: Callable[[], int]) -> None:
+        """Add a gauge of one value; otherwise as L{gauge}."""
+        self.gauge(name, text, lambda: {(): value()}, ())
 
     def text(self) -> bytes:
         """Everything, in Prometheus' text format."""

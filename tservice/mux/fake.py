@@ -14,6 +14,7 @@ from typing import TypeVar
 from twisted.internet.interfaces import IReactorTime
 from zope.interface import implementer
 
+from tservice.core.osuser import OsUser
 from tservice.mux.fakehost import (
     EchoShell,
     FakeHost,
@@ -276,9 +277,11 @@ class FakeMultiplexer:
         self.host.start(spec, lambda hosted: made.append(self._attach(hosted)))
         return made[0]
 
-    async def adopt(self, session_id: str) -> FakePane | None:
+    async def adopt(self, session_id: str, os_user: OsUser | None = None) -> FakePane | None:
         """Take up what runs there; its log starts empty and with a new epoch."""
         hosted = self.host.panes.get(session_id)
+        if hosted is not None and _uid(hosted.spec.os_user) != _uid(os_user):
+            return None
         if hosted is None or hosted.gone:
             self.host.panes.pop(session_id, None)
             return None
@@ -298,3 +301,7 @@ class FakeMultiplexer:
         pane = FakePane(self.host, hosted, log)
         self._panes = [*(p for p in self._panes if not p.hosted.gone), pane]
         return pane
+
+
+def _uid(user: OsUser | None) -> int | None:
+    return None if user is None else user.uid

@@ -8,6 +8,7 @@ from enum import Enum
 from attrs import frozen
 from zope.interface import Attribute, Interface
 
+from tservice.core.osuser import OsUser
 from tservice.mux.outputlog import OutputLog
 
 COMMAND_TIMEOUT = 5.0
@@ -45,6 +46,7 @@ class PaneSpec:
     @ivar session_id: names the server's socket; a lowercase UUID.
     @ivar env: the whole environment of the pane; nothing else reaches it.
     @ivar history_limit: lines kept above the screen.
+    @ivar os_user: as whom it runs; C{None}: as this process.
     """
 
     session_id: str
@@ -54,6 +56,7 @@ class PaneSpec:
     cols: int = 120
     rows: int = 40
     history_limit: int = 100_000
+    os_user: OsUser | None = None
 
 
 @frozen(kw_only=True)
@@ -243,9 +246,10 @@ class IMultiplexer(Interface):
         @raise MuxError: it could not be started, or a server of that session still runs.
         """
 
-    async def adopt(session_id: str) -> IPane | None:
+    async def adopt(session_id: str, os_user: OsUser | None = None) -> IPane | None:
         """Take up a pane that runs already; C{None} when no server answers there.
 
+        @param os_user: as it was started.
         @raise MuxTimeout: a server is there but does not answer: unknown, so leave it alone.
         """
 

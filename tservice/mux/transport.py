@@ -13,6 +13,8 @@ from typing import Protocol
 from attrs import frozen
 from twisted.logger import Logger
 
+from tservice.core.osuser import OsUser, OsUsers, process_owner
+
 
 class Reach(Enum):
     """Whether a server listens; L{UNKNOWN} changes nothing and kills nothing."""
@@ -86,6 +88,49 @@ class LocalTransport:
             return _PidFd(os.pidfd_open(pid))
         except OSError:
             return None
+
+
+@frozen
+class OsUserTransport:
+    """This machine, as another user than this process, which is root.
+
+    tmux is started by util-linux' setpriv, which takes every right of root away before it becomes
+    tmux, and as the leader of a session of its own, so that it has no terminal of root's.  That
+    costs a few milliseconds for each client; C{spawnProcess(uid=...)} would fork this process
+    and run Python in the child with root's rights, and a client would outlive a killed service.
+
+    @ivar tmux: absolute path of the program, as those of C{setpriv} and C{setsid}.
+    @ivar user: as whom.
+    """
+
+    tmux: str
+    setpriv: str
+    setsid: str
+    user: OsUser
+    users: OsUsers
+
+    def argv(self, *arguments: str) -> list[str]:
+        groups = ",".join(map(str, self.user.groups))
+        identity = ["--reuid", str(self.user.uid), "--regid", str(self.user.gid)]
+        rights = ["--groups", groups, "--inh-caps=-all", "--pdeathsig", "KILL", "--"]
+        return [self.setsid, self.setpriv, *identity, *rights, self.tmux, *arguments]
+
+    def reach(self, socket_path: Path) -> Reach:
+        # As the user, or a link put in the socket's place would knock on other people's doors.
+        try:
+            return self.users.act(self.user, lambda: LocalTransport(self.tmux).reach(socket_path))
+        except OSError:
+            return Reach.UNKNOWN
+
+    def hold(self, pid: int) -> IHeldProcess | None:
+        held = LocalTransport(self.tmux).hold(pid)
+        if held is None:
+            return None
+        # Asked while it is held: whoever has the number now had it when it was asked for.
+        if process_owner(pid) == self.user.uid and not held.over():
+            return held
+        held.close()
+        return None
 
 
 class _PidFd:

@@ -33,11 +33,14 @@ class Delivery:
         outbox: Outbox,
         sender: Sender,
         webhook: Callable[[], Webhook],
+        told: Callable[[], None],
     ) -> None:
+        """@param told: called after each attempt, once its result is kept."""
         self._clock = clock
         self._outbox = outbox
         self._sender = sender
         self._webhook = webhook
+        self._told = told
         self._running: dict[int, Deferred[None]] = {}
         self._timer: IDelayedCall | None = None
         self._open = False
@@ -101,6 +104,7 @@ class Delivery:
         else:
             due_at = now_ms(self._clock) + RETRY_SECONDS[row.attempts] * 1000
             self._outbox.postpone(row.id, row.attempts + 1, due_at)
+        self._told()
         return True
 
     def _cancel_timer(self) -> None:

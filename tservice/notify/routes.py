@@ -9,8 +9,9 @@ from pydantic import Field
 from tservice.core.errors import ErrorCode
 from tservice.http.models import Answer, Body
 from tservice.http.operations import Access, Call, Operation
-from tservice.notify.model import Kind, Result, Scope, Webhook
-from tservice.notify.service import WebhookService, masked
+from tservice.notify.model import Kind, Scope
+from tservice.notify.service import WebhookService
+from tservice.notify.shown import shown_result
 
 
 class WebhookPatch(Body):
@@ -87,31 +88,16 @@ class WebhookRoutes:
 
     async def read(self, call: Call) -> dict[str, Any]:
         """The configuration."""
-        return self._answer(self._webhooks.get())
+        return self._webhooks.shown()
 
     async def change(self, call: Call) -> dict[str, Any]:
         """Merge the body into the configuration."""
         body: WebhookPatch = call.body
         given = {name: getattr(body, name) for name in body.model_fields_set}
         patch = {name: value for name, value in given.items() if value is not None}
-        return self._answer(self._webhooks.change(patch))
+        self._webhooks.change(patch)
+        return self._webhooks.shown()
 
     async def test(self, call: Call) -> dict[str, Any]:
         """Send a test message."""
-        return _result(await self._webhooks.test())
-
-    def _answer(self, webhook: Webhook) -> dict[str, Any]:
-        last = self._webhooks.last_result()
-        return {
-            "enabled": webhook.enabled,
-            "kind": webhook.kind.value,
-            "scope": webhook.scope.value,
-            "hasUrl": bool(webhook.url),
-            "urlMasked": masked(webhook.url),
-            "lastResult": None if last is None else _result(last),
-        }
-
-
-def _result(result: Result) -> dict[str, Any]:
-    shown = ResultAnswer(ok=result.ok, status=result.status, error=result.error, at=result.at)
-    return shown.model_dump(by_alias=True, exclude_none=True)
+        return shown_result(await self._webhooks.test())

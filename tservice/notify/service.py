@@ -12,9 +12,9 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
-from tservice.core.egress import EgressRefused, Target, parse_target
+from tservice.core.egress import EgressRefused, parse_target
 from tservice.core.errors import ErrorCode, ServiceError, invalid
-from tservice.core.events import Event, EventHub
+from tservice.core.events import Audience, Event, EventHub
 from tservice.core.files import FileError
 from tservice.core.redact import Redactor
 from tservice.notify.configfile import ConfigFile
@@ -24,6 +24,7 @@ from tservice.notify.model import Message, Result, Urgency, Webhook
 from tservice.notify.outbox import Outbox
 from tservice.notify.repeats import Repeats
 from tservice.notify.sender import Sender
+from tservice.notify.shown import shown
 
 TESTS_LIMIT = 10
 """Test messages under way or waiting for a turn; more are refused with 429."""
@@ -66,7 +67,7 @@ class WebhookService:
         self._redactor = redactor
         self._webhook = Webhook()
         self._repeats = Repeats(clock)
-        self._delivery = Delivery(clock, outbox, sender, self.get)
+        self._delivery = Delivery(clock, outbox, sender, self.get, self._tell)
         self._tests = 0
         self._forget_url: Callable[[], None] = _nothing
         self._unsubscribe: Callable[[], None] = _nothing
@@ -98,6 +99,14 @@ class WebhookService:
         """What became of the last attempt, over restarts."""
         return self._outbox.last_result()
 
+    def shown(self) -> dict[str, Any]:
+        """The configuration without its URL, and what became of the last attempt."""
+        return shown(self._webhook, self.last_result())
+
+    def waiting(self) -> int:
+        """Messages that wait for delivery."""
+        return self._outbox.count()
+
     def change(self, patch: Mapping[str, Any]) -> Webhook:
         """Change the fields in C{patch}; it is on the disk when this returns.
 
@@ -117,6 +126,7 @@ class WebhookService:
         self._use(webhook)
         if not webhook.active:
             self._outbox.clear()
+        self._tell()
         self._delivery.wake()
         return webhook
 
@@ -143,7 +153,13 @@ class WebhookService:
         finally:
             self._tests -= 1
         self._outbox.keep_result(result)
+        self._tell()
         return result
+
+    def _tell(self) -> None:
+        self._hub.publish(
+            Event(name="webhook:changed", data=self.shown(), audience=Audience.ADMINS)
+        )
 
     def _use(self, webhook: Webhook) -> None:
         forget = self._redactor.register(webhook.url)
@@ -179,19 +195,6 @@ class WebhookService:
             session_id=found.session_id,
             session_name=name,
         )
-
-
-def masked(url: str) -> str | None:
-    """C{scheme://host[:port]} of a URL; C{None} for what is none (a file edited by hand)."""
-    target = _read(url)
-    return None if target is None else target.origin
-
-
-def _read(url: str) -> Target | None:
-    try:
-        return parse_target(url)
-    except EgressRefused:
-        return None
 
 
 def _check(url: str) -> None:

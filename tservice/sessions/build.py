@@ -18,6 +18,7 @@ from tservice.sessions.create import Caps, Creator, Defaults
 from tservice.sessions.interfaces import IActivitySources, IInputGate, ILaunchPreparation
 from tservice.sessions.journal import InputJournal
 from tservice.sessions.launcher import Launcher, LaunchSettings, NothingToPrepare
+from tservice.sessions.osusers import SessionOsUsers
 from tservice.sessions.priority import SetPriority, set_process_priority
 from tservice.sessions.processes import Processes
 from tservice.sessions.properties import Properties
@@ -40,6 +41,7 @@ class Surroundings:
     @ivar activity: how to find out what a session does; C{None}: L{PlainSources}.
     @ivar gate: keeps prompts back; C{None}: nothing does.
     @ivar preparation: puts in place what agents read when they start.
+    @ivar os_users: the OS users that panes run as.
     """
 
     clock: IReactorTime
@@ -57,6 +59,7 @@ class Surroundings:
     activity: IActivitySources | None = None
     gate: IInputGate = field(factory=OpenGate)
     preparation: ILaunchPreparation = field(factory=NothingToPrepare)
+    os_users: SessionOsUsers = field(factory=SessionOsUsers)
 
 
 def build_sessions(around: Surroundings) -> SessionService:
@@ -65,7 +68,10 @@ def build_sessions(around: Surroundings) -> SessionService:
     roster = Roster(around.clock, repository, around.hub)
     launcher = _launcher(around)
     workspaces = Workspaces(
-        cases_dir=around.config.cases_dir, home=around.home, multiuser=around.config.multiuser
+        cases_dir=around.config.cases_dir,
+        home=around.home,
+        multiuser=around.config.multiuser,
+        os_users=around.os_users,
     )
     processes = Processes(
         clock=around.clock,
@@ -104,6 +110,7 @@ def _launcher(around: Surroundings) -> Launcher:
         api_url=around.api_url,
         hook_secret_file=around.hook_secret_file,
         history_limit=lambda: around.settings.get().history_limit,
+        os_users=around.os_users,
     )
     return Launcher(around.mux, around.clis, settings, around.preparation)
 

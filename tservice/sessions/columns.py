@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 
+from tservice.core.osuser import OsUserId
 from tservice.sessions.model import (
     AutoClear,
     AutoCompact,
@@ -55,6 +56,7 @@ _DECODERS: dict[str, Callable[[Any], Any]] = {
     "pane_exit": _record(Exit),
     "remote": _record(Remote),
     "container": _record(Container),
+    "os_user": _record(OsUserId),
     "models": json.loads,
     "params": json.loads,
     "env_overrides": json.loads,

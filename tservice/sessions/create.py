@@ -72,6 +72,7 @@ class Creator:
         """
         mode = request.mode or self._defaults().mode
         entry = self._clis.require(mode)
+        user = self._launcher.os_users.of_caller(caller)
         owner = caller.username if self._workspaces.multiuser else None
         name, source = self._name(request)
         session = Session(
@@ -94,6 +95,7 @@ class Creator:
             rows=request.rows,
             hooks_available=entry.capabilities.hooks is not Hooks.NONE,
             statusline_telemetry=request.statusline_telemetry,
+            os_user=None if user is None else user.id,
         )
         return self._complete(session, caller)
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from attrs import frozen
+from attrs import field, frozen
+from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.clis.interfaces import ICliRegistry, Launch, LaunchRequest, PaneKeys
-from tservice.core.errors import failed
+from tservice.core.errors import ServiceError, failed
+from tservice.core.osuser import can_enter
 from tservice.mux.interface import IMultiplexer, IPane, MuxError, PaneGone, PaneSpec
 from tservice.sessions.interfaces import ILaunchPreparation
 from tservice.sessions.model import Session
+from tservice.sessions.osusers import SessionOsUsers
 
 
 @frozen(kw_only=True)
@@ -22,11 +24,13 @@ class LaunchSettings:
 
     @ivar api_url: C{SERVICE_API_URL}; asked at each start, for the port may be the kernel's choice.
     @ivar history_limit: lines above the screen (setting C{historyLimit}).
+    @ivar os_users: the OS users that panes run as.
     """
 
     api_url: Callable[[], str]
     hook_secret_file: Path
     history_limit: Callable[[], int]
+    os_users: SessionOsUsers = field(factory=SessionOsUsers)
 
 
 @implementer(ILaunchPreparation)
@@ -40,6 +44,8 @@ class NothingToPrepare:
 class Launcher:
     """Panes for sessions."""
 
+    _log = Logger()
+
     def __init__(
         self,
         mux: IMultiplexer,
@@ -52,24 +58,35 @@ class Launcher:
         self._clis = clis
         self._settings = settings
 
+    @property
+    def os_users(self) -> SessionOsUsers:
+        """As whom panes run."""
+        return self._settings.os_users
+
     def plan(self, session: Session, *, granted: bool, resume: str | None = None) -> Launch:
         """What would run.
 
         @param granted: whoever asks may bypass permissions.
         @param resume: the agent's own conversation to go on with.
-        @raise ServiceError: 400, 403 or 422, as L{ICliRegistry.launch} says.
+        @raise ServiceError: 400, 403 or 422, as L{ICliRegistry.launch} says; 422: the OS user that
+            it was made for is not that of its account any more, or panes cannot run as it.
         """
+        user = self._settings.os_users.starting(session)
+        secret_file = self._settings.hook_secret_file
+        if user is not None:
+            secret_file = self._settings.os_users.secret_file(user)
         request = LaunchRequest(
             mode=session.mode,
             pane=PaneKeys(
                 session_id=session.id,
                 api_url=self._settings.api_url(),
-                hook_secret_file=str(self._settings.hook_secret_file),
+                hook_secret_file=str(secret_file),
             ),
             params=session.params,
             resume=resume,
             overrides=session.env_overrides,
             granted=granted,
+            os_user=user,
         )
         return self._clis.launch(request)
 
@@ -78,8 +95,11 @@ class Launcher:
 
         @raise ServiceError: 422: the folder is gone, or the multiplexer could not do it.
         """
-        if not os.path.isdir(session.working_dir):  # noqa: ASYNC240
-            raise failed(f"the folder {session.working_dir} is gone")
+        os_users = self._settings.os_users
+        user = os_users.starting(session)
+        if not os_users.users.act(user, lambda: can_enter(session.working_dir)):
+            raise failed(f"the folder {session.working_dir} is gone, or closed to its user")
+        os_users.put_secret(user)
         self._preparation.prepare(session, plan.env)
         spec = PaneSpec(
             session_id=session.id,
@@ -89,19 +109,26 @@ class Launcher:
             cols=session.cols,
             rows=session.rows,
             history_limit=self._settings.history_limit(),
+            os_user=user,
         )
         try:
             return await self._mux.create(spec)
         except MuxError as error:
             raise failed(f"the session could not be started: {error}") from error
 
-    async def take_up(self, session_id: str) -> IPane | None:
+    async def take_up(self, session: Session) -> IPane | None:
         """The pane that runs for the session already; C{None} when there is none.
 
         @raise ServiceError: 422: something is there but does not answer; leave it alone.
         """
+        user = self._settings.os_users.users.recall(session.os_user)
         try:
-            return await self._mux.adopt(session_id)
+            # Its hooks go on too, also where this service has got a new secret since.
+            self._settings.os_users.put_secret(user)
+        except ServiceError as error:
+            self._log.warn("hooks of {id}: {error}", id=session.id, error=error)
+        try:
+            return await self._mux.adopt(session.id, user)
         except MuxError as error:
             raise failed(f"the session's terminal does not answer: {error}") from error
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from attrs import field, frozen
 
+from tservice.core.osuser import OsUserId
+
 
 class Status(StrEnum):
     """What a session is doing (wire 1.2)."""
@@ -166,6 +168,7 @@ class Session:
     @ivar models: what each source said; L{tservice.sessions.display.display_model} ranks them.
     @ivar params: launch parameters of its mode (wire 10); C{model} and C{effort} among them.
     @ivar conversation_ids: the agent's own ids, oldest first.
+    @ivar os_user: as whom its panes run, for good; C{None}: as the service's own user.
     @ivar env_overrides: set in the pane; the values are never in any answer.
     """
 
@@ -211,6 +214,7 @@ class Session:
     container: Container | None = None
     hooks_available: bool = False
     statusline_telemetry: bool = False
+    os_user: OsUserId | None = None
 
     @property
     def detached(self) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 
 from twisted.logger import Logger
 
 from tservice.core.errors import ServiceError, failed
+from tservice.core.osuser import OsUserId, process_owner
 from tservice.sessions.model import Nice
 
 SetPriority = Callable[[int, int], None]
@@ -19,6 +21,22 @@ _log = Logger()
 def set_process_priority(pid: int, nice: int) -> None:
     """Renice one process.  What it starts from then on inherits it; what runs already does not."""
     os.setpriority(os.PRIO_PROCESS, pid, nice)
+
+
+def confined(set_priority: SetPriority, os_user: OsUserId | None) -> SetPriority:
+    """C{set_priority} for processes of C{os_user} alone: the pane's word is that user's word.
+
+    It gives no more than the user could take: nobody but root may go below 0.
+    """
+    if os_user is None:
+        return set_priority
+
+    def renice(pid: int, nice: int) -> None:
+        if nice < 0 or process_owner(pid) != os_user.uid:
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+        set_priority(pid, nice)
+
+    return renice
 
 
 def apply_now(set_priority: SetPriority, pid: int | None, nice: Nice) -> None:

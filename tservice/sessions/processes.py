@@ -16,7 +16,7 @@ from tservice.sessions.interfaces import IActivitySources
 from tservice.sessions.launcher import Launcher, end
 from tservice.sessions.live import Live
 from tservice.sessions.model import Exit, Phase, Session, Status
-from tservice.sessions.priority import SetPriority, apply_at_start
+from tservice.sessions.priority import SetPriority, apply_at_start, confined
 from tservice.sessions.roster import Roster
 from tservice.sessions.watcher import Handlers, Watcher
 
@@ -113,7 +113,7 @@ class Processes:
     async def _launch(self, live: Live, granted: bool, resume: str | None) -> IPane:
         plan = self._launcher.plan(live.record, granted=granted, resume=resume)
         # The dead pane of the last start still has its server.
-        old = live.forget_pane() or await self._launcher.take_up(live.record.id)
+        old = live.forget_pane() or await self._launcher.take_up(live.record)
         if old is not None:
             await end(old)
         # On disk before there is a server: a crash in between is then looked into.
@@ -122,7 +122,7 @@ class Processes:
 
     async def _parked(self, live: Live) -> IPane | None:
         """The living pane of a session that was let go; C{None} when it ended meanwhile."""
-        pane = live.forget_pane() or await self._launcher.take_up(live.record.id)
+        pane = live.forget_pane() or await self._launcher.take_up(live.record)
         if pane is None or pane.ending is None:
             return pane
         await end(pane)
@@ -150,7 +150,7 @@ class Processes:
     async def _end(self, live: Live) -> None:
         pane = live.pane
         if pane is None and live.stage.phase is not Phase.CREATED:
-            pane = await self._launcher.take_up(live.record.id)
+            pane = await self._launcher.take_up(live.record)
         if pane is not None:
             await end(pane)
         live.forget_pane()
@@ -170,7 +170,7 @@ class Processes:
         if live.stage.phase is not Phase.UNKNOWN:
             return True
         try:
-            pane = await self._launcher.take_up(live.record.id)
+            pane = await self._launcher.take_up(live.record)
         except ServiceError as error:
             self._log.warn("session {id}: {error}", id=live.record.id, error=error)
             return False
@@ -208,7 +208,8 @@ class Processes:
             rows=pane.rows,
         )
         if fresh:
-            apply_at_start(self._set_priority, pane.pid, live.record.nice)
+            renice = confined(self._set_priority, live.record.os_user)
+            apply_at_start(renice, pane.pid, live.record.nice)
             self._roster.tell(live, "session:interactive")
         else:
             live.inputs.recover()

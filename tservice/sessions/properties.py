@@ -14,7 +14,7 @@ from tservice.sessions.live import Live
 from tservice.sessions.model import Colour, ModelSource, NameSource, Nice, Session
 from tservice.sessions.names import check_name
 from tservice.sessions.ordering import reorder
-from tservice.sessions.priority import SetPriority, apply_now
+from tservice.sessions.priority import SetPriority, apply_now, confined
 from tservice.sessions.roster import Roster
 
 
@@ -74,7 +74,8 @@ class Properties:
         @raise ServiceError: 422: the system refused; nothing was changed.
         """
         if (live.record.nice.enabled or nice.enabled) and live.record.nice != nice:
-            apply_now(self._set_priority, live.record.pid, nice)
+            renice = confined(self._set_priority, live.record.os_user)
+            apply_now(renice, live.record.pid, nice)
         return self._roster.change(live, nice=nice)
 
     def order(self, order: Sequence[str], caller: Identity) -> list[str]:

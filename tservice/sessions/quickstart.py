@@ -52,7 +52,7 @@ class QuickStarter:
         folder, made = self._workspaces.make_case(wanted.case_name, caller)
         if made and origin:
             at = now_ms(self._clock)
-            self._workspaces.mark_agent_made(folder, origin, parent, at)
+            self._workspaces.mark_agent_made(folder, caller, origin, parent, at)
         request = evolve(
             wanted.session,
             case_name=wanted.case_name,

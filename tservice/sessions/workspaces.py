@@ -5,16 +5,25 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
-from attrs import frozen
+from attrs import field, frozen
 
 from tservice.core.errors import ErrorCode, ServiceError, invalid, not_found
 from tservice.core.identity import Identity
+from tservice.core.osuser import OsUser, can_enter
+from tservice.sessions.osusers import SessionOsUsers
 
 CASE_NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
+CASES = "service-cases"
+"""Where an OS user's cases are, below its home (wire 20)."""
+
 MARKER = ".service-agent-case.json"
 """Tells that an agent had the folder made; see L{Workspaces.make_case}."""
+
+_T = TypeVar("_T")
 
 _GUIDE = """# {name}
 
@@ -31,43 +40,36 @@ The notes for agents are in CLAUDE.md.
 class Workspaces:
     """The folders of this machine.
 
+    The sessions of an account that names an OS user work wherever that user may go: the system
+    keeps them apart.  Its cases are in that user's home, and everything is looked at and made as
+    that user, so that no link leads root anywhere.
+
     @ivar cases_dir: where local cases are; in multi-user mode one folder below it per user.
     """
 
     cases_dir: Path
     home: Path
     multiuser: bool = False
+    os_users: SessionOsUsers = field(factory=SessionOsUsers)
 
     def folder(self, text: str, caller: Identity) -> str:
         """C{text} as a working directory.
 
-        @raise ServiceError: 400: not absolute, missing or no folder; 403: not the caller's.
+        @raise ServiceError: 400: not absolute, missing, no folder, or closed to the caller's OS
+            user; 403: not the caller's.
         """
-        path = Path(text)
-        if "\0" in text or not path.is_absolute():
-            raise invalid("workingDir", "must be an absolute path")
-        if not path.is_dir():
-            raise invalid("workingDir", "must be an existing folder")
-        self._check_own(path, caller)
-        return os.path.normpath(path)
+        return self._as(caller, lambda user: self._folder(text, caller, user))
 
     def default(self, caller: Identity, chosen: str | None) -> str:
         """Where a session works that does not say: C{chosen}, the user's cases, or home."""
-        if self.multiuser and not caller.admin:
-            cases = self._cases(caller)
-            cases.mkdir(parents=True, exist_ok=True)
-            return str(cases)
-        return self.folder(chosen or str(self.home), caller)
+        return self._as(caller, lambda user: self._default(caller, chosen, user))
 
     def case(self, name: str, caller: Identity) -> str:
         """The folder of a case that exists.
 
         @raise ServiceError: 400: no case name; 404: there is none.
         """
-        path = self._cases(caller) / self._check_case_name(name)
-        if not path.is_dir():
-            raise not_found(f"Case {name}")
-        return self.folder(str(path), caller)
+        return self._as(caller, lambda user: self._case(name, caller, user))
 
     def make_case(self, name: str, caller: Identity) -> tuple[str, bool]:
         """The folder of a case, made and scaffolded where it is missing.
@@ -75,41 +77,80 @@ class Workspaces:
         @return: the folder, and whether this call made it.
         @raise ServiceError: 400: no case name, or something else has it.
         """
-        path = self._cases(caller) / self._check_case_name(name)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.mkdir()
-        except FileExistsError:
-            return self.folder(str(path), caller), False
-        except OSError as error:
-            raise invalid("caseName", f"its folder cannot be made: {error.strerror}") from error
-        (path / "CLAUDE.md").write_text(_GUIDE.format(name=name), "utf-8")
-        (path / "AGENTS.md").write_text(_POINTER.format(name=name), "utf-8")
-        return self.folder(str(path), caller), True
+        return self._as(caller, lambda user: self._make_case(name, caller, user))
 
     def mark_agent_made(
-        self, folder: str, origin: str, parent_session_id: str | None, at: int
+        self, folder: str, caller: Identity, origin: str, parent_session_id: str | None, at: int
     ) -> None:
         """Note in the folder which agent had it made (wire 1.4)."""
         marker: dict[str, object] = {"version": 1, "createdAt": at, "createdBy": origin}
         if parent_session_id is not None:
             marker["parentSessionId"] = parent_session_id
-        (Path(folder) / MARKER).write_text(json.dumps(marker), "utf-8")
+        text = json.dumps(marker)
+        self._as(caller, lambda user: (Path(folder) / MARKER).write_text(text, "utf-8"))
 
-    def _cases(self, caller: Identity) -> Path:
+    # -- inside, as the caller's OS user
+
+    def _as(self, caller: Identity, work: Callable[[OsUser | None], _T]) -> _T:
+        user = self.os_users.of_caller(caller)
+        return self.os_users.users.act(user, lambda: work(user))
+
+    def _folder(self, text: str, caller: Identity, user: OsUser | None) -> str:
+        path = Path(text)
+        if "\0" in text or not path.is_absolute():
+            raise invalid("workingDir", "must be an absolute path")
+        if user is not None and not can_enter(text):
+            raise invalid("workingDir", f"must be an existing folder that {user.name} may enter")
+        if user is None and not path.is_dir():
+            raise invalid("workingDir", "must be an existing folder")
+        self._check_own(path, caller, user)
+        return os.path.normpath(path)
+
+    def _default(self, caller: Identity, chosen: str | None, user: OsUser | None) -> str:
+        if user is not None:
+            return str(user.home)
+        if self.multiuser and not caller.admin:
+            cases = self._cases(caller, user)
+            cases.mkdir(parents=True, exist_ok=True)
+            return str(cases)
+        return self._folder(chosen or str(self.home), caller, user)
+
+    def _case(self, name: str, caller: Identity, user: OsUser | None) -> str:
+        path = self._cases(caller, user) / _check_case_name(name)
+        if not can_enter(str(path)):
+            raise not_found(f"Case {name}")
+        return self._folder(str(path), caller, user)
+
+    def _make_case(self, name: str, caller: Identity, user: OsUser | None) -> tuple[str, bool]:
+        path = self._cases(caller, user) / _check_case_name(name)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.mkdir()
+            (path / "CLAUDE.md").write_text(_GUIDE.format(name=name), "utf-8")
+            (path / "AGENTS.md").write_text(_POINTER.format(name=name), "utf-8")
+        except FileExistsError:
+            return self._folder(str(path), caller, user), False
+        except OSError as error:
+            raise invalid("caseName", f"its folder cannot be made: {error.strerror}") from error
+        return self._folder(str(path), caller, user), True
+
+    def _cases(self, caller: Identity, user: OsUser | None) -> Path:
+        if user is not None:
+            return user.home / CASES
         return self.cases_dir / caller.username if self.multiuser else self.cases_dir
 
-    def _check_case_name(self, name: str) -> str:
-        if CASE_NAME.fullmatch(name) is None:
-            raise invalid("caseName", "1 to 128 letters, digits, _ and -")
-        return name
-
-    def _check_own(self, path: Path, caller: Identity) -> None:
+    def _check_own(self, path: Path, caller: Identity, user: OsUser | None) -> None:
         """Symlinks are followed first, or one in the workspace would lead out of it."""
-        if not self.multiuser or caller.admin:
+        if not self.multiuser or caller.admin or user is not None:
             return
-        own = self._cases(caller).resolve()
+        own = self._cases(caller, user).resolve()
         if not path.resolve().is_relative_to(own):
             raise ServiceError(
                 ErrorCode.FORBIDDEN, "workingDir: outside the workspace of this account"
             )
+
+
+def _check_case_name(name: str) -> str:
+    if CASE_NAME.fullmatch(name) is None:
+        raise invalid("caseName", "1 to 128 letters, digits, _ and -")
+    return name

@@ -182,9 +182,11 @@ def _accounts(
         hub=base.hub,
         revoke=revoke,
         forget=tokens.forget,
+        os_users=base.os_users.users,
         owns=lambda name: any(one.owner == name for one in ground.sessions.list()),
     )
     accounts = Accounts(AccountStore(ground.database), around)
+    base.os_users.of_account = accounts.os_user_of
     make_first_admin(accounts, config.username, config.password)
     return accounts, AccountRoutes(accounts, cookies, failures).operations()
 

@@ -41,6 +41,7 @@ def wire_agents(
             shells=PlainSources(base.reactor, clis.registry),
             home=base.home,
             environ=base.environ,
+            os_users=base.os_users.users,
         )
     )
     Closing("agents", agents.close).setServiceParent(stack)
@@ -68,6 +69,7 @@ def wire_approvals(
             home=base.home,
             local=local_zone(base.environ),
             in_thread=threads.run,
+            os_users=base.os_users.users,
         )
     )
     Closing("approvals", asked.stop).setServiceParent(stack)

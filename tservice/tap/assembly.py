@@ -158,18 +158,11 @@ def wire_metrics(
         return {(mode, status.value): number for mode, status, number in counts}
 
     metrics.gauge("sessions", "Sessions there are.", session_counts, ["mode", "status"])
-    for name, text, count in (
-        ("websockets", "WebSockets open.", lambda: sockets.count),
-        ("event_streams", "Clients of the event stream.", lambda: streams.count),
-        ("parked_waits", "Waits held open.", sessions.waiting.parked),
-        ("tunnel_up", "Whether the tunnel is up.", lambda: len(tunnel.hosts())),
-    ):
-        metrics.gauge(name, text, partial(_single, count))
+    metrics.count("websockets", "WebSockets open.", lambda: sockets.count)
+    metrics.count("event_streams", "Clients of the event stream.", lambda: streams.count)
+    metrics.count("parked_waits", "Waits held open.", sessions.waiting.parked)
+    metrics.count("tunnel_up", "Whether the tunnel is up.", lambda: len(tunnel.hosts()))
     return metrics
-
-
-def _single(count: Callable[[], int]) -> Values:
-    return {(): count()}
 
 
 def give_up(reactor: Any) -> None:

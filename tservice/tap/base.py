@@ -12,6 +12,7 @@ from tservice.core.config import Config
 from tservice.core.endpoints import ListenAddress
 from tservice.core.events import EventHub
 from tservice.core.redact import Redactor
+from tservice.tap.osusers import OsUserParts, wire_os_users
 
 
 @frozen(kw_only=True)
@@ -29,3 +30,8 @@ class Base:
     home: Path
     redactor: Redactor
     hub: EventHub = field(factory=EventHub)
+    os_users: OsUserParts = field(init=False)
+
+    @os_users.default
+    def _wire_os_users(self) -> OsUserParts:
+        return wire_os_users(self.config.data_dir, self.environ, self.redactor.register)

@@ -25,7 +25,12 @@ def wire_cron(
 ) -> CronService:
     """Scheduled jobs; not started yet."""
     base, config = ground.base, ground.base.config
-    workspaces = Workspaces(cases_dir=config.cases_dir, home=base.home, multiuser=config.multiuser)
+    workspaces = Workspaces(
+        cases_dir=config.cases_dir,
+        home=base.home,
+        multiuser=config.multiuser,
+        os_users=base.os_users.for_sessions(),
+    )
 
     def identity(owner: str | None) -> Identity | None:
         """Without accounts there is one user, whose jobs all of them are."""
@@ -51,6 +56,7 @@ def wire_cron(
             identity=identity,
             known=lambda owner: accounts is not None and accounts.known(owner),
             multiuser=config.multiuser,
+            os_users=base.os_users.users,
         )
     )
     Closing("cron", cron.stop).setServiceParent(stack)

@@ -15,7 +15,6 @@ from tservice.core.identity import Identity
 from tservice.core.stack import Closing, ServiceStack
 from tservice.core.threads import IThreads
 from tservice.cron.routes import CronRoutes
-from tservice.cron.service import CronService
 from tservice.doctor.build import Doctor, build_doctor
 from tservice.git.build import Git, build_git
 from tservice.http.metrics import Metrics
@@ -54,7 +53,9 @@ def wire_features(
 ) -> Features:
     """Everything that stands around the sessions."""
     base, database, sessions = ground.base, ground.database, ground.sessions
+    git = wire_git(base, ground.threads, sessions, stack)
     webhooks = wire_webhooks(base, database, settings, sessions, stack)
+    doctor = wire_doctor(base, clis, stack)
     cron = wire_cron(ground, accounts, agents, clis, stack)
 
     def start() -> None:
@@ -63,24 +64,27 @@ def wire_features(
         cron.start()
         ground.tunnel.keep(settings.get().tunnel_enabled)
 
+    def measure(metrics: Metrics) -> None:
+        metrics.gauge("cron_jobs", "Scheduled jobs there are.", cron.job_counts, ["enabled"])
+        metrics.gauge("cron_runs", "Runs of jobs that are kept.", cron.run_counts, ["status"])
+        metrics.count("git_processes", "Git processes running.", lambda: git.runner.running)
+        waiting = webhooks.service.waiting
+        metrics.count("webhook_waiting", "Messages waiting for delivery.", waiting)
+        children = doctor.service
+        metrics.count("doctor_processes", "Doctor's children running.", lambda: children.running)
+
     return Features(
         operations=[
-            *wire_git(base, ground.threads, sessions, stack).operations(),
+            *git.operations(),
             *webhooks.operations(),
-            *wire_doctor(base, clis, stack).operations(),
+            *doctor.operations(),
             *wire_push(base, database, settings, ground.threads, sessions, accounts, stack),
             *CronRoutes(cron).operations(),
         ],
         start=start,
         cron_jobs=lambda caller: len(cron.jobs(caller)),
-        measure=lambda metrics: measure_cron(cron, metrics),
+        measure=measure,
     )
-
-
-def measure_cron(cron: CronService, metrics: Metrics) -> None:
-    """What the metrics tell of scheduled jobs."""
-    metrics.gauge("cron_jobs", "Scheduled jobs there are.", cron.job_counts, ["enabled"])
-    metrics.gauge("cron_runs", "Runs of jobs that are kept.", cron.run_counts, ["status"])
 
 
 def wire_git(base: Base, threads: IThreads, sessions: SessionService, stack: ServiceStack) -> Git:
@@ -94,6 +98,7 @@ def wire_git(base: Base, threads: IThreads, sessions: SessionService, stack: Ser
         euid=os.geteuid(),
         sessions=sessions,
         redactor=base.redactor,
+        os_users=base.os_users.users,
     )
     Closing("git", git.stop).setServiceParent(stack)
     return git

@@ -44,6 +44,7 @@ def wire_clis(base: Base, settings: SettingsService, stack: ServiceStack) -> Cli
         home=base.home,
         settings=settings,
         hub=base.hub,
+        os_users=base.os_users.users,
     )
     Closing("installs", clis.service.stop).setServiceParent(stack)
     return clis
@@ -66,6 +67,7 @@ def wire_mux(base: Base, stack: ServiceStack) -> TmuxMultiplexer:
         token=lambda: secrets.token_hex(8),
         python=sys.executable,
         capacity=base.config.output_ring,
+        others=base.os_users.quarters(tmux),
     )
     Closing("panes", lambda: Deferred.fromCoroutine(mux.close())).setServiceParent(stack)
     return mux

@@ -79,6 +79,7 @@ def wire_sessions(
             activity=agents.agents,
             gate=agents.gate,
             preparation=agents.preparation,
+            os_users=base.os_users.for_sessions(),
         )
     )
     Closing("sessions", service.close).setServiceParent(stack)

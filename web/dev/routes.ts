@@ -1,6 +1,7 @@
 /** The mock's HTTP answers, as far as the page asks. */
 import type { IncomingMessage } from "node:http";
 import type { NewSessionBody } from "../src/api/types.ts";
+import { DOCTOR, GIT_DIFF, gitStatus, WEBHOOK } from "./around.ts";
 import { Refused } from "./refused.ts";
 import { CLIS, type MockState } from "./state.ts";
 
@@ -71,6 +72,8 @@ function ofSession(state: MockState, call: Call): unknown {
     session.update({ autoResume: { ...session.record.autoResume, enabled: body["enabled"] === true } });
     return session.record.autoResume;
   }
+  if (part === "git-status") return gitStatus(session.record.workingDir);
+  if (part === "git-diff") return GIT_DIFF;
   if (part === "search") return search(session.capture(), query.get("q") ?? "");
   if (part === "terminal") {
     const { cols: captureCols, rows: captureRows } = session.record;
@@ -117,6 +120,8 @@ export function answer(state: MockState, call: Call): unknown {
   }
   if (what === "approvals") return state.approvals.route(call.method, call.path, call.body);
   if (what === "cron") return state.cron.route(call.method, call.path, call.body);
+  if (what === "webhook" && call.method === "GET") return WEBHOOK;
+  if (what === "doctor") return DOCTOR;
   if (what === "push") return push(state, call);
   if (what === "logout") return {};
   throw new Refused(404, "NOT_FOUND", `Route ${call.method} /${call.path.join("/")} not found`);

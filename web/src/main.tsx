@@ -6,6 +6,7 @@ import { followAgents } from "./agents/state.ts";
 import { followApprovals } from "./approvals/state.ts";
 import { followMe } from "./auth/me.ts";
 import { startAuth } from "./auth/state.ts";
+import { followGit } from "./git/follow.ts";
 import { startNotifications } from "./notifications/start.ts";
 import { followPrompts } from "./prompt/state.ts";
 import { startPrefs } from "./settings/prefs.ts";
@@ -31,6 +32,7 @@ followService();
 followApprovals();
 followAgents();
 followPrompts();
+followGit();
 startNotifications();
 startStream();
 

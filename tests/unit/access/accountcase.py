@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from pathlib import Path
 from typing import Any, TypeVar
 
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.unit.osuserworld import OsUserWorld
 from tservice.access.accounts import Accounts, Surroundings
 from tservice.access.accountstore import AccountStore
 from tservice.access.hashing import Hasher
@@ -40,6 +42,7 @@ class AccountCase(SynchronousTestCase):
         self.revoked: list[str] = []
         self.forgotten: list[str] = []
         self.owners: set[str] = set()
+        self.os_users = OsUserWorld(Path(self.mktemp()))
         self.events: list[Event] = []
         self.hub = EventHub()
         self.hub.subscribe(self.events.append)
@@ -57,6 +60,7 @@ class AccountCase(SynchronousTestCase):
             revoke=self.revoke,
             forget=self.forgotten.append,
             owns=self.owners.__contains__,
+            os_users=self.os_users.users,
         )
         return Accounts(AccountStore(self.database), around)
 

@@ -33,8 +33,8 @@ class AccountRouteTests(SynchronousTestCase):
         self.assertEqual(["ann", "bob", "flag", "root"], sorted(names))
         self.assertNotIn("argon2", json.dumps(found))
         self.assertEqual(
-            ["canBypassPermissions", "createdAt", "enabled", "mustChangePassword", "role",
-             "username"],
+            ["canBypassPermissions", "createdAt", "enabled", "mustChangePassword", "osUser",
+             "role", "username"],
             sorted(found["users"][0]),
         )  # fmt: skip
 

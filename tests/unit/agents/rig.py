@@ -75,6 +75,7 @@ class AgentMachine(Machine):
                 shells=PlainSources(self.clock, self.clis),
                 home=self.home,
                 environ={"HOME": str(self.home)},
+                os_users=self.os_users.users,
             )
         )
         self.sessions = build_sessions(
@@ -94,6 +95,7 @@ class AgentMachine(Machine):
                 activity=self.agents.agents,
                 gate=self.agents.gate,
                 preparation=self.agents.preparation,
+                os_users=self.os_users.for_sessions(),
             )
         )
 

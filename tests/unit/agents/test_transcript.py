@@ -20,6 +20,7 @@ from tservice.agents import transcript_reader
 from tservice.agents.history import History
 from tservice.agents.transcript import Transcripts, TranscriptStore
 from tservice.agents.transcript_files import TranscriptFiles
+from tservice.agents.transcript_homes import Homes
 from tservice.agents.transcript_model import title_of
 from tservice.agents.transcript_reader import Place, lines, read_on
 from tservice.agents.transcript_routes import TranscriptRoutes
@@ -209,8 +210,9 @@ class ServiceTests(ApprovalCase):
     def setUp(self) -> None:
         super().setUp()
         self.files = TranscriptFiles.of_home(self.machine.home)
+        self.homes = Homes(own=self.files)
         self.open_transcripts()
-        self.history = History(self.sessions, self.files, at_once)
+        self.history = History(self.sessions, self.homes, at_once)
         self.api = Api(
             TranscriptRoutes(self.transcripts, self.history).operations(), clock=self.clock
         )
@@ -218,7 +220,7 @@ class ServiceTests(ApprovalCase):
     def open_transcripts(self) -> None:
         store = TranscriptStore(self.machine.database)
         self.transcripts = Transcripts(
-            self.sessions, self.agents.agents, self.files, store, at_once
+            self.sessions, self.agents.agents, self.homes, store, at_once
         )
         self.transcripts.start(self.machine.hub)
         self.addCleanup(self.transcripts.stop)

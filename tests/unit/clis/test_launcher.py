@@ -9,6 +9,8 @@ from twisted.trial.unittest import SynchronousTestCase
 from zope.interface.verify import verifyObject
 
 from tests.unit.clis.fakes import FakeSettings, make_program, request
+from tests.unit.osuserworld import OsUserWorld
+from tservice.clis.guests import Guests
 from tservice.clis.interfaces import ICliRegistry
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.lookup import BinaryLookup
@@ -148,3 +150,65 @@ class LaunchTests(SynchronousTestCase):
             self.environ["SHELL"] = shell
             plan = self.make().launch(request("shell"))
             self.assertEqual((str(runs), "-l"), plan.argv, shell)
+
+
+class OsUserTests(SynchronousTestCase):
+    """What an OS user's pane runs."""
+
+    def setUp(self) -> None:
+        folder = Path(self.mktemp()).absolute()
+        self.world = OsUserWorld(folder)
+        self.user = self.world.add("ann", 1001, str(folder / "home-ann/bin/zsh"))
+        self.bin = folder / "bin"
+        self.environ = {"PATH": str(self.bin), "HOME": "/root", "ANTHROPIC_API_KEY": "roots",
+                        "HTTPS_PROXY": "p", "IS_SANDBOX": "0"}  # fmt: skip
+        make_program(self.bin, "bash")
+        make_program(self.bin, "claude")
+
+    def registry(self, *, guests: bool = True) -> CliRegistry:
+        found = Guests(Clock(), self.environ, self.world.users)
+        registry = CliRegistry(
+            settings=FakeSettings(),
+            lookup=BinaryLookup(Clock(), self.environ, Path("/nowhere")),
+            environ=self.environ,
+            pane_env=("HTTPS_PROXY",),
+            root=True,
+            guests=found if guests else None,
+        )
+        registry.use(merge_registry(stock_entries(), {}))
+        return registry
+
+    def test_environment(self) -> None:
+        plan = self.registry().launch(request("primary", os_user=self.user))
+        self.assertNotIn("ANTHROPIC_API_KEY", plan.env)
+        self.assertEqual(
+            ("ann", str(self.user.home), "p"),
+            (plan.env["USER"], plan.env["HOME"], plan.env["HTTPS_PROXY"]),
+        )
+        self.assertEqual({"ann"}, set(self.world.acted))
+
+    def test_found_on_the_users_paths(self) -> None:
+        own = make_program(self.user.home / ".local/bin", "codex")
+        plan = self.registry().launch(request("codex", os_user=self.user))
+        self.assertEqual(str(own), plan.argv[0])
+        error = self.assertRaises(ServiceError, self.registry().launch, request("codex"))
+        self.assertIn("is not installed", error.message)
+
+    def test_the_users_shell(self) -> None:
+        plan = self.registry().launch(request("shell", os_user=self.user))
+        self.assertEqual(str(self.bin / "bash"), plan.argv[0])
+        shell = make_program(self.user.home / "bin", "zsh")
+        plan = self.registry().launch(request("shell", os_user=self.user))
+        self.assertEqual(str(shell), plan.argv[0])
+
+    def test_not_root(self) -> None:
+        """What root may not, an OS user may."""
+        for user, mode in ((None, "default"), (self.user, "bypassPermissions")):
+            plan = self.registry().launch(request("primary", os_user=user))
+            self.assertEqual(mode, plan.params["permissionMode"])
+
+    def test_where_there_are_none(self) -> None:
+        error = self.assertRaises(
+            ServiceError, self.registry(guests=False).launch, request("shell", os_user=self.user)
+        )
+        self.assertIn("osUser: panes can only run as the service's own user", error.message)

@@ -7,9 +7,11 @@ from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import Any
 
+from zope.interface import implementer
+
 from tests.unit.agents.rig import AgentCase
 from tests.unit.sessions.rig import ADMIN, begin
-from tservice.audit.interfaces import Entry
+from tservice.audit.interfaces import Entry, IAuditLog
 from tservice.core.identity import Identity
 from tservice.core.threads import NoThreads
 from tservice.cron.build import Surroundings, build_cron
@@ -20,6 +22,7 @@ from tservice.sessions.workspaces import Workspaces
 DAY = 86_400
 
 
+@implementer(IAuditLog)
 class AuditLog:
     """Keeps entries in a list."""
 
@@ -57,7 +60,12 @@ class CronCase(AgentCase):
         """Make the service; it begins at once."""
         machine = self.machine
         cases = machine.config.cases_dir
-        workspaces = Workspaces(cases_dir=cases, home=machine.home, multiuser=self.multiuser)
+        workspaces = Workspaces(
+            cases_dir=cases,
+            home=machine.home,
+            multiuser=self.multiuser,
+            os_users=machine.os_users.for_sessions(),
+        )
         self.cron: CronService = build_cron(
             Surroundings(
                 reactor=machine.clock,
@@ -76,6 +84,7 @@ class CronCase(AgentCase):
                 identity=self.identity,
                 known=lambda name: name in self.accounts,
                 multiuser=self.multiuser,
+                os_users=machine.os_users.users,
             )
         )
         self.cron.start()
@@ -127,7 +136,7 @@ class CronCase(AgentCase):
         return [run.status.value for run in self.runs(job)]
 
     def run_by_hand(self, job: Job) -> tuple[Run, int]:
-        return self.successResultOf(begin(self.cron.run_now(job.id, ADMIN)))  # type: ignore[no-any-return]
+        return self.successResultOf(begin(self.cron.run_now(job.id, ADMIN)))
 
     def typed(self, run: Run) -> str:
         """What the run's session was given."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.unit.agents.rig import COMPOSER, PERMISSION, TRUST
 from tests.unit.cron.rig import CronCase
 from tests.unit.sessions.rig import ADMIN
@@ -11,7 +13,7 @@ from tservice.cron.model import PROMPT_FILE_BYTES, Job, PromptMode, Run, RunStat
 class ReadinessTests(CronCase):
     """Jobs of the primary agent."""
 
-    def begin(self, **fields: object) -> tuple[Job, Run]:
+    def begin(self, **fields: Any) -> tuple[Job, Run]:
         job = self.make(agent_type="primary", **fields)
         run, _ = self.run_by_hand(job)
         self.assertEqual(RunStatus.SESSION_STARTED, run.status)

@@ -323,8 +323,8 @@ class RestartTests(CronCase):
     def restart_before(self, run: Run) -> None:
         """As if the service had been killed before the run was told of its session."""
         self.machine.crash()
-        bare = {"session_id": None, "session_name": None, "delivery": None}
-        self.cron._book.store.save((), [evolve(run, status=RunStatus.CREATED, **bare)])
+        bare = evolve(run, status=RunStatus.CREATED, session_id=None, delivery=None)
+        self.cron._book.store.save((), [bare])
         self.machine.restart()
         self.boot()
 

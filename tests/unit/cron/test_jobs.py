@@ -68,10 +68,10 @@ class FieldTests(JobCase):
             ScheduleType.CRON: ["cronExpression"],
         }
         for kind, (first, *_) in need.items():
-            bare = {"schedule_type": kind, "interval_minutes": None}
+            bare: dict[str, Any] = {"schedule_type": kind, "interval_minutes": None}
             self.refused(ErrorCode.INVALID_INPUT, f"{first}: is required", **bare)
         self.refused(ErrorCode.INVALID_INPUT, "promptText: is required", prompt_text=None)
-        by_file = {"prompt_mode": PromptMode.FILE}
+        by_file: dict[str, Any] = {"prompt_mode": PromptMode.FILE}
         self.refused(ErrorCode.INVALID_INPUT, "promptFilePath: is required", **by_file)
 
     def test_once_must_be_ahead(self) -> None:
@@ -105,8 +105,8 @@ class FieldTests(JobCase):
             (str(self.work), "inside"),
             (f"{self.work}-other/x", "inside"),
         ):
-            by_file = {"prompt_mode": PromptMode.FILE, "prompt_file_path": path}
-            self.refused(ErrorCode.INVALID_INPUT, f"promptFilePath: must be {part}", **by_file)
+            more: dict[str, Any] = {"prompt_mode": PromptMode.FILE, "prompt_file_path": path}
+            self.refused(ErrorCode.INVALID_INPUT, f"promptFilePath: must be {part}", **more)
 
     def test_agents(self) -> None:
         self.refused(ErrorCode.INVALID_INPUT, "agentType: must be one of", agent_type="emacs")
@@ -115,7 +115,7 @@ class FieldTests(JobCase):
         )
 
     def test_a_bad_expression(self) -> None:
-        bad = {"schedule_type": ScheduleType.CRON, "cron_expression": "0 0 31 2 *"}
+        bad: dict[str, Any] = {"schedule_type": ScheduleType.CRON, "cron_expression": "0 0 31 2 *"}
         self.refused(ErrorCode.INVALID_INPUT, "cronExpression: never fires", **bad)
 
     def test_hundred_jobs(self) -> None:

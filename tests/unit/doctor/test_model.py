@@ -26,6 +26,7 @@ from tservice.doctor.model import (
     Category,
     Row,
     Status,
+    dotted,
     fails,
     is_older,
     numbers,
@@ -91,7 +92,9 @@ class VersionTests(SynchronousTestCase):
         old = judge(tmux, "/x/tmux", "3.1", "apt")
         self.assertEqual("sudo apt-get install tmux", old.install_hint)
         curl = next(tool for tool in TOOLS if tool.id == "curl")
-        self.assertIs(Status.OK, judge(curl, "/x/curl", None, None).status)
+        found = judge(curl, "/x/curl", None, None)
+        self.assertIs(Status.OK, found.status)
+        self.assertEqual((dotted(tmux.least or ()), None), (old.needed, found.needed))
 
     def test_the_floor_of_python_is_the_packages(self) -> None:
         setup = (Path(__file__).resolve().parents[3] / "setup.cfg").read_text()

@@ -78,6 +78,7 @@ def branch(root: Path, *, born: bool) -> dict[str, Any]:
     return {
         "branch": name or None,
         "detached": not name,
+        "commit": git(root, "rev-parse", "HEAD").decode().strip() if born else None,
         "upstream": upstream or None,
         "ahead": ahead,
         "behind": behind,

@@ -100,11 +100,13 @@ class StatusParserTests(SynchronousTestCase):
         head = tree.head
         self.assertEqual(("main", False, False), (head.branch, head.detached, head.unborn))
         self.assertEqual(("origin/main", 3, 4), (head.upstream, head.ahead, head.behind))
+        self.assertEqual(HASH.decode(), head.commit)
         self.assertEqual(5, tree.counts.stashes)
 
     def test_detached_and_unborn(self) -> None:
         head = parse(b"# branch.oid (initial)\0# branch.head (detached)\0").finish().head
         self.assertEqual((None, True, True), (head.branch, head.detached, head.unborn))
+        self.assertIsNone(head.commit)
 
     def test_lists_are_bounded_and_counts_exact(self) -> None:
         data = b"".join(b"? %d\0" % number for number in range(5 * MOST_FILES))

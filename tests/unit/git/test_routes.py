@@ -181,7 +181,7 @@ class BuildTests(SynchronousTestCase):
     def test_containers_of_both_kinds(self) -> None:
         """Those of sessions, and those that nobody works in now."""
         git = self.build()
-        self.assertEqual({"/c", "/more"}, set(git.service._containers()))
+        self.assertEqual({"/c", "/more"}, set(git.service._own._containers()))
 
     def test_answer_has_the_documented_form(self) -> None:
         git = self.build()

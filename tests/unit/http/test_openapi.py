@@ -218,15 +218,15 @@ class MetricsTests(SynchronousTestCase):
     def test_gauges_are_asked_when_read(self) -> None:
         sessions: dict[tuple[str, ...], float] = {}
         self.metrics.gauge("sessions", "Sessions.", lambda: sessions, ["mode", "status"])
-        self.metrics.gauge("streams", "Streams.", lambda: {(): 7})
+        self.metrics.count("streams", "Streams.", lambda: 7)
         sessions["shell", "idle"] = 2
         lines = self.lines()
         self.assertIn('tservice_sessions{mode="shell",status="idle"} 2.0', lines)
         self.assertIn("tservice_streams 7.0", lines)
 
     def test_a_name_is_given_once(self) -> None:
-        self.metrics.gauge("streams", "Streams.", dict)
-        self.assertRaises(ValueError, self.metrics.gauge, "streams", "Streams.", dict)
+        self.metrics.gauge("streams", "Streams.", dict, ())
+        self.assertRaises(ValueError, self.metrics.gauge, "streams", "Streams.", dict, ())
 
     def test_registries_are_apart(self) -> None:
         Metrics()

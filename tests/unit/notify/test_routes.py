@@ -6,12 +6,13 @@ import json
 import stat
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.internet.defer import Deferred
 
 from tests.unit.http.driver import Api, head, parse
 from tests.unit.notify.rig import ON, URL, FakePost, NotifyCase
+from tservice.core.events import Audience, Event
 from tservice.core.outbound import Fault
 from tservice.http.operations import Access
 
@@ -59,6 +60,21 @@ class ConfigTests(RouteCase):
         self.assertEqual(ON, json.loads(self.file.read_text()))
         self.assertEqual("[redacted]", self.redactor.clean(URL))
         self.assertNotIn("s3cr3t", repr(self.service.get()))
+
+    def test_administrators_are_told_without_the_url(self) -> None:
+        heard: list[Event] = []
+        self.hub.subscribe(heard.append)
+        self.put(**ON)
+        [event] = heard
+        self.assertEqual(("webhook:changed", Audience.ADMINS), (event.name, event.audience))
+        self.assertEqual(self.api.get("/api/webhook").data, event.data)
+        self.assertNotIn("s3cr3t", repr(event))
+
+    def test_a_refused_change_is_told_to_nobody(self) -> None:
+        heard: list[Event] = []
+        self.hub.subscribe(heard.append)
+        self.put(url="ftp://x")
+        self.assertEqual([], heard)
 
     def test_kept_over_a_restart(self) -> None:
         self.put(**ON)
@@ -169,6 +185,7 @@ class TestTests(RouteCase):
         self.begin_test()
         self.assertEqual(11, len(self.post.requests))
 
+    @settings(deadline=None)
     @given(st.sampled_from([*Fault, 302, 400, 500]), st.text("abcdef", min_size=8, max_size=40))
     def test_no_answer_holds_the_url(self, outcome: Any, word: str) -> None:
         secret = f"zq{word}qz"

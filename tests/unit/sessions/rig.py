@@ -17,6 +17,8 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
+from tests.unit.osuserworld import OsUserWorld
+from tservice.clis.guests import Guests
 from tservice.clis.interfaces import ICliRegistry
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.lookup import BinaryLookup
@@ -93,6 +95,7 @@ class Machine:
         self.renice = ReniceLog()
         self.config = config or Config(cases_dir=folder / "cases")
         self.gate = gate or OpenGate()
+        self.os_users = OsUserWorld(folder)
         self.random = random.Random(1)
         self.install("bash", "claude", "codex", "gemini")
         self.events: list[Event] = []
@@ -128,6 +131,7 @@ class Machine:
                 random_bytes=self.random.randbytes,
                 set_priority=self.renice,
                 gate=self.gate,
+                os_users=self.os_users.for_sessions(),
             )
         )
 
@@ -157,7 +161,10 @@ class Machine:
     def _clis(self) -> ICliRegistry:
         environ = {"PATH": str(self.folder / "bin"), "HOME": str(self.home), "LANG": "C.UTF-8"}
         lookup = BinaryLookup(self.clock, environ, self.home)
-        registry = CliRegistry(settings=self.settings, lookup=lookup, environ=environ)
+        guests = Guests(self.clock, environ, self.os_users.users)
+        registry = CliRegistry(
+            settings=self.settings, lookup=lookup, environ=environ, guests=guests
+        )
         registry.use(merge_registry(stock_entries(), {}))
         return registry
 

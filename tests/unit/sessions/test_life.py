@@ -384,7 +384,7 @@ class QuickStartTests(SessionCase):
         spaces = self.sessions._parts.quick._workspaces
         folder, made = spaces.make_case("w1", ADMIN)
         self.assertTrue(made)
-        spaces.mark_agent_made(folder, "claude", None, 5)
+        spaces.mark_agent_made(folder, ADMIN, "claude", None, 5)
         marker = json.loads((Path(folder) / ".service-agent-case.json").read_text())
         self.assertEqual({"version": 1, "createdAt": 5, "createdBy": "claude"}, marker)
         self.assertEqual((folder, False), spaces.make_case("w1", ADMIN))

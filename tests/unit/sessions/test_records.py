@@ -5,6 +5,7 @@ from __future__ import annotations
 from attrs import evolve
 from twisted.trial.unittest import SynchronousTestCase
 
+from tservice.core.osuser import OsUserId
 from tservice.sessions.answer_routes import SessionAnswer
 from tservice.sessions.model import (
     AutoClear,
@@ -71,6 +72,7 @@ FULL = evolve(
     location=Location.REMOTE,
     remote=Remote(host_id="h", name="n", owned=False),
     container=Container(host_id="h", name="n"),
+    os_user=OsUserId(name="ann", uid=1001),
     hooks_available=True,
     statusline_telemetry=True,
 )

@@ -10,6 +10,7 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
+from tservice.core.osuser import OsUser
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
     IMultiplexer,
@@ -21,6 +22,7 @@ from tservice.mux.outputlog import OutputLog
 from tservice.mux.tmux.client import ControlClient, Refused
 from tservice.mux.tmux.control import Block
 from tservice.mux.tmux.pane import TmuxPane
+from tservice.mux.tmux.quarters import IOsUserQuarters, Quarters
 from tservice.mux.tmux.server import Server
 from tservice.mux.tmux.sockets import SocketFolder
 from tservice.mux.transport import ITransport, Reach
@@ -31,6 +33,7 @@ class TmuxMultiplexer:
     """Starts, finds and lets go of panes.
 
     @param processes: starts clients; a reactor, like C{clock}.
+    @param others: where panes that run as another user live; C{None}: there are none.
     @param token: a fresh unguessable word of letters and digits at each call; names a pane's
         keeper and the epoch of a log.
     @param python: absolute path of the interpreter that runs the keeper.
@@ -49,13 +52,13 @@ class TmuxMultiplexer:
         token: Callable[[], str],
         python: str,
         capacity: int,
+        others: IOsUserQuarters | None = None,
     ) -> None:
         self._clock = clock
         self._processes = processes
-        self._transport = transport
-        self._folder = folder
+        self._own = Quarters(transport=transport, folder=folder, python=python)
+        self._others = others
         self._token = token
-        self._python = python
         self._capacity = capacity
         self._panes: dict[str, TmuxPane] = {}
         # A server that stands still finds all who came meanwhile when it wakes, and tmux 3.3a
@@ -67,11 +70,12 @@ class TmuxMultiplexer:
 
         @raise MuxError: the program or its folder is missing, or a server of that session runs.
         """
-        self._folder.prepare()
-        server = self._server(spec.session_id)
+        quarters = self._quarters(spec.os_user)
+        quarters.folder.prepare()
+        server = self._server(spec.session_id, quarters)
         if server.reach() is not Reach.GONE:
             raise MuxError(f"session {spec.session_id} still has a tmux server")
-        server.path.unlink(missing_ok=True)
+        server.clear()
         pane, token = self._pane(spec.session_id, server), self._token().encode()
         client = pane.link.new_client()
         server.start(client, spec, token)
@@ -85,12 +89,13 @@ class TmuxMultiplexer:
         await self._hold(pane)
         return pane
 
-    async def adopt(self, session_id: str) -> TmuxPane | None:
+    async def adopt(self, session_id: str, os_user: OsUser | None = None) -> TmuxPane | None:
         """Take up what runs there.  A socket on which nobody listens is removed.
 
         @raise MuxTimeout: a server is there but does not answer.
         """
-        pane, client = self._waiting(session_id) or self._attach(session_id)
+        server = self._server(session_id, self._quarters(os_user))
+        pane, client = self._waiting(session_id) or self._attach(session_id, server)
         if pane is None or client is None:
             return None
         try:
@@ -99,7 +104,7 @@ class TmuxMultiplexer:
             self._attaching[session_id] = (pane, client)
             raise
         except Refused:
-            if self._server(session_id).reach() is Reach.GONE:
+            if server.reach() is Reach.GONE:
                 return None
             raise
         try:
@@ -114,11 +119,12 @@ class TmuxMultiplexer:
         found = self._attaching.pop(session_id, None)
         return None if found is None or found[1].ended else found
 
-    def _attach(self, session_id: str) -> tuple[TmuxPane, ControlClient] | tuple[None, None]:
-        server = self._server(session_id)
+    def _attach(
+        self, session_id: str, server: Server
+    ) -> tuple[TmuxPane, ControlClient] | tuple[None, None]:
         reach = server.reach()
         if reach is Reach.GONE:
-            server.path.unlink(missing_ok=True)
+            server.clear()
             return None, None
         if reach is Reach.UNKNOWN:
             raise MuxTimeout(f"the tmux server of {session_id} cannot be reached")
@@ -128,7 +134,8 @@ class TmuxMultiplexer:
         return pane, client
 
     def found(self) -> frozenset[str]:
-        return self._folder.found()
+        own = self._own.folder.found()
+        return own if self._others is None else own | self._others.found()
 
     async def close(self) -> None:
         panes, self._panes = self._panes, {}
@@ -137,9 +144,15 @@ class TmuxMultiplexer:
             client.kill()
         await gatherResults([Deferred.fromCoroutine(pane.let_go()) for pane in panes.values()])
 
-    def _server(self, session_id: str) -> Server:
-        path = self._folder.socket(session_id)
-        return Server(self._clock, self._processes, self._transport, path, self._python)
+    def _quarters(self, os_user: OsUser | None) -> Quarters:
+        if os_user is None:
+            return self._own
+        if self._others is None:
+            raise MuxError("panes can only run as the service's own user")
+        return self._others.of(os_user)
+
+    def _server(self, session_id: str, quarters: Quarters) -> Server:
+        return Server(self._clock, self._processes, quarters, session_id)
 
     def _pane(self, session_id: str, server: Server) -> TmuxPane:
         log = OutputLog(self._capacity, self._token())

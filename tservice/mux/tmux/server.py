@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
+from typing import Any
 
 from twisted.internet.defer import Deferred
 from twisted.internet.error import ProcessExitedAlready
@@ -18,10 +18,8 @@ from tservice.mux.interface import COMMAND_TIMEOUT, MuxError, MuxTimeout, PaneSp
 from tservice.mux.tmux import keeper
 from tservice.mux.tmux.client import ControlClient
 from tservice.mux.tmux.link import Link
-from tservice.mux.transport import IHeldProcess, ITransport, Reach
-
-CONFIGURATION = Path(__file__).with_name("tmux.conf")
-KEEPER = Path(keeper.__file__)
+from tservice.mux.tmux.quarters import Quarters
+from tservice.mux.transport import IHeldProcess, Reach
 
 DEFAULT_TERMINAL = "screen-256color"
 """C{TERM} of a pane whose environment names none; every system's terminfo has it."""
@@ -43,35 +41,54 @@ class Server:
 
     @param clock: time.
     @param processes: starts the clients.
-    @param python: the interpreter that runs the keeper.
+    @param quarters: as whom it runs, and by which files.
+    @ivar path: its socket.
     """
 
     def __init__(
         self,
         clock: IReactorTime,
         processes: IReactorProcess,
-        transport: ITransport,
-        path: Path,
-        python: str,
+        quarters: Quarters,
+        session_id: str,
     ) -> None:
-        self.path = path
+        self.path = quarters.folder.socket(session_id)
+        self._session_id = session_id
         self._clock = clock
         self._processes = processes
-        self._transport = transport
-        self._python = python
+        self._quarters = quarters
+        self._transport = quarters.transport
 
     def reach(self) -> Reach:
         """Whether it listens."""
         return self._transport.reach(self.path)
 
+    def clear(self) -> None:
+        """Remove the socket of a server that is gone.
+
+        @raise MuxError: it cannot be removed.
+        """
+        self._quarters.folder.clear(self._session_id)
+
     def start(self, client: ControlClient, spec: PaneSpec, token: bytes) -> None:
         """Start the server, with C{client} attached from the first byte on."""
         size = ("-x", str(spec.cols), "-y", str(spec.rows))
-        program = (self._python, "-I", "-S", str(KEEPER))
+        quarters = self._quarters
+        program = (quarters.python, "-I", "-S", str(quarters.keeper))
         self._client(
             client,
-            ("-f", str(CONFIGURATION), "-C", "new-session", *size, "-c", "/", "--", *program),
-            environment(spec, token),
+            (
+                "-f",
+                str(quarters.configuration),
+                "-C",
+                "new-session",
+                *size,
+                "-c",
+                "/",
+                "--",
+                *program,
+            ),
+            environment(spec, token, foreign=quarters.foreign),
         )
 
     def attach(self, client: ControlClient) -> None:
@@ -96,7 +113,7 @@ class Server:
         link.expect_end(True)
         try:
             await self._end_server(link)
-            self.path.unlink(missing_ok=True)
+            self.clear()
             await self._end_process(held)
         finally:
             link.expect_end(False)
@@ -124,7 +141,7 @@ class Server:
         null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
         try:
             files = dict.fromkeys((0, 1, 2), null)
-            self._processes.spawnProcess(protocol, argv[0], argv, {}, "/", childFDs=files)
+            self._spawn(protocol, argv, {}, childFDs=files)
         finally:
             os.close(null)
         timer = self._clock.callLater(COMMAND_TIMEOUT, protocol.kill)
@@ -157,7 +174,21 @@ class Server:
         self, client: ControlClient, arguments: tuple[str, ...], env: Mapping[bytes, bytes]
     ) -> None:
         argv = self._transport.argv("-u", "-S", str(self.path), *arguments)
-        self._processes.spawnProcess(client, argv[0], argv, env, "/")
+        self._spawn(client, argv, env)
+
+    def _spawn(
+        self,
+        protocol: ProcessProtocol,
+        argv: list[str],
+        env: Mapping[bytes, bytes],
+        **more: Any,
+    ) -> None:
+        """@raise MuxError: the system refuses."""
+        try:
+            with self._quarters.apart():
+                self._processes.spawnProcess(protocol, argv[0], argv, env, "/", **more)
+        except OSError as error:
+            raise MuxError(f"{argv[0]} cannot be started: {error.strerror}") from error
 
 
 class _Run(ProcessProtocol):
@@ -179,9 +210,11 @@ class _Run(ProcessProtocol):
             self.ended.callback(None)
 
 
-def environment(spec: PaneSpec, token: bytes) -> dict[bytes, bytes]:
+def environment(spec: PaneSpec, token: bytes, *, foreign: bool = False) -> dict[bytes, bytes]:
     """The server's environment: the pane's own, and what the keeper takes out of it again.
 
+    @param foreign: every variable comes to the keeper under a name that means nothing to anybody
+        on the way.
     @raise MuxError: a name or a value that no environment can hold.
     """
     own = {os.fsencode(name): os.fsencode(value) for name, value in spec.env.items()}
@@ -189,9 +222,12 @@ def environment(spec: PaneSpec, token: bytes) -> dict[bytes, bytes]:
     added = {b"TOKEN": token, b"CWD": os.fsencode(spec.cwd), b"TERM": term}
     added[b"HISTORY"] = b"%d" % spec.history_limit
     added |= {b"ARG%d" % at: os.fsencode(word) for at, word in enumerate(spec.argv)}
-    added |= {b"ENV_" + name: own[name] for name in keeper.OVERWRITTEN if name in own}
+    hidden = own if foreign else own.keys() & set(keeper.OVERWRITTEN)
+    added |= {b"ENV_" + name: own[name] for name in hidden}
     added[b"ENV_TERM"] = term
-    found = own | {keeper.PREFIX + name: value for name, value in added.items()}
+    found = ({} if foreign else own) | {
+        keeper.PREFIX + name: value for name, value in added.items()
+    }
     for name, value in found.items():
         if not name or b"=" in name or b"\0" in name + value:
             raise MuxError(f"not a variable of an environment: {name!r}")

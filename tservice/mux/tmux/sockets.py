@@ -6,12 +6,18 @@ import hashlib
 import os
 import re
 import stat
+from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
+from tservice.core.files import FileError
 from tservice.mux.interface import MuxError
 
 MAX_PATH = 107
 """Bytes of a socket's path (C{sockaddr_un} holds 108 with its NUL)."""
+
+LOOKED_AT = 10_000
+"""Entries of a folder that are looked at: whose folder it is may have filled it."""
 
 _SUFFIX = ".sock"
 _SESSION_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
@@ -19,7 +25,8 @@ _LONGEST_NAME = 36 + len(_SUFFIX)
 
 
 class SocketFolder:
-    """C{<data>/mux}, or a short folder below C{runtime} where that path is too long.
+    """Of this process's own panes: C{<data>/mux}, or a short folder below C{runtime} where that
+    path is too long.
 
     @param runtime: a folder for it, for example C{/run/user/1000}; C{None} for C{/tmp}.
     """
@@ -53,13 +60,48 @@ class SocketFolder:
             raise ValueError(f"not a session id: {session_id!r}")
         return self.path / (session_id + _SUFFIX)
 
+    def clear(self, session_id: str) -> None:
+        """Remove the socket of a server that is gone.
+
+        @raise MuxError: what is there cannot be removed; only the folder's owner can have put it.
+        """
+        path = self.socket(session_id)
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise MuxError(f"{path.name} cannot be removed: {error.strerror}") from error
+
     def found(self) -> frozenset[str]:
         """The session ids whose sockets are there."""
-        if not self.path.is_dir():
-            return frozenset()
-        names = (entry.stem for entry in self.path.iterdir() if _is_socket(entry))
-        return frozenset(name for name in names if _SESSION_ID.fullmatch(name))
+        return sockets_in(self.path)
+
+
+class OsUserSockets(SocketFolder):
+    """Of an OS user's panes: a folder that is the user's alone.
+
+    @param make: makes it; raises L{FileError} or C{OSError}.
+    """
+
+    def __init__(self, path: Path, make: Callable[[], object]) -> None:
+        self.path = path
+        self._make = make
+
+    def prepare(self) -> None:
+        try:
+            self._make()
+        except (OSError, FileError) as error:
+            raise MuxError(f"{self.path} cannot be made: {error}") from error
+
+
+def sockets_in(folder: Path) -> frozenset[str]:
+    """The session ids of the sockets in C{folder}, of which L{LOOKED_AT} entries are looked at."""
+    if not folder.is_dir():
+        return frozenset()
+    with os.scandir(folder) as entries:
+        paths = [Path(entry.path) for entry in islice(entries, LOOKED_AT)]
+    names = (path.stem for path in paths if _is_socket(path))
+    return frozenset(name for name in names if _SESSION_ID.fullmatch(name))
 
 
 def _is_socket(entry: Path) -> bool:
-    return entry.suffix == _SUFFIX and entry.is_socket()
+    return entry.suffix == _SUFFIX and stat.S_ISSOCK(entry.lstat().st_mode)

@@ -3,6 +3,7 @@ import { hintOf } from "../agents/reason.ts";
 import { SessionChips } from "../agents/SessionChips.tsx";
 import { standing } from "../agents/standing.ts";
 import type { Session } from "../api/types.ts";
+import { GitChip } from "../git/Badge.tsx";
 import { activeSession, cliOf } from "../store/state.ts";
 import { currentView } from "../terminal/current.ts";
 import { Icon } from "../ui/Icon.tsx";
@@ -37,6 +38,7 @@ export function StatusBar() {
         <Icon name="folder" size={14} />
         <bdi>{session.workingDir}</bdi>
       </span>
+      <GitChip session={session} />
       <span class="spring" />
       <SessionChips session={session} />
       <span>{cliOf(session.mode)?.label ?? session.mode}</span>

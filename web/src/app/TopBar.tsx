@@ -2,6 +2,7 @@ import { PlanChips } from "../agents/PlanChips.tsx";
 import { Bell } from "../approvals/Bell.tsx";
 import { me } from "../auth/me.ts";
 import { canSignOut, leave } from "../auth/state.ts";
+import { GitMark } from "../git/Badge.tsx";
 import { drawerOpen } from "../sessions/Drawer.tsx";
 import { newSessionOpen } from "../sessions/newsession.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
@@ -50,6 +51,7 @@ function Current() {
     >
       {session && <StatusDot session={session} />}
       <span class="current-name">{session?.name ?? "Sessions"}</span>
+      {session && <GitMark session={session} />}
       <span class="count">{sessionList.value.byId.size}</span>
     </button>
   );

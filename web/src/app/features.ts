@@ -3,6 +3,8 @@ import { registerApprovals } from "../approvals/page.ts";
 import { registerAudit } from "../audit/page.ts";
 import { registerCron } from "../cron/page.ts";
 import { registerDevices } from "../devices/page.ts";
+import { registerDoctor } from "../doctor/page.ts";
+import { registerGit } from "../git/page.ts";
 import { registerHelp } from "../shortcuts/page.ts";
 import { registerSettings } from "../settings/page.ts";
 import { registerTokens } from "../tokens/page.ts";
@@ -10,7 +12,9 @@ import { registerUsers } from "../users/page.ts";
 
 const FEATURES = [
   registerApprovals,
+  registerGit,
   registerCron,
+  registerDoctor,
   registerDevices,
   registerTokens,
   registerUsers,

@@ -5,6 +5,7 @@ import { PlanChips } from "../agents/PlanChips.tsx";
 import { SessionChips } from "../agents/SessionChips.tsx";
 import { standing } from "../agents/standing.ts";
 import type { Session } from "../api/types.ts";
+import { GitRow } from "../git/Badge.tsx";
 import { shortPath } from "../lib/format.ts";
 import { activeId, cliOf, sessions } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
@@ -47,6 +48,7 @@ function Row({ session }: { session: Session }) {
               ? now.reason
               : `${now.word} · ${shortPath(session.workingDir)}`}
           </span>
+          <GitRow session={session} />
           {(session.displayModel || session.contextUsedPercentage !== undefined) && (
             <span class="row-chips">
               <SessionChips session={session} />

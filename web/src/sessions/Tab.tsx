@@ -1,6 +1,7 @@
 /** One session along the top. */
 import { useRef, useState } from "preact/hooks";
 import type { Session } from "../api/types.ts";
+import { GitMark } from "../git/Badge.tsx";
 import { activeId, cliOf } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { close, rename, select } from "./actions.ts";
@@ -124,6 +125,7 @@ export function Tab({ session, reachable, onMove, onWalk, onDrag, onDropAt }: Pr
           <StatusDot session={session} />
           {session.pinned && <Icon name="pin" size={13} />}
           <span class="tab-name">{session.name}</span>
+          <GitMark session={session} />
           <span class="badge">
             {cliOf(session.mode)?.shortBadge ?? session.mode.slice(0, 2).toUpperCase()}
           </span>

@@ -1,11 +1,13 @@
 /** What can be done with one session, as menu items. */
 import type { Session } from "../api/types.ts";
+import { openPage } from "../app/registry.ts";
+import { GIT_PAGE } from "../git/page.ts";
 import { sessions } from "../store/state.ts";
 import { ask } from "../ui/ask.ts";
 import { copyText } from "../ui/clipboard.ts";
 import type { MenuItem } from "../ui/menu.ts";
 import { menuAt } from "../ui/menu.ts";
-import { close, detach, move, pin, recolor, rename, start } from "./actions.ts";
+import { close, detach, move, pin, recolor, rename, select, start } from "./actions.ts";
 import { COLORS, livePid } from "./status.ts";
 
 export async function askName(session: Session): Promise<void> {
@@ -40,6 +42,14 @@ export function sessionItems(session: Session, x: number, y: number): MenuItem[]
       act: () => void pin(session.id, !session.pinned),
     },
     { label: "Colour", swatch: session.color, act: () => menuAt("Colour", colourItems(session), x, y) },
+    {
+      label: "Changes",
+      icon: "branch",
+      act: () => {
+        select(session.id);
+        openPage.value = GIT_PAGE;
+      },
+    },
     { label: "Copy folder", icon: "folder", act: () => void copyText(session.workingDir) },
     {
       label: "Move earlier",

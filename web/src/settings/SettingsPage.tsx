@@ -9,6 +9,7 @@ import { canLaunch } from "../sessions/newsession.ts";
 import { cliOf, clis, serviceVersion, settings } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { say } from "../ui/toasts.ts";
+import { WebhookSettings } from "../webhook/WebhookSettings.tsx";
 import { Field, NumberField, Switch } from "./fields.tsx";
 import {
   change,
@@ -202,6 +203,7 @@ export function SettingsPage() {
       <AgentSettings />
       <NotificationSettings />
       <Service />
+      <WebhookSettings />
       <footer class="settings-foot dim">
         <span>tservice {serviceVersion.value}</span>
       </footer>

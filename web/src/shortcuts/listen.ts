@@ -3,6 +3,7 @@ import { APPROVALS_PAGE } from "../approvals/page.ts";
 import { inboxEnabled } from "../approvals/state.ts";
 import { openPage } from "../app/registry.ts";
 import { CRON_PAGE } from "../cron/page.ts";
+import { GIT_PAGE } from "../git/page.ts";
 import { togglePromptFocus } from "../prompt/focus.ts";
 import { close, select, selectNext } from "../sessions/actions.ts";
 import { askName } from "../sessions/menu.ts";
@@ -39,6 +40,7 @@ const DEEDS: Deeds = {
   history: () => withActive((sessionId) => (historyOpen.value = { sessionId, query: "" })),
   approvals: () => inboxEnabled.value && (openPage.value = APPROVALS_PAGE),
   cron: () => (openPage.value = CRON_PAGE),
+  changes: () => withActive(() => (openPage.value = GIT_PAGE)),
   prompt: togglePromptFocus,
   settings: () => (openPage.value = "settings"),
   help: () => (openPage.value = "help"),

@@ -13,6 +13,7 @@ export type Action =
   | "history"
   | "approvals"
   | "cron"
+  | "changes"
   | "prompt"
   | "settings"
   | "help"
@@ -179,6 +180,15 @@ export const SHORTCUTS: readonly Shortcut[] = [
     shift: true,
     keys: "Alt+Shift+J",
     text: "Scheduled jobs",
+    group: "Page",
+  },
+  {
+    action: "changes",
+    codes: ["KeyG"],
+    alt: true,
+    shift: true,
+    keys: "Alt+Shift+G",
+    text: "What git says of the session's folder",
     group: "Page",
   },
   {

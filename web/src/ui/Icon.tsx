@@ -34,6 +34,10 @@ const PATHS = {
   screen: "M3 4.5h14v9H3zM7 16.5h6M10 13.5v3",
   log: "M5 3.5h7.5L15.5 6.5v10H5zM7.8 8.5h5M7.8 11h5M7.8 13.5h3",
   leave: "M11.5 6V3.8H4v12.4h7.5V14M8 10h8.5M13.8 7.2l2.7 2.8-2.7 2.8",
+  branch:
+    "M6 4.2a1.6 1.6 0 1 0 .01 0zM6 12.6a1.6 1.6 0 1 0 .01 0zM14 5.4a1.6 1.6 0 1 0 .01 0zM6 7.4v5.2M14 8.6c0 2.6-3 2.2-6 3.6",
+  refresh: "M15.8 8A6.2 6.2 0 0 0 4.6 7M4.2 12A6.2 6.2 0 0 0 15.4 13M4.4 3.6V7h3.4M15.6 16.4V13h-3.4",
+  pulse: "M2.8 10.5h3.4l2-5 3.4 9.5 2.2-4.5h3.4",
 } as const;
 
 export type IconName = keyof typeof PATHS;

@@ -1,0 +1,66 @@
+"""The doctor's page, in a real Chromium."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from tests.browser.harness import BrowserCase, until
+
+OLD = "#!/bin/sh\necho git version 2.30.9\n"
+NEW = "#!/bin/sh\necho git version 2.51.0\n"
+
+
+class DoctorTests(BrowserCase):
+    def setUp(self) -> None:
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.git = Path(folder.name) / "git"
+        self.git.write_text(OLD)
+        self.git.chmod(0o755)
+        self.service = self.daemon(PATH=f"{folder.name}:{os.environ['PATH']}")
+
+    def test_found_needed_hint_and_once_more(self) -> None:
+        page = self.page(
+            f"{self.service.url}/?page=doctor", permissions=["clipboard-read", "clipboard-write"]
+        )
+        tool = page.locator("[data-tool=git]")
+        expect(tool).to_contain_text("too old")
+        expect(tool).to_contain_text("2.30.9")
+        expect(tool).to_contain_text("needs 2.31 or newer")
+        tool.get_by_test_id("doctor-copy").click()
+        hint = tool.locator("code").inner_text()
+        self.assertIn("git", hint)
+        until(page, "a copy", lambda: page.evaluate("navigator.clipboard.readText()") == hint)
+
+        for group in ("core", "office", "other"):
+            expect(page.get_by_test_id(f"doctor-{group}")).to_be_visible()
+        python = page.locator("[data-tool=python]")
+        expect(python).to_contain_text("ready")
+        expect(python).to_contain_text("3.11 or newer")
+        expect(page.get_by_test_id("doctor-verdict")).to_have_attribute("data-good", "true")
+        expect(page.get_by_test_id("doctor-duration")).to_contain_text("Looked in")
+
+        self.git.write_text(NEW)
+        page.get_by_test_id("doctor-again").focus()
+        page.keyboard.press("Enter")
+        expect(tool).to_have_attribute("data-status", "ok")
+        expect(tool).to_contain_text("2.51.0")
+
+    def test_something_needed_fails_and_a_phone_shows_it_first(self) -> None:
+        curl = self.git.with_name("curl")
+        curl.write_text("#!/bin/sh\nexit 3\n")
+        curl.chmod(0o755)
+        page = self.page(f"{self.service.url}/?page=doctor", viewport={"width": 390, "height": 844})
+        verdict = page.get_by_test_id("doctor-verdict")
+        expect(verdict).to_have_attribute("data-good", "false")
+        expect(verdict).to_contain_text("curl: needed, and not as it should be.")
+        first = page.get_by_test_id("doctor-tool").first
+        expect(first).to_have_attribute("data-tool", "curl")
+        expect(first).to_contain_text("it ended with status 3")
+        content = page.locator(".dialog-content")
+        self.assertTrue(content.evaluate("box => box.scrollWidth <= box.clientWidth"))

@@ -1,0 +1,108 @@
+"""Git at a glance: the badge, the page of changes, diffs, in a real Chromium."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser import gitscene
+from tests.browser.harness import PATIENCE, BrowserCase
+from tests.integration.harness import Daemon
+from tests.unit.git.repos import git
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+MOST_ROWS = 200
+"""Rows of a diff in the page at once, however long it is."""
+
+
+class GitCase(BrowserCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.service: Daemon = self.daemon()
+
+    def at(self, folder: Path, name: str = "one") -> str:
+        return self.session(self.service, name, workingDir=str(folder))
+
+    def changes(self, session: str, **options: Any) -> Page:
+        """The page of changes, read once."""
+        page = self.page(f"{self.service.url}/?session={session}&page=git", **options)
+        expect(page.get_by_test_id("git-panel")).to_contain_text("read just now")
+        return page
+
+    def file(self, page: Page, group: str, name: str) -> Locator:
+        files = page.get_by_test_id(f"git-{group}").get_by_test_id("git-file")
+        return files.filter(has_text=name)
+
+
+class BadgeTests(GitCase):
+    def test_it_follows_what_is_done_in_the_terminal(self) -> None:
+        root = gitscene.busy(self.service.home / "w")
+        session = self.at(root)
+        terminal = self.terminal(f"{self.service.url}/?session={session}")
+        chip = terminal.page.get_by_test_id("git-chip")
+        expect(chip).to_have_accessible_name(
+            "Git: main, 1 ahead, 1 staged, 1 changed, 2 untracked, 1 stash. Open the changes"
+        )
+        mark = terminal.page.locator("[data-testid=tab] [data-testid=git-mark]")
+        expect(mark).to_contain_text("±4")
+        terminal.focus().run("git checkout -q --detach && rm fresh.txt && echo do''ne")
+        terminal.wait("done")
+        commit = git(root, "rev-parse", "--short=7", "HEAD").decode().strip()
+        expect(chip).to_contain_text(commit, timeout=PATIENCE * 1000)
+        expect(mark).to_contain_text("±3")
+
+    def test_only_what_is_seen_is_read(self) -> None:
+        root = gitscene.repository(self.service.home / "w")
+        (root / "more").write_text("more\n")
+        sessions = [self.at(root, f"s{number}") for number in range(8)]
+        asked: list[str] = []
+        page = self.page("about:blank")
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(f"{self.service.url}/?session={sessions[0]}")
+        expect(page.get_by_test_id("git-chip")).to_be_visible()
+        statuses = [url for url in asked if "git-status" in url]
+        self.assertEqual(1, len(statuses))
+        self.assertIn(sessions[0], statuses[0])
+        page.locator(f"[data-testid=tab][data-session='{sessions[5]}'] [role=tab]").click()
+        expect(page.locator("[data-testid=tab] [data-testid=git-mark]")).to_have_count(2)
+
+    def test_there_is_none_without_a_repository(self) -> None:
+        page = self.changes(self.at(self.service.home))
+        expect(page.get_by_test_id("git-none")).to_contain_text("no git repository")
+        expect(page.get_by_test_id("git-chip")).to_have_count(0)
+
+
+class LargeTests(GitCase):
+    def test_three_hundred_files_and_a_diff_at_its_bound(self) -> None:
+        page = self.changes(self.at(gitscene.large(self.service.home / "w")))
+        expect(page.get_by_test_id("git-file")).to_have_count(300)
+        expect(page.locator("[data-testid=tab] [data-testid=git-mark]")).to_contain_text("±99+")
+        self.file(page, "untracked", "zz-long").click()
+        expect(page.get_by_test_id("diff-truncated")).to_be_visible()
+        box = page.get_by_test_id("diff-box")
+        count = int(box.get_by_role("table").get_attribute("aria-rowcount") or 0)
+        self.assertGreater(count, 100_000)
+        self.assertLess(box.get_by_role("row").count(), MOST_ROWS)
+        box.evaluate("box => box.scrollTo(0, box.scrollHeight)")
+        expect(box.get_by_role("row").last).to_have_attribute("aria-rowindex", str(count))
+        self.assertLess(box.get_by_role("row").count(), MOST_ROWS)
+
+
+class PhoneTests(GitCase):
+    def test_the_list_gives_way_to_the_diff_and_back(self) -> None:
+        page = self.changes(self.at(gitscene.busy(self.service.home / "w")), **PHONE)
+        row = self.file(page, "unstaged", "walk.py")
+        box = row.bounding_box()
+        assert box is not None
+        self.assertGreaterEqual(box["height"], 44)
+        row.tap()
+        diff = page.get_by_test_id("diff-box").bounding_box()
+        assert diff is not None
+        self.assertEqual((0, 390), (diff["x"], diff["width"]))
+        expect(row).to_be_hidden()
+        expect(page.locator(".diff-title")).to_be_focused()
+        page.get_by_test_id("diff-back").tap()
+        expect(row).to_be_focused()
+        self.assertEqual(390, page.evaluate("document.documentElement.scrollWidth"))

@@ -1,0 +1,120 @@
+"""The page of changes: files, commits, several repositories, diffs, in a real Chromium."""
+
+from __future__ import annotations
+
+import json
+
+from playwright.sync_api import Route, expect
+
+from tests.browser import gitscene
+from tests.browser.harness import until
+from tests.browser.test_git import GitCase
+from tests.unit.git.repos import git
+
+
+class ChangesTests(GitCase):
+    def test_files_commits_stashes_and_a_diff(self) -> None:
+        page = self.changes(self.at(gitscene.busy(self.service.home / "w")))
+        panel = page.get_by_test_id("git-panel")
+        expect(page.get_by_test_id("git-branch")).to_have_text("main")
+        expect(page.get_by_test_id("git-stashes")).to_have_text("1 stash")
+        expect(page.get_by_test_id("git-unpushed")).to_contain_text("A commit that is not pushed")
+        expect(self.file(page, "staged", "new.txt")).to_contain_text("from old.txt")
+        untracked = page.get_by_test_id("git-untracked")
+        expect(untracked).to_contain_text("folder/")
+        expect(untracked.get_by_test_id("git-file")).to_have_count(1)
+        self.file(page, "unstaged", "walk.py").click()
+        expect(page.get_by_test_id("diff-sums")).to_have_text("+6−6")
+        expect(page.get_by_role("table", name="Diff of src/walk.py")).to_be_visible()
+        removed = page.locator(".diff-row[data-look=del]").first
+        expect(removed).to_have_text("6−removed: src/walk.py line 6")
+        added = page.locator(".diff-row[data-look=add]").first
+        expect(added).to_have_text("6+added: changed 5")
+        expect(panel.locator(".diff-row[data-look=hunk]")).to_have_count(6)
+
+    def test_copying_gives_the_whole_diff(self) -> None:
+        root = gitscene.busy(self.service.home / "w")
+        rights = ["clipboard-read", "clipboard-write"]
+        page = self.changes(self.at(root), permissions=rights)
+        self.file(page, "unstaged", "walk.py").click()
+        page.get_by_test_id("diff-copy").click()
+        expect(page.get_by_test_id("toast")).to_contain_text("Copied")
+        copied = page.evaluate("navigator.clipboard.readText()")
+        self.assertEqual(git(root, "diff", "src/walk.py").decode(), copied)
+
+    def test_by_keyboard_alone(self) -> None:
+        session = self.at(gitscene.busy(self.service.home / "w"))
+        page = self.terminal(f"{self.service.url}/?session={session}").page
+        page.keyboard.press("Alt+Shift+G")
+        first = page.get_by_test_id("git-file").first
+        first.focus()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        shown = self.file(page, "unstaged", "walk.py")
+        expect(shown).to_have_attribute("aria-current", "true")
+        expect(shown).to_be_focused()
+        for _ in range(12):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.dataset.testid") == "diff-next":
+                break
+        page.keyboard.press("Enter")
+        box = page.get_by_test_id("diff-box")
+        until(page, "the next change", lambda: box.evaluate("box => box.scrollTop") > 0)
+        page.keyboard.press("Escape")
+        expect(page.get_by_test_id("git-panel")).to_have_count(0)
+
+    def test_what_changed_meanwhile_is_read_again(self) -> None:
+        root = gitscene.busy(self.service.home / "w")
+        page = self.changes(self.at(root))
+        self.file(page, "untracked", "fresh.txt").click()
+        expect(page.locator(".diff-row[data-look=add]")).to_have_count(1)
+        (root / "fresh.txt").write_text("one\ntwo\nthree\n")
+        page.get_by_test_id("git-refresh").click()
+        expect(page.locator(".diff-row[data-look=add]")).to_have_count(3)
+        (root / "fresh.txt").unlink()
+        page.get_by_test_id("git-refresh").click()
+        expect(page.get_by_test_id("diff-box")).to_have_count(0)
+
+    def test_several_repositories_and_one_that_cannot_be_read(self) -> None:
+        folder = self.service.home / "all"
+        for name in ("clean", "other"):
+            gitscene.repository(folder / name)
+        (folder / "other/new").write_text("new\n")
+        broken = gitscene.repository(folder / "broken")
+        kept = (broken / ".git/config").read_text()
+        (broken / ".git/config").write_text("[core\n")
+        page = self.changes(self.at(folder))
+        expect(page.get_by_test_id("git-repo")).to_have_count(3)
+        trouble = page.get_by_test_id("git-trouble")
+        expect(trouble).to_contain_text("bad config")
+        expect(self.file(page, "untracked", "new")).to_be_visible()
+        (broken / ".git/config").write_text(kept)
+        trouble.get_by_role("button", name="Try again").click()
+        expect(trouble).to_have_count(0)
+
+    def test_hidden_characters_are_written_out(self) -> None:
+        root = gitscene.repository(self.service.home / "w")
+        (root / "sly").write_text("if (admin) { /* \u202e */\n")
+        page = self.changes(self.at(root))
+        self.file(page, "untracked", "sly").click()
+        expect(page.locator(".diff-row[data-look=add]")).to_contain_text("/* ‹202E› */")
+
+    def test_a_slow_git_may_be_given_more_time(self) -> None:
+        root = gitscene.busy(self.service.home / "w")
+        session = self.at(root)
+        late = {"state": "error", "error": "git timed out after 30 s", "repos": []}
+        body = json.dumps({"success": True, "data": {**late, "reposTruncated": False}})
+
+        def answer(route: Route) -> None:
+            if "timeout=120" in route.request.url:
+                route.continue_()
+            else:
+                route.fulfill(content_type="application/json", body=body)
+
+        context = self.context()
+        context.route("**/git-status*", answer)
+        page = self.page(f"{self.service.url}/?session={session}&page=git", context)
+        trouble = page.get_by_test_id("git-trouble")
+        expect(trouble).to_contain_text("git timed out after 30 s")
+        trouble.get_by_role("button", name="Try again with more time").click()
+        expect(page.get_by_test_id("git-branch")).to_have_text("main")

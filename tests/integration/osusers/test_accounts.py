@@ -1,0 +1,115 @@
+"""Accounts that name an OS user: who may be named, and what a change of it does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.integration.osusers.people import (
+    ADMIN,
+    People,
+    Service,
+    end_processes,
+    processes_of,
+    until,
+)
+
+USERS = "/api/admin/users"
+
+
+class AccountTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.people = People()
+        self.addCleanup(self.people.close)
+        self.ann = self.people.make()
+        self.service = Service()
+        self.addCleanup(self.service.close)
+
+    def refused(self, name: str, method: str, path: str, body: Any = None) -> str:
+        """The text of a 422."""
+        found = self.service.ask(name, method, path, body)
+        self.assertEqual((422, "OPERATION_FAILED"), (found.status, found.json()["errorCode"]))
+        return str(found.json()["error"])
+
+    def test_who_may_be_named(self) -> None:
+        """Neither root, nor nobody, nor who may not log in, nor one without a home."""
+        locked, homeless = self.people.make("/usr/sbin/nologin"), self.people.make()
+        homeless.home.rmdir()
+        for name, why in (
+            ("root", "osUser: root is root, from whom nothing is apart"),
+            ("no-such-user", "osUser: there is no OS user 'no-such-user'"),
+            ("a\0b", "osUser: there is no OS user"),
+            (locked.name, f"osUser: {locked.name} may not log in: its shell is /usr/sbin/nologin"),
+            (homeless.name, f"osUser: the home folder of {homeless.name} is missing"),
+        ):
+            body = {"username": "cleo", "osUser": name}
+            self.assertIn(why, self.refused(ADMIN, "POST", USERS, body))
+            self.assertIn(why, self.refused(ADMIN, "PATCH", f"{USERS}/{ADMIN}", {"osUser": name}))
+        names = [user["username"] for user in self.service.good(ADMIN, "GET", USERS)["users"]]
+        self.assertEqual([ADMIN], names)
+
+    def test_only_admins_name_one(self) -> None:
+        made = self.service.account("ann", self.ann.name)
+        self.assertEqual(self.ann.name, made["osUser"])
+        for method, path in (("PATCH", f"{USERS}/ann"), ("POST", USERS)):
+            body = {"osUser": "", "username": "x"} if method == "POST" else {"osUser": ""}
+            self.assertEqual(403, self.service.ask("ann", method, path, body).status)
+
+    def test_a_change_moves_nothing(self) -> None:
+        """What runs goes on as who it is; what does not is not started as somebody else."""
+        self.service.account("ann", self.ann.name)
+        living, resting = self.service.shell("ann"), self.service.shell("ann", start=None)
+        pid = self.service.pid("ann", living)
+        changed = self.service.good(ADMIN, "PATCH", f"{USERS}/ann", {"osUser": ""})
+        self.assertIsNone(changed["user"].get("osUser"))
+        self.service.daemon.restart()
+        self.assertEqual(pid, self.service.pid("ann", living))
+        self.assertIn(pid, processes_of(self.ann.uid))
+        self.service.type("ann", living, "echo go''od")
+        self.service.shows("ann", living, "good")
+        start = f"/api/sessions/{resting}/interactive"
+        self.assertIn("osUser: the account has another one", self.refused("ann", "POST", start))
+        self.service.good(ADMIN, "PATCH", f"{USERS}/ann", {"osUser": self.ann.name})
+        self.service.good("ann", "POST", start)
+        self.assertIn(self.service.pid("ann", resting), processes_of(self.ann.uid))
+
+    def test_sessions_of_the_service_are_not_handed_over(self) -> None:
+        """One that was root's is not started for an account that has become an OS user's."""
+        self.service.account("ann", "")
+        before = self.service.shell("ann", start=None)
+        self.service.good(ADMIN, "PATCH", f"{USERS}/ann", {"osUser": self.ann.name})
+        found = self.refused("ann", "POST", f"/api/sessions/{before}/interactive")
+        self.assertIn("osUser: the account has another one", found)
+        self.assertEqual([], processes_of(self.ann.uid))
+
+    def test_a_user_who_is_gone(self) -> None:
+        """Nothing is started; what is left can be taken up and removed."""
+        self.service.account("ann", self.ann.name)
+        living, resting = self.service.shell("ann"), self.service.shell("ann", start=None)
+        pid = self.service.pid("ann", living)
+        self.people.remove(self.ann)
+        self.assertIn("there is no OS user", self.refused(
+            "ann", "POST", f"/api/sessions/{resting}/interactive"
+        ))  # fmt: skip
+        self.assertIn("there is no OS user", self.refused(
+            "ann", "POST", "/api/sessions", {"mode": "shell"}
+        ))  # fmt: skip
+        self.service.daemon.restart()
+        self.assertEqual(pid, self.service.pid("ann", living))
+        for session in (living, resting):
+            self.service.good("ann", "DELETE", f"/api/sessions/{session}")
+        until(lambda: not processes_of(self.ann.uid), "the end of all")
+
+    def test_a_killed_server_takes_one_session(self) -> None:
+        """All processes of the user end: the sessions are over, and start anew."""
+        self.service.account("ann", self.ann.name)
+        session = self.service.shell("ann")
+        end_processes(self.ann.uid)
+
+        def over() -> bool:
+            return self.service.good("ann", "GET", f"/api/sessions/{session}").get("pid") is None
+
+        until(over, "the end of the session")
+        self.service.good("ann", "POST", f"/api/sessions/{session}/interactive")
+        self.assertIn(self.service.pid("ann", session), processes_of(self.ann.uid))

@@ -1,0 +1,126 @@
+"""Accounts that name an OS user, and the secrets of OS users' hooks."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from attrs import evolve
+from twisted.internet.defer import Deferred
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.access.accountcase import PASSWORD, AccountCase
+from tests.unit.osuserworld import OsUserWorld
+from tservice.access.account import Role
+from tservice.access.accounts import Change
+from tservice.access.authenticators import HOOK, HookAuthenticator
+from tservice.access.hooksecret import OsUserSecrets, named_uid, os_user_secret
+from tservice.core.authentication import Bucket, Pass, Visit, Wrong
+from tservice.core.errors import ErrorCode
+from tservice.core.sharedfolder import SharedFolder
+
+SECRET = "ab" * 32
+
+
+class AccountTests(AccountCase):
+    """Named, kept, taken away."""
+
+    def make(self, os_user: str | None) -> object:
+        work = self.accounts.create(
+            "bob", Role.USER, PASSWORD, can_bypass_permissions=False, os_user=os_user
+        )
+        return self.now(work)[0].os_user
+
+    def test_named(self) -> None:
+        self.os_users.add("b", 1001)
+        self.assertEqual("b", self.make("b"))
+        identity = self.check("bob")
+        assert identity is not None
+        self.assertEqual("b", identity.os_user)
+        self.accounts = self.start()
+        self.assertEqual("b", self.accounts.get("bob").os_user)
+        self.assertEqual("b", self.accounts.os_user_of("bob"))
+        for name in ("ann", "nobody"):
+            self.assertIsNone(self.accounts.os_user_of(name))
+
+    def test_not_named(self) -> None:
+        self.assertIsNone(self.make(""))
+
+    def test_unfit(self) -> None:
+        """Neither made nor changed."""
+        work = self.accounts.create(
+            "bob", Role.USER, PASSWORD, can_bypass_permissions=False, os_user="none"
+        )
+        text = self.refused(ErrorCode.OPERATION_FAILED, work)
+        self.assertEqual("osUser: there is no OS user 'none'", text)
+        self.refused(ErrorCode.USER_NOT_FOUND, self.accounts.change("bob", Change()))
+        change = self.accounts.change("ann", Change(os_user="none"))
+        self.refused(ErrorCode.OPERATION_FAILED, change)
+        self.assertIsNone(self.accounts.get("ann").os_user)
+
+    def test_changed(self) -> None:
+        """C{None} leaves it, an empty one takes it away; it signs out like any change."""
+        self.os_users.add("b", 1001)
+        self.make(None)
+        for wanted, now in (("b", "b"), (None, "b"), ("", None)):
+            self.revoked.clear()
+            self.now(self.accounts.change("bob", Change(os_user=wanted)))
+            self.accounts = self.start()
+            self.assertEqual(now, self.accounts.get("bob").os_user)
+            self.assertEqual(["bob"], self.revoked)
+
+
+class SecretTests(SynchronousTestCase):
+    """One for each OS user, made of the instance's."""
+
+    def judge(self, shown: str | None) -> object:
+        visit = Visit(
+            method="POST",
+            path="/api/hook-event",
+            host="h",
+            address="127.0.0.1",
+            secure=False,
+            upgrade=False,
+            header=lambda name: shown,
+            cookie=lambda name: None,
+        )
+        asked = HookAuthenticator(SECRET).authenticate(visit)
+        return self.successResultOf(Deferred.fromCoroutine(asked))
+
+    def test_apart(self) -> None:
+        made = {os_user_secret(SECRET, uid) for uid in (1, 2, 11)}
+        self.assertEqual(3, len({text.partition("-")[2] for text in made}))
+        self.assertNotEqual(os_user_secret(SECRET, 1), os_user_secret("cd" * 32, 1))
+        for text in made:
+            self.assertRegex(text, r"^[0-9]+-[0-9a-f]{64}$")
+            self.assertNotIn(SECRET, text)
+
+    def test_named(self) -> None:
+        self.assertEqual(1001, named_uid(os_user_secret(SECRET, 1001)))
+        for text in ("", SECRET, f"-{SECRET}", f"1001-{SECRET}x", "1001-", f"\u0661-{SECRET}"):
+            self.assertIsNone(named_uid(text), text)
+
+    def test_judged(self) -> None:
+        self.assertEqual(Pass(identity=HOOK), self.judge(SECRET))
+        right = os_user_secret(SECRET, 1001)
+        self.assertEqual(Pass(identity=evolve(HOOK, os_uid=1001)), self.judge(right))
+        for wrong in (f"1002-{right.partition('-')[2]}", right[:-1], f"0{right}", "", None):
+            found = self.judge(wrong)
+            self.assertIsInstance(found, Wrong, wrong)
+            assert isinstance(found, Wrong)
+            self.assertIs(Bucket.HOOK, found.bucket)
+
+    def test_file(self) -> None:
+        """Open to its user alone; no log shows what is in it."""
+        base = Path(self.mktemp()).absolute()
+        base.mkdir()
+        user = evolve(OsUserWorld(base).add("me", os.getuid()), gid=os.getgid())
+        hidden: list[str] = []
+        secrets = OsUserSecrets(
+            secret=lambda: SECRET, shared=SharedFolder(base, base / "s"), hide=hidden.append
+        )
+        path = secrets.put(user)
+        self.assertEqual(secrets.path_of(user), path)
+        right = os_user_secret(SECRET, user.uid)
+        self.assertEqual((right + "\n", 0o400), (path.read_text(), path.stat().st_mode & 0o777))
+        self.assertEqual([right], hidden)

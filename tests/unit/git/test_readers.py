@@ -1,0 +1,127 @@
+"""As whom workspaces are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from twisted.internet.defer import Deferred, succeed
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.osuserworld import OsUserWorld
+from tservice.core.osuser import OsUser, OsUserId
+from tservice.core.redact import Redactor
+from tservice.git.build import build_git
+from tservice.git.model import Kind, Options, Repository
+from tservice.git.readers import KEPT, GitReaders
+from tservice.git.runner import Actor, GitError, choose_actor
+from tservice.git.service import Workspace
+from tservice.git.usersettings import UserSettings
+
+
+class Reader:
+    """Tells who it is."""
+
+    def __init__(self, user: OsUser | None) -> None:
+        self.user = user
+
+    async def status(self, workspace: Workspace, options: Options) -> dict[str, Any]:
+        return {"by": None if self.user is None else self.user.name}
+
+    async def diff(self, workspace: Workspace, *more: object) -> dict[str, Any]:
+        return await self.status(workspace, Options())
+
+
+class ReadersTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.world = OsUserWorld(Path(self.mktemp()).absolute())
+        self.made: list[OsUser | None] = []
+        self.readers = GitReaders(self.make, self.world.users)
+
+    def make(self, user: OsUser | None) -> Any:
+        self.made.append(user)
+        return Reader(user)
+
+    def by(self, os_user: OsUserId | None) -> object:
+        workspace = Workspace(folder="/w", os_user=os_user)
+        asked = self.readers.status(workspace, Options())
+        found = self.successResultOf(Deferred.fromCoroutine(asked))
+        diff = self.readers.diff(workspace, "r", "p", Kind.STAGED, Options())
+        self.assertEqual(found, self.successResultOf(Deferred.fromCoroutine(diff)))
+        return found["by"]
+
+    def test_one_for_each(self) -> None:
+        ann, ben = self.world.add("ann", 1001), self.world.add("ben", 1002)
+        for os_user, by in ((None, None), (ann.id, "ann"), (ben.id, "ben"), (ann.id, "ann")):
+            self.assertEqual(by, self.by(os_user))
+        self.assertEqual([None, ann, ben], self.made)
+
+    def test_bound(self) -> None:
+        """The one asked least lately is forgotten."""
+        users = [self.world.add(f"u{number}", 1000 + number) for number in range(KEPT + 1)]
+        for user in users[:KEPT]:
+            self.by(user.id)
+        self.by(users[0].id)
+        self.by(users[KEPT].id)
+        self.made.clear()
+        self.by(users[0].id)
+        self.assertEqual([], self.made)
+        self.by(users[1].id)
+        self.assertEqual([users[1]], self.made)
+
+
+class RightsTests(SynchronousTestCase):
+    """What a reader of an OS user does, it does as that user."""
+
+    def test_files(self) -> None:
+        world = OsUserWorld(Path(self.mktemp()).absolute())
+        user = world.add("ann", 1001)
+        (user.home / "w").mkdir()
+
+        def in_thread(work: Callable[[], Any]) -> Any:
+            self.assertIsNone(world.acting)
+            return succeed(work())
+
+        nobody: Any = None  # no process is started
+        sessions: Any = NoSessions()
+        git = build_git(
+            clock=Clock(),
+            processes=nobody,
+            in_thread=in_thread,
+            environ={},
+            home=Path("/nowhere"),
+            euid=0,
+            sessions=sessions,
+            redactor=Redactor(),
+            os_users=world.users,
+        )
+        workspace = Workspace(folder=str(user.home / "w"), os_user=user.id)
+        asked = git.service.status(workspace, Options())
+        found = self.successResultOf(Deferred.fromCoroutine(asked))
+        self.assertEqual("not-a-repo", found["state"])
+        # Its home and the workspace are resolved, then the search runs.
+        self.assertEqual(["ann"] * 3, world.acted)
+
+    def test_git_itself(self) -> None:
+        """The user's own repositories are read as the user, other people's are refused."""
+        folder = Path(self.mktemp()).absolute()
+        (folder / ".git").mkdir(parents=True)
+        root, control = str(folder).encode(), str(folder / ".git").encode()
+        repository = Repository(root=root, control=control, common=control)
+        settings = UserSettings(core={}, safe=frozenset())
+        owner = folder.stat().st_uid
+        itself = Actor(uid=owner, gid=5)
+        chosen = choose_actor(repository, settings, owner, lambda uid: 1, itself)
+        self.assertEqual(itself, chosen)
+        self.assertRaises(
+            GitError, choose_actor, repository, settings, owner + 1, lambda uid: 1, itself
+        )
+
+
+class NoSessions:
+    """There are none."""
+
+    def list(self) -> list[object]:
+        return []

@@ -1,0 +1,88 @@
+"""OS users for tests: real folders, one real user, and a note of what was done as whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TypeVar
+
+from tservice.core.identity import Identity
+from tservice.core.osuser import Host, OsUser, OsUsers
+from tservice.sessions.osusers import SessionOsUsers
+
+_T = TypeVar("_T")
+
+
+class OsUserWorld:
+    """A machine's user database, and root's power to act as one of them.
+
+    @ivar acted: the names of those in whose name something was done, in order.
+    @ivar acting: in whose name something is being done.
+    @ivar secrets: in whose file a hook secret was put.
+    @ivar accounts: the OS user that each account names.
+    """
+
+    def __init__(self, folder: Path, obstacle: str | None = None) -> None:
+        self.folder = folder
+        self.acted: list[str] = []
+        self.acting: str | None = None
+        self.secrets: list[str] = []
+        self.accounts: dict[str | None, str] = {}
+        self.refuse: OSError | None = None
+        self._entries: dict[str, SimpleNamespace] = {}
+        self.users = OsUsers(
+            Host(
+                obstacle=obstacle,
+                act=self.act,
+                entry=self._entries.__getitem__,
+                groups=lambda name, gid: [gid, 4000],
+            )
+        )
+
+    def add(self, name: str, uid: int, shell: str = "/bin/bash") -> OsUser:
+        """A user with a home; an earlier one of that name is gone."""
+        home = self.folder / f"home-{name}"
+        home.mkdir(parents=True, exist_ok=True)
+        self._entries[name] = SimpleNamespace(
+            pw_name=name, pw_uid=uid, pw_gid=uid, pw_dir=str(home), pw_shell=shell
+        )
+        user = self.users._find(name)
+        assert user is not None
+        return user
+
+    def remove(self, name: str) -> None:
+        """The account is deleted; its home stays."""
+        del self._entries[name]
+
+    def caller(self, username: str, os_user: str) -> Identity:
+        """An account that names C{os_user}."""
+        self.accounts[username] = os_user
+        return Identity(username=username, admin=False, os_user=os_user)
+
+    def act(self, user: OsUser | None, work: Callable[[], _T]) -> _T:
+        """As L{tservice.core.acting.act_as}, which cannot be nested either."""
+        if user is None:
+            return work()
+        assert self.acting is None, "acting twice"
+        self.acted.append(user.name)
+        self.acting = user.name
+        try:
+            return work()
+        finally:
+            self.acting = None
+
+    def for_sessions(self) -> SessionOsUsers:
+        """The rules of sessions on this machine."""
+        return SessionOsUsers(users=self.users, of_account=self.accounts.get, secrets=self)
+
+    # -- ISecrets
+
+    def path_of(self, user: OsUser) -> Path:
+        return self.folder / f"{user.uid}.hook-secret"
+
+    def put(self, user: OsUser) -> Path:
+        if self.refuse is not None:
+            raise self.refuse
+        self.secrets.append(user.name)
+        return self.path_of(user)

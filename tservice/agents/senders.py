@@ -1,0 +1,25 @@
+"""Whose hooks may tell of which session (interface.md Authentication 5)."""
+
+from __future__ import annotations
+
+from tservice.core.errors import not_found
+from tservice.core.identity import Identity
+from tservice.sessions.interfaces import ISessions, Session
+
+
+def told_of(sessions: ISessions, session_id: str, caller: Identity | None) -> Session:
+    """The session that C{caller} tells of.
+
+    A hook's secret speaks for the sessions of its own OS user: the instance's for those of the
+    service's user, that of an OS user for that user's.  Anybody else reaches their own.
+
+    @param caller: C{None}: the service itself.
+    @raise ServiceError: 404: no such session, or not for C{caller}.
+    """
+    if caller is None or caller.method != "hook":
+        return sessions.get(session_id, caller)
+    session = sessions.get(session_id)
+    uid = None if session.os_user is None else session.os_user.uid
+    if caller.os_uid != uid:
+        raise not_found(f"Session {session_id}")
+    return session

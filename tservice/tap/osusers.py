@@ -1,0 +1,84 @@
+"""The OS users that accounts name, put together (wire 22)."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from attrs import define
+
+from tservice.access.hooksecret import OsUserSecrets, hook_secret
+from tservice.core.acting import SETGROUPS, act_as
+from tservice.core.osuser import NO_ROOT, Host, OsUsers
+from tservice.core.sharedfolder import SharedFolder
+from tservice.mux.tmux.quarters import OsUserQuarters
+from tservice.sessions.osusers import SessionOsUsers
+
+PYTHONS = ("/usr/local/bin/python3", "/usr/bin/python3")
+"""Interpreters for a pane's keeper where the service's own is closed to its user."""
+
+
+@define
+class OsUserParts:
+    """What the other parts are handed.
+
+    @ivar of_account: the OS user that an owner's account names; there are no accounts at first.
+    """
+
+    users: OsUsers
+    secrets: OsUserSecrets
+    quarters: Callable[[str], OsUserQuarters | None]
+    of_account: Callable[[str], str | None] = lambda owner: None
+
+    def for_sessions(self) -> SessionOsUsers:
+        """As the sessions see it."""
+        return SessionOsUsers(
+            users=self.users,
+            of_account=lambda owner: None if owner is None else self.of_account(owner),
+            secrets=self.secrets,
+        )
+
+
+def wire_os_users(
+    data_dir: Path, environ: Mapping[str, str], hide: Callable[[str], object]
+) -> OsUserParts:
+    """Nothing is made or asked yet but what programs there are."""
+    path = environ.get("PATH")
+    setpriv, setsid = (shutil.which(name, path=path) for name in ("setpriv", "setsid"))
+    users = OsUsers(host_of(os.geteuid(), setpriv, setsid))
+    shared = SharedFolder(data_dir)
+
+    def quarters(tmux: str) -> OsUserQuarters | None:
+        if users.host.obstacle is not None or setpriv is None or setsid is None:
+            return None
+        return OsUserQuarters(
+            users=users,
+            shared=shared,
+            tmux=tmux,
+            setpriv=setpriv,
+            setsid=setsid,
+            pythons=(sys.executable, *PYTHONS),
+        )
+
+    return OsUserParts(
+        users=users,
+        secrets=OsUserSecrets(
+            secret=lambda: hook_secret(data_dir, secrets.token_bytes), shared=shared, hide=hide
+        ),
+        quarters=quarters,
+    )
+
+
+def host_of(euid: int, setpriv: str | None, setsid: str | None) -> Host:
+    """What this process can do."""
+    if euid != 0:
+        return NO_ROOT
+    if setpriv is None or setsid is None:
+        return Host(obstacle="setpriv and setsid of util-linux are missing", act=act_as)
+    if SETGROUPS is None:
+        return Host(obstacle="not known how on this kind of machine", act=act_as)
+    return Host(obstacle=None, act=act_as)

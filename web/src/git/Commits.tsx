@@ -1,0 +1,53 @@
+/** What was not pushed, newest first. */
+import { plural } from "../lib/format.ts";
+import { copyText } from "../ui/clipboard.ts";
+import { failed, say } from "../ui/toasts.ts";
+import { useNow } from "../ui/useNow.ts";
+import { shortHash } from "./summary.ts";
+import type { Commit, ReadState } from "./types.ts";
+import { ago } from "./words.ts";
+
+async function copyHash(hash: string): Promise<void> {
+  if (await copyText(hash)) say("good", "Copied", hash);
+  else failed("Not copied", "This browser does not let the page copy.");
+}
+
+function Row({ commit, now }: { commit: Commit; now: number }) {
+  return (
+    <li class="git-commit">
+      <span class="git-subject">{commit.subject || "(no subject)"}</span>
+      <span class="git-meta">
+        <button
+          type="button"
+          class="git-hash"
+          title="Copy the whole hash"
+          aria-label={`Copy the hash ${shortHash(commit.hash)}`}
+          onClick={() => void copyHash(commit.hash)}
+        >
+          {shortHash(commit.hash)}
+        </button>
+        <bdi class="git-author">{commit.author}</bdi>
+        <time dateTime={new Date(commit.time * 1000).toISOString()}>{ago(commit.time * 1000, now)}</time>
+      </span>
+    </li>
+  );
+}
+
+export function Commits({ status }: { status: ReadState }) {
+  const now = useNow();
+  if (status.unpushedCount === 0) return null;
+  const more = status.unpushedCount - status.unpushed.length;
+  return (
+    <details class="git-commits" open={status.unpushed.length <= 5} data-testid="git-unpushed">
+      <summary>
+        Not pushed <span class="count">{status.unpushedCount.toLocaleString("en")}</span>
+      </summary>
+      <ul>
+        {status.unpushed.map((commit) => (
+          <Row key={commit.hash} commit={commit} now={now} />
+        ))}
+      </ul>
+      {more > 0 && <p class="dim git-more">{plural(more, "older commit")}, not listed</p>}
+    </details>
+  );
+}

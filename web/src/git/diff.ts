@@ -1,0 +1,112 @@
+/** A unified diff, line by line; a merge's combined diff too (`@@@ … @@@`). */
+
+export type Look = "head" | "hunk" | "add" | "del" | "same" | "note";
+
+export interface Line {
+  look: Look;
+  /** Its number before and after; absent where the line is not in that side. */
+  old?: number;
+  new?: number;
+  /** Without its sign. */
+  text: string;
+}
+
+/** What is left of the hunk that the parser is in, by side. */
+interface Hunk {
+  /** Columns of signs in front of each line: one, or one for each parent of a merge. */
+  signs: number;
+  oldAt: number;
+  newAt: number;
+  oldLeft: number;
+  newLeft: number;
+}
+
+const HUNK = /^(@@+) ((?:-\d+(?:,\d+)? )+)\+(\d+)(?:,(\d+))? \1/;
+
+function count(text: string | undefined): number {
+  return text === undefined ? 1 : Number(text);
+}
+
+function openHunk(line: string): Hunk | undefined {
+  const found = HUNK.exec(line);
+  if (!found) return undefined;
+  const [from = "0", length] = (found[2] ?? "").trim().split(" ")[0]?.slice(1).split(",") ?? [];
+  return {
+    signs: (found[1] ?? "").length - 1,
+    oldAt: Number(from),
+    newAt: Number(found[3]),
+    oldLeft: count(length),
+    newLeft: count(found[4]),
+  };
+}
+
+/** Whether a line still belongs to the hunk: a removed `-- x` looks like a file's head. */
+function holds(hunk: Hunk, line: string): boolean {
+  if (line.startsWith("\\")) return true;
+  // Lines of a merge's other parents are in no count, and its hunks end where no sign begins.
+  if (hunk.signs > 1) return /^[ +-]/.test(line);
+  return hunk.oldLeft > 0 || hunk.newLeft > 0;
+}
+
+/** Of a merge, the numbers before are those of its first parent. */
+function inside(hunk: Hunk, line: string): Line {
+  if (line.startsWith("\\")) return { look: "note", text: line.slice(2) };
+  const signs = line.slice(0, hunk.signs);
+  const removed = signs.includes("-");
+  const look = removed ? "del" : signs.includes("+") ? "add" : "same";
+  const found: Line = { look, text: line.slice(hunk.signs) };
+  if (removed ? signs[0] === "-" : signs[0] !== "+") {
+    found.old = hunk.oldAt++;
+    hunk.oldLeft--;
+  }
+  if (!removed) {
+    found.new = hunk.newAt++;
+    hunk.newLeft--;
+  }
+  return found;
+}
+
+export function parseDiff(text: string): Line[] {
+  if (text === "") return [];
+  const lines: Line[] = [];
+  let hunk: Hunk | undefined;
+  for (const line of (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n")) {
+    const opened = openHunk(line);
+    if (opened) lines.push({ look: "hunk", text: line });
+    else if (hunk && holds(hunk, line)) lines.push(inside(hunk, line));
+    else lines.push({ look: "head", text: line });
+    if (opened || lines.at(-1)?.look === "head") hunk = opened;
+  }
+  return lines;
+}
+
+/** Names and hashes that the page tells already; modes, renames and the like stay. */
+const KNOWN = /^(diff |index |--- |\+\+\+ )/;
+
+/** The lines worth showing: of a file's head only what is not said elsewhere. */
+export const telling = (lines: readonly Line[]): Line[] =>
+  lines.filter((line) => line.look !== "head" || !KNOWN.test(line.text));
+
+export interface Totals {
+  added: number;
+  removed: number;
+  hunks: number;
+}
+
+export function totals(lines: readonly Line[]): Totals {
+  const sum = { added: 0, removed: 0, hunks: 0 };
+  for (const { look } of lines) {
+    if (look === "add") sum.added++;
+    else if (look === "del") sum.removed++;
+    else if (look === "hunk") sum.hunks++;
+  }
+  return sum;
+}
+
+/** Where the next hunk begins, seen from a line; undefined when there is none that way. */
+export function hunkFrom(lines: readonly Line[], at: number, step: 1 | -1): number | undefined {
+  for (let n = at + step; n >= 0 && n < lines.length; n += step) {
+    if (lines[n]?.look === "hunk") return n;
+  }
+  return undefined;
+}

@@ -1,0 +1,16 @@
+import { registerPage } from "../app/registry.ts";
+import { activeSession } from "../store/state.ts";
+
+export const GIT_PAGE = "git";
+
+export function registerGit(): void {
+  registerPage({
+    id: GIT_PAGE,
+    title: "Changes",
+    icon: "branch",
+    order: 20,
+    keys: "Alt+Shift+G",
+    available: () => activeSession.value !== undefined,
+    load: async () => (await import("./GitPage.tsx")).GitPage,
+  });
+}
