@@ -64,6 +64,22 @@ class ClaudeDialogTests(SynchronousTestCase):
         for columns in _ROWS:
             self.check("write_dialog", dialogs.write(FILE), columns)
 
+    def test_edit(self) -> None:
+        given = {**FILE, "old_string": "hello", "new_string": "goodbye"}
+        for columns in (120, 60):
+            self.check("edit_dialog", dialogs.edit(given), columns)
+
+    def test_fetch(self) -> None:
+        given = {"url": "https://example.org/x", "prompt": "read"}
+        self.check("fetch_dialog", dialogs.fetch(given), 120)
+
+    def test_leave_plan_mode(self) -> None:
+        played = trimmed(dialogs.leave_plan_mode().rows(120))
+        self.assertEqual(played, recorded("claude", "99_plan_2_dialog")[-len(played) :])
+
+    def test_model(self) -> None:
+        self.check("model_picker", dialogs.model(), 120)
+
     def test_mcp_tool(self) -> None:
         self.check("mcp_tool_dialog", dialogs.mcp("forms", "ask_user", WORK), 120)
 
@@ -143,6 +159,11 @@ class FamilyDialogTests(SynchronousTestCase):
         played = [row.strip("│ ") for row in GEMINI.approval("touch made", 120).rows(120)]
         shown = [row.strip("│ ") for row in recorded("gemini", "120x40_approval")]
         self.assertEqual(played[-6:-1], shown[-6:-1])
+
+    def test_gemini_writing(self) -> None:
+        assert GEMINI.writing is not None
+        played = trimmed(GEMINI.writing("notes.txt", "hello\n").rows(120))
+        self.assertEqual(played, recorded("gemini", "120x40_write_dialog")[-len(played) :])
 
 
 _ROWS = {120: 40, 80: 24, 60: 30}

@@ -84,7 +84,7 @@ class ChoiceTests(SynchronousTestCase):
 
     def test_wraps(self) -> None:
         self.choice.press([Press("up")])
-        self.assertEqual([" ❯ 3. c"], self.choice.option_rows()[2:])
+        self.assertEqual([" ❯ 3. c"], self.choice.option_rows(80)[2:])
 
     def test_row_takes_left_and_right_only(self) -> None:
         row = Row((), ("once", "always", "no"), numbered=False)

@@ -70,9 +70,10 @@ _builder = TypeMachineBuilder(Activity, _Core)
 _state = {doing: _builder.state(doing.value) for doing in Doing}
 
 
-def _silently(target: Doing) -> _Output:
+def _noting(target: Doing) -> _Output:
     def output(activity: Activity, core: _Core, reason: str) -> None:
         core.doing = target
+        core.sink.noted(reason)
 
     return output
 
@@ -106,12 +107,14 @@ _MOVES: list[tuple[tuple[Doing, ...], _Input, Doing, Callable[[Doing], _Output]]
     (_AT_REST, Activity.asked, Doing.BLOCKED, _telling_working),
     (_IN_TURN, Activity.stopped, Doing.IDLE, _telling_idle),
     (_IN_TURN, Activity.seen_idle, Doing.IDLE, _telling_idle),
-    ((Doing.WORKING,), Activity.asked, Doing.BLOCKED, _silently),
-    ((Doing.BLOCKED,), Activity.prompted, Doing.WORKING, _silently),
-    ((Doing.BLOCKED,), Activity.answered, Doing.WORKING, _silently),
-    ((Doing.BLOCKED,), Activity.seen_working, Doing.WORKING, _silently),
+    ((Doing.WORKING,), Activity.asked, Doing.BLOCKED, _noting),
+    ((Doing.BLOCKED,), Activity.prompted, Doing.WORKING, _noting),
+    ((Doing.BLOCKED,), Activity.answered, Doing.WORKING, _noting),
+    ((Doing.BLOCKED,), Activity.seen_working, Doing.WORKING, _noting),
 ]
-"""Everything else leaves the state as it is, and nobody is told."""
+"""Everything else leaves the state as it is, and nobody is told.
+
+A turn that waits for an answer, or goes on after one, stays busy: only the reason is another."""
 
 _INPUTS: tuple[_Input, ...] = (
     Activity.settled,

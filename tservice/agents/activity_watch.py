@@ -26,7 +26,7 @@ from tservice.agents.activity_pace import (
     next_look,
     shows_the_end,
 )
-from tservice.agents.gate import BLIND, Readiness
+from tservice.agents.gate import BLIND, SETTLE, SETTLE_UNTOLD, Readiness
 from tservice.agents.interfaces import Look
 from tservice.agents.trust import TrustAnswer
 from tservice.core.clock import now_ms
@@ -36,7 +36,7 @@ from tservice.mux.interface import IPane, MuxError, PaneGone
 from tservice.sessions.interfaces import ActivitySink, IActivitySource, Session, Status
 from tservice.terminal.rules import ScreenRules
 from tservice.terminal.screen import Frame
-from tservice.terminal.status import read
+from tservice.terminal.status import Reading, read
 
 START_IDLE = 3.0
 """Seconds after a fresh start when an external CLI counts as idle (wire 1.2)."""
@@ -90,6 +90,8 @@ class AgentWatch:
         begin = Doing.STARTING if fresh else Doing.WORKING if busy else Doing.IDLE
         self._pane = pane
         self._course = Course(sink, begin)
+        self._sink = sink
+        self._aside = False
         self._rhythm = Rhythm(begun=now, last=now)
         self._looked = Looked(at=now, current=False)
         self._offset = -1
@@ -98,8 +100,13 @@ class AgentWatch:
         self._title = ""
         self._next = now
         self._rested = now_ms(self._clock)
-        prompted = self._subject.session().last_submit_at is not None
-        self.readiness = Readiness(self._clock, self._rules, fresh=fresh, prompted=prompted)
+        self.readiness = Readiness(
+            self._clock,
+            self._rules,
+            fresh=fresh,
+            prompted=self._subject.session().last_submit_at is not None,
+            settle=SETTLE if self._subject.hooks else SETTLE_UNTOLD,
+        )
         self._unlisten = pane.log.subscribe(self._printed)
         if fresh and not self._subject.hooks:
             self._after("start", START_IDLE, self._came_up)
@@ -194,6 +201,7 @@ class AgentWatch:
         try:
             self.readiness.saw(look, quiet=quiet)
             self._weigh(look)
+            self._tell_of_rest(look.reading)
             self._subject.seen(look)
         finally:
             self._telling = False
@@ -242,11 +250,26 @@ class AgentWatch:
             tell.seen_idle(reason)
             self._rested = now_ms(self._clock)
 
+    def _tell_of_rest(self, reading: Reading) -> None:
+        """Of an agent at rest: that a dialog stands there which no turn asked, and its end.
+
+        One without hooks tells of its composer too, since nothing else says that it is ready.
+        """
+        at_rest = self._course.doing in (Doing.STARTING, Doing.IDLE)
+        told = reading.dialog is not None or (reading.state == "idle" and self.readiness.ready)
+        if not at_rest or not told:
+            return
+        if reading.dialog is not None or self._aside or not self._subject.hooks:
+            self._sink.noted(reading.evidence)
+        self._aside = reading.dialog is not None
+
     def _in_grace(self, now: float) -> bool:
         return self._stopped is not None and now - self._stopped < GRACE
 
     def _came_up(self) -> None:
-        self._course.tell.settled("the agent was started")
+        reading = None if self.last is None else self.last.reading
+        told = reading is not None and (reading.dialog is not None or self.readiness.ready)
+        self._course.tell.settled(reading.evidence if reading and told else "the agent was started")
 
     def _printed(self) -> None:
         self._rhythm = self._rhythm.printed(self._clock.seconds())

@@ -1,6 +1,6 @@
 """Keeps prompts back until an agent that comes up can take them (wire 6, 26).
 
-A prompt waits until the composer was on the screen for L{SETTLE} seconds, at most to the end of the
+A prompt waits until the composer was on the screen for a moment, at most to the end of the
 window that the trust dialog has.  If a dialog of the start is still there then, nothing is typed
 (422); if there is none, it is typed: a screen that is not understood is no reason to refuse for
 good.  Of an agent whose composer nobody can recognise, a quiet screen without a dialog has to do.
@@ -27,8 +27,15 @@ WINDOW = 90.0
 """Seconds after its start in which an agent may be asking for trust (wire 6)."""
 SETTLE = 0.15
 """Seconds between the composer's first appearance and the first key: before, an Enter gets lost."""
+SETTLE_UNTOLD = 1.5
+"""The same for an agent that does not tell of its start by a hook.
+
+Gemini CLI draws its composer 0.4 s before its trust dialog takes the place, on an idle machine.
+"""
 BLIND = 2.0
 """Seconds after its start when an agent without a known composer may be typed to."""
+
+NO_PROCESS = "the session has no process; nothing was typed"
 
 START_DIALOGS = frozenset({Kind.TRUST, Kind.BYPASS, Kind.API_KEY, Kind.MCP})
 """Dialogs that come up before the composer: an Enter there would answer them."""
@@ -39,6 +46,7 @@ class Readiness:
 
     @ivar knowable: its composer can be recognised.
     @ivar asked: a dialog of the start is on its screen.
+    @param settle: seconds for which the composer of one that comes up must stand there.
     @param fresh: its process was just started; one that was taken up was ready before, unless its
         screen shows a dialog of the start.
     @param prompted: it has had a prompt; one that was taken up without may still be coming up,
@@ -46,10 +54,19 @@ class Readiness:
     """
 
     def __init__(
-        self, clock: IReactorTime, rules: ScreenRules, *, fresh: bool, prompted: bool = True
+        self,
+        clock: IReactorTime,
+        rules: ScreenRules,
+        *,
+        fresh: bool,
+        prompted: bool = True,
+        settle: float = SETTLE,
     ) -> None:
         self._clock = clock
+        self._coming_up = fresh or not prompted
+        self._settle = settle if self._coming_up else SETTLE
         self._fresh = fresh
+        self._rules = rules
         self._prompted = prompted
         self.knowable = rules.shape != "mark" or rules.ready_mark is not None
         self._began = clock.seconds()
@@ -75,6 +92,9 @@ class Readiness:
         """
         dialog = look.reading.dialog
         self.asked = dialog is not None and dialog.kind in START_DIALOGS
+        if self.asked or (self._left > 0 and not look.reading.composer_ready and self.knowable):
+            # What was taken for the composer was no sign of it.
+            self._since = None
         if not self.ready and self._shows_ready(look, quiet):
             self._since = self._clock.seconds()
             self._release(None)
@@ -85,19 +105,27 @@ class Readiness:
         @raise ServiceError: 422: a dialog of the start is there, and the window is over; 409: the
             process ended.
         """
-        if not self.ready and self.in_window:
-            await self._first_sight()
+        while self.in_window and (not self.ready or self._left > 0):
+            if not self.ready:
+                await self._first_sight()
+            if self._left > 0:
+                await sleep(self._clock, self._left)
         if self.asked and not self.in_window:
             raise failed("the agent waits for an answer to its first dialog; nothing was typed")
-        if self._since is not None:
-            settled = self._since + SETTLE - self._clock.seconds()
-            if settled > 0:
-                await sleep(self._clock, settled)
+        if self._closed:
+            raise conflict(NO_PROCESS)
 
     def close(self) -> None:
         """The process is over or let go."""
         self._closed = True
-        self._release(conflict("the session has no process; nothing was typed"))
+        self._release(conflict(NO_PROCESS))
+
+    @property
+    def _left(self) -> float:
+        """Seconds until the composer has stood there for long enough; 0 where none is seen."""
+        if self._since is None:
+            return 0.0
+        return max(0.0, self._since + self._settle - self._clock.seconds())
 
     async def _first_sight(self) -> None:
         seen: Deferred[None] = Deferred()
@@ -115,13 +143,18 @@ class Readiness:
 
     def _shows_ready(self, look: Look, quiet: bool) -> bool:
         if look.reading.composer_ready:
-            return True
+            return not (self._coming_up and self._starting(look))
         if self.asked:
             return False
         if not self._fresh and (self._prompted or look.reading.dialog is not None):
             return True
         old = self._clock.seconds() >= self._began + BLIND - SLACK
         return not self.knowable and quiet and old and look.reading.dialog is None
+
+    def _starting(self, look: Look) -> bool:
+        """Whether the composer is drawn already but keys would go nowhere, or to a dialog."""
+        line = self._rules.starting_line
+        return line is not None and any(map(line.search, look.frame.rows))
 
     def _release(self, why: Exception | None) -> None:
         waiting, self._waiting = self._waiting, []

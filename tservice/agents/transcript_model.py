@@ -89,11 +89,7 @@ def advance(tally: Tally, mode: str, found: Mapping[str, Any]) -> Tally:
 def message_of(mode: str, found: Mapping[str, Any]) -> Message | None:
     """What the line says, if it is something that one side said."""
     if mode == "codex":
-        payload = _map(found.get("payload"))
-        role = {"user_message": "user", "agent_message": "assistant"}.get(
-            str(payload.get("type")) if found.get("type") == "event_msg" else ""
-        )
-        text = payload.get("message")
+        role, text = _codex_said(found)
     else:
         role = found.get("type") if found.get("type") in ("user", "assistant") else None
         if found.get("isSidechain") is True or found.get("isMeta") is True:
@@ -104,6 +100,28 @@ def message_of(mode: str, found: Mapping[str, Any]) -> Message | None:
     if role is None or not isinstance(text, str) or not text.strip():
         return None
     return Message(role=role, text=text[-TEXT_LIMIT:], timestamp=_time(found.get("timestamp")))
+
+
+_CODEX_ROLES = {
+    "user_message": "user",
+    "agent_message": "assistant",
+    "UserMessage": "user",
+    "AgentMessage": "assistant",
+}
+
+
+def _codex_said(found: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """Whose words an event of Codex holds, and the words.
+
+    Codex 0.169 writes completed items; before, there was an event for each side.
+    """
+    if found.get("type") != "event_msg":
+        return None, None
+    payload = _map(found.get("payload"))
+    if payload.get("type") == "item_completed":
+        item = _map(payload.get("item"))
+        return _CODEX_ROLES.get(str(item.get("type"))), _text(item.get("content"))
+    return _CODEX_ROLES.get(str(payload.get("type"))), _string(payload.get("message"))
 
 
 def _claude(tally: Tally, found: Mapping[str, Any]) -> Tally:
@@ -214,7 +232,8 @@ def _text(content: Any) -> str:
         return content
     if not isinstance(content, Sequence):
         return ""
-    texts = (block.get("text") for block in content if _map(block).get("type") == "text")
+    # Codex writes "Text" for an answer's block and "text" for a prompt's.
+    texts = (block.get("text") for block in content if _map(block).get("type") in ("text", "Text"))
     return "\n\n".join(text for text in texts if isinstance(text, str))
 
 

@@ -119,6 +119,8 @@ class Capabilities(Record):
     @ivar composer_ready_mark: text on the screen once a prompt can be given.
     @ivar working_line: pattern searched in each row of the screen; a hit means busy.
     @ivar working_title: pattern searched in the pane's title; a hit means busy.
+    @ivar starting_line: pattern searched in each row of the screen while the agent comes up; a hit
+        means that its composer takes no keys yet.
     @ivar prompt_glyph: what the composer's row begins with, leading blanks aside.
     @ivar composer_shape: C{None}: C{framed} where there is a glyph, else C{mark}.
     """
@@ -133,13 +135,14 @@ class Capabilities(Record):
     )
     working_line: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
     working_title: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
+    starting_line: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
     prompt_glyph: Annotated[Text, StringConstraints(min_length=1, max_length=8)] | None = None
     composer_shape: ComposerShape | None = None
     model_detect: ModelDetect | None = None
     mcp_config: McpConfig | None = None
     custom_model: CustomModel = CustomModel()
 
-    @field_validator("working_line", "working_title")
+    @field_validator("working_line", "working_title", "starting_line")
     @classmethod
     def _compiles(cls, pattern: str | None) -> str | None:
         if pattern is not None:

@@ -3,11 +3,16 @@
 An input is decided on when its turn comes: its sequence number is looked up, taken and written
 down together with its text, then it is typed.  So at most one input of a session is unfinished at
 any time, and after a crash the pane's own mark tells what is left of that one.
+
+A prompt that waits at the gate is not decided on yet.  Keys and raw bytes pass it meanwhile, for
+they are how a person answers the dialog that it waits for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IReactorTime
@@ -24,6 +29,8 @@ from tservice.sessions.requests import InputRequest, check_input
 from tservice.sessions.serial import WAITING, SerialQueue
 from tservice.sessions.subject import Subject, no_process
 from tservice.sessions.typing import Hands, NotTyped, Typist
+
+_T = TypeVar("_T")
 
 UNSURE = "the terminal does not answer; whether the input arrives is not known yet"
 
@@ -48,6 +55,10 @@ class InputQueue:
         self._subject = subject
         self._new_id = new_id
         self._queue = SerialQueue()
+        self._passing = SerialQueue()
+        self._holding = False
+        # What waits in the queue, by client; of those without a name, keys and raw bytes only.
+        self._waiting: Counter[str] = Counter()
         # How many failures each client has seen, while inputs of before them may still wait.
         self._failures: dict[str, int] = {}
 
@@ -60,11 +71,13 @@ class InputQueue:
         """
         check_input(request)
         self._subject.living_pane()
-        if self._queue.idle:
+        if self._idle:
             self._failures.clear()
         failures = self._failures.get(request.client_id or "", 0)
         answer: Deferred[Delivery] = Deferred(lambda _: done.cancel())
-        done = self._queue.put(lambda: self._take(request, failures, answer))
+        kind, _ = classify(request.text, request.use_mux, typed=request.typed)
+        raw = kind is Kind.RAW
+        done = self._put(request.client_id, raw, lambda: self._take(request, failures, answer))
         done.addCallbacks(lambda it: _once(answer, it), lambda why: _once(answer, why))
         return await answer
 
@@ -77,13 +90,13 @@ class InputQueue:
         if key not in KEYS:
             raise invalid("key", f"one of {' '.join(KEYS)}")
         self._subject.living_pane()
-        await self._queue.put(lambda: self._press(key))
+        await self._put(None, True, lambda: self._press(key))
 
     def recover(self) -> None:
         """Finish what a process before this one began; call it when the pane was taken up."""
         entry = self._journal.pending(self._subject.session().id)
         # With the queue at work the entry is what it is typing just now.
-        if entry is not None and self._queue.idle:
+        if entry is not None and self._idle:
             begun = entry
             self._queue.put(lambda: self._finish_begun(begun)).addErrback(
                 lambda why: self._log.failure("input {id} was not finished", why, id=begun.id)
@@ -95,12 +108,47 @@ class InputQueue:
         Its number stays taken: it may have been typed into the process that is gone.
         """
         entry = self._journal.pending(self._subject.session().id)
-        if entry is not None and self._queue.idle:
+        if entry is not None and self._idle:
             self._journal.finish(entry)
 
     def close(self) -> None:
         """Stop where it stands; the journal keeps what was begun."""
         self._queue.close()
+        self._passing.close()
+
+    # -- in which order
+
+    @property
+    def _idle(self) -> bool:
+        return self._queue.idle and self._passing.idle
+
+    def _put(
+        self, client: str | None, raw: bool, work: Callable[[], Coroutine[Any, Any, _T]]
+    ) -> Deferred[_T]:
+        """Queue up, or pass the prompt that waits at the gate; never before one's own inputs."""
+        name = client or ""
+        if self._holding and raw and not self._waiting[name]:
+            return self._passing.put(work)
+        done = self._queue.put(work)
+        if not name and not raw:
+            return done
+        self._waiting[name] += 1
+        return done.addBoth(self._left, name)
+
+    def _left(self, outcome: _T, name: str) -> _T:
+        self._waiting[name] -= 1
+        # Without those that have nothing left, so that it is no longer than the queue.
+        self._waiting = +self._waiting
+        return outcome
+
+    async def _gate_opens(self) -> None:
+        self._holding = True
+        try:
+            await self._gate.ready(self._subject.session())
+        finally:
+            self._holding = False
+        # What passed is typed to its end first.
+        await self._passing.put(_nothing)
 
     # -- inside, one at a time
 
@@ -136,7 +184,7 @@ class InputQueue:
             return Delivery(delivered=False, duplicate=True)
         kind, data = classify(request.text, request.use_mux, typed=request.typed)
         if kind is not Kind.RAW:
-            await self._gate.ready(self._subject.session())
+            await self._gate_opens()
         entry = self._entry(request, kind, data, previous)
         hands = self._hands(
             unsure=lambda: _once(answer, failed(UNSURE)),
@@ -218,6 +266,10 @@ class InputQueue:
         except MuxError as error:
             raise failed(f"the key was not pressed: {error}") from error
         self._subject.typed(key == "Enter")
+
+
+async def _nothing() -> None:
+    """A place in the queue."""
 
 
 def _once(answer: Deferred[Delivery], outcome: Delivery | Failure | ServiceError) -> None:

@@ -153,6 +153,9 @@ class ActivitySink(Protocol):
     def idle(self, reason: str) -> None:
         """It is done, or just came up."""
 
+    def noted(self, reason: str) -> None:
+        """The status is what it was; C{reason} is newer evidence of it.  No signal is given."""
+
 
 class IActivitySource(Interface):
     """Finds out what one session does, as long as its process runs."""

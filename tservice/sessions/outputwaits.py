@@ -60,9 +60,17 @@ class OutputWait:
         self._ends = (pane.log.subscribe(self._read), pane.listen(self))
         self._released = False
 
-    def begin(self, timeout_ms: int) -> None:
-        """Wait for at most C{timeout_ms}; remember what the screen shows already."""
+    def begin(self, timeout_ms: int, *, searched: bool) -> None:
+        """Wait for at most C{timeout_ms}; remember what the screen shows already.
+
+        @param searched: the screen did not hold the text a moment ago, and all that it shows
+            counts, also what came since.
+        """
         self._timeout = self._clock.callLater(timeout_ms / 1000, self._finish, None)
+        if searched:
+            self._before = Counter()
+            self._look()
+            return
         spawn(self._remember_screen(), self._log, "reading the screen")
 
     def end(self) -> None:
@@ -157,8 +165,12 @@ class OutputWaits:
         self._slots = slots
         self._parked: dict[str, dict[OutputWait, None]] = {}
 
-    def park(self, pane: IPane, needle: Needle, timeout_ms: int, owner: str) -> OutputWait:
+    def park(
+        self, pane: IPane, needle: Needle, timeout_ms: int, owner: str, *, searched: bool = False
+    ) -> OutputWait:
         """Hold a call until C{needle} is printed, C{timeout_ms} passed, or it is cancelled.
+
+        @param searched: L{search_buffer} has just found nothing.
 
         @raise ServiceError: a cap is reached; nothing is parked.
         """
@@ -173,7 +185,7 @@ class OutputWaits:
 
         wait = OutputWait(pane, needle, self._clock, over)
         self._parked.setdefault(pane.session_id, {})[wait] = None
-        wait.begin(timeout_ms)
+        wait.begin(timeout_ms, searched=searched)
         return wait
 
     def waiting_for(self, session_id: str) -> bool:

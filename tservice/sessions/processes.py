@@ -43,7 +43,11 @@ class Processes:
         self._activity = activity
         self._set_priority = set_priority
         self._handlers = Handlers(
-            over=self._over, resized=self._resized, working=self._working, idle=self._idle
+            over=self._over,
+            resized=self._resized,
+            working=self._working,
+            idle=self._idle,
+            noted=self._noted,
         )
 
     async def start(
@@ -255,6 +259,10 @@ class Processes:
     def _idle(self, live: Live, reason: str) -> None:
         self._roster.change(live, durable=False, status=Status.IDLE, status_reason=reason)
         self._roster.tell(live, "session:idle")
+
+    def _noted(self, live: Live, reason: str) -> None:
+        if reason != live.record.status_reason:
+            self._roster.change(live, durable=False, status_reason=reason)
 
 
 async def _alone(live: Live, move: Callable[[], Awaitable[_T]]) -> _T:

@@ -192,7 +192,9 @@ class Waiting:
                 )
             else:
                 timeout = clamp_timeout(timeout_ms)
-                outcome = await self._outputs.park(pane, needle, timeout, caller.username).done
+                outcome = await self._outputs.park(
+                    pane, needle, timeout, caller.username, searched=from_buffer
+                ).done
         return self._output_answer(session_id, timeout_ms, outcome)
 
     async def _settled(self, wait: ParkedWait) -> WaitOutcome:

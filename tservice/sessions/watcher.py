@@ -22,6 +22,7 @@ class Handlers:
     resized: Callable[[Live, int, int], None]
     working: Callable[[Live, str], None]
     idle: Callable[[Live, str], None]
+    noted: Callable[[Live, str], None]
 
 
 @implementer(IPaneListener)
@@ -49,3 +50,6 @@ class Watcher:
 
     def idle(self, reason: str) -> None:
         self._handlers.idle(self._live, reason)
+
+    def noted(self, reason: str) -> None:
+        self._handlers.noted(self._live, reason)

@@ -18,6 +18,7 @@ _NOISE = re.compile(r"[\s\u200b]+")
 _STAND_IN = re.compile(r"\[\s*pasted\s+(?:text|content)\b[^\]]*\]", re.IGNORECASE)
 # A plain blank: behind the glyph of Claude Code's composer stands a no-break space.
 _OPTION = re.compile(r"[\s│┃]*(?:[❯›●>] )?[1-9][.)] ")
+_UPPER_EDGE = re.compile(r"\s*[╭┌╔][─━═]{3}")
 _ENOUGH = 8
 _FOOTER_ROWS = 4
 
@@ -101,8 +102,17 @@ def _last_ruled(screen: Sequence[str], glyph: str) -> int | None:
         if bottom > top + 1:
             row = screen[top + 1]
             inside = _begins(row, glyph) or row.startswith(_SHELL_GLYPH)
-            return top + 1 if inside and not _OPTION.match(row) else None
+            below = screen[bottom + 1 :]
+            return top + 1 if inside and not any(map(_of_dialog, [row, *below])) else None
     return None
+
+
+def _of_dialog(row: str) -> bool:
+    """Whether a row is part of a dialog, which takes the composer's place.
+
+    Gemini CLI shows a prompt that was submitted between the same rules as its composer.
+    """
+    return bool(_OPTION.match(row) or _UPPER_EDGE.match(row))
 
 
 def _last_glyph_row(screen: Sequence[str], glyph: str) -> int | None:

@@ -30,6 +30,11 @@ _CONTEXT_CHARS = 4000
 
 _MARKS = re.compile(rf"[{grammar.MARKERS}☐☑☒✔✓←]")
 _FREE_TEXT = re.compile(r"type (?:something|here|your)\b.*", re.IGNORECASE)
+_HINT_FIRST = re.compile(
+    r" *(?:press |[↑↓←→⇆⇅][↑↓←→⇆⇅/]* "
+    r"|(?:enter|return|esc|escape|tab|space|backspace|ctrl|shift|alt)\b)",
+    re.IGNORECASE,
+)
 _TRANSCRIPT_VIEW = re.compile(r"Showing (?:detailed )?transcript|ctrl\+o to toggle")
 
 
@@ -193,7 +198,10 @@ def _without_options(frame: Frame) -> Dialog | None:
         return None
     # A box that holds it all ends here; one that was closed further up is part of it.
     edge = next((i for i in last if frame.is_edge(i)), frame.bottom + 1)
-    return _dialog(frame, area_around(frame, edge - 1), None)
+    area = area_around(frame, edge - 1)
+    # With something before them the hints are quoted: by a diff, a pager, an answer.
+    told = area.bounded or _HINT_FIRST.match(frame.inner[hint])
+    return _dialog(frame, area, None) if told else None
 
 
 def _dialog(frame: Frame, area: Area, block: Block | None) -> Dialog:

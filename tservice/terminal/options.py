@@ -85,6 +85,7 @@ class _Line:
     n: int
     marker: bool
     label: str
+    column: int
 
 
 def numbered(rows: Sequence[str], gap: int = GAP) -> Block | None:
@@ -95,7 +96,7 @@ def numbered(rows: Sequence[str], gap: int = GAP) -> Block | None:
     best: list[_Line] | None = None
     run: list[_Line] = []
     for line in _lines(rows):
-        run = _extended(run, line, gap)
+        run = _extended(rows, run, line, gap)
         if len(run) >= 2:
             best = run
     return None if best is None else _block(best)
@@ -105,18 +106,31 @@ def _lines(rows: Sequence[str]) -> Iterable[_Line]:
     for at, row in enumerate(rows):
         found = _NUMBERED.fullmatch(row)
         if found:
-            yield _Line(at, int(found["n"]), found["marker"] is not None, found["label"])
+            marker = found["marker"] is not None
+            yield _Line(at, int(found["n"]), marker, found["label"], found.start("label"))
 
 
-def _extended(run: list[_Line], line: _Line, gap: int) -> list[_Line]:
+def _extended(rows: Sequence[str], run: list[_Line], line: _Line, gap: int) -> list[_Line]:
     if line.n == 1:
         return [line]
-    if run and line.n == run[-1].n + 1 and line.row - run[-1].row - 1 <= gap:
-        return [*run, line]
+    if not run or _between(rows, run[-1], line) > gap:
+        return []
     # A number out of turn between two options is one of the lines between them.
-    if run and line.row - run[-1].row - 1 <= gap:
-        return run
-    return []
+    return [*run, line] if line.n == run[-1].n + 1 else run
+
+
+def _between(rows: Sequence[str], last: _Line, line: _Line) -> int:
+    """How many other lines stand between two options; what a long label wrapped to is none."""
+    others = rows[last.row + 1 : line.row]
+    if len(others) > WIDE_GAP:
+        return len(others)
+    hanging = " " * last.column
+    wrapped = next((n for n, row in enumerate(others) if not _hangs(row, hanging)), len(others))
+    return len(others) - wrapped
+
+
+def _hangs(row: str, blanks: str) -> bool:
+    return row.startswith(blanks) and row[len(blanks) :][:1].strip() != ""
 
 
 def _block(lines: list[_Line]) -> Block:

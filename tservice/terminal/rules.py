@@ -33,6 +33,8 @@ class ScreenRules:
     @ivar ready_mark: text of an empty composer or its footer.
     @ivar working_line: matches a row that is only there while a turn runs.
     @ivar working_title: matches the pane's title only while a turn runs.
+    @ivar starting_line: matches a row only while the agent comes up with a composer that takes no
+        keys yet.
     """
 
     shape: Shape = "mark"
@@ -40,12 +42,14 @@ class ScreenRules:
     ready_mark: str | None = None
     working_line: re.Pattern[str] | None = None
     working_title: re.Pattern[str] | None = None
+    starting_line: re.Pattern[str] | None = None
     model: ModelDetect | None = None
 
     @classmethod
     def from_capabilities(cls, capabilities: Mapping[str, Any]) -> ScreenRules:
         """Read C{composerReadyMark}, C{composerShape}, C{promptGlyph}, C{workingLine},
-        C{workingTitle} and C{modelDetect} of a registry entry; other keys are not looked at.
+        C{workingTitle}, C{startingLine} and C{modelDetect} of a registry entry; other keys are not
+        looked at.
 
         @raise ValueError: a pattern does not compile or a value is out of its set; the text names
             the field.
@@ -60,6 +64,7 @@ class ScreenRules:
             ready_mark=capabilities.get("composerReadyMark"),
             working_line=_pattern(capabilities, "workingLine"),
             working_title=_pattern(capabilities, "workingTitle"),
+            starting_line=_pattern(capabilities, "startingLine"),
             model=_model(capabilities.get("modelDetect")),
         )
 

@@ -75,20 +75,24 @@ class Choice:
         else:
             self.selected = min(max(moved, 0), len(self.options) - 1)
 
-    def option_rows(self) -> list[str]:
-        """The options with their marker and numbers."""
+    def option_rows(self, columns: int) -> list[str]:
+        """The options with their marker and numbers; a label that is too long goes on below."""
         blank = " " * len(self.marker)
         rows = []
         for number, label in enumerate(self.options):
             mark = self.marker if number == self.selected else blank
             digit = f"{number + 1}. " if self.numbered else ""
-            rows.append(f"{' ' * self.indent}{mark} {digit}{label}")
+            lead = f"{' ' * self.indent}{mark} {digit}"
+            if len(lead) + len(label) <= columns:
+                rows.append(f"{lead}{label}")
+            else:
+                rows += folded(label, columns, lead, " " * len(lead))
         return rows
 
     def rows(self, columns: int) -> list[str]:
         """The whole dialog, with C{above} folded to the screen and rules drawn."""
         above = [row for text in self.above for row in _drawn(text, columns)]
-        return [*above, *self.option_rows(), *self.below]
+        return [*above, *self.option_rows(columns), *self.below]
 
 
 def _drawn(text: str, columns: int) -> list[str]:
@@ -112,7 +116,7 @@ class Row(Choice):
                 mapped.append(Press(turned.get(key.name, key.name)))
         return Choice.press(self, mapped)
 
-    def option_rows(self) -> list[str]:
+    def option_rows(self, columns: int) -> list[str]:
         """One row; the highlight is colour only."""
         shown = [
             f"{_LIT} {_DARK}{label}{_PLAIN} " if number == self.selected else f" {label} "

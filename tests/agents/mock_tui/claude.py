@@ -222,6 +222,9 @@ class Claude:
             self._epoch += 1
         elif name == "compact" and not self._engine.busy:
             self._engine.start(self._compact(arguments))
+        elif name == "model" and not arguments:
+            self._turns.entries.append(Entry("❯ ", text))
+            self._engine.modal = dialogs.model()
         else:
             self._turns.entries.append(Entry("❯ ", text))
             self._turns.entries.append(Entry(RESULT, f"Unknown command: /{name}"))

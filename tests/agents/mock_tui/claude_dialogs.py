@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from tests.agents.mock_tui.choice import Choice
 
@@ -116,6 +117,70 @@ def write(given: Mapping[str, Any]) -> Choice:
     return Choice(above, ("Yes", session, "No"), ("", AMEND))
 
 
+def edit(given: Mapping[str, Any]) -> Choice:
+    """A change of a file."""
+    name = Path(given["file_path"]).name
+    old = [f" {number} -{line}" for number, line in _lines(given["old_string"])]
+    new = [f" {number} +{line}" for number, line in _lines(given["new_string"])]
+    question = f" Do you want to make this edit to {name}?"
+    above = ("─", " Edit file", f" {name}", "╌", *old, *new, "╌", question)
+    session = "Yes, allow all edits during this session (shift+tab)"
+    return Choice(above, ("Yes", session, "No"), ("", AMEND))
+
+
+def _lines(text: str) -> Iterable[tuple[int, str]]:
+    return enumerate(text.splitlines(), 1)
+
+
+def fetch(given: Mapping[str, Any]) -> Choice:
+    """A page of the web; the only dialog of a tool without key hints below it."""
+    host = urlsplit(given["url"]).hostname
+    above = (
+        "─",
+        " Fetch",
+        "",
+        f'   url: "{given["url"]}", prompt: "{given["prompt"]}"',
+        f"   Claude wants to fetch content from {host}",
+        "",
+        " Do you want to allow Claude to fetch this content?",
+    )
+    always = f"Yes, and don't ask again for {host}"
+    return Choice(above, ("Yes", always, "No, and tell Claude what to do differently (esc)"))
+
+
+def leave_plan_mode() -> Choice:
+    """Whether to leave plan mode, where no plan was written down."""
+    above = ("─", " Exit plan mode?", "", "  Claude wants to exit plan mode", "")
+    return Choice(above, ("Yes", "No"), indent=2)
+
+
+def model() -> Choice:
+    """Which model to use."""
+    above = (
+        "─",
+        "  Select model",
+        "  Switch between Claude models. Your pick becomes the default for new sessions. For"
+        " other/previous model names, specify with --model.",
+        "",
+    )
+    options = (
+        "Default (recommended) ✔  Use the default model (currently Opus 4.8 (1M context))"
+        " · $5/$25 per Mtok",
+        "Opus                     Opus 4.8 with 1M context · Best for everyday, complex tasks"
+        " · $5/$25 per Mtok",
+        "Sonnet                   Sonnet 5 · Efficient for routine tasks · $3/$15 per Mtok",
+        "Sonnet 5 (1M context)    Sonnet 5 for long sessions · $3/$15 per Mtok",
+        "Haiku                    Haiku 4.5 · Fastest for quick answers · $1/$5 per Mtok",
+    )
+    below = (
+        "",
+        "  ● High effort (default) ←/→ to adjust",
+        "",
+        "  Enter to set as default · s to use this session only · Esc to cancel",
+    )
+    return Choice(above, options, below, indent=2)
+
+
 def mcp(server_name: str, tool: str, cwd: Path) -> Choice:
     """A tool of an MCP server."""
     above = (
@@ -183,11 +248,14 @@ def rewind(prompts: list[str]) -> Choice:
     )
 
 
+_TOOLS = {"Write": write, "Edit": edit, "WebFetch": fetch}
+
+
 def permission(name: str, given: Mapping[str, Any], cwd: Path) -> Choice:
     """The dialog for one tool call."""
     if name == "Bash":
         return bash(given, cwd)
-    if name == "Write":
-        return write(given)
+    if name in _TOOLS:
+        return _TOOLS[name](given)
     _, server_name, tool = name.split("__", 2)
     return mcp(server_name, tool, cwd)

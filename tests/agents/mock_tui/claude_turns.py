@@ -21,7 +21,7 @@ from tests.agents.mock_tui.log import TurnLog
 from tests.agents.mock_tui.questions import Page, Questions
 from tests.agents.mock_tui.scenario import Scenario
 from tests.agents.stub.record import Outcome
-from tests.agents.stub.script import CLOSING, PLAN_TEXT, Call, Fail, Plan, Say, Shell, plan
+from tests.agents.stub.script import CLOSING, Call, Fail, Plan, Say, Shell, plan
 
 INTERRUPTED = Entry(RESULT, "Interrupted · What should Claude do instead?")
 PERMISSION = ("permission_prompt", "Claude needs your permission")
@@ -171,7 +171,7 @@ class Turns:
         if call.name == "AskUserQuestion":
             result = yield from self._questions(given, use)
         elif call.name == "ExitPlanMode":
-            result = yield from self._plan()
+            result = yield from self._plan(given)
         else:
             result = yield from self._permitted(call.name, given, use)
         self.pending = []
@@ -225,6 +225,8 @@ class Turns:
         text = INTERRUPTED.text
         if name == "Write":
             text = f"User rejected write to {Path(given['file_path']).name}"
+        if name == "Edit":
+            text = f"User rejected update to {Path(given['file_path']).name}"
         self.entries += [label, Entry(RESULT, text)]
         why = "The user doesn't want to proceed with this tool use."
         self.session.transcript.result(use, why, self.session.prompt_id, refused=True)
@@ -241,6 +243,13 @@ class Turns:
             lines = str(given["content"]).count("\n")
             shown = f"Wrote {lines} lines to {Path(given['file_path']).name}"
             return shown, {"type": "create", "filePath": given["file_path"]}
+        if name == "Edit":
+            path = Path(given["file_path"])
+            old = path.read_text("utf-8")
+            path.write_text(old.replace(given["old_string"], given["new_string"], 1), "utf-8")
+            return f"Updated {path.name}", {"filePath": given["file_path"]}
+        if name == "WebFetch":
+            return "Received 2 bytes (200 OK)", {"code": 200, "url": given["url"]}
         answer = yield from self._form(name.split("__")[1])
         return str(answer), [{"type": "text", "text": str(answer)}]
 
@@ -298,11 +307,13 @@ class Turns:
         self.entries.append(Entry(RESULT, "\n".join(shown)))
         return {**given, "answers": answer, "annotations": {}}
 
-    def _plan(self) -> Generator[Await, object, str]:
-        self.entries.append(Entry("● ", "Updated plan"))
-        given = {"plan": PLAN_TEXT}
-        answer = yield from self._ask("ExitPlanMode", given, Ask(dialogs.plan(PLAN_TEXT)))
-        if answer in (2, ESCAPED):
+    def _plan(self, given: Mapping[str, Any]) -> Generator[Await, object, str]:
+        written = given.get("plan")
+        modal = dialogs.plan(written) if written else dialogs.leave_plan_mode()
+        if written:
+            self.entries.append(Entry("● ", "Updated plan"))
+        answer = yield from self._ask("ExitPlanMode", given, Ask(modal))
+        if answer in (len(modal.options) - 1, ESCAPED):
             self.entries.append(Entry("● ", "User rejected Claude's plan"))
             raise Ended("aborted")
         self.session.mode = "auto" if answer == 0 else "default"
@@ -314,4 +325,8 @@ def _label(name: str, given: Mapping[str, Any]) -> str:
         return f"Bash({given['command']})"
     if name == "Write":
         return f"Write({Path(given['file_path']).name})"
+    if name == "Edit":
+        return f"Update({Path(given['file_path']).name})"
+    if name == "WebFetch":
+        return f"Fetch({given['url']})"
     return f"Calling {name.split('__')[1]}… (ctrl+o to expand)"

@@ -41,6 +41,7 @@ class Family:
 
     @ivar trust: the first dialog and the option that trusts; L{None} without one.
     @ivar approval: the dialog before a shell command; L{None} where none is asked for.
+    @ivar writing: the dialog before a file is written; L{None} where the mock knows none.
     @ivar header: rows over the transcript.
     @ivar prompt, answer, tool: rows of one entry of the transcript.
     @ivar bottom: rows under the transcript, and the composer's place in them.
@@ -59,6 +60,7 @@ class Family:
     title: Callable[[Shown], str]
     trust: Callable[[Path, int], tuple[Choice, int]] | None = None
     approval: Callable[[str, int], Choice] | None = None
+    writing: Callable[[str, str], Choice] | None = None
     refused: str
     interrupted: str
     failed: str
@@ -155,7 +157,7 @@ class _Boxed(Choice):
     def rows(self, columns: int) -> list[str]:
         """The dialog in its box."""
         text = [row for each in self.above for row in folded(each, columns - 4, "", "")]
-        return _boxed([*text, *self.option_rows()], columns)
+        return _boxed([*text, *self.option_rows(columns - 4)], columns)
 
 
 def _gemini_trust(cwd: Path, columns: int) -> tuple[Choice, int]:
@@ -177,6 +179,28 @@ def _gemini_approval(command: str, columns: int) -> Choice:
     above = (f"? Shell  {command}", "", "Allow execution of [Shell]?", "")
     options = ("Allow once", "Allow for this session", "No, suggest changes (esc)")
     return _Boxed(above, options, marker="●", indent=0)
+
+
+class _Change(_Boxed):
+    """A list in a box, below a box with what would be written."""
+
+    def rows(self, columns: int) -> list[str]:
+        """The dialog in its box, the change in one of its own."""
+        tool, *change, question = self.above
+        inner = _boxed([f"{n} {line}" for n, line in enumerate(change, 1)], columns - 4)
+        return _boxed([tool, *inner, question, "", *self.option_rows(columns - 4)], columns)
+
+
+def _gemini_writing(path: str, content: str) -> Choice:
+    tool = f"? WriteFile  Writing to {Path(path).name}"
+    above = (tool, *content.splitlines(), "Apply this change?")
+    options = (
+        "Allow once",
+        "Allow for this session",
+        "Modify with external editor",
+        "No, suggest changes (esc)",
+    )
+    return _Change(above, options, marker="●", indent=0)
 
 
 def _gemini_bottom(shown: Shown, columns: int) -> tuple[list[str], tuple[int, int]]:
@@ -215,6 +239,7 @@ GEMINI = Family(
     title=_gemini_title,
     trust=_gemini_trust,
     approval=_gemini_approval,
+    writing=_gemini_writing,
     refused="ℹ Request cancelled.",
     interrupted="ℹ Request cancelled.",
     failed="✕ [API Error: stub says {status}]",

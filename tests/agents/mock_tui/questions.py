@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import define, field
 
-from tests.agents.mock_tui.keys import Key, Press, Typed
+from tests.agents.mock_tui.keys import Key, Pasted, Press, Typed
 
 DECLINED = "declined"
 CHAT = "chat"
@@ -82,6 +82,8 @@ class Questions:
     def _one(self, key: Key) -> object | None:
         if isinstance(key, Typed):
             return self._characters(key.text)
+        if isinstance(key, Pasted):
+            self._paste(key.text)
         if isinstance(key, Press):
             self._named(key.name)
         return None
@@ -116,6 +118,11 @@ class Questions:
         if not text[0].isdigit() or not 1 <= int(text[0]) <= self._digits(page):
             return None
         return self._choose(page, self._row(page, int(text[0])))
+
+    def _paste(self, text: str) -> None:
+        """Into the field; nothing else takes a paste."""
+        if self.at < len(self.pages) and self.pages[self.at].selected == self.pages[self.at].free:
+            self.pages[self.at].typed += text
 
     def _digits(self, page: Page) -> int:
         return len(page.options) + 2

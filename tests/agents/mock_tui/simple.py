@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from tests.agents.mock_tui.choice import ESCAPED
 from tests.agents.mock_tui.composer import Composer
@@ -15,7 +16,7 @@ from tests.agents.mock_tui.log import TurnLog
 from tests.agents.mock_tui.scenario import Scenario
 from tests.agents.mock_tui.terminal import View
 from tests.agents.stub.record import Outcome
-from tests.agents.stub.script import CLOSING, Fail, Plan, Say, Shell, plan
+from tests.agents.stub.script import CLOSING, Call, Fail, Plan, Say, Shell, plan
 
 DOUBLE = 1.0
 """Seconds in which a second Escape counts together with the first."""
@@ -154,6 +155,9 @@ class Simple:
         if isinstance(planned, Shell):
             yield from self._shell(planned.command)
             planned = Say(text=CLOSING)
+        if isinstance(planned, Call) and planned.name == "Write" and self._family.writing:
+            yield from self._write(planned.arguments)
+            planned = Say(text=CLOSING)
         if not isinstance(planned, Say):
             planned = Say(text="This client has no such tool.")
         yield Sleep(planned.think)
@@ -168,6 +172,15 @@ class Simple:
             yield Sleep(say.pause)
         self._streamed = ""
         self._rows.append(("answer", say.text))
+
+    def _write(self, given: Mapping[str, Any]) -> Turn:
+        assert self._family.writing is not None
+        modal = self._family.writing(given["file_path"], given["content"])
+        answer = yield Ask(modal)
+        if answer in (len(modal.options) - 1, ESCAPED):
+            raise Refused
+        (self._cwd / given["file_path"]).write_text(given["content"], "utf-8")
+        self._rows.append(("tool", given["file_path"]))
 
     def _shell(self, command: str) -> Turn:
         if self._family.approval is not None:

@@ -75,6 +75,8 @@ class ClaudeCase(TmuxTestCase):
         for folder in (self.home, self.work, self.folder / "gates"):
             folder.mkdir()
         self.settings = FixedSettings()
+        # So it asks for permissions whoever runs the tests: root cannot bypass them.
+        self.change_settings(primary_mode="normal")
         self.events: list[Event] = []
         self.database = Database.in_memory(clock=self.clock)
         self.hub = EventHub()
@@ -90,6 +92,9 @@ class ClaudeCase(TmuxTestCase):
         self.build()
         self.addCleanup(lambda: Deferred.fromCoroutine(self.finish()))
 
+    def change_settings(self, **fields: Any) -> None:
+        self.settings.now = Settings.model_construct(**{**dict(self.settings.now), **fields})
+
     def prepare(self) -> None:
         """Put an agent on the PATH."""
         raise NotImplementedError
@@ -100,7 +105,7 @@ class ClaudeCase(TmuxTestCase):
             lookup=BinaryLookup(self.clock, self.environ, self.home),
             environ=self.environ,
             pane_env=self.pane_env,
-            root=os.geteuid() == 0,
+            root=False,
         )
         self.clis.use(merge_registry(stock_entries(), {}))
         self.agents = build_agents(
@@ -238,9 +243,7 @@ class PlayedClaudeTests(ClaudeCase):
         await self.until_signals("stop", "idle")
 
     async def test_status_line(self) -> None:
-        self.settings.now = Settings.model_construct(
-            **{**dict(self.settings.now), "show_plan_usage_limits": True}
-        )
+        self.change_settings(show_plan_usage_limits=True)
         session = await self.start()
         await self.until_signals("idle")
         await self.prompt(session, "SAY: hello")

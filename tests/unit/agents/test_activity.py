@@ -43,6 +43,9 @@ class Sink:
     def idle(self, reason: str) -> None:
         self.told.append("idle")
 
+    def noted(self, reason: str) -> None:
+        """Newer evidence of the same status is no signal."""
+
 
 def tell(course: Course, evidence: str) -> None:
     move = getattr(course.tell, evidence)

@@ -28,6 +28,17 @@ BYPASS = f"""{RULE}
 
   Enter to confirm · Esc to cancel"""
 
+CODEX = (
+    "› Ask Codex to do anything\n\n  stub-model default · ~/work\n  ← for agents · ? for shortcuts"
+)
+CODEX_STARTING = "› Ask Codex to do anything\n\n  ? for shortcuts"
+CODEX_TRUST = """  Trust this folder? Codex can read, edit, and run files here.
+
+› 1. Trust and continue
+  2. Back to Agent Command Center
+
+  enter continue · esc back"""
+
 
 class TrustTests(AgentCase):
     """The dialog is answered by reading it."""
@@ -162,6 +173,22 @@ class GateTests(AgentCase):
         self.assertTrue(done.called)
         done.addErrback(lambda why: None)
 
+    def test_the_reason_names_the_dialog(self) -> None:
+        """Also that of a dialog of the start, and then that of the composer."""
+        session = self.agent(mode="codex")
+        self.show(session, CODEX_STARTING)
+        self.spend(1)
+        self.assertEqual("started", self.reason(session))
+        self.show(session, CODEX_TRUST)
+        self.spend(5)
+        self.assertEqual("trust dialog: Trust this folder?", self.reason(session))
+        self.show(session, CODEX)
+        self.spend(5)
+        self.assertEqual("composer on the screen, no working line", self.reason(session))
+
+    def reason(self, session: Session) -> str | None:
+        return self.sessions.get(session.id).status_reason
+
     def test_raw_input_passes(self) -> None:
         session = self.agent(BYPASS)
         done = self.type(session, "2", use_mux=False)
@@ -187,6 +214,49 @@ class GateTests(AgentCase):
         self.spend(3)
         self.assertTrue(self.prompted(session))
         self.assertTrue(done.called)
+
+    def test_a_composer_that_takes_no_keys_yet(self) -> None:
+        """Codex draws one seconds before it, or its trust page, comes up."""
+        session = self.agent(mode="codex")
+        done = self.prompt(session)
+        self.show(session, CODEX_STARTING)
+        self.spend(30)
+        self.assertFalse(self.prompted(session))
+        self.show(session, CODEX)
+        self.spend(5)
+        self.assertTrue(self.prompted(session))
+        self.assertTrue(done.called)
+        done.addErrback(lambda why: None)
+
+    def test_a_composer_before_the_dialog(self) -> None:
+        """Of one that tells nothing of its start, the composer has to stay a while."""
+        session = self.agent(mode="codex")
+        done = self.prompt(session)
+        self.show(session, CODEX)
+        self.spend(1)
+        self.show(session, CODEX_TRUST)
+        self.spend(30)
+        self.assertFalse(self.prompted(session))
+        self.show(session, CODEX)
+        self.spend(1)
+        self.assertFalse(self.prompted(session))
+        self.spend(4)
+        self.assertTrue(self.prompted(session))
+        self.assertTrue(done.called)
+        done.addErrback(lambda why: None)
+
+    def test_the_dialog_comes_up_after_all(self) -> None:
+        session = self.agent(mode="codex")
+        self.show(session, CODEX)
+        self.spend(5)
+        self.show(session, CODEX_TRUST)
+        self.spend(1)
+        done = self.prompt(session)
+        self.spend(30)
+        self.assertFalse(self.prompted(session))
+        self.assertNoResult(done)
+        self.pane(session).exit()
+        self.failureResultOf(done, ServiceError)
 
     def test_a_ready_agent_is_typed_to_at_once(self) -> None:
         session = self.ready()

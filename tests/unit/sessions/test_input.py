@@ -406,6 +406,32 @@ class GateTests(InputCase):
         self.spend(1)
         self.assertEqual(DONE, self.successResultOf(again))
 
+    def test_keys_and_raw_bytes_pass_it(self) -> None:
+        """They answer the dialog that it waits for; what passed is typed first."""
+        held = self.type(self.agent_session, "hello\r", client_id="a", seq=1)
+        pane = self.pane(self.agent_session)
+        pressed = begin(self.sessions.send_key(self.agent_session.id, "Down"))
+        raw = self.type(self.agent_session, "\x1b", client_id="b", seq=1)
+        self.spend(1)
+        self.successResultOf(pressed)
+        self.assertEqual(DONE, self.successResultOf(raw))
+        self.assertEqual((["Down"], []), (pane.keys, pane.pastes))
+        self.gate.held[0].callback(None)
+        self.spend(1)
+        self.assertEqual(DONE, self.successResultOf(held))
+        self.assertEqual((["hello"], ["Down", "Enter"]), (pane.pastes, pane.keys))
+
+    def test_nothing_passes_inputs_of_its_own_client(self) -> None:
+        held = self.type(self.agent_session, "hello\r", client_id="a", seq=1)
+        raw = self.type(self.agent_session, "\x1b", client_id="a", seq=2)
+        self.spend(1)
+        self.assertNoResult(raw)
+        self.gate.held[0].callback(None)
+        self.spend(1)
+        self.assertEqual([DONE, DONE], [self.successResultOf(each) for each in (held, raw)])
+        again = self.type(self.agent_session, "\x1b", client_id="a", seq=2)
+        self.assertEqual(AGAIN, self.successResultOf(again))
+
     def test_a_process_that_ends_meanwhile(self) -> None:
         answer = self.type(self.agent_session, "hello\r")
         self.pane(self.agent_session).exit(0)

@@ -140,6 +140,12 @@ class OutputWaitTests(SynchronousTestCase):
         self.assertEqual("READY", self.search(Needle("ready", nocase=True)))
         self.assertIsNone(self.search(Needle("never")))
 
+    def test_what_came_between_the_search_and_the_wait(self) -> None:
+        self.assertIsNone(self.search(Needle("all done")))
+        self.hosted.emit(b"\r\nall\x1b[Cdone")
+        wait = self.waits.park(self.pane, Needle("all done"), 5000, "ann", searched=True)
+        self.assertIsNotNone(self.successResultOf(wait.done).match)
+
     def test_what_only_the_screen_has_is_found(self) -> None:
         self.hosted.emit(b"\r\nlost\x1b[Cbytes")
         self.pane.log.gap()

@@ -4,8 +4,11 @@ Qwen Code 0.15, Copilot 1.0 and pi 0.73 draw.
 
 from __future__ import annotations
 
+import re
+
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.frames import load
 from tservice.terminal.composer import ComposerRule, composer_text, still_holds
 
 RULE = "─" * 100
@@ -109,3 +112,25 @@ class HoldTests(SynchronousTestCase):
             ("something else", "hello"),
         ]:
             self.assertFalse(still_holds(composer, prompt), composer)
+
+
+class DialogTests(SynchronousTestCase):
+    """To take what stands above a dialog for the composer would press Enter at the dialog."""
+
+    RULES = {"claude": CLAUDE, "codex": CODEX, "gemini": GEMINI, "pi": PI}
+
+    SENT = re.compile(r" ?[❯›>] ([A-Z0-9]{3,}: .*)")
+    """A prompt of the recordings, as the conversation shows it."""
+
+    def test_no_recorded_dialog_holds_what_was_sent(self) -> None:
+        seen = 0
+        for recording in load():
+            rule = self.RULES.get(recording.cli)
+            if rule is None or recording.label.dialog is None:
+                continue
+            screen = recording.plain.decode("utf-8").split("\n")
+            text = composer_text(screen, rule)
+            for sent in filter(None, map(self.SENT.match, screen)):
+                seen += 1
+                self.assertFalse(text and still_holds(text, sent[1]), str(recording))
+        self.assertGreater(seen, 50)

@@ -1,0 +1,252 @@
+"""opencode, Codex, Gemini CLI and pi, the real ones, driven through the real daemon over HTTP.
+
+Each is one walk, for they take long to come up: its first dialog, a prompt that waits for it, a
+turn, a command allowed and one refused, the exit, a crash.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from attrs import field, frozen
+from twisted.trial.unittest import SkipTest, SynchronousTestCase
+
+from tests.agents.cli_cache import CliUnavailable, install
+from tests.agents.netns import loopback_only
+from tests.agents.recipes import RECIPES
+from tests.agents.subject import unavailable
+from tests.agents.world import World
+from tests.integration.events import EventLog
+from tests.integration.harness import PATIENCE, Daemon, wait_until_gone
+
+HELD = 1.0
+"""Seconds in which a prompt could wrongly go into the first dialog."""
+
+
+@frozen(kw_only=True)
+class Manner:
+    """What is different about one client.
+
+    @ivar params: launch parameters of the session.
+    @ivar pane_env: variables that reach the pane by the service's own environment.
+    @ivar trust: the keys that answer its first dialog; empty where it asks nothing.
+    @ivar asks: whether it asks before a command.
+    @ivar refuse: the keys that refuse one.
+    @ivar leave: the command that ends it.
+    """
+
+    params: Mapping[str, str] = field(factory=dict)
+    pane_env: tuple[str, ...] = ()
+    trust: tuple[str, ...] = ()
+    asks: bool = True
+    refuse: tuple[str, ...] = ("Escape",)
+    leave: str = "/quit"
+
+
+MANNERS = {
+    "codex": Manner(trust=("Down", "Up", "Enter"), pane_env=("STUB_KEY",)),
+    "gemini": Manner(trust=("Down", "Up", "Enter")),
+    "opencode": Manner(refuse=("Right", "Right", "Enter"), leave="/exit"),
+    "pi": Manner(params={"provider": "stub", "model": "stub-model"}, asks=False),
+}
+
+
+class FamilyTests(SynchronousTestCase):
+    """One daemon, one folder that nobody trusts yet, one session of the mode."""
+
+    def begin(self, cli: str) -> None:
+        try:
+            binary = install(cli, os.environ).binary
+        except CliUnavailable as error:
+            reason = unavailable(error, cli)
+            raise SkipTest(reason) if reason else error from error
+        held = ExitStack()
+        self.addCleanup(held.close)
+        self.manner = MANNERS[cli]
+        isolated = held.enter_context(loopback_only())
+        folder = held.enter_context(
+            tempfile.TemporaryDirectory(prefix="tw-", dir="/tmp", ignore_cleanup_errors=True)
+        )
+        self.world = held.enter_context(World(cli, Path(folder), isolated=isolated))
+        self.world.make_git()
+        self.daemon = Daemon(PATH=f"{binary.parent}:{os.environ['PATH']}")
+        held.callback(self.daemon.close)
+        self.daemon.home = self.world.place.home
+        launch = RECIPES[cli](self.world.place, trusted=False)
+        self.start(cli, dict(launch.env))
+        self.events = held.enter_context(EventLog(self.daemon.url))
+        self.pool = held.enter_context(ThreadPoolExecutor(1))
+
+    def start(self, cli: str, env: dict[str, str]) -> None:
+        own = {name: env.pop(name) for name in self.manner.pane_env}
+        self.daemon.environment |= {**own, "SERVICE_PANE_ENV": ",".join(own)}
+        self.daemon.start()
+        created = self.call(
+            "POST",
+            "/api/sessions",
+            mode=cli,
+            workingDir=str(self.world.place.work),
+            envOverrides=env,
+            params=dict(self.manner.params),
+            start=True,
+        )
+        self.session: str = created["session"]["id"]
+        self.path = f"/api/sessions/{self.session}"
+
+    # -- what the tests say
+
+    def call(self, method: str, path: str, **body: Any) -> Any:
+        return self.daemon.request(method, path, body or None).data()
+
+    def record(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.call("GET", self.path)
+        return found
+
+    def prompt(self, text: str, **how: Any) -> dict[str, Any]:
+        found: dict[str, Any] = self.call("POST", f"{self.path}/input", input=f"{text}\r", **how)
+        return found
+
+    def keys(self, *keys: str) -> None:
+        """Press keys one by one, each behind what the one before it drew."""
+        for key in keys:
+            self.call("POST", f"{self.path}/send-key", key=key)
+            time.sleep(0.4)
+
+    def wait(self, signal_: str) -> None:
+        found = self.call("GET", f"{self.path}/wait?until={signal_}&timeout=20000")
+        self.assertEqual(signal_, found["wait"]["signal"], self.screen())
+
+    def until(self, what: str, look: Callable[[], Any]) -> Any:
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            found = look()
+            if found:
+                return found
+            time.sleep(0.05)
+        raise AssertionError(f"never: {what}; {self.record()['statusReason']}\n{self.screen()}")
+
+    def reason(self, *begins: str) -> dict[str, Any]:
+        """The record, once its status has such a reason."""
+
+        def look() -> dict[str, Any] | None:
+            record = self.record()
+            return record if str(record["statusReason"]).startswith(begins) else None
+
+        found: dict[str, Any] = self.until(f"a reason {begins}", look)
+        return found
+
+    def screen(self) -> str:
+        return str(self.call("GET", f"{self.path}/terminal")["terminalBuffer"])
+
+    def made(self, name: str) -> bool:
+        return (self.world.place.work / name).exists()
+
+    # -- the walk
+
+    def walk(self, cli: str) -> None:
+        self.begin(cli)
+        self.first_turn()
+        self.a_command_allowed()
+        if self.manner.asks:
+            self.a_command_refused()
+        self.the_exit()
+        self.a_crash()
+
+    def first_turn(self) -> None:
+        """A prompt sent at once waits for the composer, and never answers the first dialog."""
+        sent = self.pool.submit(self.prompt, "HOLD: door", wait="working", waitTimeout=30_000)
+        if self.manner.trust:
+            self.assertEqual("idle", self.reason("trust dialog: ")["status"])
+            time.sleep(HELD)
+            self.assertFalse(sent.done(), "the prompt did not wait for the dialog")
+            self.reason("trust dialog: ")
+            self.keys(*self.manner.trust)
+        found = sent.result(PATIENCE)
+        signals = (found["wait"]["signal"], found["delivered"])
+        self.assertEqual(("working", True), signals, self.screen())
+        self.assertEqual("busy", self.reason("title: ", "working line: ")["status"])
+        self.world.stub.release("door")
+        path = f"{self.path}/wait-output?match=until+released&from=buffer&timeout=20000"
+        self.assertTrue(self.call("GET", path)["wait"]["matched"], self.screen())
+        self.assertEqual("idle", self.reason("composer on the screen")["status"])
+        self.assertEqual(
+            ["session:working", "session:idle"],
+            [each.name for each in self.events.of(self.session, "session:working", "session:idle")][
+                -2:
+            ],
+        )
+        self.assertEqual(["HOLD: door"], [turn.prompt for turn in self.world.stub.turns()])
+
+    def a_command_allowed(self) -> None:
+        self.prompt("RUN: touch made.txt")
+        if self.manner.asks:
+            self.assertEqual("busy", self.reason("permission dialog: ")["status"])
+            self.assertFalse(self.made("made.txt"))
+            self.keys("Enter")
+        self.until("the file", lambda: self.made("made.txt"))
+        self.until("the closing words", lambda: "Done with the tool" in self.screen())
+        self.reason("composer on the screen")
+
+    def a_command_refused(self) -> None:
+        self.prompt("RUN: touch other.txt")
+        self.reason("permission dialog: ")
+        self.keys(*self.manner.refuse)
+        self.assertEqual("idle", self.reason("composer on the screen")["status"])
+        self.assertFalse(self.made("other.txt"))
+
+    def the_exit(self) -> None:
+        self.prompt(self.manner.leave)
+        self.wait("exit")
+        self.assertEqual(0, self.events.wait(self.session, "session:exit")["status"])
+        record = self.record()
+        self.assertEqual((None, 0), (record["pid"], record["paneExit"]["status"]))
+
+    def a_crash(self) -> None:
+        self.call("POST", f"{self.path}/start")
+        record = self.reason("composer on the screen")
+        os.kill(record["pid"], signal.SIGKILL)
+        wait_until_gone(record["pid"])
+        self.wait("exit")
+        record = self.record()
+        self.assertEqual((None, "SIGKILL"), (record["pid"], record["paneExit"]["signal"]))
+        self.assertEqual(2, len(self.events.of(self.session, "session:exit")))
+
+    # -- the clients
+
+    def test_codex(self) -> None:
+        """Its transcript tells the answer, the tokens and the conversation, too."""
+        self.walk("codex")
+        said = self.call("GET", f"{self.path}/last-response?context=full")
+        self.assertEqual("Done with the tool.", said["text"])
+        self.assertEqual(
+            [
+                ("user", "HOLD: door"),
+                ("assistant", "holding until released"),
+                ("user", "RUN: touch made.txt"),
+                ("assistant", "Done with the tool."),
+                ("user", "RUN: touch other.txt"),
+            ],
+            [(each["role"], each["text"]) for each in said["messages"]],
+        )
+        record = self.record()
+        self.assertEqual(1, len(record["conversationIds"]))
+        self.assertEqual(("HOLD: door", "auto"), (record["name"], record["nameSource"]))
+        self.assertLess(0, record["tokens"]["input"])
+        self.assertEqual("stub-model", record["displayModel"])
+
+    def test_gemini(self) -> None:
+        self.walk("gemini")
+
+    def test_opencode(self) -> None:
+        self.walk("opencode")
+
+    def test_pi(self) -> None:
+        self.walk("pi")

@@ -1,0 +1,198 @@
+"""The inbox, the prompt box and the chips on the real daemon, with a played agent, in Chromium."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import Locator, Page, Route, expect
+
+from tests.agents.mock_tui.scenario import Scenario
+from tests.browser.harness import BrowserCase, until
+from tests.integration.agents.played import PlayedSession, played_daemon
+from tests.integration.harness import Daemon
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+THUMB = 44
+"""Pixels of height that a thumb hits."""
+
+
+class LiveCase(BrowserCase):
+    """One daemon with played agents for the class, one page for each test."""
+
+    # A request that a test cuts is logged by the browser itself.
+    expected = (r"net::ERR_FAILED",)
+    running: Daemon
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.running = played_daemon()
+        cls.addClassCleanup(cls.running.close)
+        cls.running.start()
+        settings = {"primaryMode": "normal", "showPlanUsageLimits": True}
+        cls.running.request("PUT", "/api/settings", settings).data()
+
+    def agent(self, scenario: Scenario | None = None, **fields: Any) -> PlayedSession:
+        """A session of a played Claude Code in a folder of its own."""
+        chosen = scenario or Scenario(trust=False)
+        found = PlayedSession(self.running, "primary", chosen, **fields)
+        self.addCleanup(found.end)
+        return found
+
+    def shown(self, agent: PlayedSession, **options: Any) -> Page:
+        """A page with that session in front."""
+        page = self.page(f"{self.running.url}/?session={agent.id}", **options)
+        page.get_by_test_id("terminal").first.wait_for()
+        return page
+
+    def card(self, page: Page, agent: PlayedSession) -> Locator:
+        """The session's card in the inbox, which is opened."""
+        expect(page.get_by_test_id("approvals-count")).to_have_text("1")
+        bell = page.get_by_test_id("approvals-bell")
+        bell.tap() if page.viewport_size == PHONE["viewport"] else bell.click()
+        card = page.get_by_test_id("approval")
+        expect(card).to_have_count(1)
+        expect(card).to_contain_text(agent.record()["name"])
+        return card
+
+    def offers(self, card: Locator, item: dict[str, Any]) -> None:
+        """The card's buttons say what the dialog said before the page gave it another width."""
+        labels = [option["label"] for option in item["options"]]
+        expect(card.locator("[data-testid^=approval-option-] span")).to_have_text(labels)
+
+
+class InboxTests(LiveCase):
+    def test_a_permission_at_the_desk(self) -> None:
+        agent = self.agent()
+        agent.prompt("RUN: touch made", wait="blocked")
+        item = agent.item()
+        self.assertEqual(agent.options(), [option["label"] for option in item["options"]])
+        page = self.shown(agent)
+        until(page, "a count in the title", lambda: page.title().startswith("(1) "))
+        card = self.card(page, agent)
+        expect(card).to_contain_text("touch made")
+        expect(card).to_contain_text("Do you want to proceed?")
+        self.offers(card, item)
+        card.get_by_test_id("approval-option-1").click()
+        expect(card).to_have_count(0)
+        agent.until("the file", agent.made("made").exists)
+        until(page, "no count in the title", lambda: not page.title().startswith("("))
+
+    def test_a_permission_by_thumb(self) -> None:
+        agent = self.agent()
+        agent.prompt("RUN: touch made", wait="blocked")
+        item = agent.item()
+        card = self.card(self.shown(agent, **PHONE), agent)
+        self.offers(card, item)
+        for button in card.locator(".choice-button").all():
+            box = button.bounding_box()
+            assert box is not None
+            self.assertGreaterEqual(box["height"], THUMB)
+            self.assertLessEqual(box["x"] + box["width"], 390)
+        card.get_by_test_id("approval-option-3").tap()
+        expect(card).to_have_count(0)
+        agent.rests()
+        self.assertFalse(agent.made("made").exists())
+
+    def test_a_question_with_ticks(self) -> None:
+        agent = self.agent()
+        agent.prompt("ASKM:", wait="blocked")
+        agent.item()
+        card = self.card(self.shown(agent), agent)
+        expect(card).to_contain_text("Which checks should run before a commit?")
+        for number in (1, 3):
+            card.get_by_test_id(f"approval-check-{number}").check()
+        card.get_by_test_id("approval-send-options").click()
+        expect(card).to_have_count(0)
+        agent.rests()
+        self.assertIn("→ Types, Unit tests", agent.screen())
+
+    def test_answered_in_the_terminal(self) -> None:
+        agent = self.agent()
+        agent.prompt("RUN: touch made", wait="blocked")
+        agent.item()
+        page = self.shown(agent)
+        card = self.card(page, agent)
+        agent.call("POST", f"{agent.path}/send-key", key="Escape")
+        expect(card).to_have_count(0)
+        expect(page.get_by_test_id("approvals-count")).to_have_count(0)
+
+
+class StandingTests(LiveCase):
+    def test_the_reason_on_hover(self) -> None:
+        agent = self.agent()
+        page = self.shown(agent)
+        dot, tip = page.locator("[data-testid=status]:visible").first, page.get_by_test_id("tip")
+        for prompt, signal, reason in (
+            ("HOLD: door", "working", "hook"),
+            ("RUN: touch made", "blocked", "wants to use Bash"),
+        ):
+            agent.prompt(prompt, wait=signal)
+            page.mouse.move(640, 700)
+            until(page, f"a look for {signal}", lambda: dot.get_attribute("data-look") != "idle")
+            dot.hover()
+            expect(tip).to_be_visible()
+            expect(tip).to_contain_text(reason)
+            agent.release("door")
+            if signal == "working":
+                agent.rests()
+
+    def test_plan_usage(self) -> None:
+        page = self.shown(self.agent())
+        five, week = page.get_by_test_id("plan-5h"), page.get_by_test_id("plan-7d")
+        for used, level in ((0.85, "amber"), (0.96, "red")):
+            limits = {"five_hour": used, "seven_day": 0.2}
+            token = {"CLAUDE_CODE_OAUTH_TOKEN": "stub"}
+            agent = self.agent(Scenario(trust=False, limits=limits), envOverrides=token)
+            agent.prompt("SAY: spent", wait="stop")
+            expect(five).to_have_attribute("data-level", level)
+            expect(five).to_contain_text(f"{used:.0%}")
+            expect(week).not_to_have_attribute("data-level", level)
+
+
+class PromptTests(LiveCase):
+    def open(self, agent: PlayedSession) -> None:
+        self.front = self.shown(agent)
+        self.field = self.front.get_by_test_id("prompt-field")
+        self.outcome = self.front.get_by_test_id("prompt-outcome")
+
+    def sent(self, agent: PlayedSession) -> list[str]:
+        return [turn.prompt for turn in agent.turns()]
+
+    def test_delivered(self) -> None:
+        agent = self.agent()
+        self.open(agent)
+        self.field.fill("first\nSAY: second")
+        self.field.press("Enter")
+        expect(self.outcome).to_contain_text("Delivered")
+        expect(self.field).to_have_value("")
+        agent.until("the turn", lambda: self.sent(agent) == ["first\nSAY: second"])
+
+    def test_held_by_a_dialog_of_the_start(self) -> None:
+        agent = self.agent(Scenario(trust=False, servers=("forms",)))
+        agent.reason("mcp dialog: ")
+        self.open(agent)
+        self.field.fill("SAY: at last")
+        self.field.press("Enter")
+        expect(self.outcome).to_contain_text("Held")
+        self.assertEqual([], self.sent(agent))
+        agent.call("POST", f"{agent.path}/send-key", key="Enter")
+        expect(self.outcome).to_contain_text("Delivered")
+        agent.until("the turn", lambda: self.sent(agent) == ["SAY: at last"])
+
+    def test_a_lost_answer_types_once(self) -> None:
+        agent = self.agent()
+        self.open(agent)
+
+        def lose(route: Route) -> None:
+            route.fetch()
+            route.abort()
+
+        self.front.route("**/input", lose, times=1)
+        self.field.fill("SAY: once")
+        self.field.press("Enter")
+        expect(self.outcome).to_contain_text("once at most")
+        self.field.press("Enter")
+        expect(self.outcome).to_contain_text("not typed twice")
+        agent.rests()
+        self.assertEqual(["SAY: once"], self.sent(agent))
