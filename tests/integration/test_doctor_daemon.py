@@ -43,7 +43,7 @@ class DaemonTests(SynchronousTestCase):
         self.assertNotIn("/hook", self.daemon.log)
 
     def test_what_waits_survives_a_kill(self) -> None:
-        """A failed run of a job is told, through kill -9, and the URL is nowhere but in its file."""
+        """A failed run is told, over a kill -9; the URL is nowhere but in its file."""
         inbox = Inbox()
         self.addCleanup(inbox.close)
         word = "s3cr3t-path"
