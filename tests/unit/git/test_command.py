@@ -229,10 +229,10 @@ class GitRunnerTests(SynchronousTestCase):
 
     def turn(self) -> None:
         """What is due now; as with a real reactor, what that puts off is for the next turn."""
-        for call in self.clock.getDelayedCalls():
+        for call in tuple(self.clock.calls):
             if call.getTime() <= self.clock.seconds():
                 self.clock.calls.remove(call)
-                call.called = True
+                call.called = 1
                 call.func(*call.args, **call.kw)
 
     def test_missing(self) -> None:
