@@ -5,7 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import cronzones, echo, flood, footprint, gitstatus, osusers, starting, waits
+from bench import (
+    cronzones,
+    echo,
+    flood,
+    footprint,
+    gitecho,
+    gitstatus,
+    osusers,
+    starting,
+    waits,
+)
 from bench.report import Row, table
 from tests.integration.harness import Daemon
 
@@ -14,6 +24,7 @@ BENCHES: dict[str, Callable[[Daemon], list[Row]]] = {
     "echo": echo.run,
     "flood": flood.run,
     "footprint": footprint.run,
+    "gitecho": gitecho.run,
     "gitstatus": gitstatus.run,
     "starting": starting.run,
     "waits": waits.run,

@@ -70,9 +70,14 @@ class Terminal:
         self._open.close()
 
 
-def echo_times(daemon: Daemon, session: str, count: int, pause: float = 0.02) -> list[float]:
-    """Seconds from a key sent to its echo received, C{count} times, C{pause} apart."""
-    terminal = Terminal(daemon, session)
+def echo_times(
+    daemon: Daemon, session: str, count: int, pause: float = 0.02, cid: str = "bench"
+) -> list[float]:
+    """Seconds from a key sent to its echo received, C{count} times, C{pause} apart.
+
+    @param cid: another one each time for the same session: its keys are numbered from 1 on.
+    """
+    terminal = Terminal(daemon, session, cid)
     times = []
     try:
         for number in range(count):

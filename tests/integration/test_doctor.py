@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from twisted.trial.unittest import SynchronousTestCase, TestCase
 
 from tests.integration.harness import PATIENCE, ROOT, wait_until_gone
 from tservice.core.errors import ServiceError
+from tservice.core.files import write_private
 from tservice.doctor.catalogue import Cli
 from tservice.doctor.command import examine, run
 from tservice.doctor.launch import TIME_LIMIT, child_order
@@ -24,6 +26,7 @@ from tservice.doctor.model import Category
 from tservice.doctor.service import DoctorService
 
 TSCTL = "from tservice.client.ctl import main; main()"
+MINE = {"label": "My own", "shortBadge": "MY", "binaries": ["mine"], "argv": ["mine"]}
 TOOLS = {
     "tmux": "echo tmux 3.1c",
     "git": "echo hello",
@@ -109,31 +112,62 @@ class ToolTests(SynchronousTestCase):
         self.host.put("curl", "echo curl 8.0.1")
         out = io.StringIO()
         self.assertEqual(0, run(Category.CORE, [], self.host.environ, self.host.home, out))
-        self.assertIn(f"ok       tmux 3.4 {self.host.bin}/tmux\n", out.getvalue())
+        rows = [line.split() for line in out.getvalue().splitlines()]
+        self.assertIn(["ok", "tmux", "3.4", "3.2", f"{self.host.bin}/tmux"], rows)
         self.host.put("curl", "exit 1")
         self.assertEqual(1, run(Category.CORE, [], self.host.environ, self.host.home, out))
         status = run(None, [], self.host.environ, self.host.home, out, limit=0.001)
         self.assertEqual(2, status)
 
-    def test_tsctl(self) -> None:
-        self.host.put("tmux", "echo tmux 3.1")
-        found = subprocess.run(
-            [
-                sys.executable,
-                "-c",
-                "from tservice.client.ctl import main; main()",
-                "doctor",
-                "core",
-            ],
-            env={**self.host.environ, "PYTHONPATH": str(ROOT)},
+    def tsctl(self, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", TSCTL, "doctor", *words],
+            env={**self.host.environ, "PYTHONPATH": str(ROOT), **environ},
             capture_output=True,
             text=True,
             timeout=PATIENCE,
             check=False,
         )
+
+    def test_tsctl(self) -> None:
+        self.host.put("tmux", "echo tmux 3.1")
+        found = self.tsctl("core")
         self.assertEqual((1, ""), (found.returncode, found.stderr))
-        self.assertIn("outdated tmux 3.1 ", found.stdout)
+        self.assertRegex(found.stdout, r"(?m)^outdated +tmux +3\.1 +3\.2 +required; ")
         self.assertIn("Claude Code", found.stdout)
+
+    def test_tsctl_prints_a_table(self) -> None:
+        head, *rows = self.tsctl("core").stdout.split("\n\n")[0].splitlines()
+        starts = [head.index(word) for word in ("TOOL", "VERSION", "NEEDED", "WHERE")]
+        for row in rows:
+            self.assertEqual("    ", "".join(row.ljust(200)[start - 1] for start in starts), row)
+
+    def test_tsctl_looks_for_the_configured_clis(self) -> None:
+        """Those of the data folder: named, by the environment, or the usual one."""
+        self.host.put("mine", "echo mine 4.5.6")
+        self.configure(Path("elsewhere"), {"codex": {"enabled": False}, "mine": MINE})
+        for found in (
+            self.tsctl("core", "--data-dir", "elsewhere"),
+            self.tsctl("core", SERVICE_DATA_DIR=str(Path("elsewhere").absolute())),
+        ):
+            self.assertRegex(found.stdout, r"(?m)^ok +My own +4\.5\.6 +- +/")
+            self.assertNotIn("Codex", found.stdout)
+        self.assertIn("Codex", self.tsctl("core").stdout)
+        self.configure(self.host.home / ".tservice", {"codex": {"enabled": False}})
+        self.assertNotIn("Codex", self.tsctl("core").stdout)
+
+    def test_tsctl_tells_of_a_file_that_it_cannot_use(self) -> None:
+        file = self.configure(self.host.home / ".tservice", {"mine": {**MINE, "binaries": 3}})
+        self.assertIn("not in use: clis.json: mine: binaries", self.tsctl("core").stdout)
+        file.chmod(0o644)
+        found = self.tsctl("core").stdout
+        self.assertIn("not in use: clis.json", found)
+        self.assertIn("Claude Code", found)
+
+    def configure(self, folder: Path, clis: dict[str, Any]) -> Path:
+        folder.mkdir(exist_ok=True)
+        write_private(folder / "clis.json", json.dumps({"clis": clis}))
+        return folder / "clis.json"
 
     def test_secrets_of_the_service_are_not_told(self) -> None:
         self.host.put("tmux", 'echo "tmux 3.4"; env > $HOME/env')

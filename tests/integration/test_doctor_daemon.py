@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import stat
+import time
+from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.integration.harness import Daemon
+from tests.integration.harness import PATIENCE, Daemon
 from tests.integration.test_webhook import Inbox
 
 
@@ -39,3 +41,54 @@ class DaemonTests(SynchronousTestCase):
         last = self.daemon.request("GET", "/api/webhook").data()["lastResult"]
         self.assertEqual((True, 200), (last["ok"], last["status"]))
         self.assertNotIn("/hook", self.daemon.log)
+
+    def test_what_waits_survives_a_kill(self) -> None:
+        """A failed run is told, over a kill -9; the URL is nowhere but in its file."""
+        inbox = Inbox()
+        self.addCleanup(inbox.close)
+        word = "s3cr3t-path"
+        change = {"enabled": True, "kind": "generic", "url": f"{inbox.url}/{word}?key={word}"}
+        self.daemon.request("PUT", "/api/webhook", change).data()
+        self.fail_a_run()
+        inbox.wait(bool)
+        logged = self.daemon.log
+        self.daemon.kill()
+        inbox.status = 200
+        before = len(inbox.sessions)
+        self.daemon.start()
+        inbox.wait(lambda came: len(came) > before)
+        self.until_delivered()
+        self.assertNotIn(word, logged + self.daemon.log)
+        for file in self.daemon.data.rglob("*"):
+            if file.is_file() and file.name != "webhook.json":
+                self.assertNotIn(word.encode(), file.read_bytes(), file)
+
+    def fail_a_run(self) -> None:
+        """A job whose prompt file is not there, run by hand."""
+        work = self.daemon.folder / "work"
+        work.mkdir()
+        job: dict[str, Any] = {
+            "name": "broken",
+            "agentType": "shell",
+            "workingDir": str(work),
+            "promptMode": "prompt_file_path",
+            "promptFilePath": str(work / "none"),
+            "inputMode": "paste",
+            "scheduleType": "interval",
+            "intervalMinutes": 60,
+            "enabled": False,
+            "concurrencyPolicy": "warn_only",
+        }
+        made = self.daemon.request("POST", "/api/cron/jobs", job).data()["job"]["id"]
+        found = self.daemon.request("POST", f"/api/cron/jobs/{made}/run").data()["run"]
+        self.assertEqual("failed", found["status"], found)
+
+    def until_delivered(self) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            if b"tservice_webhook_waiting 0.0" in self.daemon.request("GET", "/metrics").body:
+                last = self.daemon.request("GET", "/api/webhook").data()["lastResult"]
+                self.assertTrue(last["ok"], last)
+                return
+            time.sleep(0.1)
+        raise AssertionError(f"never delivered\n{self.daemon.log}")

@@ -14,8 +14,8 @@ from tests.unit.git.repos import Maker
 from tservice.git.model import Options
 from tservice.git.service import Workspace
 
-EACH = int(os.environ.get("GIT_DIFFERENTIAL", "105")) // 7
-"""Repositories of one test; there are seven.  C{GIT_DIFFERENTIAL=350} takes a minute."""
+EACH = int(os.environ.get("GIT_DIFFERENTIAL", "308")) // 7
+"""Repositories of one test; there are seven.  C{GIT_DIFFERENTIAL} says how many in all."""
 
 
 def seen(status: dict[str, Any]) -> dict[str, Any]:

@@ -52,6 +52,7 @@ def parser() -> argparse.ArgumentParser:
     tls.add_argument("--days", type=int, default=397, help="how long it holds")
     doctor = commands.add_parser("doctor", help="which programs are missing or too old")
     doctor.add_argument("category", nargs="?", choices=CATEGORIES, help="only these")
+    doctor.add_argument("--data-dir", type=Path, help="data folder of the service")
     call = commands.add_parser("call", help="one request to the API")
     call.add_argument("method", help="GET, POST, PUT, PATCH or DELETE")
     call.add_argument("path", help="from /api/v1 on: /sessions")
@@ -59,12 +60,16 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def data_folder(words: argparse.Namespace, shell: Shell) -> Path:
+    """The service's data folder: as said, else as the environment says, else the usual one."""
+    given = words.data_dir or shell.environ.get("SERVICE_DATA_DIR")
+    return Path(given).expanduser() if given else shell.home / ".tservice"
+
+
 def verify_command(words: argparse.Namespace, shell: Shell) -> int:
     """C{tsctl audit verify}."""
-    given = words.data_dir or shell.environ.get("SERVICE_DATA_DIR")
-    folder = Path(given).expanduser() if given else shell.home / ".tservice"
     try:
-        found = verify_log(folder)
+        found = verify_log(data_folder(words, shell))
     except CannotLook as error:
         print(f"tsctl: {error}", file=shell.error)
         return FAILED
@@ -154,7 +159,8 @@ async def _status(words: argparse.Namespace, shell: Shell) -> int:
     if words.command == "tls":
         return tls_command(words, shell)
     if words.command == "doctor":
-        return look(words.category, shell.environ, shell.home, shell.out)
+        folder = data_folder(words, shell)
+        return look(words.category, folder, shell.environ, shell.home, shell.out)
     try:
         client = client_of(shell.environ)
     except (OSError, FileError) as error:

@@ -13,6 +13,7 @@ from tservice.clis.guests import Guests
 from tservice.clis.install import Installer
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.lookup import BinaryLookup
+from tservice.clis.ondisk import FILE_NAME
 from tservice.clis.service import CliService
 from tservice.clis.stock import stock_entries
 from tservice.core.config import Config
@@ -60,7 +61,7 @@ def build_clis(
     )
     installer = Installer(clock=clock, processes=processes, environ=environ, home=home, hub=hub)
     service = CliService(
-        path=config.data_dir / "clis.json",
+        path=config.data_dir / FILE_NAME,
         stock=stock_entries(),
         registry=registry,
         lookup=lookup,

@@ -26,8 +26,8 @@ from zope.interface import Interface
 
 from tservice.clis.capabilities import Capabilities, Hooks, McpConfig, Transcript, Trust
 from tservice.clis.model import Entry, Kind
+from tservice.clis.ondisk import OnDisk, entries_on_disk
 from tservice.clis.params import ParamValue
-from tservice.clis.stock import stock_entries
 from tservice.core.osuser import OsUser
 
 __all__ = [
@@ -39,11 +39,12 @@ __all__ = [
     "Launch",
     "LaunchRequest",
     "McpConfig",
+    "OnDisk",
     "PaneKeys",
     "ParamValue",
     "Transcript",
     "Trust",
-    "stock_entries",
+    "entries_on_disk",
 ]
 
 

@@ -1,6 +1,6 @@
 """C{tsctl doctor}: looks itself, with its own PATH, and needs no running service (wire 26).
 
-One call: C{run(category, clis, os.environ, Path.home(), sys.stdout)}.
+L{tservice.doctor.interfaces.look} is the whole of it, as a call.
 """
 
 from __future__ import annotations
@@ -67,17 +67,29 @@ def examine(order: bytes, environ: Mapping[str, str], limit: float) -> dict[str,
     return read_report(printed)
 
 
+HEAD = ("STATUS", "TOOL", "VERSION", "NEEDED", "WHERE AND WHY")
+
+
 def lines(found: Mapping[str, Any]) -> list[str]:
-    """A report as people read it."""
-    shown = [_line(tool) for tool in found["tools"]]
+    """A report as people read it: a table, and the sums below it."""
+    table = [HEAD, *map(_cells, found["tools"])]
+    widths = [max(len(cells[column]) for cells in table) for column in range(len(HEAD))]
+    shown = [
+        "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+        for cells in table
+    ]
     counts = ", ".join(f"{count} {status}" for status, count in found["summary"].items() if count)
     return [*shown, "", f"{found['platform']}: {counts}"]
 
 
-def _line(tool: Mapping[str, Any]) -> str:
-    words = [f"{tool['status']:9}{tool['label']}"]
-    words += [tool[name] for name in ("version", "path") if name in tool]
-    notes = [tool[name] for name in ("reason", "installHint") if name in tool]
+def _cells(tool: Mapping[str, Any]) -> tuple[str, ...]:
+    notes = [tool[name] for name in ("path", "reason", "installHint") if name in tool]
     if tool["required"] and tool["status"] != "ok":
         notes.insert(0, "required")
-    return " ".join(words) + (f" ({'; '.join(notes)})" if notes else "")
+    return (
+        tool["status"],
+        tool["label"],
+        tool.get("version", "-"),
+        tool.get("needed", "-"),
+        "; ".join(notes),
+    )

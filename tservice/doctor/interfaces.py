@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TextIO
 
-from tservice.clis.interfaces import stock_entries
+from tservice.clis.interfaces import entries_on_disk
 from tservice.doctor.command import run
 from tservice.doctor.model import Category
 from tservice.doctor.registered import registered
@@ -14,11 +14,17 @@ from tservice.doctor.registered import registered
 CATEGORIES = tuple(category.value for category in Category)
 
 
-def look(category: str | None, environ: Mapping[str, str], home: Path, out: TextIO) -> int:
-    """Print the report of this host, the stock CLIs among it; blocks for 30 s at most.
+def look(
+    category: str | None, data_dir: Path, environ: Mapping[str, str], home: Path, out: TextIO
+) -> int:
+    """Print the report of this host; blocks for 30 s at most.
 
     @param category: one of L{CATEGORIES}; C{None}: all of them.
+    @param data_dir: of the service whose CLIs are looked for; none need run, nor be there.
     @return: the exit status: 0; 1 when a required tool fails; 2 without a report.
     """
     wanted = None if category is None else Category(category)
-    return run(wanted, registered(stock_entries().values()), environ, home, out)
+    found = entries_on_disk(data_dir)
+    for fault in found.faults:
+        out.write(f"not in use: {fault}\n")
+    return run(wanted, registered(found.entries), environ, home, out)

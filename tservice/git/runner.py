@@ -19,6 +19,7 @@ from tservice.git.errortext import error_text
 from tservice.git.locate import group_of, owners
 from tservice.git.model import Repository
 from tservice.git.safety import absolute_folders, arguments, environment
+from tservice.git.turns import Turns
 from tservice.git.usersettings import UserSettings
 
 OUTPUT_LIMIT = 256 * 1024 * 1024
@@ -102,6 +103,7 @@ class GitRunner:
         self._processes = processes
         self._path = absolute_folders(environ.get("PATH", _DEFAULT_PATH))
         self._redactor = redactor
+        self._turns = Turns(clock)
         self._running: set[GitProcess] = set()
 
     @property
@@ -124,6 +126,7 @@ class GitRunner:
         @return: how it ended: well, or because the sink had enough.
         @raise GitError: it is missing, was too slow, failed, or printed what nobody can read.
         """
+        await self._turns.next()
         git = GitProcess(self._clock, timeout, sink)
         self._start(git, repository, words, actor, overrides)
         self._running.add(git)

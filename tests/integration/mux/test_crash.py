@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -35,7 +36,7 @@ class Service(ProcessProtocol):
 
 
 class CrashTests(TmuxTestCase):
-    async def crashed(self, setpriv: str) -> None:
+    async def crashed(self, setpriv: str, *, early: bool = False) -> None:
         """Kill a service; the pane must be adopted, go on printing, and end."""
         service = Service()
         module = "tests.integration.mux.crashing"
@@ -45,8 +46,12 @@ class CrashTests(TmuxTestCase):
         process = reactor.spawnProcess(service, sys.executable, argv, env, root)
         await service.up
         await self.pause(0.1)
-        process.signalProcess(signal.SIGKILL)
-        await service.ended
+        try:
+            if early:
+                self.forget()
+        finally:
+            process.signalProcess(signal.SIGKILL)
+            await service.ended
         pane = await self.mux.adopt(ID)
         assert pane is not None
         await self.until(lambda: pane.log.end > 1_000_000, "the flood")
@@ -55,6 +60,17 @@ class CrashTests(TmuxTestCase):
         self.assertEqual(1, len(blocks[0].lines))
         await pane.kill()
         self.assertEqual(frozenset(), self.mux.found())
+
+    def forget(self) -> None:
+        """As if the service had been killed before it asked the server for anything."""
+        [socket] = self.folder.rglob("*.sock")
+        words = ("set-option", "-p", "-q", "-u", "-t", "%0", "@tservice_client")
+        argv = [shutil.which("tmux") or "tmux", "-N", "-S", str(socket), *words]
+        done = subprocess.run(argv, check=False, capture_output=True, text=True)
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+
+    async def test_a_client_that_nobody_had_recorded_is_ended_too(self) -> None:
+        await self.crashed("", early=True)
 
     async def test_the_client_ends_with_the_service(self) -> None:
         await self.crashed(shutil.which("setpriv") or "")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.error import ProcessDone, ProcessExitedAlready, ProcessTerminated
 from twisted.internet.interfaces import IReactorProcess
 from twisted.internet.task import Clock
@@ -208,12 +208,32 @@ class GitRunnerTests(SynchronousTestCase):
     def test_a_session_of_its_own(self) -> None:
         """By C{setsid} where there is one, else by Python."""
         self.read()
+        self.clock.advance(0)
         self.program("setsid")
         self.read()
         first, second = (argv for _, argv, _, _ in self.processes.spawned)
         self.assertIn(b"setsid()", b" ".join(first))
         self.assertTrue(second[0].endswith(b"/setsid"))
         self.assertTrue(second[1].endswith(b"/git"))
+
+    def test_one_start_a_turn_of_the_reactor(self) -> None:
+        """A start holds the reactor up until the child is there; others have turns in between."""
+        asked = [self.read() for _ in range(4)]
+        self.assertEqual(1, len(self.processes.spawned))
+        asked[1].cancel()
+        self.failureResultOf(asked[1], CancelledError)
+        for number in (2, 3, 3):
+            self.turn()
+            self.assertEqual(number, len(self.processes.spawned))
+        self.assertEqual(3, self.runner.running)
+
+    def turn(self) -> None:
+        """What is due now; as with a real reactor, what that puts off is for the next turn."""
+        for call in tuple(self.clock.calls):
+            if call.getTime() <= self.clock.seconds():
+                self.clock.calls.remove(call)
+                call.called = 1
+                call.func(*call.args, **call.kw)
 
     def test_missing(self) -> None:
         self.runner = self.make("/absent:.")
@@ -231,6 +251,7 @@ class GitRunnerTests(SynchronousTestCase):
         transport.protocol.errReceived(b"fatal: https://a:b@h/ is bad\nmore")
         transport.end(128)
         self.assertEqual("fatal: https://[redacted]@h/ is bad", self.error(asked))
+        self.clock.advance(0)
         asked = self.read()
         self.clock.advance(5)
         self.processes.spawned[-1][0].end(None, 9)

@@ -62,15 +62,16 @@ class CommandTests(SynchronousTestCase):
         state = PaneState.parse(VALUES.replace(b"1,,9", b"1,,", 1))
         self.assertEqual((None, None), (state.status, state.signal))
 
-    def test_the_orphan_of_an_earlier_service(self) -> None:
-        def found(before: bytes, *clients: bytes) -> int | None:
-            lines = [(before,), clients, (b"9",), ()]
-            return commands.orphan([Block(1, 1, True, True, each) for each in lines])
+    def test_the_orphans_of_earlier_services(self) -> None:
+        """A person's own client shows as an empty line."""
 
-        self.assertEqual(7, found(b"7", b"7", b"9"))
-        self.assertIsNone(found(b"7", b"9", b"8"))
-        self.assertIsNone(found(b"9", b"9"))
-        self.assertIsNone(found(b"", b"9"))
+        def found(*clients: bytes) -> list[int]:
+            return commands.orphans(
+                [Block(1, 1, True, True, lines) for lines in (clients, (b"9",))]
+            )
+
+        self.assertEqual([7, 8], found(b"7", b"9", b"", b"8"))
+        self.assertEqual([], found(b"9", b""))
 
     def test_not_a_state(self) -> None:
         self.assertRaises(MuxError, PaneState.parse, b"")

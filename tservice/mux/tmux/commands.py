@@ -170,25 +170,25 @@ def _literal(text: str) -> bytes:
 
 
 CLIENTS = (
-    show("#{@tservice_client}"),
-    b"list-clients -F '#{client_pid}'",
+    b"list-clients -F '#{?client_control_mode,#{client_pid},}'",
     b"display-message -p '#{client_pid}'",
-    b"set-option -p -F -t %b @tservice_client '#{client_pid}'" % PANE,
 )
-"""Says whose client is the service's and who it was before (see L{orphan})."""
+"""Says which clients talk to the server as the service does, and which is its own (see
+L{orphans})."""
 
 
-def orphan(answers: Sequence[Block]) -> int | None:
-    """The client of an earlier service that is still there, from the answers to L{CLIENTS}.
+def orphans(answers: Sequence[Block]) -> list[int]:
+    """The clients of earlier services that are still there, from the answers to L{CLIENTS}.
 
     The client of a service that was killed while its pane printed never ends: tmux waits for
     ever until the rest of its output is written to a pipe that nobody reads, keeps the pane from
-    printing meanwhile and does not end itself either when it is told to.
+    printing meanwhile and does not end itself either when it is told to.  The service may have
+    been killed before it said anything to the server, so none is known by name: the server is
+    the service's alone, and nobody else talks to it in control mode.
     """
-    before, clients, own = (answer.lines for answer in answers[:3])
-    if not before or before == own or before[0] not in clients:
-        return None
-    return optional(before[0])
+    clients, own = (answer.lines for answer in answers[:2])
+    found = [optional(line) for line in clients if line not in own]
+    return [pid for pid in found if pid is not None]
 
 
 STATE = show(",".join(f"#{{{name}}}" for name in _FIELDS))

@@ -317,8 +317,7 @@ class TmuxPane:
         pause = (b"refresh-client -A '%b:pause'" % PANE,) if self.paused else ()
         line = (*first, *commands.CLIENTS, *pause)
         blocks = await self._send(join(*line), len(line))
-        orphan = commands.orphan(blocks[len(first) : len(first) + len(commands.CLIENTS)])
-        if orphan is not None:
+        for orphan in commands.orphans(blocks[len(first) : len(first) + len(commands.CLIENTS)]):
             self._log.warn("ending the client {pid} of an earlier service", pid=orphan)
             await self._send(b"run-shell -b 'kill -9 %d'" % orphan, 1)
         return await self._look()

@@ -1,0 +1,39 @@
+"""The registry as C{clis.json} makes it, for a program that runs beside the service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attrs import frozen
+
+from tservice.clis.model import Entry
+from tservice.clis.registry import merge_registry, read_file
+from tservice.clis.stock import stock_entries
+from tservice.core.files import FileError
+
+FILE_NAME = "clis.json"
+"""In the data folder."""
+
+
+@frozen
+class OnDisk:
+    """The entries that a service of this data folder would have.
+
+    @ivar faults: what of the file is not in use, and why; then the stock entries hold.
+    """
+
+    entries: tuple[Entry, ...]
+    faults: tuple[str, ...]
+
+
+def entries_on_disk(data_dir: Path) -> OnDisk:
+    """Read the file; nothing is written, and a folder without one has the stock entries."""
+    stock = stock_entries()
+    try:
+        merged = merge_registry(stock, read_file(data_dir / FILE_NAME))
+    except FileError as error:
+        return OnDisk(merge_registry(stock, {}).ordered(), (str(error),))
+    except OSError as error:
+        return OnDisk(merge_registry(stock, {}).ordered(), (f"{FILE_NAME}: {error.strerror}",))
+    faults = tuple(f"{FILE_NAME}: {name}: {why}" for name, why in sorted(merged.faults.items()))
+    return OnDisk(merged.ordered(), faults)
