@@ -70,6 +70,21 @@ class Channel(HTTPChannel):
         self._arrived += size
         return now - self._started <= HEADER_SECONDS + self._arrived / BODY_RATE
 
+    def headerReceived(self, line: bytes) -> bool:
+        """Take in one header line.
+
+        twisted.web passes over C{identity}, which is no transfer coding any more (RFC 9112,
+        section 7): a proxy in front might read the same request's length in another way.
+
+        @return: whether the request may go on.
+        """
+        name, _, value = line.partition(b":")
+        if name.lower() == b"transfer-encoding" and value.strip(b" \t").lower() != b"chunked":
+            refused: bool = self._failChooseTransferDecoder()
+            return refused
+        taken: bool = super().headerReceived(line)
+        return taken
+
     def allContentReceived(self) -> None:
         if self._draining:
             return

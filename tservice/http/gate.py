@@ -151,7 +151,9 @@ class Gate:
         """
         came = self._source(request)
         host = hosts.parse_host(came.host or "")
-        if host is None or not self._admits(host):
+        # A proxy may hand X-Forwarded-Host on as a rebound page sent it: Host must be good too.
+        own = hosts.parse_host(_only(request, "host") or "")
+        if host is None or own is None or not (self._admits(host) and self._admits(own)):
             raise bare(403, "Forbidden: host not allowed")
         upgrade = "websocket" in ",".join(_all(request, "upgrade")).lower()
         visit = Visit(
@@ -164,7 +166,8 @@ class Gate:
             header=request.getHeader,
             cookie=lambda name: _cookie(request, name),
         )
-        return self._judge_origin(visit, _all(request, "origin"), host, came.scheme)
+        scheme = came.scheme or ("https" if visit.secure else None)
+        return self._judge_origin(visit, _all(request, "origin"), host, scheme)
 
     def _source(self, request: Request) -> hosts.Source:
         def header(name: str) -> str | None:
@@ -299,8 +302,8 @@ def _all(request: Request, name: str) -> Sequence[str]:
 
 
 def _only(request: Request, name: str) -> str | None:
-    """A header that may come once; repeated it is as good as none."""
-    found = _all(request, name)
+    """A header that may come once; repeated, if only by an empty one, it is as good as none."""
+    found: Any = request.requestHeaders.getRawHeaders(name) or ()
     return found[0] if len(found) == 1 else None
 
 

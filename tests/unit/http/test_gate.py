@@ -54,9 +54,14 @@ class OrderTests(GateCase):
             self.assertEqual(200, self.ask({"Host": host, **basic()}).status, host)
 
     def test_two_hosts_are_none(self) -> None:
+        for hosts in (b"Host: localhost", b"Host:"), (b"Host:", b"Host: localhost"):
+            self.refused(b"\r\n".join([*hosts, b"", b""]))
+        self.refused(b"Host: localhost\r\nHost: localhost\r\n\r\n")
+
+    def refused(self, headers: bytes) -> None:
         connection = self.api.connect()
-        connection.send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n")
-        self.assertTrue(connection.value().startswith(b"HTTP/1.1 403 "))
+        connection.send(b"GET /healthz HTTP/1.1\r\n" + headers)
+        self.assertTrue(connection.value().startswith(b"HTTP/1.1 403 "), headers)
 
     def test_no_host(self) -> None:
         connection = self.api.connect()
