@@ -50,6 +50,11 @@ class Channel(HTTPChannel):
         """Method, target and version of the request whose body is arriving."""
         return self._command, self._path, self._version
 
+    @property
+    def answering(self) -> bool:
+        """Whether an answer is under way, or the connection is another protocol's now."""
+        return bool(self._handlingRequest) or self._upgraded is not None
+
     def dataReceived(self, data: bytes) -> None:
         if self._upgraded is not None:
             self._upgraded.dataReceived(data)

@@ -21,8 +21,13 @@ class Patient(H2Connection):
     whose request still arrives is no reason to stay.
     """
 
+    @property
+    def answering(self) -> bool:
+        """Whether an answer is under way."""
+        return any(stream._request.handled for stream in self.streams.values())
+
     def timeoutConnection(self) -> None:
-        if any(stream._request.handled for stream in self.streams.values()):
+        if self.answering:
             self.setTimeout(self.timeOut)
         else:
             super().timeoutConnection()
@@ -67,6 +72,16 @@ class Negotiated(Protocol):
         self._channel.makeConnection(self.transport)
         self.transport.registerProducer(self._channel, True)
 
+    @property
+    def answering(self) -> bool:
+        """Whether an answer, a stream or a WebSocket is under way."""
+        answering: bool = self._channel.answering
+        return answering
+
+    def drop(self) -> None:
+        """Cut the connection."""
+        self.transport.abortConnection()
+
     def connectionLost(self, reason: Failure = connectionDone) -> None:
-        self._site.connection_ended()
+        self._site.connection_ended(self)
         self._channel.connectionLost(reason)
