@@ -77,6 +77,17 @@ class OrderTests(GateCase):
         self.assertEqual(200, answer.status)
         self.assertNotIn("access-control-allow-origin", answer.headers)
 
+    def test_a_page_elsewhere_starts_no_reading(self) -> None:
+        """It could not see the answer, but would cost us a child, a stream, or a held wait."""
+        for site in ("cross-site", "same-site"):
+            browser = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors", **basic()}
+            self.assertBare(403, "Forbidden: cross-site request blocked", self.ask(browser))
+            self.assertEqual(200, self.ask({**browser, "Sec-Fetch-Mode": "navigate"}).status)
+            self.assertEqual(200, self.ask(browser, "/").status)
+        for site in ("same-origin", "none"):
+            browser = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "cors", **basic()}
+            self.assertEqual(200, self.ask(browser).status)
+
     def test_upgrade_across_sites(self) -> None:
         headers = {"Origin": "http://evil.example", "Upgrade": "websocket", **basic()}
         self.assertBare(403, "Forbidden: cross-site request blocked", self.ask(headers, "/ws/mine"))

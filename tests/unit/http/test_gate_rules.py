@@ -192,6 +192,8 @@ class ProxyTests(GateCase):
         self.assertEqual(200, answer.status)
         self.assertEqual("http://localhost:5173", answer.headers["access-control-allow-origin"])
         self.assertEqual("Origin", answer.headers["vary"])
+        read = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors", **origin, **basic()}
+        self.assertEqual(200, self.ask(read).status)
         asked = {**origin, "Access-Control-Request-Method": "POST"}
         answer = self.ask(asked, method="OPTIONS")
         self.assertEqual(204, answer.status)
