@@ -55,6 +55,11 @@ class Channel(HTTPChannel):
         """Whether an answer is under way, or the connection is another protocol's now."""
         return bool(self._handlingRequest) or self._upgraded is not None
 
+    @property
+    def arrived(self) -> int:
+        """Bytes of the request that is arriving."""
+        return 0 if self._draining else self._arrived
+
     def dataReceived(self, data: bytes) -> None:
         if self._upgraded is not None:
             self._upgraded.dataReceived(data)

@@ -26,6 +26,11 @@ class Patient(H2Connection):
         """Whether an answer is under way."""
         return any(stream._request.handled for stream in self.streams.values())
 
+    @property
+    def arrived(self) -> int:
+        """Bytes held of bodies that still arrive."""
+        return sum(stream._request.held for stream in self.streams.values())
+
     def timeoutConnection(self) -> None:
         if self.answering:
             self.setTimeout(self.timeOut)
@@ -77,6 +82,12 @@ class Negotiated(Protocol):
         """Whether an answer, a stream or a WebSocket is under way."""
         answering: bool = self._channel.answering
         return answering
+
+    @property
+    def arrived(self) -> int:
+        """Bytes held of what still arrives."""
+        size: int = self._channel.arrived
+        return size
 
     def drop(self) -> None:
         """Cut the connection."""

@@ -64,16 +64,23 @@ class Site(server.Site):
         self._open[connection] = str(getattr(addr, "host", ""))
         return connection
 
-    def _make_room(self) -> bool:
-        """Drop the oldest silent connection of the address that has most of them.
+    def _make_room(self, weigh: Callable[[Negotiated], int] = lambda connection: 1) -> bool:
+        """Drop a silent connection: the oldest of the address that weighs most.
 
-        @return: whether there was one.
+        @return: whether there was one of any weight.
         """
-        silent = [(each, place) for each, place in self._open.items() if not each.answering]
+        silent = {
+            each: (place, weight)
+            for each, place in self._open.items()
+            if not each.answering and (weight := weigh(each))
+        }
         if not silent:
             return False
-        [(most, _)] = Counter(place for _, place in silent).most_common(1)
-        oldest = next(each for each, place in silent if place == most)
+        weights: Counter[str] = Counter()
+        for place, weight in silent.values():
+            weights[place] += weight
+        [(most, _)] = weights.most_common(1)
+        oldest = next(each for each, (place, _) in silent.items() if place == most)
         del self._open[oldest]
         oldest.drop()
         return True
@@ -93,6 +100,9 @@ class Site(server.Site):
         @return: whether they may be kept.
         """
         if size > 0 and self._held + size > MAX_BODY_BYTES:
+            # Many halves of bodies can fill it: whoever asks again in a moment finds room.
+            # Not at once, for this one is in the middle of being refused.
+            self.reactor.callLater(0, self._make_room, lambda connection: connection.arrived)
             return False
         self._held += size
         return True

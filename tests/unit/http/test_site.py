@@ -352,6 +352,19 @@ class BodyBoundTests(SynchronousTestCase):
         self.assertEqual(200, self.api.post("/api/tiny", b'{"cols":1}').status)
         self.assertEqual(200, self.api.post("/api/tiny", b'{"cols":1}').status)
 
+    def test_bodies_that_never_end_make_room(self) -> None:
+        """Who holds all of it by sending half a body does not do so for long."""
+        slow = self.api.connect("10.0.0.2")
+        self.addCleanup(slow.lose)
+        slow.send(head("POST", "/api/size", {"Content-Length": "1000"}) + b" " * 900)
+        self.assertTrue(self.api.site.hold(256 * 1024 * 1024 - 901))
+        self.assertEqual(503, self.api.post("/api/tiny", b'{"cols":1}').status)
+        self.api.clock.advance(0)
+        self.assertTrue(slow.transport.aborted)
+        self.assertFalse(self.connection.transport.aborted)
+        slow.lose()
+        self.assertEqual(200, self.api.post("/api/tiny", b'{"cols":1}').status)
+
 
 class PatienceTests(SynchronousTestCase):
     """Slow and idle clients are let go."""
