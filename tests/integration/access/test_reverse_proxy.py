@@ -16,7 +16,7 @@ import textwrap
 import threading
 from http.client import HTTPResponse, HTTPSConnection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest import SkipTest
 from urllib.parse import urlsplit
 
@@ -69,8 +69,16 @@ def free_port() -> int:
     return port
 
 
-class ProxyContract:
+if TYPE_CHECKING:
+    _Case = DaemonCase
+else:
+    _Case = object
+
+
+class ProxyContract(_Case):
     """TLS, a base path, WebSockets and events; mixed into a test case for each proxy."""
+
+    folder: Path
 
     def start_proxy(self) -> None:
         """Start it on L{port}, in front of the daemon."""

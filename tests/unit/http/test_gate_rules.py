@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from twisted.internet.interfaces import ISSLTransport
-from zope.interface import implementer
+from zope.interface import directlyProvides
 
 from tests.unit.http.driver import Answer, MemoryTransport, head, parse
 from tests.unit.http.gatecase import SECRET, GateCase, basic
@@ -102,9 +102,12 @@ class SignOutTests(GateCase):
         self.assertEqual(f"Auth session {known} not found", again.error[2])
 
 
-@implementer(ISSLTransport)
 class TLSTransport(MemoryTransport):
     """As after a handshake."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(host)
+        directlyProvides(self, ISSLTransport)
 
     def setTcpNoDelay(self, enabled: bool) -> None:
         """There is nothing to be set."""
