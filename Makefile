@@ -9,7 +9,7 @@ PACKAGING := setup.py setup.cfg pyproject.toml MANIFEST.in
 WEB := $(shell find web -name node_modules -prune -o -type f -print 2>/dev/null)
 RUN_NEEDS := tmux git curl
 TEST_NEEDS := $(RUN_NEEDS) chromium openssh-client=ssh openssh-server=sshd podman runc \
-	nginx-light=nginx
+	nginx-light=nginx caddy
 
 .DELETE_ON_ERROR:
 .PHONY: help run test check bench stress web docs clean

@@ -175,7 +175,7 @@ ROWS: dict[str, Row] = {
     "GET /healthz": Row(access="public"),
     "GET /api/status": Row(access="user", scope=READ),
     "GET /api/events": Row(access="user", scope="events"),
-    "GET /metrics": Row(access="user", scope="admin"),
+    "GET /metrics": _admin(),
     "GET /api/openapi.json": Row(access="user"),
     "GET /api/docs": Row(access="user"),
     "GET /api/docs.css": Row(access="user"),

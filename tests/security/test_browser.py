@@ -6,6 +6,7 @@ ports, so the browser sends ours along.  What it must not come to is what counts
 
 from __future__ import annotations
 
+import re
 import shutil
 import threading
 from functools import partial
@@ -34,6 +35,16 @@ POST = """async ([url, kind]) => {
             await fetch(url, {method: "POST", mode, credentials: "include", body, headers});
         } catch (error) { /* what counts is whether a session was made */ }
     }
+}"""
+BLIND = """async (url) => {
+    const picture = new Image();
+    const gone = new Promise((done) => { picture.onload = picture.onerror = done; });
+    picture.src = url;
+    await gone;
+    try {
+        await fetch(url, {mode: "no-cors", credentials: "include"});
+        return "asked";
+    } catch (error) { return "blocked " + error.name; }
 }"""
 FORM = """(url) => new Promise((done) => {
     const frame = document.createElement("iframe");
@@ -134,6 +145,21 @@ class BrowserTests(DaemonCase):
             found = self.page.evaluate(READ, f"{self.service.url}{path}")
             self.assertEqual("blocked TypeError", found, path)
         self.assertEqual("error", self.page.evaluate(EVENTS, f"{self.service.url}/api/events"))
+
+    def test_it_cannot_even_start_a_reading(self) -> None:
+        """A picture needs no leave to be loaded, yet would cost a child or a stream here."""
+        self.assertEqual({"GET": 1}, self.counted("/api/me"))
+        for path in ("/api/doctor", "/api/events", "/api/status"):
+            found = self.page.evaluate(BLIND, f"{self.service.url}{path}")
+            self.assertEqual("blocked TypeError", found, path)
+            self.assertEqual({}, self.counted(path))
+
+    def counted(self, route: str) -> dict[str, int]:
+        """How often a route was reached, by method, without asking as the browser."""
+        headers = {"Cookie": f"service_session={self.context.cookies()[0]['value']}"}
+        text = self.service.request("GET", "/metrics", headers=headers).body.decode()
+        pattern = r'_requests_total\{method="(\w+)",route="%s",status="200"\} (\d+)'
+        return {name: int(number) for name, number in re.findall(pattern % re.escape(route), text)}
 
     def test_it_cannot_post(self) -> None:
         url = f"{self.service.url}/api/sessions"

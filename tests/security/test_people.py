@@ -50,6 +50,22 @@ class OwnershipTests(AttackCase):
             self.assertIn(found.status, (400, 403), folder)
         self.assertNoEffect()
 
+    def test_what_there_is_outside_stays_unknown(self) -> None:
+        """A folder that is there is refused like one that is not, a file and a loop of links."""
+        own = self.world.cases("bob")
+        (own / "loop").symlink_to(own / "loop")
+        (own / "out").symlink_to("/etc")
+        answers = set()
+        for folder in ("/etc", "/not/there", "/etc/passwd", f"{own}/out", f"{own}/out/nothing"):
+            body = {"mode": "shell", "workingDir": folder}
+            found = self.ask("POST", "/api/sessions", body, headers=self.cookie("bob"))
+            answers.add((found.status, found.body))
+        self.assertEqual([403], [status for status, _ in answers])
+        for folder in (f"{own}/nothing", f"{own}/loop", f"{own}/{'x' * 300}"):
+            body = {"mode": "shell", "workingDir": folder}
+            found = self.ask("POST", "/api/sessions", body, headers=self.cookie("bob"))
+            self.assertEqual((400, "INVALID_INPUT"), (found.status, found.error), folder)
+
     def test_events_of_others(self) -> None:
         streams = {}
         for name in ("root", "ann", "bob"):

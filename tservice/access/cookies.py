@@ -5,10 +5,11 @@ All of them are held in memory (there are at most L{MAX_SESSIONS}); the store fo
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from attrs import evolve
-from twisted.internet.interfaces import IReactorTime
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
 from tservice.access.interfaces import ICookieStore
 from tservice.access.model import (
@@ -26,6 +27,9 @@ SLACK_SECONDS = 300
 A request so costs a write only when it has moved the end by this much.
 """
 
+LOOK_SECONDS = 60.0
+"""How late what is open in the name of an expired session ends."""
+
 Random = Callable[[int], bytes]
 
 
@@ -42,8 +46,8 @@ class CookieSessions:
     ) -> None:
         """
         @param random: gives so many unguessable bytes.
-        @param revoked: told the ids of sessions that ended early, so that their open streams
-            can end as well.
+        @param revoked: told the ids of sessions that are over, by time too, so that their open
+            streams can end as well.
         @param opened: told each new session.
         """
         self._opened = opened
@@ -51,6 +55,8 @@ class CookieSessions:
         self._sessions = {session.token_hash: session for session in store.load()}
         self._kept_until = {s.id: s.expires_at for s in self._sessions.values()}
         self._tokens: dict[str, str] = {}
+        self._timer: IDelayedCall | None = None
+        self._watch()
 
     def open(self, username: str, method: str, address: str, user_agent: str) -> tuple[str, str]:
         """Sign somebody in.
@@ -58,7 +64,7 @@ class CookieSessions:
         @return: the session's id, and the cookie's value, which is kept nowhere.
         """
         self._forget_expired()
-        self._end(self._oldest(len(self._sessions) - MAX_SESSIONS + 1))
+        self._make_room()
         token, now = self._random(32).hex(), now_ms(self._clock)
         session = CookieSession(
             id=self._random(8).hex(),
@@ -72,6 +78,7 @@ class CookieSessions:
         )
         self._keep(session)
         self._sessions[session.token_hash] = session
+        self._watch()
         self._opened(session)
         return session.id, token
 
@@ -122,8 +129,28 @@ class CookieSessions:
     def _live(self) -> list[CookieSession]:
         return sorted(self._sessions.values(), key=lambda s: (s.created_at, s.id))
 
-    def _oldest(self, count: int) -> list[CookieSession]:
-        return self._live()[:count] if count > 0 else []
+    def close(self) -> None:
+        """Let go of the timer."""
+        if self._timer is not None and self._timer.active():
+            self._timer.cancel()
+        self._timer = None
+
+    def _watch(self) -> None:
+        """Look from time to time while there is a session that can expire."""
+        if self._timer is None and self._sessions:
+            self._timer = self._clock.callLater(LOOK_SECONDS, self._look)
+
+    def _look(self) -> None:
+        self._timer = None
+        self._forget_expired()
+        self._watch()
+
+    def _make_room(self) -> None:
+        """End the oldest session of whoever has most: nobody can push the others out."""
+        while len(self._sessions) >= MAX_SESSIONS:
+            live = self._live()
+            [(most, _)] = Counter(session.username for session in live).most_common(1)
+            self._end([next(session for session in live if session.username == most)])
 
     def _extend(self, session: CookieSession) -> CookieSession:
         later = evolve(session, expires_at=now_ms(self._clock) + TTL_SECONDS * 1000)
@@ -140,7 +167,7 @@ class CookieSessions:
 
     def _forget_expired(self) -> None:
         now = now_ms(self._clock)
-        self._remove([s for s in self._sessions.values() if s.expires_at <= now])
+        self._end([s for s in self._sessions.values() if s.expires_at <= now])
 
     def _end(self, sessions: Iterable[CookieSession]) -> None:
         ended = list(sessions)

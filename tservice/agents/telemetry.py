@@ -46,13 +46,14 @@ class TelemetryIntake:
         report = read_telemetry(data)
         self._update(session, report)
         usage = report.plan_usage(now_ms(self._clock))
-        if usage is not None:
+        if usage is not None and session.os_user is None:
+            # An OS user's agent signs in by itself: that plan is nobody else's business.
             self._store.keep_plan_usage(usage)
         self._tell(session, report)
         return footer(report)
 
     def plan_usage(self) -> PlanUsage | None:
-        """What is used of the plan's limits, as told last by any session."""
+        """What is used of the plan's limits, as told last by a session of the service's user."""
         return self._store.plan_usage()
 
     def _update(self, session: Session, report: Telemetry) -> None:

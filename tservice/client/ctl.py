@@ -90,7 +90,8 @@ def tls_command(words: argparse.Namespace, shell: Shell) -> int:
     except (OSError, FileError, ValueError) as error:
         print(f"tsctl: {error}", file=shell.error)
         return FAILED
-    key, certificate = words.out / KEY, words.out / CERTIFICATE
+    folder = words.out.absolute()
+    key, certificate = folder / KEY, folder / CERTIFICATE
     print(f"--listen=ssl:8443:privateKey={key}:certKey={certificate}", file=shell.out)
     print(f"SHA-256 {shown}", file=shell.out)
     return 0

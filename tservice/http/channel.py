@@ -50,6 +50,16 @@ class Channel(HTTPChannel):
         """Method, target and version of the request whose body is arriving."""
         return self._command, self._path, self._version
 
+    @property
+    def answering(self) -> bool:
+        """Whether an answer is under way, or the connection is another protocol's now."""
+        return bool(self._handlingRequest) or self._upgraded is not None
+
+    @property
+    def arrived(self) -> int:
+        """Bytes of the request that is arriving."""
+        return 0 if self._draining else self._arrived
+
     def dataReceived(self, data: bytes) -> None:
         if self._upgraded is not None:
             self._upgraded.dataReceived(data)
@@ -69,6 +79,21 @@ class Channel(HTTPChannel):
             self._started = now
         self._arrived += size
         return now - self._started <= HEADER_SECONDS + self._arrived / BODY_RATE
+
+    def headerReceived(self, line: bytes) -> bool:
+        """Take in one header line.
+
+        twisted.web passes over C{identity}, which is no transfer coding any more (RFC 9112,
+        section 7): a proxy in front might read the same request's length in another way.
+
+        @return: whether the request may go on.
+        """
+        name, _, value = line.partition(b":")
+        if name.lower() == b"transfer-encoding" and value.strip(b" \t").lower() != b"chunked":
+            refused: bool = self._failChooseTransferDecoder()
+            return refused
+        taken: bool = super().headerReceived(line)
+        return taken
 
     def allContentReceived(self) -> None:
         if self._draining:

@@ -82,6 +82,16 @@ def from_script(visit: Visit) -> bool:
     return (visit.header("sec-fetch-mode") or "navigate") != "navigate"
 
 
+def _started_elsewhere(visit: Visit) -> bool:
+    """Whether a browser says that a page of another origin asks the API, if only to read.
+
+    That page cannot see the answer, but where no password is asked for it could hold streams and
+    waits open, or have a child started.  Following a link is no such thing.
+    """
+    site = visit.header("sec-fetch-site") or "none"
+    return site in ("cross-site", "same-site") and paths.is_api(visit.path) and from_script(visit)
+
+
 @frozen(kw_only=True)
 class GateRules:
     """What the operator chose.
@@ -151,7 +161,9 @@ class Gate:
         """
         came = self._source(request)
         host = hosts.parse_host(came.host or "")
-        if host is None or not self._admits(host):
+        # A proxy may hand X-Forwarded-Host on as a rebound page sent it: Host must be good too.
+        own = hosts.parse_host(_only(request, "host") or "")
+        if host is None or own is None or not (self._admits(host) and self._admits(own)):
             raise bare(403, "Forbidden: host not allowed")
         upgrade = "websocket" in ",".join(_all(request, "upgrade")).lower()
         visit = Visit(
@@ -164,7 +176,8 @@ class Gate:
             header=request.getHeader,
             cookie=lambda name: _cookie(request, name),
         )
-        return self._judge_origin(visit, _all(request, "origin"), host, came.scheme)
+        scheme = came.scheme or ("https" if visit.secure else None)
+        return self._judge_origin(visit, _all(request, "origin"), host, scheme)
 
     def _source(self, request: Request) -> hosts.Source:
         def header(name: str) -> str | None:
@@ -180,7 +193,7 @@ class Gate:
     def _judge_origin(
         self, visit: Visit, origins: Sequence[str], host: hosts.Host, scheme: str | None
     ) -> Visit:
-        if not origins:
+        if not origins and not _started_elsewhere(visit):
             return visit
         origin = hosts.parse_origin(origins[0]) if len(origins) == 1 else None
         if hosts.same_origin(origin, host, scheme):
@@ -188,7 +201,7 @@ class Gate:
         if origin is not None and origin in self._rules.origins:
             asked = visit.method == "OPTIONS" and visit.header("access-control-request-method")
             return evolve(visit, cors=origins[0], preflight=bool(asked))
-        if visit.upgrade or visit.method not in SAFE_METHODS:
+        if visit.upgrade or visit.method not in SAFE_METHODS or _started_elsewhere(visit):
             raise bare(403, "Forbidden: cross-site request blocked")
         return visit
 
@@ -299,8 +312,8 @@ def _all(request: Request, name: str) -> Sequence[str]:
 
 
 def _only(request: Request, name: str) -> str | None:
-    """A header that may come once; repeated it is as good as none."""
-    found = _all(request, name)
+    """A header that may come once; repeated, if only by an empty one, it is as good as none."""
+    found: Any = request.requestHeaders.getRawHeaders(name) or ()
     return found[0] if len(found) == 1 else None
 
 

@@ -48,6 +48,8 @@ def security_headers(host: str, gesture: bool = False) -> Mapping[str, str]:
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "SAMEORIGIN",
         "Referrer-Policy": "same-origin",
+        # No picture, script or style of a page that may not read it either.
+        "Cross-Origin-Resource-Policy": "same-origin",
     }
 
 

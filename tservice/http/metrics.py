@@ -98,7 +98,7 @@ class Metrics:
             Operation(
                 method="GET",
                 path="/metrics",
-                access=Access.USER,
+                access=Access.ADMIN,
                 scope=Scope.ADMIN,
                 handler=self.read,
                 summary="Metrics for Prometheus",

@@ -21,8 +21,18 @@ class Patient(H2Connection):
     whose request still arrives is no reason to stay.
     """
 
+    @property
+    def answering(self) -> bool:
+        """Whether an answer is under way."""
+        return any(stream._request.handled for stream in self.streams.values())
+
+    @property
+    def arrived(self) -> int:
+        """Bytes held of bodies that still arrive."""
+        return sum(stream._request.held for stream in self.streams.values())
+
     def timeoutConnection(self) -> None:
-        if any(stream._request.handled for stream in self.streams.values()):
+        if self.answering:
             self.setTimeout(self.timeOut)
         else:
             super().timeoutConnection()
@@ -67,6 +77,22 @@ class Negotiated(Protocol):
         self._channel.makeConnection(self.transport)
         self.transport.registerProducer(self._channel, True)
 
+    @property
+    def answering(self) -> bool:
+        """Whether an answer, a stream or a WebSocket is under way."""
+        answering: bool = self._channel.answering
+        return answering
+
+    @property
+    def arrived(self) -> int:
+        """Bytes held of what still arrives."""
+        size: int = self._channel.arrived
+        return size
+
+    def drop(self) -> None:
+        """Cut the connection."""
+        self.transport.abortConnection()
+
     def connectionLost(self, reason: Failure = connectionDone) -> None:
-        self._site.connection_ended()
+        self._site.connection_ended(self)
         self._channel.connectionLost(reason)

@@ -166,6 +166,11 @@ class Request(server.Request):
         return self.method != _NO_METHOD
 
     @property
+    def held(self) -> int:
+        """Bytes of the body that take up memory or disk."""
+        return self._held
+
+    @property
     def received(self) -> int:
         """Bytes of the body."""
         return self._received

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,11 @@ IDLE_SECONDS = 75
 """Silence after which a connection without a request under way is closed."""
 
 MAX_CONNECTIONS = 1024
-"""Connections at a time, streams and WebSockets included; one more is closed at once."""
+"""Connections at a time, streams and WebSockets included.
+
+For one more, one on which no answer is under way is dropped: who opens connections and says
+nothing, or says it slowly, locks nobody out.  Where there is none, the new one is closed at once.
+"""
 
 OTHER_FILES = 200
 """Descriptors kept back for what is no connection: the database, logs, git, hooks, doctor."""
@@ -63,24 +68,46 @@ class Site(server.Site):
         self.kernel = kernel
         self._answered = answered
         self._max_connections = max_connections
-        self._connections = 0
+        self._open: dict[Negotiated, str] = {}
         self._held = 0
 
     def buildProtocol(self, addr: IAddress | None) -> Any:
         """A connection, or C{None} (it is closed) when there are too many."""
-        if self._connections >= self._max_connections:
+        if len(self._open) >= self._max_connections and not self._make_room():
             return None
-        self._connections += 1
-        return Negotiated(self)
+        connection = Negotiated(self)
+        self._open[connection] = str(getattr(addr, "host", ""))
+        return connection
 
-    def connection_ended(self) -> None:
-        """A connection that L{buildProtocol} made is over."""
-        self._connections -= 1
+    def _make_room(self, weigh: Callable[[Negotiated], int] = lambda connection: 1) -> bool:
+        """Drop a silent connection: the oldest of the address that weighs most.
+
+        @return: whether there was one of any weight.
+        """
+        silent = {
+            each: (place, weight)
+            for each, place in self._open.items()
+            if not each.answering and (weight := weigh(each))
+        }
+        if not silent:
+            return False
+        weights: Counter[str] = Counter()
+        for place, weight in silent.values():
+            weights[place] += weight
+        [(most, _)] = weights.most_common(1)
+        oldest = next(each for each, (place, _) in silent.items() if place == most)
+        del self._open[oldest]
+        oldest.drop()
+        return True
+
+    def connection_ended(self, connection: Negotiated) -> None:
+        """A connection that L{buildProtocol} made is over; also of one that was dropped."""
+        self._open.pop(connection, None)
 
     @property
     def connections(self) -> int:
         """Connections open now."""
-        return self._connections
+        return len(self._open)
 
     def hold(self, size: int) -> bool:
         """Take C{size} bytes of request body into account (negative: let go of them).
@@ -88,6 +115,9 @@ class Site(server.Site):
         @return: whether they may be kept.
         """
         if size > 0 and self._held + size > MAX_BODY_BYTES:
+            # Many halves of bodies can fill it: whoever asks again in a moment finds room.
+            # Not at once, for this one is in the middle of being refused.
+            self.reactor.callLater(0, self._make_room, lambda connection: connection.arrived)
             return False
         self._held += size
         return True

@@ -101,9 +101,10 @@ class Workspaces:
             raise invalid("workingDir", "must be an absolute path")
         if user is not None and not can_enter(text):
             raise invalid("workingDir", f"must be an existing folder that {user.name} may enter")
-        if user is None and not path.is_dir():
-            raise invalid("workingDir", "must be an existing folder")
+        # First: what there is outside of a user's own folder is not to be told.
         self._check_own(path, caller, user)
+        if user is None and not os.path.isdir(text):
+            raise invalid("workingDir", "must be an existing folder")
         return os.path.normpath(path)
 
     def _default(self, caller: Identity, chosen: str | None, user: OsUser | None) -> str:
@@ -143,8 +144,9 @@ class Workspaces:
         """Symlinks are followed first, or one in the workspace would lead out of it."""
         if not self.multiuser or caller.admin or user is not None:
             return
-        own = self._cases(caller, user).resolve()
-        if not path.resolve().is_relative_to(own):
+        # Unlike Path.resolve it takes a loop of links as it is.
+        own, found = (os.path.realpath(each) for each in (self._cases(caller, user), path))
+        if not Path(found).is_relative_to(own):
             raise ServiceError(
                 ErrorCode.FORBIDDEN, "workingDir: outside the workspace of this account"
             )

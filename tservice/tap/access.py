@@ -98,6 +98,7 @@ def wire_access(ground: Ground, stack: ServiceStack) -> AccessParts:
     base.redactor.register(secret)
     capabilities = Capabilities(base.reactor, ground.random)
     cookies = _cookies(ground, capabilities)
+    Closing("cookie sessions", cookies.close).setServiceParent(stack)
     tokens = TokenService(
         TokenStore(ground.database),
         base.reactor,

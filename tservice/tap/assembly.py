@@ -115,13 +115,19 @@ def wire_status(
     sources = Sources(
         cron_jobs=cron_jobs,
         approvals=sessions.asked.approvals.known,
-        plan_usage=lambda identity: plan_usage_json(sessions.agents.agents.plan_usage()),
+        plan_usage=partial(plan_usage_of, sessions),
         time_zone=partial(zone_name, local_zone(base.environ)),
         tunnel=partial(tunnel_status, tunnel),
     )
     return StatusService(
         base.reactor, __version__, sessions.service, base.config.multiuser, sources
     )
+
+
+def plan_usage_of(sessions: Sessions, caller: Identity) -> dict[str, Any] | None:
+    """The plan of the service's own user, told to those whose agents run on it."""
+    usage = sessions.agents.agents.plan_usage() if caller.os_user is None else None
+    return plan_usage_json(usage)
 
 
 def wire_streams(

@@ -1,9 +1,14 @@
-"""The nginx sample of docs/reverse-proxy.rst, run by a real nginx in front of a real daemon."""
+"""The samples of docs/reverse-proxy.rst, run by a real nginx and a real Caddy.
+
+Each stands in front of a real daemon.
+"""
 
 from __future__ import annotations
 
 import base64
 import json
+import os
+import shutil
 import socket
 import ssl
 import subprocess
@@ -11,7 +16,8 @@ import textwrap
 import threading
 from http.client import HTTPResponse, HTTPSConnection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from unittest import SkipTest
 from urllib.parse import urlsplit
 
 from tests.integration.harness import PATIENCE, ROOT
@@ -38,11 +44,22 @@ http {{
 """
 
 
-def sample() -> str:
+# No request leaves the machine for a certificate.
+CADDY = """
+{{
+    admin off
+    auto_https off
+    storage file_system {folder}/caddy
+}}
+{sample}
+"""
+
+
+def sample(name: str) -> str:
     """The configuration as the page shows it."""
     text = (ROOT / "docs/reverse-proxy.rst").read_text(encoding="utf-8")
-    inside = text.partition(".. nginx begin")[2].partition(".. nginx end")[0]
-    return textwrap.dedent(inside.partition(".. code-block:: nginx\n")[2])
+    inside = text.partition(f".. {name} begin")[2].partition(f".. {name} end")[0]
+    return textwrap.dedent(inside.partition(".. code-block::")[2].partition("\n")[2])
 
 
 def free_port() -> int:
@@ -52,8 +69,20 @@ def free_port() -> int:
     return port
 
 
-class NginxTests(DaemonCase):
-    """TLS, a base path, WebSockets and events through nginx."""
+if TYPE_CHECKING:
+    _Case = DaemonCase
+else:
+    _Case = object
+
+
+class ProxyContract(_Case):
+    """TLS, a base path, WebSockets and events; mixed into a test case for each proxy."""
+
+    folder: Path
+
+    def start_proxy(self) -> None:
+        """Start it on L{port}, in front of the daemon."""
+        raise NotImplementedError
 
     def setUp(self) -> None:
         self.daemon_ = self.daemon(
@@ -62,39 +91,42 @@ class NginxTests(DaemonCase):
             SERVICE_BASE_PATH="/terminals",
             SERVICE_ALLOWED_HOSTS=NAME,
         ).start()
-        self.folder = self.daemon_.folder / "nginx"
+        self.folder = self.daemon_.folder / "proxy"
         make_certificate(self.folder, [NAME], 30, _now())
         self.port = free_port()
-        self.start_nginx()
+        self.start_proxy()
 
-    def start_nginx(self) -> None:
-        backend = urlsplit(self.daemon_.url).port
-        text = sample()
-        for old, new in (
-            ("listen 443", f"listen 127.0.0.1:{self.port}"),
-            ("/etc/ssl/box/", f"{self.folder}/"),
-            ("127.0.0.1:8770", f"127.0.0.1:{backend}"),
-        ):
+    def configured(self, name: str, frame: str, **places: str) -> Path:
+        """A file of the sample, its place and names changed to those of the test.
+
+        @param places: what of the sample to replace, by what.
+        """
+        text = sample(name)
+        backend = {"127.0.0.1:8770": f"127.0.0.1:{urlsplit(self.daemon_.url).port}"}
+        for old, new in {**places, **backend}.items():
             self.assertIn(old, text)
             text = text.replace(old, new)
-        path = self.folder / "nginx.conf"
-        path.write_text(FRAME.format(folder=self.folder, sample=text))
-        self.nginx = subprocess.Popen(
-            ["/usr/sbin/nginx", "-p", str(self.folder), "-c", str(path), "-e", "stderr"],
-            stderr=subprocess.PIPE,
-        )
-        self.addCleanup(self.stop_nginx)
+        path = self.folder / f"{name}.conf"
+        path.write_text(frame.format(folder=self.folder, sample=text))
+        return path
+
+    def run_proxy(self, *argv: str) -> None:
+        """Run it until the test is over; come back once it listens."""
+        # Caddy keeps what it was told in its home.
+        environ = {"PATH": os.defpath, "HOME": str(self.folder)}
+        self.proxy = subprocess.Popen(argv, stderr=subprocess.PIPE, env=environ)
+        self.addCleanup(self.stop_proxy)
         for _ in range(int(PATIENCE / 0.05)):
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", self.port)) == 0:
                     return
-            self.assertIsNone(self.nginx.poll(), "nginx ended")
+            self.assertIsNone(self.proxy.poll(), "the proxy ended")
             threading.Event().wait(0.05)
-        self.fail("nginx does not listen")
+        self.fail("the proxy does not listen")
 
-    def stop_nginx(self) -> None:
-        self.nginx.terminate()
-        self.nginx.communicate(timeout=PATIENCE)
+    def stop_proxy(self) -> None:
+        self.proxy.terminate()
+        self.proxy.communicate(timeout=PATIENCE)
 
     def connect(self) -> ssl.SSLSocket:
         context = ssl.create_default_context(cafile=str(self.folder / "certificate.pem"))
@@ -133,12 +165,21 @@ class NginxTests(DaemonCase):
             answer, _ = self.ask("POST", "/terminals/api/sessions", body, Origin=origin)
             self.assertEqual(403, answer.status, origin)
 
-    def test_visitors_are_told_apart(self) -> None:
+    def visitors(self) -> set[str]:
+        """Where the daemon believes to be visited from, one of them by its own word."""
         self.ask("GET", "/terminals/api/me", **{"X-Forwarded-For": "203.0.113.9"})
         found, text = self.ask("GET", "/terminals/api/admin/audit?action=login")
         self.assertEqual(200, found.status)
         entries: Any = json.loads(text)["data"]["entries"]
-        self.assertEqual({"203.0.113.9", "127.0.0.1"}, {entry["address"] for entry in entries})
+        return {entry["address"] for entry in entries}
+
+    def test_a_name_of_the_visitor_s_own_counts_for_nothing(self) -> None:
+        for name in ("evil.example", "localhost"):
+            found, _ = self.ask("GET", "/terminals/api/me", **{"X-Forwarded-Host": name})
+            self.assertEqual(200, found.status)
+        # Caddy answers what is for nobody with nothing at all.
+        _, text = self.ask("GET", "/terminals/api/me", Host="evil.example")
+        self.assertNotIn(b"success", text)
 
     def test_a_socket(self) -> None:
         _, text = self.ask("POST", "/terminals/api/sessions", {"mode": "shell", "start": True})
@@ -171,6 +212,16 @@ class NginxTests(DaemonCase):
             self.read_until(stream, b"event: init")
             self.ask("POST", "/terminals/api/sessions", {"mode": "shell"})
             self.read_until(stream, b"event: session:created")
+        for _ in range(int(PATIENCE / 0.05)):
+            if not self.streams():
+                return
+            threading.Event().wait(0.05)
+        self.fail("the stream of a visitor who left is still open")
+
+    def streams(self) -> int:
+        _, text = self.ask("GET", "/terminals/metrics")
+        [line] = [each for each in text.splitlines() if each.startswith(b"tservice_event_streams ")]
+        return int(float(line.split()[1]))
 
     def read_until(self, stream: ssl.SSLSocket, wanted: bytes) -> None:
         text = b""
@@ -178,6 +229,39 @@ class NginxTests(DaemonCase):
             more = stream.recv(4096)
             self.assertTrue(more, text)
             text += more
+
+
+class NginxTests(ProxyContract, DaemonCase):
+    """nginx."""
+
+    def start_proxy(self) -> None:
+        path = self.configured(
+            "nginx",
+            FRAME,
+            **{"listen 443": f"listen 127.0.0.1:{self.port}", "/etc/ssl/box/": f"{self.folder}/"},
+        )
+        folder = str(self.folder)
+        self.run_proxy("/usr/sbin/nginx", "-p", folder, "-c", str(path), "-e", "stderr")
+
+    def test_visitors_are_told_apart(self) -> None:
+        """The test's own address is the trusted proxy's, so its word counts, too."""
+        self.assertEqual({"203.0.113.9", "127.0.0.1"}, self.visitors())
+
+
+class CaddyTests(ProxyContract, DaemonCase):
+    """Caddy, with a certificate of the test's instead of one that it gets itself."""
+
+    def start_proxy(self) -> None:
+        caddy = shutil.which("caddy")
+        if caddy is None:
+            raise SkipTest("no caddy on PATH")
+        pair = f"{self.folder}/certificate.pem {self.folder}/key.pem"
+        site = f"https://{NAME}:{self.port} {{\n    bind 127.0.0.1\n    tls {pair}"
+        path = self.configured("caddy", CADDY, **{f"{NAME} {{": site})
+        self.run_proxy(caddy, "run", "--config", str(path), "--adapter", "caddyfile")
+
+    def test_visitors_say_nothing_of_where_they_are(self) -> None:
+        self.assertEqual({"127.0.0.1"}, self.visitors())
 
 
 def _now() -> float:

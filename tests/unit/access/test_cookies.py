@@ -8,7 +8,7 @@ from attrs import evolve
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.access.cookies import SLACK_SECONDS, CookieSessions
+from tservice.access.cookies import LOOK_SECONDS, SLACK_SECONDS, CookieSessions
 from tservice.access.cookiestore import DatabaseCookieStore, MemoryCookieStore
 from tservice.access.interfaces import ICookieStore
 from tservice.access.model import MAX_AGENT, MAX_SESSIONS, TTL_SECONDS, CookieSession, digest
@@ -164,11 +164,47 @@ class CookieTests(SynchronousTestCase):
 
     def test_expired_ones_make_room_first(self) -> None:
         old = [self.open() for _ in range(MAX_SESSIONS)]
+        self.revoked.clear()
         self.clock.advance(TTL_SECONDS)
         self.open()
-        self.assertEqual([], self.revoked)
+        self.assertEqual([frozenset(session for session, _ in old)], self.revoked)
         self.assertEqual(1, len(self.cookies.sessions()))
         self.assertIsNone(self.cookies.find(old[0][1]))
+
+    def test_nobody_pushes_the_others_out(self) -> None:
+        """Whoever signs in again and again ends sessions of their own."""
+        ann = self.open("ann")
+        bobs = [self.open("bob") for _ in range(MAX_SESSIONS + 5)]
+        self.assertIsNotNone(self.cookies.find(ann[1]))
+        self.assertIsNone(self.cookies.find(bobs[5][1]))
+        self.assertIsNotNone(self.cookies.find(bobs[6][1]))
+        self.assertEqual(MAX_SESSIONS, len(self.store.load()))
+
+    def test_what_is_open_ends_with_an_expired_session(self) -> None:
+        """A stream asks once; without this it would outlive its session for good."""
+        opened, _ = self.open()
+        self.clock.pump([LOOK_SECONDS] * int(TTL_SECONDS / LOOK_SECONDS - 1))
+        self.assertEqual([], self.revoked)
+        self.clock.pump([LOOK_SECONDS] * 2)
+        self.assertEqual([frozenset([opened])], self.revoked)
+        self.assertEqual([], list(self.store.load()))
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_after_a_restart_too(self) -> None:
+        self.open()
+        self.cookies.close()
+        self.assertEqual([], self.clock.getDelayedCalls())
+        again = self.start()
+        # The disk gives it a little longer than it must live.
+        self.clock.pump([LOOK_SECONDS] * int((TTL_SECONDS + SLACK_SECONDS) / LOOK_SECONDS + 1))
+        self.assertEqual(1, len(self.revoked))
+        again.close()
+
+    def test_revoking_all_ends_what_an_expired_one_has_open(self) -> None:
+        opened, _ = self.open()
+        self.clock.advance(TTL_SECONDS)
+        self.cookies.revoke()
+        self.assertEqual([frozenset([opened])], self.revoked)
 
     def test_reuse(self) -> None:
         first = self.cookies.reuse("ann", "::1", "curl")

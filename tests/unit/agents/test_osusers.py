@@ -46,6 +46,15 @@ class AgentOsUserTests(AgentCase):
         self.assertIn("hers", made["statusLine"]["command"])
         self.assertEqual("m-of-ann", self.sessions.get(session.id).models[ModelSource.CONFIG])
 
+    def test_whose_plan_it_is(self) -> None:
+        """Each user's agent has a login of its own, so a plan of its own."""
+        hers, own = self.of_ann(), self.agent()
+        used = {"rate_limits": {"five_hour": {"used_percentage": 7}}}
+        self.agents.telemetry.take(hers.id, used, evolve(HOOK, os_uid=1001))
+        self.assertIsNone(self.agents.agents.plan_usage())
+        self.agents.telemetry.take(own.id, used, HOOK)
+        self.assertIsNotNone(self.agents.agents.plan_usage())
+
     def test_whose_secret_speaks_for_whom(self) -> None:
         hers, own = self.of_ann(), self.agent()
         for session, uid, right in (

@@ -145,7 +145,7 @@ class Connection:
 
     def __init__(self, site: Site, transport: MemoryTransport) -> None:
         self.transport = transport
-        self.channel = site.buildProtocol(None)
+        self.channel = site.buildProtocol(transport.getPeer())
         self.channel.makeConnection(self.transport)
 
     def send(self, data: bytes) -> None:

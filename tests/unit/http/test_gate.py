@@ -54,9 +54,14 @@ class OrderTests(GateCase):
             self.assertEqual(200, self.ask({"Host": host, **basic()}).status, host)
 
     def test_two_hosts_are_none(self) -> None:
+        for hosts in (b"Host: localhost", b"Host:"), (b"Host:", b"Host: localhost"):
+            self.refused(b"\r\n".join([*hosts, b"", b""]))
+        self.refused(b"Host: localhost\r\nHost: localhost\r\n\r\n")
+
+    def refused(self, headers: bytes) -> None:
         connection = self.api.connect()
-        connection.send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n")
-        self.assertTrue(connection.value().startswith(b"HTTP/1.1 403 "))
+        connection.send(b"GET /healthz HTTP/1.1\r\n" + headers)
+        self.assertTrue(connection.value().startswith(b"HTTP/1.1 403 "), headers)
 
     def test_no_host(self) -> None:
         connection = self.api.connect()
@@ -71,6 +76,17 @@ class OrderTests(GateCase):
         answer = self.ask({"Origin": "http://evil.example", **basic()})
         self.assertEqual(200, answer.status)
         self.assertNotIn("access-control-allow-origin", answer.headers)
+
+    def test_a_page_elsewhere_starts_no_reading(self) -> None:
+        """It could not see the answer, but would cost us a child, a stream, or a held wait."""
+        for site in ("cross-site", "same-site"):
+            browser = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors", **basic()}
+            self.assertBare(403, "Forbidden: cross-site request blocked", self.ask(browser))
+            self.assertEqual(200, self.ask({**browser, "Sec-Fetch-Mode": "navigate"}).status)
+            self.assertEqual(200, self.ask(browser, "/").status)
+        for site in ("same-origin", "none"):
+            browser = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "cors", **basic()}
+            self.assertEqual(200, self.ask(browser).status)
 
     def test_upgrade_across_sites(self) -> None:
         headers = {"Origin": "http://evil.example", "Upgrade": "websocket", **basic()}

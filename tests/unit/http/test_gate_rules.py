@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.unit.http.driver import Answer, head
+from twisted.internet.interfaces import ISSLTransport
+from zope.interface import directlyProvides
+
+from tests.unit.http.driver import Answer, MemoryTransport, head, parse
 from tests.unit.http.gatecase import SECRET, GateCase, basic
 from tests.unit.http.wsframes import UPGRADE
 from tservice.core.config import Config
@@ -99,6 +102,28 @@ class SignOutTests(GateCase):
         self.assertEqual(f"Auth session {known} not found", again.error[2])
 
 
+class TLSTransport(MemoryTransport):
+    """As after a handshake."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(host)
+        directlyProvides(self, ISSLTransport)
+
+    def setTcpNoDelay(self, enabled: bool) -> None:
+        """There is nothing to be set."""
+
+
+class TLSTests(GateCase):
+    """A connection that is TLS itself, on the default port, where no Host names a port."""
+
+    def test_the_plain_page_of_the_same_name_is_another_site(self) -> None:
+        for scheme, status in (("https", 200), ("http", 403)):
+            connection = self.api.connect(transport=TLSTransport(self.address))
+            headers = {"Host": "box.example", "Origin": f"{scheme}://box.example", **basic()}
+            connection.send(head("POST", "/api/who", {**headers, "Content-Length": "0"}))
+            self.assertEqual(status, parse(connection.value()).status, scheme)
+
+
 class HeaderTests(GateCase):
     """What every answer carries."""
 
@@ -118,6 +143,8 @@ class HeaderTests(GateCase):
             self.assertEqual("SAMEORIGIN", answer.headers["x-frame-options"])
             self.assertEqual("same-origin", answer.headers["referrer-policy"])
             self.assertEqual("no-store", answer.headers["cache-control"])
+            # Not even as the picture or script of a page that may not read it.
+            self.assertEqual("same-origin", answer.headers["cross-origin-resource-policy"])
 
     def test_sockets_of_the_own_host_only(self) -> None:
         csp = self.ask({"Host": "localhost:8770"}).headers["content-security-policy"]
@@ -136,7 +163,7 @@ class ProxyTests(GateCase):
         "X-Forwarded-For": "1.2.3.4",
         "X-Forwarded-Proto": "https",
         "X-Forwarded-Host": "a.ts.net",
-        "Host": "inner",
+        "Host": "127.0.0.1:8770",
     }
 
     def test_its_word_counts(self) -> None:
@@ -154,8 +181,13 @@ class ProxyTests(GateCase):
         headers = {**self.FORWARDED, "X-Service-Hook-Secret": SECRET}
         self.assertBare(401, "Unauthorized", self.ask(headers, "/api/hook-event", "POST"))
 
-    def test_its_own_name_is_judged_when_it_gives_none(self) -> None:
+    def test_both_names_are_judged(self) -> None:
+        """A rebound page can send X-Forwarded-Host, and a proxy may hand it on as it came."""
         self.assertEqual(403, self.ask({"Host": "inner", **basic()}).status)
+        for host, forwarded in (("evil.example", "a.ts.net"), ("a.ts.net", "evil.example")):
+            names = {"Host": host, "X-Forwarded-Host": forwarded}
+            found = self.ask({**self.FORWARDED, **names, **basic()})
+            self.assertBare(403, "Forbidden: host not allowed", found)
 
     def test_cors(self) -> None:
         origin = {"Origin": "http://localhost:5173"}
@@ -163,6 +195,8 @@ class ProxyTests(GateCase):
         self.assertEqual(200, answer.status)
         self.assertEqual("http://localhost:5173", answer.headers["access-control-allow-origin"])
         self.assertEqual("Origin", answer.headers["vary"])
+        read = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors", **origin, **basic()}
+        self.assertEqual(200, self.ask(read).status)
         asked = {**origin, "Access-Control-Request-Method": "POST"}
         answer = self.ask(asked, method="OPTIONS")
         self.assertEqual(204, answer.status)

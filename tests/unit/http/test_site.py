@@ -10,7 +10,7 @@ from pydantic import Field
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.http.driver import Api, head, parse
+from tests.unit.http.driver import Api, Connection, head, parse
 from tservice.core.errors import ErrorCode, ServiceError, not_found
 from tservice.http.channel import HEADER_SECONDS, LINGER_BYTES, LINGER_SECONDS
 from tservice.http.models import Answer, Body, Query
@@ -352,6 +352,19 @@ class BodyBoundTests(SynchronousTestCase):
         self.assertEqual(200, self.api.post("/api/tiny", b'{"cols":1}').status)
         self.assertEqual(200, self.api.post("/api/tiny", b'{"cols":1}').status)
 
+    def test_bodies_that_never_end_make_room(self) -> None:
+        """Who holds all of it by sending half a body does not do so for long."""
+        slow = self.api.connect("10.0.0.2")
+        self.addCleanup(slow.lose)
+        slow.send(head("POST", "/api/size", {"Content-Length": "1000"}) + b" " * 900)
+        self.assertTrue(self.api.site.hold(256 * 1024 * 1024 - 901))
+        self.assertEqual(503, self.api.post("/api/tiny", b'{"cols":1}').status)
+        self.api.clock.advance(0)
+        self.assertTrue(slow.transport.aborted)
+        self.assertFalse(self.connection.transport.aborted)
+        slow.lose()
+        self.assertEqual(200, self.api.post("/api/tiny", b'{"cols":1}').status)
+
 
 class PatienceTests(SynchronousTestCase):
     """Slow and idle clients are let go."""
@@ -395,6 +408,9 @@ class PatienceTests(SynchronousTestCase):
         self.api.clock.advance(15)
         self.assertTrue(self.connection.transport.aborted)
 
+    def ask(self, connection: Connection, path: str = "/api/things/1") -> None:
+        connection.send(head("GET", path, {}))
+
     def test_connections_leave_descriptors_for_the_panes(self) -> None:
         self.assertEqual(1024, room_for_connections(65536, 500))
         self.assertEqual(624, room_for_connections(1024, 50))
@@ -402,9 +418,33 @@ class PatienceTests(SynchronousTestCase):
 
     def test_connections_are_bounded(self) -> None:
         other = self.api.connect()
+        for each in (self.connection, other):
+            self.ask(each, "/api/park")
         self.assertIsNone(self.api.site.buildProtocol(None))
         other.lose()
         self.assertIsNotNone(self.api.site.buildProtocol(None))
+        self.assertEqual(2, self.api.site.connections)
+
+    def test_who_waits_makes_room(self) -> None:
+        """However many connections somebody opens to say nothing, the next one is served."""
+        slow = self.api.connect()
+        slow.send(b"GET /api/th")
+        self.ask(self.connection, "/api/park")
+        again = self.api.connect()
+        self.assertTrue(slow.transport.aborted)
+        self.assertFalse(self.connection.transport.aborted)
+        self.ask(again)
+        self.assertEqual(200, parse(again.value()).status)
+        slow.lose()
+        self.assertEqual(2, self.api.site.connections)
+
+    def test_the_place_with_most_of_them_makes_it(self) -> None:
+        api = Api(Handlers().table(), max_connections=3)
+        self.addCleanup(api.close)
+        quiet = api.connect("10.0.0.1")
+        slow = [api.connect("10.0.0.2") for _ in range(2)]
+        api.connect("10.0.0.3")
+        self.assertEqual([False, True, False], [each.transport.aborted for each in (quiet, *slow)])
 
     def test_keep_alive(self) -> None:
         """Many requests on one connection, one after the other."""
