@@ -79,7 +79,7 @@ class DumpTests(SynchronousTestCase):
         self.assertEqual(b'{"a?":["?b",null]}', dump({"a\udcff": ["\ud83db", float("nan")]}))
 
     def test_so_it_is_in_models(self) -> None:
-        self.assertEqual(b'[{"atMs":"a?"}]', dump([Moment(at_ms="a\ud800")]))
+        self.assertEqual(b'[{"atMs":"a?"}]', dump([Moment.model_construct(at_ms="a\ud800")]))
 
     def test_what_is_no_json_is_an_error(self) -> None:
         self.assertRaises(PydanticSerializationError, dump, {"a": object()})
