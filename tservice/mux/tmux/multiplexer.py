@@ -38,7 +38,6 @@ class TmuxMultiplexer:
         keeper and the epoch of a log.
     @param python: absolute path of the interpreter that runs the keeper.
     @param capacity: bytes that each pane's L{OutputLog} keeps.
-    @ivar output_bytes: output of all panes that was read since the start.
     """
 
     _log = Logger()
