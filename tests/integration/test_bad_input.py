@@ -164,9 +164,20 @@ class BadInputTests(SynchronousTestCase):
                 connection.putheader("Content-Length", str(len(body)))
             connection.endheaders(body)
             answer = connection.getresponse()
-            return answer.status, answer.read()
+            found = answer.status, answer.read()
         finally:
             connection.close()
+        self.documented(method, path, found)
+        return found
+
+    def documented(self, method: str, path: str, answer: tuple[int, bytes]) -> None:
+        """The document tells of every status that comes."""
+        for pattern, methods in self.document["paths"].items():
+            shape = re.escape(pattern).replace(r"\{", "{").replace(r"\}", "}")
+            if re.fullmatch(re.sub(r"{\w+}", "[^/]+", shape), path.partition("?")[0]):
+                told = methods.get(method.lower(), {}).get("responses", {})
+                self.assertIn(str(answer[0]), told, f"{method} {path[:80]}: {answer[1][:200]!r}")
+                return
 
     def check(self, what: str, answer: tuple[int, bytes], *names: str) -> None:
         """A 4xx whose text begins with one of C{names}: the first fault is the one that is told."""
