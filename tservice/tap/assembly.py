@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import resource
 import secrets
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -28,7 +29,7 @@ from tservice.http.apidocs import ApiDocs
 from tservice.http.kernel import Kernel
 from tservice.http.metrics import Metrics, Values
 from tservice.http.operations import Operation
-from tservice.http.site import Site
+from tservice.http.site import Site, room_for_connections
 from tservice.http.sse import EventStreams
 from tservice.http.static import Pages
 from tservice.http.status import StatusRoutes
@@ -96,7 +97,7 @@ def assemble(base: Base, stack: ServiceStack) -> None:
     kernel = Kernel(
         operations, access.gate, pages, sockets, base.config.base_path, audit.routes.heard
     )
-    site = Site(kernel, base.reactor, metrics.answered)
+    site = make_site(base, kernel, metrics)
     listener = Listener(base.reactor, base.addresses, site)
 
     async def take_up() -> None:
@@ -186,6 +187,13 @@ def count_faults(stack: ServiceStack) -> Callable[[], Values]:
     end = partial(globalLogPublisher.removeObserver, faults)
     Closing("fault count", end).setServiceParent(stack)
     return lambda: {(): faults.count}
+
+
+def make_site(base: Base, kernel: Kernel, metrics: Metrics) -> Site:
+    """The HTTP server, with as many connections as this process has descriptors for."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    room = room_for_connections(files, base.config.max_sessions)
+    return Site(kernel, base.reactor, metrics.answered, room)
 
 
 def give_up(reactor: Any) -> None:
