@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -123,7 +122,7 @@ def failure(error: ServiceError, status: int | None = None) -> Response:
         headers["Retry-After"] = "1"
     return Response(
         status=HTTP_STATUS[error.code] if status is None else status,
-        content=json.dumps(body).encode(),
+        content=dump(body),
         headers=headers,
     )
 
