@@ -95,8 +95,10 @@ class Journal(RuleBasedStateMachine):
     def send(self, name: str, prompt: bool, long: bool, typed: bool) -> None:
         client = self.clients[name]
         # A client gives the next number only once all before it are on their way in order.
-        if any(not it.answered and not it.waiting for it in client.sent):
+        if self.left_over(client):
             self.send_again(name)
+        if self.left_over(client):
+            return
         self.count += 1
         filling = "." * 2300 if long else ""
         text = f"<{name}{self.count}{filling}>" + ("\r" if prompt else "")
@@ -136,8 +138,8 @@ class Journal(RuleBasedStateMachine):
             self.pane.fail("last_mark", MuxTimeout("lost"))
 
     # An input that was typed in part and is then refused for good is told and not finished;
-    # so refusals begin only where no lost answer is due in the middle of a write.
-    @precondition(lambda self: not self.pane._faults)
+    # so refusals begin only where no write stands, or may come to stand, in its middle.
+    @precondition(lambda self: not self.pane._faults and not self.torn)
     @rule(times=st.sampled_from([1, 3]))
     def refuse(self, times: int) -> None:
         for _ in range(times):
@@ -183,16 +185,31 @@ class Journal(RuleBasedStateMachine):
         raise AssertionError("an input is never answered")
 
     def check(self) -> None:
-        typed = bytes(self.pane.typed).decode()
-        plain = typed.replace("\x1b[200~", "").replace("\x1b[201~", "")
-        found = re.findall(r"<[^<>]*>\r?", plain)
-        assert "".join(found) == plain, f"torn: {plain!r}"
+        found = self.found()
+        assert not self.torn, f"torn: {self.plain!r}"
         for client in self.clients.values():
             mine = [text for text in found if text.startswith(f"<{client.name}")]
             assert mine == [it.text for it in client.sent], (mine, client.sent)
         assert not self.machine.database.query("SELECT * FROM input_journal")
 
     # -- helpers
+
+    @property
+    def plain(self) -> str:
+        typed = bytes(self.pane.typed).decode()
+        return typed.replace("\x1b[200~", "").replace("\x1b[201~", "")
+
+    def found(self) -> list[str]:
+        """The inputs that stand in the pane whole."""
+        return re.findall(r"<[^<>]*>\r?", self.plain)
+
+    @property
+    def torn(self) -> bool:
+        return "".join(self.found()) != self.plain
+
+    def left_over(self, client: Client) -> bool:
+        """Whether an input is neither answered nor on its way."""
+        return any(not it.answered and not it.waiting for it in client.sent)
 
     def deliver(self, it: Sent) -> Deferred[Delivery | None]:
         request = InputRequest(text=it.text, client_id=it.client, seq=it.seq, typed=it.typed)
