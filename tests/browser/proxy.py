@@ -1,4 +1,4 @@
-"""A TCP relay that a test can cut, to the byte."""
+"""A TCP relay that a test can cut, to the byte, or have fall silent."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ class Relay:
         self._peers: dict[socket.socket, socket.socket] = {}
         self._outer: set[socket.socket] = set()
         self._left: int | None = None
+        self._silent: list[socket.socket] = []
+        self._to_silence = threading.Event()
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run)
@@ -40,16 +42,30 @@ class Relay:
         with self._lock:
             self._left = size
 
+    def silence(self) -> None:
+        """Leave every connection open and pass nothing on, as a network that went away does.
+
+        Later connections are passed on.
+        """
+        self._to_silence.set()
+        while self._to_silence.is_set():
+            self._ended.wait(0.01)
+
     def close(self) -> None:
         """End every connection and the thread."""
         self._ended.set()
         self._thread.join()
         self._cut()
+        for each in self._silent:
+            each.close()
         self._listener.close()
         self._selector.close()
 
     def _run(self) -> None:
         while not self._ended.is_set():
+            if self._to_silence.is_set():
+                self._forget_all()
+                self._to_silence.clear()
             for key, _ in self._selector.select(0.05):
                 self._serve(key.fileobj)
 
@@ -98,6 +114,13 @@ class Relay:
         for each in tuple(self._outer):
             each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
             self._drop(each)
+
+    def _forget_all(self) -> None:
+        for each in self._peers:
+            self._selector.unregister(each)
+            self._silent.append(each)
+        self._peers.clear()
+        self._outer.clear()
 
     def _drop(self, one: socket.socket) -> None:
         for each in (one, self._peers[one]):

@@ -104,6 +104,19 @@ class LossTests(BrowserCase):
         terminal.run("echo after-$((1 + 1))").wait("after-2")
         self.same(daemon, session, terminal)
 
+    def test_a_half_open_connection(self) -> None:
+        """A network that is gone without a word: what was typed meanwhile runs once."""
+        daemon = self.daemon()
+        session = self.session(daemon)
+        relay = Relay(int(urlsplit(daemon.url).port or 0))
+        self.addCleanup(relay.close)
+        terminal = self.terminal(f"http://127.0.0.1:{relay.port}/")
+        terminal.run("echo 1 >> seen; echo was-$((1 + 1))").wait("was-2")
+        relay.silence()
+        terminal.run("echo 2 >> seen; echo is-$((2 + 1))").wait("is-3")
+        self.assertEqual("1\n2\n", (daemon.home / "seen").read_text())
+        self.same(daemon, session, terminal)
+
     def await_cut(self, terminal: Terminal, relay: Relay, count: int) -> None:
         def cut() -> bool:
             return relay.cuts >= count or terminal.has("end-42")

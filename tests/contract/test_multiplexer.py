@@ -69,6 +69,7 @@ class Contract:
         self.assertIsInstance(pane.pid, int)
         self.assertIs(Liveness.ALIVE, await pane.probe())
         self.assertEqual((80, 24, ID), (pane.cols, pane.rows, pane.session_id))
+        self.assertEqual(pane.log.end, self.mux.output_bytes)
 
     async def test_exit(self: Any) -> None:
         """The last bytes are there before the end is told, once."""

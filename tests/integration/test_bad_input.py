@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import http.client
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from bench.client import new_session
 from tests.integration.harness import PATIENCE, Daemon
+from tests.security.rows import ROWS
 
 SAMPLES: dict[str, Any] = {
     "string": "text",
@@ -43,6 +45,46 @@ QUERIES = (
     "until=,",
     "fresh=2",
 )
+VOLATILE = ("status", "statusReason", "lastActivityAt", "sessions")
+"""What time alone changes of sessions, and of C{GET /api/me}'s like."""
+
+NO_STATE = (
+    "/api/admin/audit",
+    "/api/docs",
+    "/api/docs.css",
+    "/api/doctor",
+    "/api/events",
+    "/api/openapi.json",
+    "/api/status",
+    "/api/waits",
+    "/healthz",
+    "/metrics",
+)
+"""Tell of the time, of what was refused, or nothing; or stay open."""
+
+NUL = (
+    ("POST", "/api/sessions", "name"),
+    ("POST", "/api/sessions", "workingDir"),
+    ("PUT", "/api/sessions/{id}/name", "name"),
+    ("POST", "/api/cron/jobs", "name"),
+    ("POST", "/api/cron/jobs", "workingDir"),
+    ("POST", "/api/cron/jobs", "promptText"),
+    ("POST", "/api/cron/jobs", "notes"),
+    ("PUT", "/api/cron/jobs/{id}", "name"),
+    ("POST", "/api/tokens", "name"),
+    ("POST", "/api/clis", "label"),
+    ("PUT", "/api/settings", "displayName"),
+    ("PUT", "/api/settings", "defaultWorkingDir"),
+    ("PUT", "/api/webhook", "url"),
+    ("POST", "/api/push/subscriptions", "endpoint"),
+    ("POST", "/api/admin/users", "username"),
+)
+"""Texts that are shown, stored or handed to the system: no NUL goes in."""
+
+LIMIT = 1024 * 1024
+"""Bytes of a body (wire 0), and where a longer one is needed."""
+LIMITS = {"/api/cron/jobs": 2 * LIMIT, "/api/cron/preview": 2 * LIMIT}
+
 HOOKS = ("/api/hook-event", "/api/status-telemetry")
 WEBSOCKET = "/ws/"
 STREAM = "/api/events"
@@ -51,22 +93,54 @@ STREAM = "/api/events"
 class BadInputTests(SynchronousTestCase):
     """The real daemon, with one session that nothing may change."""
 
+    environment: Mapping[str, str] = {}
+    headers: Mapping[str, str] = {}
+
     def setUp(self) -> None:
-        self.daemon = Daemon()
+        self.daemon = Daemon(**self.environment)
         self.addCleanup(self.daemon.close)
         self.daemon.start()
-        self.session = new_session(self.daemon)
         self.secret = (self.daemon.data / "hook-secret").read_text().strip()
-        self.document = self.daemon.request("GET", "/api/openapi.json").json()
+        self.document = self.get("/api/openapi.json")
+        shell = {"mode": "shell", "start": True, "workingDir": str(self.daemon.home)}
+        self.session = self.make("/api/sessions", shell)["session"]["id"]
+        self.make("/api/settings", {"cliManagementEnabled": True}, method="PUT")
+        self.things = self.make_things()
+        self.state()  # the first look may find what had not been looked up yet
         self.before = self.state()
 
+    def make_things(self) -> dict[str, str]:
+        """Something of each kind that a path can name, by the beginning of the path."""
+        job = {**self.good("POST", "/api/cron/jobs"), "enabled": False}
+        token = {"name": "kept", "scopes": ["sessions:read"]}
+        return {
+            "/api/cron": self.make("/api/cron/jobs", job)["job"]["id"],
+            "/api/tokens": self.make("/api/tokens", token)["record"]["id"],
+            "/api/clis": "codex",
+        }
+
+    def make(self, path: str, body: object, method: str = "POST") -> Any:
+        return self.daemon.request(method, path, body, self.headers).data()
+
+    def get(self, path: str) -> Any:
+        answer = self.daemon.request("GET", path, headers=self.headers).json()
+        return answer.get("data", answer)
+
+    def good(self, method: str, path: str) -> Any:
+        """A body that would be taken."""
+        text = json.dumps(ROWS[f"{method} {path}"].body)
+        text = text.replace("{cases}", str(self.daemon.home))
+        return json.loads(text.replace("{session}", getattr(self, "session", "")))
+
     def state(self) -> dict[str, Any]:
+        """All that can be read without naming a thing, and the session."""
         found = {
-            path: self.daemon.request("GET", path).data()
-            for path in ("/api/sessions", "/api/settings", "/api/clis")
+            path: self.get(path)
+            for method, path, _ in self.routes()
+            if method == "GET" and "{" not in path and path not in NO_STATE
         }
         for session in found["/api/sessions"]:
-            for name in ("status", "statusReason", "lastActivityAt"):
+            for name in VOLATILE:
                 session.pop(name, None)
         return found
 
@@ -81,6 +155,8 @@ class BadInputTests(SynchronousTestCase):
         connection = http.client.HTTPConnection(str(where.hostname), where.port, timeout=PATIENCE)
         try:
             connection.putrequest(method, path, skip_accept_encoding=True)
+            for name, value in self.headers.items():
+                connection.putheader(name, value)
             if path in HOOKS:
                 connection.putheader("X-Service-Hook-Secret", self.secret)
             if body is not None:
@@ -88,9 +164,20 @@ class BadInputTests(SynchronousTestCase):
                 connection.putheader("Content-Length", str(len(body)))
             connection.endheaders(body)
             answer = connection.getresponse()
-            return answer.status, answer.read()
+            found = answer.status, answer.read()
         finally:
             connection.close()
+        self.documented(method, path, found)
+        return found
+
+    def documented(self, method: str, path: str, answer: tuple[int, bytes]) -> None:
+        """The document tells of every status that comes."""
+        for pattern, methods in self.document["paths"].items():
+            shape = re.escape(pattern).replace(r"\{", "{").replace(r"\}", "}")
+            if re.fullmatch(re.sub(r"{\w+}", "[^/]+", shape), path.partition("?")[0]):
+                told = methods.get(method.lower(), {}).get("responses", {})
+                self.assertIn(str(answer[0]), told, f"{method} {path[:80]}: {answer[1][:200]!r}")
+                return
 
     def check(self, what: str, answer: tuple[int, bytes], *names: str) -> None:
         """A 4xx whose text begins with one of C{names}: the first fault is the one that is told."""
@@ -122,7 +209,11 @@ class BadInputTests(SynchronousTestCase):
         return found | ({"integer"} if "number" in found else set())
 
     def concrete(self, path: str) -> str:
-        return path.replace("{id}", self.session).replace("{name}", "nobody")
+        """The path of a thing that is there, where there can be one."""
+        for start, name in self.things.items():
+            if path.startswith(start):
+                return re.sub(r"{\w+}", name, path)
+        return re.sub(r"{\w+}", self.session, path)
 
     def test_bodies(self) -> None:
         count = 0
@@ -145,16 +236,54 @@ class BadInputTests(SynchronousTestCase):
         self.assertEqual(self.before, self.state())
 
     def wrong_values(self, name: str, allowed: set[str]) -> Iterator[bytes]:
+        for value in self.wrong(allowed):
+            yield b'{"%b": %b}' % (name.encode(), value)
+
+    def wrong(self, allowed: set[str]) -> Iterator[bytes]:
+        """JSON that is none of these types, and a text that is no text."""
         for kind, sample in SAMPLES.items():
             if kind not in allowed and allowed:
-                yield json.dumps({name: sample}).encode()
-        yield b'{"%b": "\\ud800"}' % name.encode()
+                yield json.dumps(sample).encode()
+        yield b'"\\ud800"'
+
+    def test_one_fault_in_a_good_body(self) -> None:
+        """The fault is named although everything beside it is right, in inner records too."""
+        count = 0
+        for method, path, operation in self.routes():
+            schema = self.schema(operation)
+            if schema is None or ROWS[f"{method} {path}"].body is None:
+                continue
+            good = self.good(method, path)
+            for where, allowed in self.fields(schema):
+                # Beside a field of an inner record, the ones that it lacks may be named.
+                names = (".".join(where), *(where[:-1] and [".".join(where[:-1])]))
+                for value in self.wrong(allowed):
+                    body = nested(good, where, value)
+                    answer = self.send(method, self.concrete(path), body)
+                    what = f"{method} {path}: {where} = {value[:40]!r}"
+                    self.assertEqual(400, answer[0], f"{what}: {answer[1][:300]!r}")
+                    error = json.loads(answer[1])["error"]
+                    self.assertTrue(error.startswith(names), f"{what}: {error}")
+                    count += 1
+        self.assertGreater(count, 400)
+        self.assertEqual(self.before, self.state())
+
+    def fields(
+        self, schema: dict[str, Any], outer: tuple[str, ...] = ()
+    ) -> Iterator[tuple[tuple[str, ...], set[str]]]:
+        """Every field of a body: its place, its JSON types."""
+        for name, inner in schema.get("properties", {}).items():
+            place = (*outer, name)
+            yield place, self.types(inner)
+            for part in (inner, *inner.get("anyOf", ()), *inner.get("oneOf", ())):
+                yield from self.fields(self.resolve(part), place)
 
     def test_huge_bodies(self) -> None:
         for method, path, operation in self.routes():
             if self.schema(operation) is None or path in HOOKS:
                 continue  # what an agent tells of itself may be longer
-            body = b'{"a": "' + b"x" * (1024 * 1024) + b'"}'
+            limit = LIMITS.get(path.split("/{")[0], LIMIT)
+            body = b'{"a": "' + b"x" * limit + b'"}'
             try:
                 status, _ = self.send(method, self.concrete(path), body)
             except (BrokenPipeError, ConnectionResetError):
@@ -167,7 +296,7 @@ class BadInputTests(SynchronousTestCase):
             if "{" not in path or path.startswith(WEBSOCKET):
                 continue
             for bad in IDS:
-                where = path.replace("{id}", bad.replace(" ", "%20")).replace("{name}", bad)
+                where = re.sub(r"{\w+}", bad.replace(" ", "%20"), path)
                 body = b"{}" if self.schema(operation) is not None else None
                 self.check(f"{method} {where[:80]}", self.send(method, where, body))
         self.assertEqual(self.before, self.state())
@@ -182,11 +311,37 @@ class BadInputTests(SynchronousTestCase):
         self.assertEqual(self.before, self.state())
 
     def test_nul_in_text(self) -> None:
-        for path, body, names in (
-            ("/api/sessions", {"name": "a\0b"}, "name"),
-            ("/api/sessions", {"workingDir": "/tmp\0/x"}, "workingDir"),
-            (f"/api/sessions/{self.session}/name", {"name": "a\x1bb"}, "name"),
-        ):
-            method = "PUT" if path.endswith("/name") else "POST"
-            self.check(path, self.send(method, path, json.dumps(body).encode()), names)
+        served = {(method, path) for method, path, _ in self.routes()}
+        for method, path, name in NUL:
+            if (method, path) in served:
+                body = json.dumps({**self.good(method, path), name: "/a\0b"}).encode()
+                self.check(f"{method} {path}", self.send(method, self.concrete(path), body), name)
         self.assertEqual(self.before, self.state())
+
+
+class MultiUserBadInputTests(BadInputTests):
+    """The routes of accounts too, by an admin."""
+
+    environment = {
+        "SERVICE_MULTIUSER": "1",
+        "SERVICE_USERNAME": "root",
+        "SERVICE_PASSWORD": "correct horse",
+    }
+    headers = {"Authorization": "Basic " + base64.b64encode(b"root:correct horse").decode()}
+
+    def make_things(self) -> dict[str, str]:
+        self.make("/api/admin/users", {"username": "bob", "role": "user"})
+        return {**super().make_things(), "/api/admin/users": "bob"}
+
+
+def nested(body: dict[str, Any], where: tuple[str, ...], value: bytes) -> bytes:
+    """The body with C{value}, raw JSON, at a place inside."""
+    first, *rest = where
+    if rest:
+        held = body.get(first)
+        inner = nested(dict(held) if isinstance(held, dict) else {}, tuple(rest), value)
+    else:
+        inner = value
+    kept = {name: item for name, item in body.items() if name != first}
+    start = json.dumps(kept)[:-1] + (", " if kept else "")
+    return start.encode() + json.dumps(first).encode() + b": " + inner + b"}"

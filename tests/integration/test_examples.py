@@ -11,6 +11,9 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.integration.harness import PATIENCE, ROOT, Daemon
 
+HERE = r"http://127\.0\.0\.1:8770/api|\$api/"
+"""How pages spell the address; C{$api} is set on the page on curl."""
+
 
 def blocks(page: Path) -> list[str]:
     """The literal blocks of a reStructuredText page."""
@@ -48,6 +51,35 @@ class ExampleTests(SynchronousTestCase):
         self.assertIn('"matched":true', answers)
         self.assertIn("42-done", answers)
         self.assertEqual([], self.daemon.request("GET", "/api/sessions").data())
+
+    def test_every_page_asks_where_the_service_listens(self) -> None:
+        """A page with an address of its own is one that nobody can follow."""
+        pages = [ROOT / "README.rst", *sorted((ROOT / "docs").glob("*.rst"))]
+        found = [
+            f"{page.name}: {line}"
+            for page in pages
+            for block in blocks(page)
+            for line in block.splitlines()
+            if re.search(r"\b(curl|get) .*(/api|\$api|localhost)", line)
+        ]
+        self.assertGreater(len(found), 20)
+        self.assertEqual([], [line for line in found if not re.search(HERE, line)])
+
+    def test_first_steps(self) -> None:
+        """Of the pages on jobs and webhooks, as they stand but for what only the reader has."""
+        self.daemon.environment = {}
+        self.daemon.start()
+        for page, name, mine in (
+            ("cron.rst", "/srv/project", str(self.daemon.home)),
+            ("webhooks.rst", "https://...", "http://127.0.0.1:9/nobody"),
+        ):
+            (block,) = [block for block in blocks(ROOT / "docs" / page) if "curl -X" in block]
+            self.assertIn(name, block)
+            here = block.replace("http://127.0.0.1:8770", self.daemon.url).replace(name, mine)
+            answers = self.shell(here)
+            self.assertEqual(here.count("curl "), answers.count('"success":true'), answers)
+        (job,) = self.daemon.request("GET", "/api/cron/jobs").data()
+        self.assertEqual("Morning review", job["name"])
 
     def test_the_page_on_curl(self) -> None:
         self.daemon.start()

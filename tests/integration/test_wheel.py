@@ -12,6 +12,7 @@ from pathlib import Path
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.integration.harness import ROOT, TWISTD
+from tests.unit.test_packaging import package_files
 
 PARTS = ("setup.py", "setup.cfg", "pyproject.toml", "MANIFEST.in", "README.rst", "LICENSE")
 FOLDERS = ("tservice", "twisted", "web", "etc", "man", "docs")
@@ -53,11 +54,10 @@ class WheelTests(SynchronousTestCase):
         names = set(zipfile.ZipFile(wheel).namelist())
         wanted = {
             "tservice/static/index.html",
-            "tservice/py.typed",
             "tservice/clis/stock.yaml",
-            "tservice/store/schema/01.sql",
             "tservice/mux/tmux/tmux.conf",
             "twisted/plugins/tservice_plugin.py",
+            *(str(path) for path in package_files()),
         }
         self.assertEqual(set(), wanted - names)
         self.assertTrue(any(name.endswith("/share/man/man8/tservice.8") for name in names))

@@ -69,7 +69,9 @@ JOB = {
 CLI = {
     "id": "mine",
     "label": "Mine",
-    "binary": "/bin/true",
+    "shortBadge": "MI",
+    "binaries": ["true"],
+    "argv": ["true"],
 }
 
 ROWS: dict[str, Row] = {
@@ -168,7 +170,7 @@ ROWS: dict[str, Row] = {
     "GET /api/clis": Row(access="user", scope="settings"),
     "PUT /api/clis/{id}": _admin({"enabled": False}, id="codex"),
     "POST /api/clis": _admin(CLI),
-    "PUT /api/clis/custom/{id}": _admin({"label": "x", "binary": "/bin/true"}, id="mine"),
+    "PUT /api/clis/custom/{id}": _admin({**CLI, "label": "x"}, id="mine"),
     "DELETE /api/clis/{id}": _admin(id="mine"),
     "POST /api/clis/{id}/install": _admin(id="codex"),
     "GET /api/doctor": _admin(),

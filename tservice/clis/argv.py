@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import PurePath
 
 from tservice.clis.model import Entry
 from tservice.clis.params import Param, ParamValue
@@ -81,11 +80,6 @@ def check_resume(entry: Entry, conversation: str) -> None:
         raise invalid("resumeSessionId", f"{entry.label} cannot resume a conversation")
     if not _CONVERSATION.fullmatch(conversation):
         raise invalid("resumeSessionId", "must be 1 to 100 letters, digits, _ and -, not first -")
-
-
-def command_name(entry: Entry) -> str:
-    """What to call the command where it is not looked up: on another host, for example."""
-    return PurePath(entry.binaries[0]).name
 
 
 def _checked(name: str, param: Param, value: object) -> ParamValue | None:

@@ -8,12 +8,13 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
+from tservice.core.text import LINE
+
 PLACEHOLDER = re.compile(r"\{([a-z][A-Za-z0-9]{0,31})\}")
 RESUME_ID = "id"
 """The placeholder of C{resume.argv} that stands for the conversation's id."""
 
 _WORD = r"(?:[A-Za-z0-9_@%+=:,./-]|\{[a-z][A-Za-z0-9]{0,31}\})+"
-_TEXT = r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]*"
 
 Word = Annotated[str, StringConstraints(pattern=f"^{_WORD}$", min_length=1, max_length=200)]
 """A word of a command: no blank, quote, expansion, glob or separator, whoever reads it."""
@@ -37,10 +38,10 @@ Binary = Annotated[
 ]
 """A file name to look up, or an absolute path (without dot folders)."""
 EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)]
-Text = Annotated[str, StringConstraints(pattern=f"^{_TEXT}$")]
+Text = Annotated[str, StringConstraints(pattern=f"^{LINE}$")]
 CliId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,23}$")]
-Label = Annotated[str, StringConstraints(pattern=f"^{_TEXT}$", min_length=1, max_length=60)]
-Badge = Annotated[str, StringConstraints(pattern=f"^{_TEXT}$", min_length=1, max_length=6)]
+Label = Annotated[str, StringConstraints(pattern=f"^{LINE}$", min_length=1, max_length=60)]
+Badge = Annotated[str, StringConstraints(pattern=f"^{LINE}$", min_length=1, max_length=6)]
 Binaries = Annotated[tuple[Binary, ...], Field(min_length=1, max_length=4)]
 Argv = Annotated[tuple[Word, ...], Field(min_length=1, max_length=16)]
 

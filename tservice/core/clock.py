@@ -5,6 +5,9 @@ from __future__ import annotations
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 
+LATEST_MS = 253402300799999
+"""The end of the year 9999: the last moment that a date can show."""
+
 
 def now_ms(clock: IReactorTime) -> int:
     """The clock's time in Unix milliseconds, the unit of every time on the wire."""

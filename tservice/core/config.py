@@ -152,20 +152,10 @@ class Config:
         parse.list_of(parse.variable),
         "Names of further variables of the service's environment that reach the panes.",
     )
-    docker_bridge_hooks: bool = _setting(
-        False,
-        parse.boolean,
-        "Second listener on the container bridge that serves the two hook routes alone.",
-    )
     tunnel_command: str = _setting(
         "cloudflared",
         parse.text,
         "Program that opens the tunnel, a name on PATH or a path; run with: tunnel --url URL.",
-    )
-    voice_stream_base: str = _setting(
-        "wss://api.anthropic.com",
-        parse.url("wss", "ws"),
-        "Base address of the speech service that dictation is relayed to.",
     )
     # A service that was started inside a pane of another one finds that one's SERVICE_API_URL.
     api_url: str | None = _setting(

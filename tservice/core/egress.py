@@ -24,7 +24,6 @@ _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
 _BRACKETED = re.compile(r"\[[^\[\]]*\](:[0-9]*)?")
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f\\]")
-_NO_ADDRESS = "must not be a number that is no address"
 _PATH_SAFE = "/%:@!$&'()*+,;=-._~?[]"
 
 

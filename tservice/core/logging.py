@@ -40,6 +40,21 @@ class LineObserver:
             self._out.flush()
 
 
+@implementer(ILogObserver)
+class FaultCount:
+    """Counts what is logged as an error or worse.
+
+    @ivar count: since it began to listen.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, event: LogEvent) -> None:
+        if event.get("log_level", LogLevel.info) >= LogLevel.error:
+            self.count += 1
+
+
 class LogFile:
     """A text file that can be opened again under its name, for logrotate."""
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StringConstraints
 
+from tservice.core.clock import LATEST_MS
 from tservice.core.errors import ErrorCode
 from tservice.cron.crontab import LONGEST as EXPRESSION_LENGTH
 from tservice.cron.model import (
@@ -30,8 +31,6 @@ from tservice.http.operations import Access, Audit, Call, Handler, Operation, Sc
 
 BODY_LIMIT = 2 * 1024 * 1024
 """Bytes: a prompt of the longest kind, each of its characters escaped."""
-LATEST = 253402300799999
-"""The end of the year 9999."""
 
 
 _CLOCK_TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
@@ -40,6 +39,12 @@ _CLOCK_TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 def _line(text: str) -> str:
     if not is_line(text):
         raise ValueError("must be a single line without control characters")
+    return text
+
+
+def _lines(text: str) -> str:
+    if not all(map(is_line, text.replace("\r\n", "\n").split("\n"))):
+        raise ValueError("must not hold control characters other than TAB and line ends")
     return text
 
 
@@ -84,8 +89,8 @@ Prompt = Annotated[
     Line,
     AfterValidator(_said),
 ]
-Notes = Annotated[str, StringConstraints(max_length=LINE_LENGTH)]
-At = Annotated[int, Field(gt=0, le=LATEST)]
+Notes = Annotated[str, StringConstraints(max_length=LINE_LENGTH), AfterValidator(_lines)]
+At = Annotated[int, Field(gt=0, le=LATEST_MS)]
 Minutes = Annotated[int, Field(ge=1, le=INTERVAL_MINUTES)]
 ClockTime = Annotated[str, AfterValidator(_clock_time)]
 Day = Annotated[int, Field(ge=0, le=6)]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from attrs import field, frozen
-from pydantic_core import to_json
+from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError, to_json
 
 from tservice.core.errors import HTTP_STATUS, ErrorCode, ServiceError
 from tservice.http.operations import Reply, Style
@@ -86,10 +86,29 @@ def _raw(reply: Reply) -> Response:
 
 
 def dump(payload: Any, indent: int | None = None) -> bytes:
-    """JSON of a payload; C{None} is the empty object, C{NaN} is C{null}."""
+    """JSON of a payload; C{None} is the empty object, C{NaN} is C{null}.
+
+    Half a surrogate pair, as in a text of an agent that was cut anywhere, becomes C{?}.
+    """
     if payload is None:
         return b"{}"
-    return to_json(payload, by_alias=True, inf_nan_mode="null", indent=indent)
+    try:
+        return to_json(payload, by_alias=True, inf_nan_mode="null", indent=indent)
+    except PydanticSerializationError:
+        whole = _without_halves(payload)
+        return to_json(whole, by_alias=True, inf_nan_mode="null", indent=indent)
+
+
+def _without_halves(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode(errors="replace").decode()
+    if isinstance(value, BaseModel):
+        value = value.model_dump(by_alias=True)
+    if isinstance(value, Mapping):
+        return {_without_halves(key): _without_halves(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_halves(item) for item in value]
+    return value
 
 
 def failure(error: ServiceError, status: int | None = None) -> Response:
@@ -103,7 +122,7 @@ def failure(error: ServiceError, status: int | None = None) -> Response:
         headers["Retry-After"] = "1"
     return Response(
         status=HTTP_STATUS[error.code] if status is None else status,
-        content=json.dumps(body).encode(),
+        content=dump(body),
         headers=headers,
     )
 

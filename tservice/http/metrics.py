@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
@@ -18,26 +19,26 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 """Others are counted as C{other}: a caller must not be able to make new series."""
 
 Values = Mapping[tuple[str, ...], float]
-"""Values of a gauge by its labels; C{()} for one without."""
+"""Values of a gauge or counter by its labels; C{()} for one without."""
+
+Family = GaugeMetricFamily | CounterMetricFamily
 
 
-class _Gauge(Collector):
+class _Asked(Collector):
     """Asks for its values when the metrics are read."""
 
-    def __init__(
-        self, name: str, text: str, labels: Sequence[str], values: Callable[[], Values]
-    ) -> None:
-        self._name, self._text, self._labels, self._values = name, text, labels, values
+    def __init__(self, empty: Callable[[], Family], values: Callable[[], Values]) -> None:
+        self._empty, self._values = empty, values
 
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        family = GaugeMetricFamily(self._name, self._text, labels=self._labels)
+    def collect(self) -> Iterator[Family]:
+        family = self._empty()
         for labels, value in self._values().items():
             family.add_metric(labels, value)
         yield family
 
-    def describe(self) -> Iterator[GaugeMetricFamily]:
+    def describe(self) -> Iterator[Family]:
         """What it will be called; asked for at registration, when there is nothing to ask yet."""
-        yield GaugeMetricFamily(self._name, self._text, labels=self._labels)
+        yield self._empty()
 
 
 class Metrics:
@@ -78,11 +79,19 @@ class Metrics:
         @param name: without the C{tservice_} in front.
         @param values: by label values in the order of C{labels}; their number must be bounded.
         """
-        self._registry.register(_Gauge(f"tservice_{name}", text, labels, values))
+        empty = partial(GaugeMetricFamily, f"tservice_{name}", text, labels=labels)
+        self._registry.register(_Asked(empty, values))
 
     def count(self, name: str, text: str, value: Callable[[], int]) -> None:
         """Add a gauge of one value; otherwise as L{gauge}."""
         self.gauge(name, text, lambda: {(): value()}, ())
+
+    def counter(
+        self, name: str, text: str, values: Callable[[], Values], labels: Sequence[str] = ()
+    ) -> None:
+        """Add what only grows while the service runs; otherwise as L{gauge}."""
+        empty = partial(CounterMetricFamily, f"tservice_{name}", text, labels=labels)
+        self._registry.register(_Asked(empty, values))
 
     def text(self) -> bytes:
         """Everything, in Prometheus' text format."""

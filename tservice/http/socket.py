@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from attrs import define
 from autobahn.twisted.websocket import WebSocketServerProtocol
 from twisted.internet.interfaces import IDelayedCall, IPushProducer, IReactorTime
 from twisted.internet.protocol import connectionDone
@@ -90,6 +91,17 @@ class ISocketHandler(Interface):
         """
 
 
+@define
+class Traffic:
+    """Bytes of all sockets, on the wire: compressed, with their frames' heads.
+
+    @ivar sent: handed to the transport or waiting for it.
+    """
+
+    sent: int = 0
+    received: int = 0
+
+
 @implementer(ISocket, IPushProducer)
 class Socket(WebSocketServerProtocol):
     """An Autobahn protocol that belongs to a handler.
@@ -111,9 +123,11 @@ class Socket(WebSocketServerProtocol):
         handler: ISocketHandler,
         clock: IReactorTime,
         gone: Callable[[Socket], None],
+        traffic: Traffic,
     ) -> None:
         super().__init__()
         self._handler, self._clock, self._gone = handler, clock, gone
+        self._traffic = traffic
         self._queue: deque[bytes] = deque()
         self._queued = 0
         self._unsent = 0
@@ -139,7 +153,9 @@ class Socket(WebSocketServerProtocol):
         if self._full and self.buffered > MAX_BUFFERED:
             self._cut("its handler sent on while it did not read")
             return
-        self._write(message.wire(self._deflate))
+        data = message.wire(self._deflate)
+        self._traffic.sent += len(data)
+        self._write(data)
 
     def send_text(self, text: str) -> None:
         self.send(Message(text))
@@ -185,6 +201,7 @@ class Socket(WebSocketServerProtocol):
 
     def dataReceived(self, data: bytes) -> None:
         self._heard = True
+        self._traffic.received += len(data)
         # As the base class, less the arguments of a log line that nobody reads.
         self._dataReceived(data)
 

@@ -26,7 +26,7 @@ from tservice.http.envelope import Refusal, Response, failure
 from tservice.http.kernel import ISockets
 from tservice.http.operations import Call
 from tservice.http.request import Request
-from tservice.http.socket import GOING_AWAY, MAX_MESSAGE, ISocket, ISocketHandler, Socket
+from tservice.http.socket import GOING_AWAY, MAX_MESSAGE, ISocket, ISocketHandler, Socket, Traffic
 
 NOT_YOURS, NO_SUCH, TOO_MANY = 4003, 4004, 4008
 """Close codes of session rules (wire 2)."""
@@ -119,12 +119,16 @@ def _check(request: Request) -> None:
 
 @implementer(ISockets)
 class WebSockets(Service):
-    """Every open socket."""
+    """Every open socket.
+
+    @ivar traffic: what all of them have sent and received since the start.
+    """
 
     _log = Logger()
 
     def __init__(self, clock: IReactorTime) -> None:
         self._clock = clock
+        self.traffic = Traffic()
         self._open: dict[Socket, Identity | None] = {}
         self._emptied: Deferred[None] | None = None
         self._factory: Any = WebSocketServerFactory(reactor=clock, server="")
@@ -169,7 +173,7 @@ class WebSockets(Service):
     async def _upgrade(
         self, request: Request, handler: ISocketHandler, identity: Identity | None
     ) -> None:
-        socket = Socket(handler, self._clock, self._gone)
+        socket = Socket(handler, self._clock, self._gone, self.traffic)
         socket.factory = self._factory
         cookies = request.responseHeaders.getRawHeaders("Set-Cookie") or []
         socket.extra_headers = {"Set-Cookie": cookies} if cookies else {}

@@ -269,6 +269,7 @@ class FakeMultiplexer:
     ) -> None:
         self.host = host or FakeHost(clock)
         self._capacity = capacity
+        self.output_bytes = 0
         self._panes: list[FakePane] = []
 
     async def create(self, spec: PaneSpec) -> FakePane:
@@ -296,8 +297,11 @@ class FakeMultiplexer:
         for pane in panes:
             pane.detach()
 
+    def _count(self, size: int) -> None:
+        self.output_bytes += size
+
     def _attach(self, hosted: HostedPane) -> FakePane:
-        log = OutputLog(self._capacity, self.host.next_epoch())
+        log = OutputLog(self._capacity, self.host.next_epoch(), self._count)
         pane = FakePane(self.host, hosted, log)
         self._panes = [*(p for p in self._panes if not p.hosted.gone), pane]
         return pane

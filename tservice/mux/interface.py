@@ -240,6 +240,8 @@ class IPane(Interface):
 class IMultiplexer(Interface):
     """Where panes live.  They outlive this process."""
 
+    output_bytes: int = Attribute("output of all panes that was read since the start, in bytes")
+
     async def create(spec: PaneSpec) -> IPane:
         """Start C{spec} on a server of its own.
 

@@ -24,10 +24,14 @@ class OutputLog:
 
     _log = Logger()
 
-    def __init__(self, capacity: int, epoch: str) -> None:
+    def __init__(
+        self, capacity: int, epoch: str, counted: Callable[[int], None] = lambda size: None
+    ) -> None:
+        """@param counted: told how many bytes each L{append} adds."""
         self.epoch = epoch
         self.start = 0
         self.end = 0
+        self._counted = counted
         self._capacity = max(capacity, SEGMENT)
         self._segments: deque[bytearray] = deque()
         self._base = 0
@@ -40,6 +44,7 @@ class OutputLog:
             return
         self._store(data)
         self.end += len(data)
+        self._counted(len(data))
         self._drop_oldest()
         self._tell()
 

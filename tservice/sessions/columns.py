@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 
 from tservice.core.osuser import OsUserId
+from tservice.sessions.display import restored_models
 from tservice.sessions.model import (
     AutoClear,
     AutoCompact,
@@ -57,7 +58,7 @@ _DECODERS: dict[str, Callable[[Any], Any]] = {
     "remote": _record(Remote),
     "container": _record(Container),
     "os_user": _record(OsUserId),
-    "models": json.loads,
+    "models": lambda text: restored_models(json.loads(text)),
     "params": json.loads,
     "env_overrides": json.loads,
     "conversation_ids": lambda text: tuple(json.loads(text)),

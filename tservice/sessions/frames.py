@@ -8,9 +8,6 @@ from typing import Any
 
 from attrs import frozen
 
-MAX_INPUT = 65536
-"""Characters of one input (wire 1.5)."""
-
 MAX_COLS, MAX_ROWS = 500, 200
 VIEWPORTS = ("mobile", "tablet", "desktop")
 MAX_SEQ = 2**53

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode, not_found
+from tservice.core.text import LINE
 from tservice.http.models import Body, Query
 from tservice.http.operations import Access, Call, Operation, Scope
 from tservice.sessions.answer_routes import Killed, OneSession, QuickStartAnswer, SessionAnswer
@@ -22,9 +23,7 @@ ModelName = Annotated[str, StringConstraints(min_length=1, max_length=50)]
 FolderText = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 SessionId = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 CaseName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$", max_length=128)]
-Origin = Annotated[
-    str, StringConstraints(max_length=ORIGIN_LENGTH, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")
-]
+Origin = Annotated[str, StringConstraints(max_length=ORIGIN_LENGTH, pattern=f"^{LINE}$")]
 Params = Annotated[dict[str, str | bool | int], Field(max_length=32)]
 EnvOverrides = Annotated[dict[str, str], Field(max_length=64)]
 

@@ -20,7 +20,9 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-_TEXT = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$"
+from tservice.core.text import LINE
+
+_TEXT = f"^{LINE}$"
 
 
 def _distinct(items: tuple[str, ...]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from twisted.internet.task import deferLater
+from twisted.logger import globalLogPublisher
 
 from tservice import __version__
 from tservice.agents.approvals_build import local_zone
@@ -20,6 +21,7 @@ from tservice.agents.telemetry_model import plan_usage_json
 from tservice.clis.routes import CliRoutes
 from tservice.core.identity import Identity
 from tservice.core.listening import Listener
+from tservice.core.logging import FaultCount
 from tservice.core.stack import Closing, ServiceStack
 from tservice.core.threads import Threads
 from tservice.core.zone import zone_name
@@ -32,6 +34,7 @@ from tservice.http.sse import EventStreams
 from tservice.http.static import Pages
 from tservice.http.status import StatusRoutes
 from tservice.http.websocket import WebSockets
+from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.sessions.terminalfeed import TerminalFeed
 from tservice.settings.routes import SettingsRoutes
 from tservice.settings.service import SettingsService
@@ -78,7 +81,7 @@ def assemble(base: Base, stack: ServiceStack) -> None:
     )
     access = wire_access(ground, stack)
     features = wire_features(ground, access.accounts, settings, clis, sessions.agents.agents, stack)
-    metrics = wire_metrics(sessions, sockets, streams, tunnel)
+    metrics = wire_metrics(sessions, sockets, streams, tunnel, mux, stack)
     features.measure(metrics)
     operations = documented(
         access.operations,
@@ -155,7 +158,12 @@ def documented(*groups: Iterable[Operation]) -> list[Operation]:
 
 
 def wire_metrics(
-    sessions: Sessions, sockets: WebSockets, streams: EventStreams, tunnel: Tunnel
+    sessions: Sessions,
+    sockets: WebSockets,
+    streams: EventStreams,
+    tunnel: Tunnel,
+    mux: TmuxMultiplexer,
+    stack: ServiceStack,
 ) -> Metrics:
     """What C{GET /metrics} tells beside the requests."""
     metrics = Metrics()
@@ -164,12 +172,27 @@ def wire_metrics(
         counts = sessions.service.counts()
         return {(mode, status.value): number for mode, status, number in counts}
 
+    def socket_bytes() -> Values:
+        return {("in",): sockets.traffic.received, ("out",): sockets.traffic.sent}
+
     metrics.gauge("sessions", "Sessions there are.", session_counts, ["mode", "status"])
     metrics.count("websockets", "WebSockets open.", lambda: sockets.count)
+    metrics.counter("websocket_bytes", "Bytes of WebSockets.", socket_bytes, ["direction"])
     metrics.count("event_streams", "Clients of the event stream.", lambda: streams.count)
     metrics.count("parked_waits", "Waits held open.", sessions.waiting.parked)
+    metrics.counter("output_bytes", "Output of panes.", lambda: {(): mux.output_bytes})
+    metrics.counter("logged_errors", "Errors in the log.", count_faults(stack))
     metrics.count("tunnel_up", "Whether the tunnel is up.", lambda: len(tunnel.hosts()))
     return metrics
+
+
+def count_faults(stack: ServiceStack) -> Callable[[], Values]:
+    """How many errors were logged, counted until C{stack} is stopped."""
+    faults = FaultCount()
+    globalLogPublisher.addObserver(faults)
+    end = partial(globalLogPublisher.removeObserver, faults)
+    Closing("fault count", end).setServiceParent(stack)
+    return lambda: {(): faults.count}
 
 
 def make_site(base: Base, kernel: Kernel, metrics: Metrics) -> Site:

@@ -6,27 +6,27 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
+from tservice.core.clock import LATEST_MS
 from tservice.core.errors import ErrorCode
 from tservice.core.scopes import Scope
+from tservice.core.text import LINE
 from tservice.http.models import Answer, Body
 from tservice.http.operations import Access, Call, Operation
 from tservice.tokens.model import MAX_SESSIONS, Token
 from tservice.tokens.service import TokenService
 
 _SessionId = Annotated[str, StringConstraints(min_length=1, max_length=100)]
-LATEST = 253402300799999
-"""The end of the year 9999."""
 
 
 class TokenBody(Body):
     """A new token; without C{sessions} it reaches all of its owner's."""
 
-    name: Annotated[str, StringConstraints(min_length=1, max_length=100)]
+    name: Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=f"^{LINE}$")]
     scopes: list[Annotated[Scope, Field(strict=False)]] = Field(min_length=1, max_length=len(Scope))
     sessions: Annotated[list[_SessionId], Field(min_length=1, max_length=MAX_SESSIONS)] | None = (
         None
     )
-    expires_at: Annotated[int, Field(ge=0, le=LATEST)] | None = None
+    expires_at: Annotated[int, Field(ge=0, le=LATEST_MS)] | None = None
 
 
 class TokenAnswer(Answer):

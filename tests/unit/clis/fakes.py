@@ -65,6 +65,10 @@ class FakeTransport:
         self.stdin_closed = False
         self.pipes_open = True
         self.signals: list[int] = []
+        self.written = b""
+
+    def write(self, data: bytes) -> None:
+        self.written += data
 
     def closeStdin(self) -> None:
         self.stdin_closed = True

@@ -136,7 +136,6 @@ class RefusalTests(LoadCase):
             ("SERVICE_PANE_ENV", "SERVICE_PASSWORD"),
             ("SERVICE_PANE_ENV", "A-B"),
             ("SERVICE_OUTPUT_RING", "8MB"),
-            ("SERVICE_VOICE_STREAM_BASE", "https://example.org"),
             ("SERVICE_DATA_DIR", "a\nb"),
         ]:
             line = self.refused(environ={variable: value})

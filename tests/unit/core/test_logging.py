@@ -14,7 +14,7 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.core.logging import LONGEST, LineObserver, LogFile, json_line, text_line
+from tservice.core.logging import LONGEST, FaultCount, LineObserver, LogFile, json_line, text_line
 from tservice.core.redact import MARK, MOST_SECRETS, Redactor
 
 
@@ -138,6 +138,18 @@ class LineTests(SynchronousTestCase):
         self.assertEqual(1, len(line.splitlines()))
         line.encode("utf-8")
         self.assertEqual(text, self.json(log_format="{x}", x=text)["message"])
+
+
+class FaultCountTests(SynchronousTestCase):
+    def test_errors_and_worse_are_counted(self) -> None:
+        faults = FaultCount()
+        log = Logger(observer=faults)
+        log.info("well")
+        log.warn("hm")
+        log.error("bad")
+        log.critical("worse")
+        faults({"log_format": "an event without a level"})
+        self.assertEqual(2, faults.count)
 
 
 class ObserverTests(SynchronousTestCase):

@@ -62,8 +62,8 @@ class RouteTests(SynchronousTestCase):
         self.assertEqual(10, len(self.answers))
 
     def test_a_job_s_life(self) -> None:
-        job = self.make(notes="n", launchCommand="cd x")
-        want = self.body(notes="n", launchCommand="cd x", owner="ann")
+        job = self.make(notes="n\n\tm\r\n", launchCommand="cd x")
+        want = self.body(notes="n\n\tm\r\n", launchCommand="cd x", owner="ann")
         self.assertEqual(want, {name: job[name] for name in want})
         for name in ("lastRunAt", "lastStatus", "lastDueKey"):
             self.assertIsNone(job[name])
@@ -123,7 +123,8 @@ class RouteTests(SynchronousTestCase):
             ("weeklyDays", []), ("weeklyDays", [7]), ("weeklyDays", [1, 1]), ("weeklyDays", ["1"]),
             ("weeklyTime", "noon"), ("cronExpression", "x" * 201), ("enabled", "true"),
             ("enabled", None), ("concurrencyPolicy", "hope"), ("autoClosePreviousSession", 1),
-            ("notes", long), ("surprise", 1), ("id", "x"), ("nextRunAt", 5),
+            ("notes", long), ("notes", "a\0b"), ("notes", "\x1b[2J"),
+            ("surprise", 1), ("id", "x"), ("nextRunAt", 5),
         ):  # fmt: skip
             for method, path in (("POST", "jobs"), ("POST", "preview")):
                 status, error = self.refused(method, path, self.body(**{field: value}))

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from twisted.internet.interfaces import IReactorProcess
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
-from zope.interface import implementer
 
-from tests.unit.clis.fakes import FakeTransport
+from tests.unit.clis.fakes import FakeProcesses
 from tests.unit.http.driver import Answer, Api, Connection, head, parse
 from tservice.doctor.catalogue import Cli
 from tservice.doctor.launch import REPORT_LIMIT, TIME_LIMIT
@@ -25,51 +22,10 @@ from tservice.http.operations import Access
 REPORT = {"platform": "linux", "summary": {}, "tools": []}
 
 
-class Transport(FakeTransport):
-    """Takes what is written to it."""
-
-    def __init__(self, protocol: Any, pid: int) -> None:
-        super().__init__(protocol, pid)
-        self.written = b""
-
-    def write(self, data: bytes) -> None:
-        self.written += data
-
-
-@implementer(IReactorProcess)
-class Processes:
-    """Spawns L{Transport}s."""
-
-    def __init__(self) -> None:
-        self.spawned: list[Transport] = []
-        self.environments: list[Any] = []
-        self.error: OSError | None = None
-
-    def spawnProcess(
-        self,
-        processProtocol: Any,
-        executable: Any,
-        args: Any = (),
-        env: Mapping[Any, Any] | None = None,
-        path: Any = None,
-        uid: Any = None,
-        gid: Any = None,
-        usePTY: Any = 0,
-        childFDs: Any = None,
-    ) -> Any:
-        if self.error is not None:
-            raise self.error
-        self.environments.append(env)
-        transport = Transport(processProtocol, 4000 + len(self.spawned))
-        self.spawned.append(transport)
-        processProtocol.makeConnection(transport)
-        return transport
-
-
 class DoctorCase(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = Clock()
-        self.processes = Processes()
+        self.processes = FakeProcesses()
         self.killed: list[tuple[int, int]] = []
         self.service = DoctorService(
             clock=self.clock,
@@ -114,7 +70,7 @@ class ReportTests(DoctorCase):
         self.assertEqual(("office", "/h"), (order["category"], order["home"]))
         self.assertEqual("x", order["clis"][0]["id"])
         self.assertTrue(self.child().stdin_closed)
-        self.assertEqual({"PATH": "/bin"}, self.processes.environments[0])
+        self.assertEqual({"PATH": "/bin"}, self.processes.calls[0]["env"])
         line = json.dumps(REPORT).encode() + b"\n"
         self.child().protocol.outReceived(line[:9])
         self.child().protocol.outReceived(line[9:])

@@ -7,7 +7,7 @@ import struct
 import zlib
 from typing import Any
 
-from attrs import evolve
+from attrs import astuple, evolve
 from hypothesis import given
 from hypothesis import strategies as st
 from twisted.internet.task import Clock
@@ -240,6 +240,14 @@ class MessageTests(SocketCase):
             [Frame(0x81, "ü".encode()), Frame(0x82, b"\xff" * 200), Frame(0x82, b"y" * 70000)],
             self.got(connection),
         )
+
+    def test_bytes_on_the_wire_are_counted(self) -> None:
+        connection = self.open()
+        traffic, message = self.sockets.traffic, masked(TEXT, b"abc")
+        before = traffic.sent, traffic.received
+        connection.send(message)
+        self.socket.send_text("four")
+        self.assertEqual((before[0] + 2 + 4, before[1] + len(message)), astuple(traffic))
 
     def test_one_message_many_sockets_is_framed_once(self) -> None:
         connections = [self.open(**DEFLATE) for _ in range(3)]

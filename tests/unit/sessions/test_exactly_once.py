@@ -20,6 +20,7 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tests.unit.sessions.rig import ADMIN, Machine, begin
 from tservice.core.errors import ServiceError
 from tservice.mux.fake import Tty
@@ -28,7 +29,7 @@ from tservice.sessions.interfaces import Delivery
 from tservice.sessions.requests import CreateRequest, InputRequest
 
 CLIENTS = ("a", "b")
-EXAMPLES = 2000
+EXAMPLES = examples(2000)
 
 _T = TypeVar("_T")
 

@@ -89,6 +89,12 @@ class DiskTests(SynchronousTestCase):
             self.repository.save(session)
             self.assertEqual([session], self.repository.load())
 
+    def test_a_model_of_the_agent_s_settings_is_not_restored(self) -> None:
+        """They are read again at every start (interface.md Session)."""
+        self.repository.save(evolve(BARE, models={"screen": "a", "config": "b"}))
+        (found,) = self.repository.load()
+        self.assertEqual({"screen": "a"}, found.models)
+
     def test_every_field_differs_in_the_full_record(self) -> None:
         """So that the round trip tells of a column that is forgotten."""
         import attrs

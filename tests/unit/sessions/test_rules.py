@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.examples import examples
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.sessions.breaker import EXITS, WINDOW_MS, add_failure, tripped
 from tservice.sessions.classify import classify, looks_like_prompt, prompt_text
@@ -22,7 +23,7 @@ from tservice.sessions.viewport import (
     may_resize,
 )
 
-thorough = settings(max_examples=2000, deadline=None, database=None)
+thorough = settings(max_examples=examples(2000), deadline=None, database=None)
 
 
 class NameTests(SynchronousTestCase):

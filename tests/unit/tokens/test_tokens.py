@@ -294,6 +294,8 @@ class RouteTests(TokenCase):
         good: dict[str, Any] = {"name": "x", "scopes": ["waits"]}
         for wrong, field in (
             ({"name": ""}, "name"),
+            ({"name": "a\0b"}, "name"),
+            ({"name": "a\nb"}, "name"),
             ({"scopes": []}, "scopes"),
             ({"scopes": ["everything"]}, "scopes"),
             ({"scopes": "waits"}, "scopes"),

@@ -60,6 +60,7 @@ class TmuxMultiplexer:
         self._others = others
         self._token = token
         self._capacity = capacity
+        self.output_bytes = 0
         self._panes: dict[str, TmuxPane] = {}
         # A server that stands still finds all who came meanwhile when it wakes, and tmux 3.3a
         # crashes over two of them: so whoever waits there is asked again, not replaced.
@@ -155,8 +156,11 @@ class TmuxMultiplexer:
         return Server(self._clock, self._processes, quarters, session_id)
 
     def _pane(self, session_id: str, server: Server) -> TmuxPane:
-        log = OutputLog(self._capacity, self._token())
+        log = OutputLog(self._capacity, self._token(), self._count)
         return TmuxPane(session_id, self._clock, log, server)
+
+    def _count(self, size: int) -> None:
+        self.output_bytes += size
 
     async def _hold(self, pane: TmuxPane) -> None:
         gone = [name for name, held in self._panes.items() if held.link.over]

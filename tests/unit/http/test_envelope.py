@@ -1,0 +1,85 @@
+"""Whatever handlers return, the answer is JSON in UTF-8 that says the same."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import PydanticSerializationError
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.examples import examples
+from tservice.core.errors import HTTP_STATUS, ErrorCode, ServiceError
+from tservice.http.envelope import dump, failure, success
+from tservice.http.operations import Reply, Style
+
+TEXT = st.text(st.characters(), max_size=20)
+"""Half surrogates included: agents cut their texts anywhere, and file names may hold anything."""
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def as_shown(value: Any) -> Any:
+    """The value as a client must find it."""
+    if isinstance(value, str):
+        return value.encode(errors="replace").decode()
+    if isinstance(value, float):
+        return value if value - value == 0 else None
+    if isinstance(value, list):
+        return [as_shown(item) for item in value]
+    if isinstance(value, dict):
+        return {as_shown(name): as_shown(item) for name, item in value.items()}
+    return value
+
+
+def no_constant(name: str) -> Any:
+    raise AssertionError(f"{name} is no JSON")
+
+
+def read(content: bytes) -> Any:
+    return json.loads(content.decode("utf-8"), parse_constant=no_constant)
+
+
+class Moment(BaseModel):
+    """With a name that differs in JSON."""
+
+    at_ms: str = Field(alias="atMs")
+    model_config = ConfigDict(populate_by_name=True)
+
+
+class EnvelopeProperties(SynchronousTestCase):
+    @settings(max_examples=examples(2000), deadline=None)
+    @given(VALUES, st.booleans())
+    def test_a_success_holds_what_was_returned(self, value: object, in_reply: bool) -> None:
+        found = success(Reply(content=value) if in_reply else value, Style.ENVELOPE)
+        want = {} if value is None else as_shown(value)
+        self.assertEqual({"success": True, "data": want}, read(found.content))
+
+    @settings(max_examples=examples(2000), deadline=None)
+    @given(TEXT, st.sampled_from(ErrorCode))
+    def test_an_error_tells_its_code_and_text(self, text: str, code: ErrorCode) -> None:
+        found = failure(ServiceError(code, text))
+        shown = read(found.content)
+        self.assertEqual(HTTP_STATUS[code], found.status)
+        self.assertEqual((False, code.value), (shown["success"], shown["errorCode"]))
+        self.assertEqual(as_shown(text), shown["error"])
+        self.assertEqual({"success", "error", "errorCode"}, set(shown))
+
+
+class DumpTests(SynchronousTestCase):
+    def test_half_a_surrogate_is_shown_as_a_question_mark(self) -> None:
+        """So that one character that was cut in two does not cost the whole answer."""
+        self.assertEqual(b'{"a?":["?b",null]}', dump({"a\udcff": ["\ud83db", float("nan")]}))
+
+    def test_so_it_is_in_models(self) -> None:
+        self.assertEqual(b'[{"atMs":"a?"}]', dump([Moment.model_construct(at_ms="a\ud800")]))
+
+    def test_what_is_no_json_is_an_error(self) -> None:
+        self.assertRaises(PydanticSerializationError, dump, {"a": object()})
