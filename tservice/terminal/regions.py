@@ -61,6 +61,39 @@ def composer(frame: Frame, rules: ScreenRules) -> Span | None:
     return finders[rules.shape](frame, rules)
 
 
+def holds_draft(frame: Frame, rules: ScreenRules) -> bool:
+    """Whether somebody's unsent text stands in the composer.
+
+    What a client writes there itself, a hint or a suggestion, is dim but for the caret on it.  A
+    composer in another mode (C{!}: a shell command) counts as one that holds something.
+    """
+    span = composer(frame, rules)
+    if span is None:
+        return False
+    inside = [at for at in frame.filled(span.top, span.bottom + 1) if not _is_border(frame, at)]
+    return any(_written(frame, at, rules if at == inside[0] else None) for at in inside)
+
+
+def _is_border(frame: Frame, at: int) -> bool:
+    return frame.is_rule(at) or frame.is_edge(at)
+
+
+def _written(frame: Frame, at: int, first: ScreenRules | None) -> bool:
+    """Whether row C{at} holds text that is not dim; in the first row behind the glyph."""
+    row = frame.inner[at]
+    start = _indent(row)
+    if first is not None:
+        glyphs = (*first.glyphs, *(alike(first.glyphs[0]) if first.glyphs else ()))
+        start += next((len(glyph) for glyph in glyphs if row.startswith(glyph, start)), 0)
+    cells = [i for i in range(start, len(row)) if row[i].strip()]
+    return any(not _is_hint(frame, at, i) for i in cells)
+
+
+def _is_hint(frame: Frame, row: int, at: int) -> bool:
+    styles = frame.style_at(row, at, at + 1)
+    return bool(styles) and all(style.dim or style.reverse for style in styles)
+
+
 def live(frame: Frame, span: Span | None, reach: int = _PARAGRAPHS) -> list[list[str]]:
     """The paragraphs in which a running turn shows itself, nearest to the composer first.
 

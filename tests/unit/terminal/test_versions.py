@@ -11,6 +11,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.frames.score import RULES
 from tests.unit.terminal.screens import labels
 from tservice.terminal.model import display_model
+from tservice.terminal.regions import holds_draft
 from tservice.terminal.screen import Frame
 from tservice.terminal.status import Reading, read
 from tservice.terminal.trust import next_key
@@ -174,6 +175,42 @@ class ComposerTests(SynchronousTestCase):
             self.assertFalse(seen("codex", *rows).composer_ready, rows)
             self.assertFalse(seen("gemini", *rows).composer_ready, rows)
             self.assertFalse(seen("claude", *rows).composer_ready, rows)
+
+
+class DraftTests(SynchronousTestCase):
+    """Text that somebody typed and has not sent."""
+
+    def check(self, wanted: bool, inside: str) -> None:
+        for edge in ((RULE, RULE), box()):
+            found = holds_draft(
+                frame("● Hi", edge[0], inside, edge[1], "  ? for help"), RULES["claude"]
+            )
+            self.assertEqual(found, wanted, inside)
+
+    def test_typed(self) -> None:
+        for inside in (
+            "❯\u00a0fix",
+            "❯\u00a0fix\n  the tests",
+            "! ls",
+            ">\u00a0fix",
+            "❯\u00a0f\x1b[7m \x1b[0m",
+        ):
+            self.check(True, inside)
+
+    def test_hints_are_none(self) -> None:
+        """Drawn dim, the caret on their first character."""
+        hint = '\x1b[7mT\x1b[0;2mry "fix it"\x1b[0m'
+        for inside in (
+            "❯\u00a0",
+            "❯",
+            f"❯\u00a0{hint}",
+            f">\u00a0{hint}",
+            "❯\u00a0\x1b[7m \x1b[0m",
+        ):
+            self.check(False, inside)
+
+    def test_without_a_composer(self) -> None:
+        self.assertFalse(holds_draft(frame("● Hi", "❯ text"), RULES["claude"]))
 
 
 class DialogTests(SynchronousTestCase):
