@@ -177,6 +177,26 @@ class ComposerTests(SynchronousTestCase):
             self.assertFalse(seen("claude", *rows).composer_ready, rows)
 
 
+class WorkingTests(SynchronousTestCase):
+    def test_in_other_words(self) -> None:
+        """Capitals, a clock behind the hint, the hint after the first Escape."""
+        bar = ("  ┃", "  ┃  Build · Stub Model stub", f"  ╹{'▀' * 80}")
+        footer = ("", "  stub default · ~/w")
+        for cli, rows in (
+            ("opencode", (*bar, "   ■■■■  esc again to interrupt          ctrl+p commands")),
+            ("codex", ("• Working (3s • Esc to interrupt)", "", "› Explain", *footer)),
+            ("codex", ("• Working (3s • esc to interrupt) · /ps", "", "› Explain", *footer)),
+            ("gemini", (" ⠏ Thinking... (Esc to cancel, 3s)", "", *GEMINI_EMPTY)),
+            ("qwen", ("⠏ Thinking (esc to cancel, 3s)", *GEMINI_EMPTY)),
+            ("copilot", ("◎ Thinking (Esc to cancel)", "", RULE, "❯ ", RULE)),
+        ):
+            self.assertEqual(seen(cli, *rows).state, "working", rows)
+
+    def test_what_was_said_is_none(self) -> None:
+        said = "● To stop it, press esc to cancel."
+        self.assertEqual(seen("qwen", said, "", *GEMINI_EMPTY).state, "idle")
+
+
 class DraftTests(SynchronousTestCase):
     """Text that somebody typed and has not sent."""
 
