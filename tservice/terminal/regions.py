@@ -18,6 +18,7 @@ _FOOTER = " /@+*"
 Other text there was printed after the client had gone.
 """
 
+_COMPLETED = "/@"
 _TALLEST = 80
 _PARAGRAPHS = 3
 _BAR_END = re.compile(r" *╹▀{8,}.*")
@@ -132,9 +133,11 @@ def _ruled(frame: Frame, rules: ScreenRules) -> Span | None:
     column = _indent(frame.rows[top])
     if column != _indent(frame.rows[bottom]) or not 2 <= bottom - top <= _TALLEST:
         return None
-    if len(frame.filled(bottom + 1, frame.bottom + 1)) > _BELOW:
-        return None
     below = [frame.rows[i] for i in frame.filled(bottom + 1, frame.bottom + 1)]
+    # The commands that complete a slash fill whatever room there is.
+    completing = bool(below) and below[0][0] in _COMPLETED
+    if len(below) > (_TALLEST if completing else _BELOW):
+        return None
     if not rules.glyphs:
         # Nothing but its footer tells this composer from two lines.
         return Span(top, bottom) if any((rules.ready_mark or "\0") in r for r in below) else None

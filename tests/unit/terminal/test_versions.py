@@ -246,6 +246,32 @@ class DialogTests(SynchronousTestCase):
         reading = seen("gemini", *box(*SHELL), "⠏ Thinking (esc to cancel, 3s)", *GEMINI_EMPTY)
         self.assertEqual(reading.state, "working")
 
+    def test_descriptions_in_a_list_without_numbers(self) -> None:
+        """Blank rows part the options, what else stands in a part describes them."""
+        rows = (
+            RULE,
+            "  Rewind",
+            "",
+            "    first",
+            "    two files",
+            "",
+            "  ❯ second",
+            "    one file",
+        )
+        reading = seen("claude", *rows, "", "  Enter to continue · Esc to cancel")
+        self.assertEqual(labels(reading.dialog), ["first", "second"])
+        together = (RULE, " Trust?", "", " ❯ No, exit", "   Yes, I trust this folder")
+        reading = seen("claude", *together, "", " Enter to confirm · Esc to cancel")
+        self.assertEqual(labels(reading.dialog), ["No, exit", "Yes, I trust this folder"])
+
+
+class CompletionTests(SynchronousTestCase):
+    def test_as_many_rows_as_there_is_room_for(self) -> None:
+        commands = [f"/command{number}   What it does" for number in range(40)]
+        self.assertTrue(seen("claude", RULE, "❯\u00a0/", RULE, *commands).composer_ready)
+        said = [f"  output {number}" for number in range(40)]
+        self.assertFalse(seen("claude", RULE, "❯\u00a0/", RULE, *said).composer_ready)
+
 
 class ModelTests(SynchronousTestCase):
     def check(self, cli: str, model: str | None, *rows: str) -> None:
