@@ -1,13 +1,38 @@
-"""Fixtures for every test."""
+"""Fixtures for every test, and what is printed after the last."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests import figures
 
 
 @pytest.fixture(autouse=True)
 def _own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """C{self.mktemp()} writes below the current folder, so that must not be the checkout."""
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def _figures(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Reports carry what a test told from the process that ran it to the one that prints."""
+    yield
+    request.node.user_properties += figures.take()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what tests measured."""
+    reports = [report for found in terminalreporter.stats.values() for report in found]
+    told = {
+        (report.nodeid, str(text)): None
+        for report in reports
+        for key, text in getattr(report, "user_properties", ())
+        if key == figures.KEY
+    }
+    if told:
+        terminalreporter.section("figures")
+    for nodeid, text in told:
+        terminalreporter.line(f"{nodeid.rpartition('::')[2]}: {text}")

@@ -9,6 +9,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.agents.driven import Driven, PlayedClaude, RealClaude
 from tests.agents.truth import Deviation, Span, Watcher, compare
+from tests.figures import tell
 
 LATE = 1.0
 """Seconds by which the status may differ from the truth."""
@@ -158,7 +159,7 @@ class StatusSuite(Driven):
     def check(self, scenes: Sequence[str]) -> None:
         """Play the scenes; none may be off by more than L{LATE}."""
         found = self.deviations(scenes)
-        print("\n".join(["", *map(str, found)]))
+        tell("\n".join(["", *map(str, found)]))
         wrong = [str(each) for each in found if each.worst > LATE]
         self.assertEqual([], wrong)
 

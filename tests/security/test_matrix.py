@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from attrs import evolve, frozen
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.figures import tell
 from tests.security.rows import JOB, PREFIXES, ROWS, SESSION, Row
 from tests.security.world import PASSWORD, Answer, World
 from tests.unit.http.gatecase import basic
@@ -246,7 +247,7 @@ class MatrixTests(SynchronousTestCase):
                 if self.world.snapshot() != before:
                     wrong.append(f"{name}: {probe.title}: it had an effect")
                 count += 1
-        print(f"\nmatrix: {len(ROWS)} routes, {count} probes")
+        tell(f"{len(ROWS)} routes, {count} probes")
         self.assertEqual([], wrong)
         self.assertGreater(count, 10 * len(ROWS))
 

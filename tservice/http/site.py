@@ -18,11 +18,26 @@ IDLE_SECONDS = 75
 MAX_CONNECTIONS = 1024
 """Connections at a time, streams and WebSockets included; one more is closed at once."""
 
+OTHER_FILES = 200
+"""Descriptors kept back for what is no connection: the database, logs, git, hooks, doctor."""
+
+FILES_OF_A_SESSION = 4
+"""Its client's three pipes, and its process while it is being ended."""
+
 MAX_BODY_BYTES = 256 * 1024 * 1024
 """Request bodies held at a time, over all connections; beyond that 503."""
 
 Answered = Callable[[str, str, int, float, int], None]
 """Told of every answer: route pattern, method, status, seconds, bytes of its content."""
+
+
+def room_for_connections(files: int, sessions: int) -> int:
+    """How many connections there may be, so that none of them takes a pane's descriptors.
+
+    @param files: how many descriptors this process may have (C{ulimit -n}).
+    @param sessions: how many sessions there may be.
+    """
+    return max(1, min(MAX_CONNECTIONS, files - OTHER_FILES - FILES_OF_A_SESSION * sessions))
 
 
 def _ignore(route: str, method: str, status: int, seconds: float, size: int) -> None:

@@ -6,6 +6,8 @@ import os
 import select
 import signal
 import socket
+import struct
+from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
 from typing import Protocol
@@ -14,6 +16,9 @@ from attrs import frozen
 from twisted.logger import Logger
 
 from tservice.core.osuser import OsUser, OsUsers, process_owner
+
+_UCRED = struct.Struct("iII")
+"""What the kernel tells of a socket's other end: process, user and group."""
 
 
 class Reach(Enum):
@@ -52,6 +57,9 @@ class ITransport(Protocol):
     def hold(self, pid: int) -> IHeldProcess | None:
         """Take hold of a process there; C{None} where that cannot be done."""
 
+    def hold_server(self, socket_path: Path) -> IHeldProcess | None:
+        """Take hold of the server that listens on that socket, as L{hold}."""
+
 
 @frozen
 class LocalTransport:
@@ -73,14 +81,12 @@ class LocalTransport:
     def reach(self, socket_path: Path) -> Reach:
         # tmux takes a connection that says nothing and forgets it when it closes.  A stopped
         # server's socket still accepts, and a full backlog is no answer either way.
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-            probe.setblocking(False)
-            try:
-                probe.connect(str(socket_path))
-            except (ConnectionRefusedError, FileNotFoundError):
-                return Reach.GONE
-            except OSError:
-                return Reach.UNKNOWN
+        try:
+            _listener(socket_path)
+        except (ConnectionRefusedError, FileNotFoundError):
+            return Reach.GONE
+        except OSError:
+            return Reach.UNKNOWN
         return Reach.HERE
 
     def hold(self, pid: int) -> IHeldProcess | None:
@@ -88,6 +94,9 @@ class LocalTransport:
             return _PidFd(os.pidfd_open(pid))
         except OSError:
             return None
+
+    def hold_server(self, socket_path: Path) -> IHeldProcess | None:
+        return _hold_listener(self, lambda: _listener(socket_path))
 
 
 @frozen
@@ -132,6 +141,37 @@ class OsUserTransport:
         held.close()
         return None
 
+    def hold_server(self, socket_path: Path) -> IHeldProcess | None:
+        return _hold_listener(
+            self, lambda: self.users.act(self.user, lambda: _listener(socket_path))
+        )
+
+
+def _listener(socket_path: Path) -> int:
+    """The process that listens on a socket; 0 for one that cannot be seen from here.
+
+    @raise OSError: nobody listens, or it cannot be reached.
+    """
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.setblocking(False)
+        probe.connect(str(socket_path))
+        credentials = probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
+    pid: int = _UCRED.unpack(credentials)[0]
+    return pid
+
+
+def _hold_listener(transport: ITransport, listener: Callable[[], int]) -> IHeldProcess | None:
+    try:
+        pid = listener()
+        held = transport.hold(pid) if pid else None
+        # Asked again while it is held: nobody else can have its number now.
+        if held is None or listener() == pid:
+            return held
+    except OSError:
+        return None
+    held.close()
+    return None
+
 
 class _PidFd:
     """A process held by a file descriptor of the kernel."""
@@ -142,8 +182,10 @@ class _PidFd:
         self._descriptor = descriptor
 
     def over(self) -> bool:
-        readable, _, _ = select.select([self._descriptor], [], [], 0)
-        return bool(readable)
+        # Not select(2), which knows no descriptor above 1023.
+        poller = select.poll()
+        poller.register(self._descriptor, select.POLLIN)
+        return bool(poller.poll(0))
 
     def hang_up(self) -> None:
         self._signal(signal.SIGHUP)

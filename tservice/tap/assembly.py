@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import resource
 import secrets
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -26,7 +27,7 @@ from tservice.http.apidocs import ApiDocs
 from tservice.http.kernel import Kernel
 from tservice.http.metrics import Metrics, Values
 from tservice.http.operations import Operation
-from tservice.http.site import Site
+from tservice.http.site import Site, room_for_connections
 from tservice.http.sse import EventStreams
 from tservice.http.static import Pages
 from tservice.http.status import StatusRoutes
@@ -93,7 +94,7 @@ def assemble(base: Base, stack: ServiceStack) -> None:
     kernel = Kernel(
         operations, access.gate, pages, sockets, base.config.base_path, audit.routes.heard
     )
-    site = Site(kernel, base.reactor, metrics.answered)
+    site = make_site(base, kernel, metrics)
     listener = Listener(base.reactor, base.addresses, site)
 
     async def take_up() -> None:
@@ -163,6 +164,13 @@ def wire_metrics(
     metrics.count("parked_waits", "Waits held open.", sessions.waiting.parked)
     metrics.count("tunnel_up", "Whether the tunnel is up.", lambda: len(tunnel.hosts()))
     return metrics
+
+
+def make_site(base: Base, kernel: Kernel, metrics: Metrics) -> Site:
+    """The HTTP server, with as many connections as this process has descriptors for."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    room = room_for_connections(files, base.config.max_sessions)
+    return Site(kernel, base.reactor, metrics.answered, room)
 
 
 def give_up(reactor: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 from twisted.internet import reactor
@@ -143,6 +144,39 @@ class FaultTests(TmuxTestCase):
         self.assertEqual(pane.session_id, again.session_id)
         self.assertIs(Liveness.ALIVE, await again.probe())
 
+    async def test_a_stopped_server_can_be_killed(self) -> None:
+        pane, heard = await self.heard()
+        server, program = await self.server_pid(pane), pane.pid
+        self.stop(server)
+        work = Deferred.fromCoroutine(pane.kill())
+        while not work.called:
+            await self.pause(0.02)
+            self.clock.advance(COMMAND_TIMEOUT)
+        await work
+        self.assertEqual((b"", b""), (command_line(server), command_line(program)))
+        self.assertEqual((frozenset(), 0), (self.mux.found(), heard.lost))
+
+    async def test_a_half_started_server_can_be_killed(self) -> None:
+        """The service died while its client was starting: tmux never ends such a client."""
+        spec = self.spec()
+        folder = self.folder / "mux"
+        folder.mkdir()
+        path = folder / f"{spec.session_id}.sock"
+        argv = [TMUX, "-u", "-S", str(path), "-C", "new-session", "-x", "80", "--", "cat"]
+        client = reactor.spawnProcess(RawClient(), TMUX, argv, {"TERM": "screen"}, "/")
+        for pipe in (0, 1, 2):
+            client.closeChildFD(pipe)
+        await self.until(path.exists, "the socket")
+        pane = await self.mux.adopt(spec.session_id)
+        assert pane is not None
+        server = await self.server_pid(pane)
+        work = Deferred.fromCoroutine(pane.kill())
+        while not work.called:
+            await self.pause(0.02)
+            self.clock.advance(0.5)
+        await work
+        self.assertEqual((b"", frozenset()), (command_line(server), self.mux.found()))
+
     async def test_a_stale_socket_is_removed(self) -> None:
         spec = self.spec()
         (self.folder / "mux").mkdir()
@@ -224,8 +258,12 @@ class FaultTests(TmuxTestCase):
     async def test_keys_and_mark_come_together(self) -> None:
         """Kill the client at any moment: the keys are there if and only if the mark is."""
         pane, _ = await self.heard()
+        start, marks = pane.log.end, 0
+
+        def shows(keys: int) -> Callable[[], bool]:
+            return lambda: printed(pane, start) == b"x" * keys
+
         for turn in range(20):
-            end = pane.log.end
             protocol, transport = await self.raw_client(pane)
             mark = f"m-{turn}"
             line = f"send-keys -H 78 ; set-option -p @tservice_mark {mark}:b:1\n"
@@ -235,5 +273,8 @@ class FaultTests(TmuxTestCase):
             await protocol.ended
             await self.pause(0.02)
             found = await pane.last_mark()
-            done = found is not None and found.id == mark
-            self.assertEqual(b"x" if done else b"", printed(pane, end))
+            if found is not None and found.id == mark:
+                marks += 1
+                await self.until(shows(marks), "the key")
+        await self.pause(0.1)
+        self.assertTrue(shows(marks)())

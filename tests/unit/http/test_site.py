@@ -16,7 +16,7 @@ from tservice.http.channel import HEADER_SECONDS, LINGER_BYTES, LINGER_SECONDS
 from tservice.http.models import Answer, Body, Query
 from tservice.http.operations import JSON_BODY_LIMIT, Access, Call, Operation, Reply, Style
 from tservice.http.request import HANG_UP
-from tservice.http.site import IDLE_SECONDS
+from tservice.http.site import IDLE_SECONDS, room_for_connections
 
 
 class Size(Body):
@@ -394,6 +394,11 @@ class PatienceTests(SynchronousTestCase):
         self.api.clock.advance(IDLE_SECONDS)
         self.api.clock.advance(15)
         self.assertTrue(self.connection.transport.aborted)
+
+    def test_connections_leave_descriptors_for_the_panes(self) -> None:
+        self.assertEqual(1024, room_for_connections(65536, 500))
+        self.assertEqual(624, room_for_connections(1024, 50))
+        self.assertEqual(1, room_for_connections(256, 50))
 
     def test_connections_are_bounded(self) -> None:
         other = self.api.connect()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import resource
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -54,6 +57,37 @@ class TransportTests(SynchronousTestCase):
             held.kill()
             held.close()
         self.assertIsNone(self.transport.hold(child.pid))
+
+    def test_a_held_process_under_a_high_number(self) -> None:
+        """A service with a thousand clients has its descriptors above 1023."""
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, limits)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limits[1], limits[1]))
+        low = os.pidfd_open(os.getpid())
+        high = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 2000)
+        os.close(low)
+        self.patch(os, "pidfd_open", lambda pid: high)
+        held = self.transport.hold(os.getpid())
+        assert held is not None
+        self.assertFalse(held.over())
+        held.close()
+
+    def test_who_listens_is_held(self) -> None:
+        program = (
+            "import socket, sys, time; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]);"
+            " s.listen(); print(flush=True); time.sleep(60)"
+        )
+        words = [sys.executable, "-c", program, str(self.path)]
+        with subprocess.Popen(words, stdout=subprocess.PIPE) as server:
+            assert server.stdout is not None
+            server.stdout.readline()
+            held = self.transport.hold_server(self.path)
+            assert held is not None
+            held.kill()
+            server.wait()
+            self.assertTrue(held.over())
+            held.close()
+        self.assertIsNone(self.transport.hold_server(self.path))
 
     def test_a_hangup(self) -> None:
         with subprocess.Popen(["sleep", "60"]) as child:

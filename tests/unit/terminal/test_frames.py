@@ -5,6 +5,7 @@ from __future__ import annotations
 from attrs import evolve
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.figures import tell
 from tests.frames import Recording, load
 from tests.frames.score import RULES, Score, score
 from tests.unit.terminal.screens import COMPOSER, PERMISSION, TRUST
@@ -46,7 +47,9 @@ class FloorTests(SynchronousTestCase):
         """With colours where they were recorded."""
         recordings = load()
         self.assertGreater(len(recordings), 100)
-        self.check(score(recordings))
+        result = score(recordings)
+        tell(f"{len(recordings)} frames\n{result.table()}")
+        self.check(result)
 
     def test_without_colours(self) -> None:
         """Only opencode tells its highlight by colour alone."""

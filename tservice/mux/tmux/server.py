@@ -25,7 +25,7 @@ DEFAULT_TERMINAL = "screen-256color"
 """C{TERM} of a pane whose environment names none; every system's terminfo has it."""
 
 END_TIMEOUT = 3.0
-"""Seconds for a server that was told to end."""
+"""Seconds for a server that was told to end; one that has not is killed."""
 
 HANGUP_TIMEOUT = 2.0
 """Seconds for a pane's process to end by itself once its terminal is gone."""
@@ -127,11 +127,25 @@ class Server:
             # No client, or none that answers: ask by a process of its own.
             if self.reach() is not Reach.GONE:
                 await self._run("kill-server")
+        if not await self._gone():
+            # It stands still, or waits for ever for a client whose pipes nobody reads any more.
+            self._kill_server()
+            if not await self._gone():
+                raise MuxTimeout(f"the tmux server of {self.path.stem} does not end")
+
+    def _kill_server(self) -> None:
+        server = self._transport.hold_server(self.path)
+        if server is not None:
+            server.kill()
+            server.close()
+
+    async def _gone(self) -> bool:
         deadline = self._clock.seconds() + END_TIMEOUT
         while self.reach() is not Reach.GONE:
             if self._clock.seconds() > deadline:
-                raise MuxTimeout(f"the tmux server of {self.path.stem} does not end")
+                return False
             await sleep(self._clock, LOOK_EVERY)
+        return True
 
     async def _run(self, *command: str) -> bool:
         """Run one command by a process of its own; whether it was over in time."""
