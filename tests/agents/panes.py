@@ -170,8 +170,13 @@ class Pane:
         self.tmux("paste-buffer", *flags, "-r", "-d", "-b", "paste")
 
     def submit(self, text: str, gap: float = 0.2) -> None:
-        """Paste text, wait the safe gap, press Enter."""
+        """Paste text, wait until it shows and the safe gap, press Enter.
+
+        A client that had no time to read the paste yet loses the Enter behind it.
+        """
+        before = self.look().text
         self.paste(text)
+        self._until(lambda screen: screen.text != before, "the pasted text", 20.0)
         time.sleep(gap)
         self.keys("Enter")
 

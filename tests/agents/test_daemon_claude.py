@@ -33,8 +33,11 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
         self.assertEqual(1, len(record["conversationIds"]))
         self.assertIn("Opus", record["displayModel"])
         path = f"/api/sessions/{self.session}/last-response"
-        # The transcript is written a moment after the hook.
-        self.until("the words", lambda: self.call("GET", path)["text"] == "hello there")
+        self.assertEqual("hello there", self.call("GET", path)["text"])
+        # The transcript is written a moment after the hook: never the answer before it.
+        for text in ("one", "two", "three"):
+            self.prompt(f"SAY: {text}")
+            self.assertEqual(text, self.call("GET", path)["text"])
 
     def test_a_wait_is_answered_with_its_hook(self) -> None:
         self.prompt("SAY: ready")

@@ -16,6 +16,8 @@ LIFETIME_MS = 12 * 3600 * 1000
 MEMORY_MS = 60 * 1000
 """How long a resolution that was no answer is remembered for late answers (wire 26)."""
 CONTEXT_LINES = 30
+MESSAGE_CHARS = 500
+"""Of a message (wire 4)."""
 CONTEXT_CHARS = 4000
 
 QUESTION_TOOL = "AskUserQuestion"
@@ -138,10 +140,13 @@ def item_kind(dialog: Dialog, tool_name: str | None) -> ItemKind:
 
 
 def with_dialog(item: Item, dialog: Dialog) -> Item:
-    """The item as the dialog shows it now."""
+    """The item as the dialog shows it now; a question says what is asked, not that one waits."""
+    kind = item_kind(dialog, item.tool_name)
+    asked = (dialog.question or "")[:MESSAGE_CHARS] if kind is ItemKind.QUESTION else ""
     return evolve(
         item,
-        kind=item_kind(dialog, item.tool_name),
+        kind=kind,
+        message=asked or item.message,
         frame=dialog.frame_hash,
         context=clipped(dialog.context),
         options=tuple(
@@ -154,12 +159,16 @@ def with_dialog(item: Item, dialog: Dialog) -> Item:
 
 
 def with_hook(item: Item, data: Mapping[str, Any]) -> Item:
-    """The item with what a hook told of it; what it did not tell stays."""
+    """The item with what a hook told of it; what it did not tell stays.
+
+    A question's own words stay too: the hook only says that the agent waits.
+    """
+    asked = item.message if item.kind is ItemKind.QUESTION and item.context else None
     return evolve(
         item,
         tool_name=data.get("tool_name") or item.tool_name,
         tool_summary=tool_summary(data.get("tool_input")) or item.tool_summary,
-        message=data.get("message") or item.message,
+        message=asked or data.get("message") or item.message,
         cwd=data.get("cwd") or item.cwd,
     )
 

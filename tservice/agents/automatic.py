@@ -14,6 +14,7 @@ from tservice.core.errors import ServiceError
 from tservice.core.events import Audience, Event, EventHub
 from tservice.core.tasks import spawn
 from tservice.sessions.interfaces import ISessions, Session, Status
+from tservice.terminal.regions import holds_draft
 
 PRIMARY = "primary"
 COMPACT = "session:autoCompact"
@@ -98,6 +99,8 @@ class Automatic:
             if wanted is None or not look.reading.composer_ready or look.reading.working:
                 return
             session, event, command = wanted
+            if holds_draft(look.frame, self._agents.rules_of(session.mode)):
+                return  # the command would be sent as the end of somebody's own words
             # Whatever becomes of it, it is not tried again before the next crossing.
             self._done[session_id] |= {event} if event == COMPACT else {CLEAR, COMPACT}
             await self._sessions.prompt(session_id, command)

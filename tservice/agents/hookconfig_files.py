@@ -33,7 +33,7 @@ class HookConfig:
     _log = Logger()
 
     def __init__(self, home: Path) -> None:
-        self._home = home
+        self.home = home
 
     def write(
         self, workspace: Path, *, hooks: bool, telemetry: bool, environ: Mapping[str, str]
@@ -60,7 +60,7 @@ class HookConfig:
     def _own_line(self, workspace: Path, environ: Mapping[str, str]) -> str | None:
         """The status line that the user would have without ours: the folder's, else their own."""
         moved = environ.get("CLAUDE_CONFIG_DIR", "")
-        home = Path(moved) if moved.startswith("/") else self._home / FOLDER
+        home = Path(moved) if moved.startswith("/") else self.home / FOLDER
         for path in (workspace / FOLDER / "settings.json", home / "settings.json"):
             try:
                 found = own_status_line(read_json(path))

@@ -8,6 +8,7 @@ from pathlib import Path
 from twisted.logger import Logger
 from zope.interface import implementer
 
+from tservice.agents.firstrun import NotSeeded, seed
 from tservice.agents.hookconfig_files import HookConfig, Refused
 from tservice.clis.interfaces import Hooks, ICliRegistry
 from tservice.core.osuser import OsUsers
@@ -23,6 +24,7 @@ class HookPreparation:
 
     A file that is refused is logged and left alone: the agent runs without hooks, and all that they
     tell is read from its screen.  With C{workspaceHooksEnabled} off, entries of ours are taken out.
+    With C{firstRunSeedEnabled} on, the agent's first-run state is put in place too.
     """
 
     _log = Logger()
@@ -49,9 +51,19 @@ class HookPreparation:
         if entry is None or entry.capabilities.hooks is Hooks.NONE:
             return
         # Elsewhere the file is not ours to reach, and the agent cannot reach us.
+        if session.location is Location.LOCAL and self._settings.get().first_run_seed_enabled:
+            self._seed(session, env)
         available = session.location is Location.LOCAL and self._write(session, env)
         if session.hooks_available != available:
             self._sessions().update(session.id, hooks_available=available)
+
+    def _seed(self, session: Session, env: Mapping[str, str]) -> None:
+        user = self._os_users.recall(session.os_user)
+        home = self._config.home if user is None else user.home
+        try:
+            self._os_users.act(user, lambda: seed(home, env))
+        except NotSeeded as error:
+            self._log.warn("session {id}: no first-run state: {error}", id=session.id, error=error)
 
     def _write(self, session: Session, env: Mapping[str, str]) -> bool:
         chosen = self._settings.get()

@@ -18,6 +18,7 @@ from tservice.agents.transcript_files import MODES
 from tservice.agents.transcript_homes import Homes
 from tservice.agents.transcript_model import Message, Tally
 from tservice.agents.transcript_reader import Place, messages, read_on
+from tservice.agents.transcript_turns import Turns
 from tservice.core.clock import sleep
 from tservice.core.errors import ServiceError, invalid
 from tservice.core.events import Event, EventHub
@@ -105,6 +106,7 @@ class Transcripts:
         self._places: dict[str, Place] = {}
         self._locks: dict[str, DeferredLock] = {}
         self._wanted: set[str] = set()
+        self._turns = Turns(clock)
         self._end: Callable[[], None] | None = None
         self._work: set[Deferred[Any]] = set()
         self.observer: Callable[[str, Tally], None] = lambda session_id, tally: None
@@ -130,12 +132,17 @@ class Transcripts:
     async def last_response(self, session_id: str, *, whole: bool) -> dict[str, Any]:
         """The agent's last answer; with C{whole} the last messages of the conversation too.
 
+        Right after a turn's end it is held until the agent has written that turn's answer.
+
         @raise ServiceError: 400: the session's mode keeps no transcript that is known.
         """
         session = self._sessions.get(session_id)
         if session.mode not in MODES:
             raise invalid("id", f"only sessions of mode {' or '.join(MODES)} have transcripts")
         place = await self.refresh(session_id)
+        while pause := self._turns.lacking(session_id, place.tally):
+            await sleep(self._clock, pause)
+            place = await self.refresh(session_id)
         tally = place.tally
         answer: dict[str, Any] = {"text": tally.response, "timestamp": tally.response_at}
         if whole:
@@ -159,6 +166,7 @@ class Transcripts:
     # -- inside
 
     def _heard(self, event: Event) -> None:
+        self._turns.heard(event)
         session_id = event.session_id
         if session_id is None:
             return

@@ -102,6 +102,7 @@ class Settings(Record):
     primary_voice_enabled: bool = False
     show_plan_usage_limits: bool = False
     tunnel_enabled: bool = False
+    first_run_seed_enabled: bool = False
     workspace_hooks_enabled: bool = True
     remote_auto_reconnect: bool = True
     approvals_inbox_enabled: bool = True

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
+from tservice.terminal.rules import alike
+
 _RULE_ROW = re.compile(r"\s*[─━═▀▄]{8,}\s*")
 _BOX_SIDE = re.compile(r"^\s*[│┃]\s?|\s*[│┃]\s*$")
 _SHELL_GLYPH = "!"
@@ -88,6 +90,11 @@ def _begins(row: str, glyph: str) -> bool:
     return text.startswith(glyph) and not text[len(glyph) :][:1].strip()
 
 
+def _begins_framed(row: str, glyph: str) -> bool:
+    """Inside a frame another version's glyph tells the composer as well."""
+    return any(_begins(row, each) for each in (glyph, *alike(glyph)))
+
+
 def _unboxed(row: str) -> str:
     return _BOX_SIDE.sub("", row)
 
@@ -101,7 +108,7 @@ def _last_ruled(screen: Sequence[str], glyph: str) -> int | None:
     for top, bottom in zip(rules[-2::-1], rules[:0:-1], strict=True):
         if bottom > top + 1:
             row = screen[top + 1]
-            inside = _begins(row, glyph) or row.startswith(_SHELL_GLYPH)
+            inside = _begins_framed(row, glyph) or row.startswith(_SHELL_GLYPH)
             below = screen[bottom + 1 :]
             return top + 1 if inside and not any(map(_of_dialog, [row, *below])) else None
     return None
@@ -125,7 +132,8 @@ def _last_glyph_row(screen: Sequence[str], glyph: str) -> int | None:
     for number in range(len(screen) - 1, -1, -1):
         if _OPTION.match(screen[number]):
             return None
-        if _begins(screen[number], glyph):
+        boxed = _BOX_SIDE.match(screen[number])
+        if (_begins_framed if boxed else _begins)(screen[number], glyph):
             below = screen[number + 1 :]
             return number if _only_footer(below[len(_continued(below)) :]) else None
     return None

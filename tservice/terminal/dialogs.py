@@ -18,7 +18,7 @@ from tservice.terminal.area import LOWER, TALLEST, Area, area_around, tabs_of
 from tservice.terminal.kinds import Kind, kind_of
 from tservice.terminal.options import Block, Option
 from tservice.terminal.questions import KNOWN_QUESTION, LINES, fold, plain, question_of
-from tservice.terminal.regions import composer, is_key_hint
+from tservice.terminal.regions import composer, is_key_hint, is_waiting
 from tservice.terminal.rules import ScreenRules
 from tservice.terminal.screen import Frame
 
@@ -124,7 +124,7 @@ def _may_follow(frame: Frame, at: int) -> bool:
     row = frame.rows[at]
     if frame.is_rule(at) or frame.is_edge(at):
         return row.lstrip(" ")[0] in LOWER
-    return row[0] in " │┃" or is_key_hint(row) or _wrapped_hint(frame, at)
+    return row[0] in " │┃" or is_key_hint(row) or is_waiting(row) or _wrapped_hint(frame, at)
 
 
 def _wrapped_hint(frame: Frame, at: int) -> bool:

@@ -25,10 +25,21 @@ class Kind(StrEnum):
 PHRASES = ("trustthisfolder", "trustthefiles", "oneyoutrust")
 """Wire 6: what a folder-trust dialog says, lowercased and without white space."""
 
+_OTHER_PHRASES = re.compile(
+    r"trustthe(?:contents|authors)|trustthis(?:directory|workspace|project)"
+)
+
 AFFORDANCES = ("entertoconfirm", "esctocancel", "no,exit")
 """Wire 6: how it can be answered."""
 
-_OTHER_AFFORDANCES = ("entercontinue", "don'ttrust", "don\u2019ttrust")
+_OTHER_AFFORDANCES = (
+    "entercontinue",
+    "entertocontinue",
+    "entertoselect",
+    "no,quit",
+    "don'ttrust",
+    "don\u2019ttrust",
+)
 
 _BYPASS = re.compile(r"bypass permissions mode|dangerously", re.IGNORECASE)
 _ACCEPT = re.compile(r"yes, i accept|i accept", re.IGNORECASE)
@@ -59,9 +70,8 @@ def squeezed(rows: Sequence[str]) -> str:
 def says_trust(rows: Sequence[str]) -> bool:
     """Whether the text is that of a folder-trust dialog (wire 6; other CLIs' words as well)."""
     text = squeezed(rows)
-    return any(phrase in text for phrase in PHRASES) and any(
-        word in text for word in (*AFFORDANCES, *_OTHER_AFFORDANCES)
-    )
+    said = any(phrase in text for phrase in PHRASES) or _OTHER_PHRASES.search(text)
+    return bool(said) and any(word in text for word in (*AFFORDANCES, *_OTHER_AFFORDANCES))
 
 
 def kind_of(
@@ -94,23 +104,34 @@ def _offers_trust(text: Sequence[str], footer: Sequence[str], labels: Sequence[s
     """Whether the dialog speaks of trust and asks for it.
 
     What a permission dialog shows may quote all of wire 6, so its own words decide: an option says
-    "trust", or the last thing said before the options is the question for it.
+    "trust", or the last thing said before the options is the question for it, or an option ends the
+    client, which no answer about a tool does.
     """
     if not says_trust([*text, *labels, *footer]):
         return False
     if not (any(map(is_leave, labels)) and any(map(is_trust, labels))):
         return False
-    said = next((row for row in reversed(text) if row.strip(" \u2502")), "")
-    return any(map(_TRUST_LABEL.fullmatch, labels)) or bool(_TRUST_QUESTION.search(said))
+    if any(map(_TRUST_LABEL.fullmatch, labels)):
+        return True
+    ends = any(map(_END_LABEL.fullmatch, labels))
+    said = [row for row in text if row.strip(" \u2502")]
+    return bool(_TRUST_QUESTION.search(" ".join(" ".join(said if ends else said[-1:]).split())))
 
 
 _TRUST_LABEL = re.compile(r"(?:yes, )?(?:i |we )?trust\b.{0,60}", re.IGNORECASE)
-_TRUST_QUESTION = re.compile(r"do you trust the (?:files|authors|contents)\b.*\?", re.IGNORECASE)
-_YES_LABEL = re.compile(r"yes(?:, and remember this folder.*)?", re.IGNORECASE)
+_TRUST_QUESTION = re.compile(
+    r"do you trust (?:the (?:files|authors|contents)"
+    r"|this (?:folder|directory|workspace|project))\b",
+    re.IGNORECASE,
+)
+_YES_LABEL = re.compile(
+    r"yes(?:, (?:proceed|continue)|, and remember this folder.*)?", re.IGNORECASE
+)
 _LEAVE_LABEL = re.compile(
     r"no(?:\b(?!t).{0,30})?|don.t trust\b.*|do not trust\b.*|(?:exit|quit|cancel|back)\b.*",
     re.IGNORECASE,
 )
+_END_LABEL = re.compile(r"(?:no, )?(?:exit|quit)\b.{0,20}", re.IGNORECASE)
 _PARENT_LABEL = re.compile(r".*\bparent\b.*", re.IGNORECASE)
 
 

@@ -226,7 +226,7 @@ def unnumbered(frame: Frame, start: int, stop: int) -> Block | None:
         column = found.start("label")
         first = _reach(rows, at, column, -1, start - 1)
         last = _reach(rows, at, column, 1, stop)
-        places = [i for i in range(first, last + 1) if rows[i].strip()]
+        places = _beginnings(rows, first, last, at)
         if 2 <= len(places) <= MOST:
             return Block(
                 options=tuple(
@@ -240,6 +240,16 @@ def unnumbered(frame: Frame, start: int, stop: int) -> Block | None:
             )
         return None
     return None
+
+
+def _beginnings(rows: Sequence[str], first: int, last: int, marked: int) -> list[int]:
+    """The rows in which an option begins.
+
+    All of them; where blank rows part them, the first of each part: a description follows it.
+    """
+    filled = [i for i in range(first, last + 1) if rows[i].strip()]
+    begun = [i for i in filled if i == first or not rows[i - 1].strip()]
+    return begun if len(begun) > 1 and marked in begun else filled
 
 
 def _reach(rows: Sequence[str], at: int, column: int, step: int, end: int) -> int:

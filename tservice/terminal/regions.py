@@ -6,7 +6,7 @@ import re
 
 from attrs import frozen
 
-from tservice.terminal.rules import ScreenRules
+from tservice.terminal.rules import ScreenRules, alike
 from tservice.terminal.screen import Frame
 
 _BELOW = 16
@@ -18,10 +18,13 @@ _FOOTER = " /@+*"
 Other text there was printed after the client had gone.
 """
 
+_COMPLETED = "/@"
 _TALLEST = 80
 _PARAGRAPHS = 3
 _BAR_END = re.compile(r" *╹▀{8,}.*")
 _SHELL_GLYPHS = ("!", "#", "$")
+_BAR_GLYPH = "▌"
+_OPTION = re.compile(r"\S [1-9][.)] ")
 _KEY_HINT = re.compile(
     r"\b(?:enter|return|esc|escape)\b\)?(?:/\w+)?(?: to)? (?:confirm|cancel|select|continue"
     r"|submit|exit|quit|go back|back|navigate|dismiss|close|open|reject|deny|approve|accept|choose"
@@ -29,6 +32,8 @@ _KEY_HINT = re.compile(
     re.IGNORECASE,
 )
 _WORK = re.compile(r" *(?:[\u2800-\u28ff] |(?:Waiting|Working|Thinking|Loading|Starting) )")
+
+_WAITING = re.compile(r" *(?:[\u2800-\u28ff] )?Waiting for (?:user|your|approval|confirmation)\b")
 
 
 @frozen
@@ -44,12 +49,50 @@ def is_key_hint(row: str) -> bool:
     return bool(_KEY_HINT.search(row)) and not _WORK.match(row)
 
 
+def is_waiting(row: str) -> bool:
+    """Whether a row is the spinner of a turn that waits for a person's answer."""
+    return bool(_WAITING.match(row))
+
+
 def composer(frame: Frame, rules: ScreenRules) -> Span | None:
     """Where the composer stands, its frame included; C{None} where the screen shows none."""
     if frame.bottom < 0 or frame.dead:
         return None
-    finders = {"framed": _framed, "row": _row, "bar": _bar, "mark": _marked}
+    finders = {"framed": _framed, "row": _rowed, "bar": _bar, "mark": _marked}
     return finders[rules.shape](frame, rules)
+
+
+def holds_draft(frame: Frame, rules: ScreenRules) -> bool:
+    """Whether somebody's unsent text stands in the composer.
+
+    What a client writes there itself, a hint or a suggestion, is dim but for the caret on it.  A
+    composer in another mode (C{!}: a shell command) counts as one that holds something.
+    """
+    span = composer(frame, rules)
+    if span is None:
+        return False
+    inside = [at for at in frame.filled(span.top, span.bottom + 1) if not _is_border(frame, at)]
+    return any(_written(frame, at, rules if at == inside[0] else None) for at in inside)
+
+
+def _is_border(frame: Frame, at: int) -> bool:
+    return frame.is_rule(at) or frame.is_edge(at)
+
+
+def _written(frame: Frame, at: int, first: ScreenRules | None) -> bool:
+    """Whether row C{at} holds text that is not dim; in the first row behind the glyph."""
+    row = frame.inner[at]
+    start = _indent(row)
+    if first is not None:
+        glyphs = (*first.glyphs, *(alike(first.glyphs[0]) if first.glyphs else ()))
+        start += next((len(glyph) for glyph in glyphs if row.startswith(glyph, start)), 0)
+    cells = [i for i in range(start, len(row)) if row[i].strip()]
+    return any(not _is_hint(frame, at, i) for i in cells)
+
+
+def _is_hint(frame: Frame, row: int, at: int) -> bool:
+    styles = frame.style_at(row, at, at + 1)
+    return bool(styles) and all(style.dim or style.reverse for style in styles)
 
 
 def live(frame: Frame, span: Span | None, reach: int = _PARAGRAPHS) -> list[list[str]]:
@@ -90,15 +133,26 @@ def _ruled(frame: Frame, rules: ScreenRules) -> Span | None:
     column = _indent(frame.rows[top])
     if column != _indent(frame.rows[bottom]) or not 2 <= bottom - top <= _TALLEST:
         return None
-    if len(frame.filled(bottom + 1, frame.bottom + 1)) > _BELOW:
-        return None
     below = [frame.rows[i] for i in frame.filled(bottom + 1, frame.bottom + 1)]
+    # The commands that complete a slash fill whatever room there is.
+    completing = bool(below) and below[0][0] in _COMPLETED
+    if len(below) > (_TALLEST if completing else _BELOW):
+        return None
     if not rules.glyphs:
         # Nothing but its footer tells this composer from two lines.
         return Span(top, bottom) if any((rules.ready_mark or "\0") in r for r in below) else None
-    begins = tuple(" " * column + glyph for glyph in (*rules.glyphs, *_SHELL_GLYPHS))
-    started = frame.rows[top + 1].startswith(begins)
+    row = frame.rows[top + 1]
+    started = not row[:column].strip(" ") and _begins(row[column:], rules)
     return Span(top, bottom) if started and all(row[0] in _FOOTER for row in below) else None
+
+
+def _begins(row: str, rules: ScreenRules) -> bool:
+    """Whether a composer's first row begins with a glyph: its mode's own or one like it."""
+    for glyph in (*rules.glyphs, *alike(rules.glyphs[0])):
+        # With text right behind it C{>} is a logo.
+        if row.startswith(glyph) and not row[len(glyph) :][:1].strip():
+            return True
+    return row.startswith(_SHELL_GLYPHS)
 
 
 def _boxed(frame: Frame, rules: ScreenRules) -> Span | None:
@@ -110,15 +164,21 @@ def _boxed(frame: Frame, rules: ScreenRules) -> Span | None:
     if len(frame.filled(bottom + 1, frame.bottom + 1)) > _BELOW:
         return None
     inside = [frame.inner[i].strip(" ") for i in frame.filled(top + 1, bottom)]
-    glyphs = (*rules.glyphs, *_SHELL_GLYPHS)
-    if inside and inside[0].startswith(glyphs) and not any(map(is_key_hint, inside)):
-        return Span(top, bottom)
-    return None
+    if not inside or any(map(is_key_hint, inside)):
+        return None
+    prompt = _begins(inside[0], rules) and not _OPTION.match(inside[0])
+    return Span(top, bottom) if prompt else None
+
+
+def _rowed(frame: Frame, rules: ScreenRules) -> Span | None:
+    """In a row of its own; older versions of such clients drew a box around it."""
+    return _row(frame, rules) or _boxed(frame, rules)
 
 
 def _row(frame: Frame, rules: ScreenRules) -> Span | None:
     """A row that begins with the glyph, and nothing but its continuation and a footer below."""
-    begins = tuple(f"{blank}{glyph} " for glyph in rules.glyphs for blank in ("", " "))
+    glyphs = (*rules.glyphs, _BAR_GLYPH)
+    begins = tuple(f"{blank}{glyph} " for glyph in glyphs for blank in ("", " "))
     for at in range(frame.bottom, -1, -1):
         row = frame.rows[at]
         if f"{row} ".startswith(begins):

@@ -10,6 +10,17 @@ from attrs import frozen
 
 Shape = Literal["framed", "row", "bar", "mark"]
 
+_ALIKE = (">", "❯", "›")
+
+
+def alike(glyph: str) -> tuple[str, ...]:
+    """The prompt glyphs that may stand for C{glyph} inside a composer's frame.
+
+    A client changes them between versions, and falls back to the plain one on a terminal that lacks
+    the others.
+    """
+    return _ALIKE if glyph in _ALIKE else ()
+
 
 @frozen(kw_only=True)
 class ModelDetect:

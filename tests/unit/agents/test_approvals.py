@@ -71,6 +71,14 @@ class ItemTests(ApprovalCase):
         self.assertEqual((first.id, "Bash"), (self.item(session).id, self.item(session).tool_name))
         self.assertEqual([("updated", "permission")], self.told())
 
+    def test_a_question_says_what_is_asked(self) -> None:
+        """Not that the agent waits, which is all that its hook tells 6 s later."""
+        session = self.asked(question("Colour", "Red", "Blue"), tool_name="AskUserQuestion")
+        self.assertEqual("Which colour shall it be?", self.item(session).message)
+        self.hook(session, "permission_prompt", message="Claude needs your permission")
+        self.spend(3)
+        self.assertEqual("Which colour shall it be?", self.item(session).message)
+
     def test_the_hook_may_come_before_the_screen(self) -> None:
         session = self.ready()
         self.hook(session, "permission_prompt", tool_name="Bash")

@@ -246,6 +246,17 @@ class AutomaticTests(ApprovalCase):
         self.spend(10)
         self.assertEqual(["/clear"], self.pane(session).pastes)
 
+    def test_not_behind_somebodys_own_words(self) -> None:
+        """They would be submitted with it; it goes once they are gone."""
+        session = self.ready()
+        self.sessions.update(session.id, auto_clear=AutoClear(enabled=True, threshold=20))
+        self.show(session, COMPOSER.replace("❯\u00a0", "❯\u00a0fix the"), "✳ Claude Code")
+        self.count(session, 30)
+        self.assertEqual([], self.pane(session).pastes)
+        self.show(session, COMPOSER, "✳ Claude Code")
+        self.count(session, 31)
+        self.assertEqual(["/clear"], self.pane(session).pastes)
+
     def test_not_into_a_dialog(self) -> None:
         session = self.asked(permission())
         self.sessions.update(session.id, auto_clear=AutoClear(enabled=True, threshold=20))

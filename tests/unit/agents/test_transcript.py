@@ -6,11 +6,13 @@ import json
 import os
 import tracemalloc
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.agents.approvals_rig import ApprovalCase
@@ -25,6 +27,7 @@ from tservice.agents.transcript_homes import Homes
 from tservice.agents.transcript_model import title_of
 from tservice.agents.transcript_reader import Place, lines, read_on
 from tservice.agents.transcript_routes import TranscriptRoutes
+from tservice.agents.transcript_turns import LOOK, PATIENCE, SETTLED
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.lookup import BinaryLookup
 from tservice.clis.registry import merge_registry
@@ -238,6 +241,7 @@ class ServiceTests(ApprovalCase):
         self.hook(session, "session_start", session_id=ID, transcript_path=str(self.path))
         self.hook(session, "stop", session_id=ID)
         self.clock.advance(MOMENT)
+        self.clock.advance(PATIENCE)
         return self.sessions.get(session.id)
 
     def test_a_turn_updates_the_record(self) -> None:
@@ -281,6 +285,30 @@ class ServiceTests(ApprovalCase):
         self.assertEqual([("user", "paint"), ("assistant", "done")], found)
         self.assertEqual(400, self.api.get(f"{path}?context=half").status)
 
+    def test_an_answer_that_is_written_after_its_hook_is_waited_for(self) -> None:
+        """Whoever waited for the end of the turn is not told the answer before it."""
+        session = self.spoken(prompt("paint"), said("before"))
+        self.hook(session, "prompt_submitted", session_id=ID)
+        self.hook(session, "stop", session_id=ID)
+        asked = Deferred.fromCoroutine(self.transcripts.last_response(session.id, whole=False))
+        self.assertNoResult(asked)
+        self.clock.advance(LOOK)
+        self.assertNoResult(asked)
+        now = datetime.fromtimestamp(self.clock.seconds(), UTC).isoformat()
+        write(self.path, said("now", name="m2") | {"timestamp": now})
+        self.clock.pump([LOOK] * 3)
+        self.assertEqual("now", self.successResultOf(asked)["text"])
+
+    def test_a_turn_without_an_answer_is_not_waited_for_long(self) -> None:
+        session = self.spoken(prompt("paint"), said("before"))
+        self.hook(session, "prompt_submitted", session_id=ID)
+        self.hook(session, "stop", session_id=ID)
+        asked = Deferred.fromCoroutine(self.transcripts.last_response(session.id, whole=False))
+        self.clock.pump([LOOK] * (int(PATIENCE / LOOK) - 1))
+        self.assertNoResult(asked)
+        self.clock.pump([LOOK] * 2)
+        self.assertEqual("before", self.successResultOf(asked)["text"])
+
     def test_no_transcript_yet(self) -> None:
         session = self.ready()
         path = f"/api/sessions/{session.id}/last-response?context=full"
@@ -299,6 +327,7 @@ class ServiceTests(ApprovalCase):
         link.symlink_to(secret)
         for path in (secret, other, link, "/dev/zero", "/etc/passwd"):
             self.hook(session, "stop", session_id=ID, transcript_path=str(path))
+            self.clock.advance(SETTLED)
             data = self.run_now(self.transcripts.last_response(session.id, whole=True))
             self.assertEqual(("", []), (data["text"], data["messages"]), path)
 

@@ -98,6 +98,7 @@ class DefaultTests(SynchronousTestCase):
             "mcpSyncEnabled",
             "primaryVoiceEnabled",
             "showPlanUsageLimits",
+            "firstRunSeedEnabled",
             "tunnelEnabled",
         ):
             self.assertIs(False, data[name], name)

@@ -50,6 +50,19 @@ class ReadTests(SynchronousTestCase):
         ]:
             self.assertIsNone(self.read(CLAUDE, dialog))
 
+    def test_claude_of_other_versions(self) -> None:
+        """A plain glyph, between rules (2.0) or in a box (1); a quotation elsewhere is none."""
+        for inside, want in [(">\xa0", ""), (">\xa0one\n  two", "one\ntwo"), ("> hi", "hi")]:
+            self.assertEqual(want, self.read(CLAUDE, f"\n● done\n=\n{inside}\n=\n  ? for help\n"))
+            sides = "\n".join(f"│ {row.ljust(40)} │" for row in inside.split("\n"))
+            box = f"╭{'─' * 42}╮\n{sides}\n╰{'─' * 42}╯"
+            self.assertEqual(want, self.read(CLAUDE, f"\n● done\n{box}\n  ? for help\n"))
+        self.assertIsNone(self.read(CLAUDE, "\n● he said\n> hello\n"))
+        dialog = (
+            "\n╭────────────╮\n│ Proceed?   │\n│ > 1. Yes   │\n│   2. No    │\n╰────────────╯\n"
+        )
+        self.assertIsNone(self.read(CLAUDE, dialog))
+
     def test_codex_has_no_rules(self) -> None:
         footer = "\n\n  stub-model default · /home/me\n  ← for agents\n"
         self.assertEqual(

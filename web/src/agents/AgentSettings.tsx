@@ -5,7 +5,7 @@ import { Switch } from "../settings/fields.tsx";
 import { change, prefs } from "../settings/prefs.ts";
 import { settings } from "../store/state.ts";
 import { failed } from "../ui/toasts.ts";
-import { showPlan } from "./state.ts";
+import { seedsFirstRun, showPlan } from "./state.ts";
 
 async function save(part: Record<string, boolean>): Promise<void> {
   try {
@@ -42,6 +42,12 @@ export function AgentSettings() {
         hint="how much of the subscription's limits is used; new agent sessions report it"
         value={showPlan.value}
         onChange={(showPlanUsageLimits) => void save({ showPlanUsageLimits })}
+      />
+      <Switch
+        label="Skip the first-run questions"
+        hint="new Claude Code sessions start set up, with the key of their environment allowed"
+        value={seedsFirstRun.value}
+        onChange={(firstRunSeedEnabled) => void save({ firstRunSeedEnabled })}
       />
     </section>
   );

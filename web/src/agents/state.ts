@@ -11,6 +11,7 @@ import { merge, type PlanUsage, readPlan } from "./plan.ts";
 
 export const planUsage = signal<PlanUsage>({});
 
+export const seedsFirstRun = computed(() => settings.value["firstRunSeedEnabled"] === true);
 export const showPlan = computed(() => settings.value["showPlanUsageLimits"] === true);
 
 /** What a `session:statusTelemetry` event changes in the session's record. */

@@ -1,0 +1,300 @@
+"""Layouts of other versions than the recorded ones, drawn by hand after what those print.
+
+The clients move between boxes, rules and bars, and between glyphs, from version to version; what a
+screen means stays the same.
+"""
+
+from __future__ import annotations
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.frames.score import RULES
+from tests.unit.terminal.screens import labels
+from tservice.terminal.model import display_model
+from tservice.terminal.regions import holds_draft
+from tservice.terminal.screen import Frame
+from tservice.terminal.status import Reading, read
+from tservice.terminal.trust import next_key
+
+WIDTH = 100
+RULE = "─" * WIDTH
+
+
+def box(*rows: str, width: int = WIDTH) -> tuple[str, ...]:
+    """Rows in a box."""
+    inside = (f"│ {row.ljust(width - 4)} │" for row in rows)
+    return (f"╭{'─' * (width - 2)}╮", *inside, f"╰{'─' * (width - 2)}╯")
+
+
+ASKED = (
+    "Do you trust the files in this folder?",
+    "",
+    "/home/me/proj",
+    "",
+    "Claude Code may read, write, or execute files contained in this directory. This can pose",
+    "security risks, so only use files from trusted sources.",
+    "",
+    "Learn more ( https://docs.example.org/security )",
+    "",
+)
+PROCEED = ("❯ 1. Yes, proceed", "  2. No, exit", "")
+CODEX_TRUST = (
+    "> You are in /home/me/proj",
+    "",
+    "  Do you trust the contents of this directory? Working with untrusted contents comes with",
+    "  higher risk of prompt injection.",
+    "",
+    "› 1. Yes, continue",
+    "  2. No, quit",
+    "",
+    "  Press enter to continue",
+)
+LOGO = (" ▐▛███▜▌   Claude Code v2.0.14", "▝▜█████▛▘  {}", "  ▘▘ ▝▝    /home/me/proj", "")
+GEMINI_FOOTER = f"~/proj{' ' * 20}no sandbox (see /docs){' ' * 20}gemini-2.5-pro (99% context left)"
+GEMINI_EMPTY = box(">   Type your message or @path/to/file")
+SHELL = (
+    "?  Shell touch foo [current working directory /home/me] ←",
+    "",
+    "touch foo",
+    "",
+    "Allow execution of: 'touch'?",
+    "",
+    "● 1. Yes, allow once",
+    "  2. Yes, allow always ...",
+    "  3. No, suggest changes (esc)",
+    "",
+)
+
+
+def frame(*rows: str) -> Frame:
+    """The rows as a pane shows them."""
+    return Frame.from_capture("\n".join(rows).encode(), WIDTH)
+
+
+def seen(cli: str, *rows: str, title: str = "") -> Reading:
+    """The judgement on the rows."""
+    return read(frame(*rows), title, RULES[cli])
+
+
+class TrustTests(SynchronousTestCase):
+    """The sentences and labels change; what the answers mean does not."""
+
+    def check(self, cli: str, *rows: str) -> None:
+        found = seen(cli, *rows).dialog
+        self.assertEqual(found and found.kind, "trust", rows)
+        self.assertEqual(next_key(frame(*rows), RULES[cli]), "Enter")
+
+    def moved(self, cli: str, marker: str, *rows: str) -> None:
+        """The same with the marker on the option that leaves."""
+        below = [row.replace(marker, " ") if "1." in row else row for row in rows]
+        rows = tuple(row.replace("  2.", f"{marker} 2.") for row in below)
+        self.assertEqual(next_key(frame(*rows), RULES[cli]), "Up", rows)
+
+    def test_in_a_box(self) -> None:
+        """Claude Code 1."""
+        rows = (*box("", *ASKED, *PROCEED), "   Enter to confirm · Esc to exit")
+        self.check("claude", *rows)
+        self.moved("claude", "❯", *rows)
+
+    def test_below_a_rule(self) -> None:
+        """Claude Code 2.0."""
+        rows = (RULE, *ASKED, *PROCEED, " Enter to confirm · Esc to exit")
+        self.check("claude", *rows)
+        self.moved("claude", "❯", *rows)
+
+    def test_contents_of_a_directory(self) -> None:
+        """Codex before 0.100."""
+        self.check("codex", *CODEX_TRUST)
+        self.moved("codex", "›", *CODEX_TRUST)
+
+    def test_a_permission_that_quotes_it_is_none(self) -> None:
+        """All its words, and even its labels, in the command: the options are those of a tool."""
+        asked = ("Bash command", "", *ASKED, *PROCEED, "Do you want to proceed?")
+        options = ("❯ 1. Yes", "  2. No, and tell Claude what to do differently (esc)")
+        for rows in (box(*asked, *options), (RULE, *asked, *options, "", " Esc to cancel")):
+            found = seen("claude", *rows).dialog
+            self.assertEqual(found and found.kind, "permission", rows)
+            self.assertIsNone(next_key(frame(*rows), RULES["claude"]))
+
+    def test_leaving_for_another_reason_is_none(self) -> None:
+        """The bypass warning leaves the client as well, and may name files and trust."""
+        rows = (
+            RULE,
+            " WARNING: Claude Code running in Bypass Permissions mode",
+            " Only use it where you trust the files.",
+            "",
+            " ❯ 1. No, exit",
+            "   2. Yes, I accept",
+            "",
+            " Enter to confirm · Esc to cancel",
+        )
+        self.assertIsNone(next_key(frame(*rows), RULES["claude"]))
+
+
+class ComposerTests(SynchronousTestCase):
+    """Where it stands and what it begins with."""
+
+    def check(self, cli: str, *rows: str, state: str = "idle") -> None:
+        reading = seen(cli, *rows)
+        self.assertEqual((reading.state, reading.composer_ready), (state, True), rows)
+
+    def test_boxed_with_a_plain_glyph(self) -> None:
+        """Claude Code 1: empty, with a hint, with text, in a turn."""
+        below = "  ? for shortcuts"
+        self.check("claude", "⏺ Hi!", "", *box("> "), below)
+        self.check("claude", *box('>\u00a0Try "refactor foo.py"'), below)
+        self.check("claude", *box("> fix the", "  tests"), below)
+        spinner = "✽ Cerebrating… (3s · ↑ 88 tokens · esc to interrupt)"
+        self.check("claude", spinner, "", *box("> "), below, state="working")
+
+    def test_ruled_with_a_plain_glyph(self) -> None:
+        """Claude Code 2.0."""
+        below = "  ? for shortcuts"
+        self.check("claude", *LOGO, RULE, '>\u00a0Try "edit <filepath>"', RULE, below)
+        spinner = "✶ Pondering… (esc to interrupt · 12s · ↓ 1.2k tokens)"
+        self.check("claude", spinner, "", RULE, ">\u00a0", RULE, below, state="working")
+
+    def test_boxed_ones_of_the_others(self) -> None:
+        self.check("gemini", *GEMINI_EMPTY, GEMINI_FOOTER)
+        self.check("qwen", *GEMINI_EMPTY, GEMINI_FOOTER)
+        self.check("copilot", *box(">   Enter @ to mention files"), " Ctrl+c Exit")
+        spinner = "⠏ Thinking about it (esc to cancel, 3s)"
+        self.check("gemini", spinner, "", *GEMINI_EMPTY, GEMINI_FOOTER, state="working")
+
+    def test_behind_a_bar(self) -> None:
+        """Codex before 0.30."""
+        self.check("codex", "▌ Ask Codex to do anything", "", "  ⏎ send   Ctrl+C quit")
+
+    def test_boxes_that_are_none(self) -> None:
+        """A logo that begins with a prompt's glyph, a list of options, a quotation."""
+        for rows in (
+            box(">_ OpenAI Codex (v0.46.0)", "", "model:     gpt-5-codex"),
+            box("❯ 1. Yes", "  2. No"),
+            box("! important", "  Enter to confirm"),
+        ):
+            self.assertFalse(seen("codex", *rows).composer_ready, rows)
+            self.assertFalse(seen("gemini", *rows).composer_ready, rows)
+            self.assertFalse(seen("claude", *rows).composer_ready, rows)
+
+
+class WorkingTests(SynchronousTestCase):
+    def test_in_other_words(self) -> None:
+        """Capitals, a clock behind the hint, the hint after the first Escape."""
+        bar = ("  ┃", "  ┃  Build · Stub Model stub", f"  ╹{'▀' * 80}")
+        footer = ("", "  stub default · ~/w")
+        for cli, rows in (
+            ("opencode", (*bar, "   ■■■■  esc again to interrupt          ctrl+p commands")),
+            ("codex", ("• Working (3s • Esc to interrupt)", "", "› Explain", *footer)),
+            ("codex", ("• Working (3s • esc to interrupt) · /ps", "", "› Explain", *footer)),
+            ("gemini", (" ⠏ Thinking... (Esc to cancel, 3s)", "", *GEMINI_EMPTY)),
+            ("qwen", ("⠏ Thinking (esc to cancel, 3s)", *GEMINI_EMPTY)),
+            ("copilot", ("◎ Thinking (Esc to cancel)", "", RULE, "❯ ", RULE)),
+        ):
+            self.assertEqual(seen(cli, *rows).state, "working", rows)
+
+    def test_what_was_said_is_none(self) -> None:
+        said = "● To stop it, press esc to cancel."
+        self.assertEqual(seen("qwen", said, "", *GEMINI_EMPTY).state, "idle")
+
+
+class DraftTests(SynchronousTestCase):
+    """Text that somebody typed and has not sent."""
+
+    def check(self, wanted: bool, inside: str) -> None:
+        for edge in ((RULE, RULE), box()):
+            found = holds_draft(
+                frame("● Hi", edge[0], inside, edge[1], "  ? for help"), RULES["claude"]
+            )
+            self.assertEqual(found, wanted, inside)
+
+    def test_typed(self) -> None:
+        for inside in (
+            "❯\u00a0fix",
+            "❯\u00a0fix\n  the tests",
+            "! ls",
+            ">\u00a0fix",
+            "❯\u00a0f\x1b[7m \x1b[0m",
+        ):
+            self.check(True, inside)
+
+    def test_hints_are_none(self) -> None:
+        """Drawn dim, the caret on their first character."""
+        hint = '\x1b[7mT\x1b[0;2mry "fix it"\x1b[0m'
+        for inside in (
+            "❯\u00a0",
+            "❯",
+            f"❯\u00a0{hint}",
+            f">\u00a0{hint}",
+            "❯\u00a0\x1b[7m \x1b[0m",
+        ):
+            self.check(False, inside)
+
+    def test_without_a_composer(self) -> None:
+        self.assertFalse(holds_draft(frame("● Hi", "❯ text"), RULES["claude"]))
+
+
+class DialogTests(SynchronousTestCase):
+    def test_a_spinner_below_the_box(self) -> None:
+        """Gemini CLI before 0.20 keeps the turn's spinner below its dialog."""
+        reading = seen("gemini", *box(*SHELL), "", "⠏ Waiting for user confirmation...")
+        self.assertEqual(reading.state, "dialog")
+        wanted = ["Yes, allow once", "Yes, allow always ...", "No, suggest changes (esc)"]
+        self.assertEqual(labels(reading.dialog), wanted)
+
+    def test_a_turn_below_the_box(self) -> None:
+        """Answered: the box stays in the transcript, the turn goes on."""
+        reading = seen("gemini", *box(*SHELL), "⠏ Thinking (esc to cancel, 3s)", *GEMINI_EMPTY)
+        self.assertEqual(reading.state, "working")
+
+    def test_descriptions_in_a_list_without_numbers(self) -> None:
+        """Blank rows part the options, what else stands in a part describes them."""
+        rows = (
+            RULE,
+            "  Rewind",
+            "",
+            "    first",
+            "    two files",
+            "",
+            "  ❯ second",
+            "    one file",
+        )
+        reading = seen("claude", *rows, "", "  Enter to continue · Esc to cancel")
+        self.assertEqual(labels(reading.dialog), ["first", "second"])
+        together = (RULE, " Trust?", "", " ❯ No, exit", "   Yes, I trust this folder")
+        reading = seen("claude", *together, "", " Enter to confirm · Esc to cancel")
+        self.assertEqual(labels(reading.dialog), ["No, exit", "Yes, I trust this folder"])
+
+
+class CompletionTests(SynchronousTestCase):
+    def test_as_many_rows_as_there_is_room_for(self) -> None:
+        commands = [f"/command{number}   What it does" for number in range(40)]
+        self.assertTrue(seen("claude", RULE, "❯\u00a0/", RULE, *commands).composer_ready)
+        said = [f"  output {number}" for number in range(40)]
+        self.assertFalse(seen("claude", RULE, "❯\u00a0/", RULE, *said).composer_ready)
+
+
+class ModelTests(SynchronousTestCase):
+    def check(self, cli: str, model: str | None, *rows: str) -> None:
+        self.assertEqual(display_model(frame(*rows), RULES[cli]), model)
+
+    def test_beside_the_logo(self) -> None:
+        """The short banner of Claude Code 2, shown from the second start on."""
+        for said, model in (
+            ("Sonnet 4.5 · Claude Max", "Sonnet 4.5"),
+            ("Opus 4.8 (1M context) · API Usage Billing", "Opus 4.8 (1M context)"),
+            ("Sonnet 5 with low effort · Claude Pro", "Sonnet 5"),
+            ("stub-model-7 · API Usage Billing", "stub-model-7"),
+        ):
+            self.check("claude", model, LOGO[0], LOGO[1].format(said), *LOGO[2:])
+
+    def test_words_are_none(self) -> None:
+        self.check("claude", None, "● I used Opus 4 · it was fine", "  Sonnet 4.5 · Claude Max")
+        self.check("codex", None, "• It lives in", "  foo and bar · elsewhere")
+
+    def test_in_codex_banner(self) -> None:
+        """Where its footer names none."""
+        banner = box(">_ OpenAI Codex (v0.46.0)", "", "model:     gpt-5-codex   /model to change")
+        self.check("codex", "gpt-5-codex", *banner, "", "› Explain", "", "  100% context left")
+
+    def test_without_what_is_left(self) -> None:
+        self.check("gemini", "gemini-2.5-pro", *GEMINI_EMPTY, GEMINI_FOOTER)
