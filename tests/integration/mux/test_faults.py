@@ -102,6 +102,15 @@ class FaultTests(TmuxTestCase):
         self.assertEqual([], heard.exits)
         self.assertIs(Liveness.ALIVE, await other.probe())
 
+    async def test_the_shell_of_a_killed_server_ends(self) -> None:
+        """Though it is not in the foreground, where the system hangs up by itself."""
+        pane, heard = await self.heard("bash", "--norc", "-i")
+        await pane.write(b"while :; do sleep 0.1; echo tick; done\r")
+        await self.until(lambda: b"\r\ntick\r\ntick" in printed(pane), "the loop")
+        pid = pane.pid
+        os.kill(await self.server_pid(pane), signal.SIGKILL)
+        await self.until(lambda: heard.lost and not command_line(pid), "the end")
+
     async def test_a_session_that_somebody_ends_by_hand(self) -> None:
         pane, heard = await self.heard()
         await pane.link.command(b"kill-session")

@@ -107,6 +107,28 @@ def start(argv: list[bytes], env: dict[bytes, bytes], cwd: bytes) -> int:
     return os.posix_spawn(program, argv, env, setsigdef=default, setsigmask=[])
 
 
+def wait_for(pid: int) -> int:
+    """Wait for the program, and tell it meanwhile when the terminal is gone.
+
+    The system tells the leader of the terminal's session, which a shell expects to be, and what
+    is in the foreground.
+
+    @return: the status of C{waitpid}.
+    """
+
+    def hung_up(number: int, frame: object) -> None:
+        # A stopped program must go on to hear of it.
+        os.kill(pid, signal.SIGHUP)
+        os.kill(pid, signal.SIGCONT)
+
+    signal.signal(signal.SIGHUP, hung_up)
+    # Until it is waited for in earnest nobody else can have its number.
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    _, status = os.waitpid(pid, 0)
+    return status
+
+
 def find(name: bytes, path: bytes) -> bytes:
     """Look C{name} up in the pane's own C{PATH}, not in this process's.
 
@@ -163,7 +185,7 @@ def main() -> NoReturn:
         linger()
         sys.exit(127)
     say(token, "started", pid)
-    _, status = os.waitpid(pid, 0)
+    status = wait_for(pid)
     if os.WIFSIGNALED(status):
         say(token, "signal", os.WTERMSIG(status))
     else:
