@@ -18,8 +18,9 @@ import os
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -28,6 +29,9 @@ from tests.agents.netns import dead_proxy
 from tests.agents.panes import Pane
 from tests.agents.recipes import RECIPES, Place
 from tests.agents.stub_model import StubProcess
+
+PATIENCE = 10.0
+"""Seconds for processes that were killed to be gone."""
 
 
 def base_env(home: Path, *, isolated: bool) -> dict[str, str]:
@@ -120,8 +124,14 @@ class World:
     def close(self) -> None:
         """End the stub and whatever the CLI left running in the background."""
         self.stub.close()
-        for process in leftovers(self.place.home):
-            os.kill(process, signal.SIGKILL)
+        deadline = time.monotonic() + PATIENCE
+        while left := leftovers(self.place.home):
+            for process in left:
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{left} cannot be ended")
+            time.sleep(0.01)
         self._scratch.close()
 
 

@@ -124,10 +124,15 @@ class PromptTests(AgentCase):
         self.shown = self.open()
         self.field = self.shown.get_by_test_id("prompt-field")
         self.outcome = self.shown.get_by_test_id("prompt-outcome")
+        expect(self.shown.get_by_label(f"Prompt for {AGENT}")).to_be_visible()
+
+    def write(self, text: str) -> None:
+        self.field.fill(text)
+        expect(self.field).to_have_value(text)
 
     def test_held_then_delivered(self) -> None:
         self.mock.do("next", hold=2500)
-        self.field.fill("first\nsecond")
+        self.write("first\nsecond")
         self.field.press("Enter")
         expect(self.outcome).to_contain_text("Held")
         expect(self.field).to_have_value("first\nsecond")
@@ -136,7 +141,7 @@ class PromptTests(AgentCase):
 
     def test_a_refusal_keeps_the_text(self) -> None:
         self.mock.do("next", input=422)
-        self.field.fill("mine")
+        self.write("mine")
         self.field.press("Control+Enter")
         expect(self.outcome).to_contain_text("Not sent")
         expect(self.field).to_have_value("mine")
@@ -145,7 +150,7 @@ class PromptTests(AgentCase):
 
     def test_a_lost_answer_types_once(self) -> None:
         self.mock.do("next", input=-1)
-        self.field.fill("mine")
+        self.write("mine")
         self.field.press("Enter")
         expect(self.outcome).to_contain_text("once at most")
         self.field.press("Enter")

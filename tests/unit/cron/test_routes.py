@@ -111,9 +111,11 @@ class RouteTests(SynchronousTestCase):
 
     def test_fields_are_refused_by_name(self) -> None:
         long = "x" * 2001
+        gone = str(self.world.cases("ann") / "gone")
         for field, value in (
+            ("workingDir", gone),
             ("name", ""), ("name", "x" * 201), ("name", "a\nb"), ("name", None), ("name", 5),
-            ("agentType", "emacs"), ("agentType", None), ("workingDir", "/nowhere"),
+            ("agentType", "emacs"), ("agentType", None), ("workingDir", "nowhere"),
             ("launchCommand", "a\nb"), ("launchCommand", long), ("promptMode", "telepathy"),
             ("promptText", ""), ("promptText", " "), ("promptText", "a\nb"), ("promptText", None),
             ("promptText", "x" * 100_001), ("inputMode", "spoken"), ("scheduleType", "monthly"),
