@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import configparser
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from fnmatch import fnmatch
@@ -18,6 +19,10 @@ from tservice.core.config import Config, settings
 from tservice.core.configload import load
 
 ROOT = Path(__file__).resolve().parents[2]
+TOP = set(
+    """.ci .gitignore CHANGELOG.rst LICENSE MANIFEST.in Makefile README.rst bench docs etc man
+    newsfragments pyproject.toml setup.cfg setup.py tests tools tservice twisted web""".split()
+)
 NOT_OURS = {"__pycache__", "static"}
 
 DISTRIBUTIONS = {
@@ -86,6 +91,13 @@ class SetupTests(SynchronousTestCase):
     def test_the_plugin_folder_is_no_package(self) -> None:
         """An C{__init__.py} there would hide Twisted itself."""
         self.assertEqual([], list((ROOT / "twisted").rglob("__init__.py")))
+
+
+class TreeTests(SynchronousTestCase):
+    def test_nothing_strays_in_at_the_top(self) -> None:
+        command = ["git", "-C", str(ROOT), "ls-tree", "-z", "--name-only", "HEAD"]
+        names = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        self.assertEqual(TOP, set(names.rstrip("\0").split("\0")))
 
 
 def imported(tree: ast.Module) -> Iterator[str]:
