@@ -19,10 +19,11 @@ from tservice.core.config import Config, settings
 from tservice.core.configload import load
 
 ROOT = Path(__file__).resolve().parents[2]
-TOP = set(
-    """.ci .gitignore CHANGELOG.rst LICENSE MANIFEST.in Makefile README.rst bench docs etc man
-    newsfragments pyproject.toml setup.cfg setup.py tests tools tservice twisted web""".split()
-)
+TOP = {
+    *(".ci", ".gitignore", "CHANGELOG.rst", "LICENSE", "MANIFEST.in", "Makefile", "README.rst"),
+    *("bench", "docs", "etc", "man", "newsfragments", "pyproject.toml", "setup.cfg", "setup.py"),
+    *("tests", "tools", "tservice", "twisted", "web"),
+}
 NOT_OURS = {"__pycache__", "static"}
 
 DISTRIBUTIONS = {
