@@ -5,6 +5,7 @@ Nothing needs a network.  One daemon serves all; most tests start a session of t
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -264,6 +265,7 @@ class PromptTests(LayoutCase):
                 "form": self.a_form_is_filled_in_at_the_terminal,
                 "limit": self.a_limit_and_its_dialog,
                 "menus": self.menus_of_the_user,
+                "rewind": self.rewound,
                 "terminal": self.answered_in_the_terminal,
             }
         )
@@ -306,6 +308,21 @@ class PromptTests(LayoutCase):
         self.assertEqual([], session.items())
         session.call("POST", f"{session.path}/send-key", key="Escape")
         session.reason("composer on the screen")
+
+    def rewound(self) -> None:
+        """What one can go back to is shown by two Escapes, and left by a third."""
+        session = self.session(scenario=Scenario(trust=False))
+        session.prompt("SAY: before", wait="stop")
+        for _ in range(2):
+            session.call("POST", f"{session.path}/send-key", key="Escape")
+            time.sleep(0.1)
+        session.reason("notice dialog")
+        self.assertIn("Restore the code", session.screen())
+        self.assertEqual([], session.items())
+        session.call("POST", f"{session.path}/send-key", key="Escape")
+        session.reason("composer on the screen")
+        session.prompt("SAY: after", wait="stop")
+        self.assertEqual(["SAY: before", "SAY: after"], [turn.prompt for turn in session.turns()])
 
     def answered_in_the_terminal(self) -> None:
         session = self.session(scenario=Scenario(trust=False))

@@ -90,6 +90,9 @@ class TransportTests(SynchronousTestCase):
         self.assertIsNone(self.transport.hold_server(self.path))
 
     def test_a_hangup(self) -> None:
+        # Children of a test run under nohup would ignore it.
+        before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        self.addCleanup(signal.signal, signal.SIGHUP, before)
         with subprocess.Popen(["sleep", "60"]) as child:
             held = self.transport.hold(child.pid)
             assert held is not None
