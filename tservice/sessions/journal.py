@@ -18,6 +18,9 @@ from tservice.store.database import Database
 CLIENTS = 256
 """Clients of a session whose sequence is remembered; beyond, the least recently used is not."""
 
+SESSIONS = 256
+"""Sessions whose latest client is known without asking the database."""
+
 
 class Kind(StrEnum):
     """How an input is typed."""
@@ -56,9 +59,14 @@ class InputJournal:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        # By session the client that typed last and its number, as the database has them.
+        self._latest: dict[str, tuple[str, int]] = {}
 
     def last_seq(self, session_id: str, client_id: str) -> int | None:
         """The highest number accepted from that client."""
+        seq = self._latest_seq(session_id, client_id)
+        if seq is not None:
+            return seq
         row = self._database.query_one(
             "SELECT seq FROM input_marks WHERE session_id = ? AND client_id = ?",
             (session_id, client_id),
@@ -88,16 +96,37 @@ class InputJournal:
                 ),
             )
             self._set_mark(entry, entry.seq)
+        self._remember(entry)
 
     def finish(self, entry: Entry) -> None:
         """It was typed whole, or nobody will type the rest."""
-        self._database.execute("DELETE FROM input_journal WHERE id = ?", (entry.id,), durable=False)
+        self._strike(entry, durable=False)
 
     def give_back(self, entry: Entry) -> None:
         """It was not typed: forget it, so that the client may send its number again."""
+        self._latest.pop(entry.session_id, None)
         with self._database.transaction(durable=entry.kind is not Kind.RAW):
-            self._database.execute("DELETE FROM input_journal WHERE id = ?", (entry.id,))
+            self._strike(entry)
             self._set_mark(entry, entry.previous_seq)
+
+    def _strike(self, entry: Entry, *, durable: bool = True) -> None:
+        self._database.execute(
+            "DELETE FROM input_journal WHERE session_id = ? AND id = ?",
+            (entry.session_id, entry.id),
+            durable=durable,
+        )
+
+    def _latest_seq(self, session_id: str, client_id: str) -> int | None:
+        client, seq = self._latest.get(session_id, (None, None))
+        return seq if client == client_id else None
+
+    def _remember(self, entry: Entry) -> None:
+        if entry.client_id is None or entry.seq is None:
+            return
+        self._latest.pop(entry.session_id, None)
+        while len(self._latest) >= SESSIONS:
+            del self._latest[next(iter(self._latest))]
+        self._latest[entry.session_id] = (entry.client_id, entry.seq)
 
     def _set_mark(self, entry: Entry, seq: int | None) -> None:
         if entry.client_id is None:
@@ -106,6 +135,12 @@ class InputJournal:
         if seq is None:
             self._database.execute(
                 "DELETE FROM input_marks WHERE session_id = ? AND client_id = ?", key
+            )
+            return
+        if self._latest_seq(*key) is not None:
+            # The order of use, and its index, stay as they are.
+            self._database.execute(
+                "UPDATE input_marks SET seq = ? WHERE session_id = ? AND client_id = ?", (seq, *key)
             )
             return
         self._database.execute(
