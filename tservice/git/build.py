@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from attrs import frozen
+from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
 from tservice.core.osuser import OsUser, OsUsers, environment_of
@@ -39,9 +40,9 @@ class Git:
         """The routes, for the table."""
         return self.routes.operations()
 
-    def stop(self) -> None:
-        """End every git process that still runs."""
-        self.runner.stop()
+    def stop(self) -> Deferred[None]:
+        """End every git process that still runs; fires once they are gone."""
+        return self.runner.stop()
 
 
 def build_git(

@@ -1,25 +1,16 @@
-"""One git process in a session of its own, with bounds on its time and output."""
+"""One git process, with bounds on its time and output."""
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Callable
-from contextlib import suppress
 
 from attrs import frozen
 from twisted.internet.defer import Deferred
-from twisted.internet.error import ProcessExitedAlready, ProcessTerminated
-from twisted.internet.interfaces import IDelayedCall, IProcessTransport, IReactorTime
-from twisted.internet.protocol import ProcessProtocol
-from twisted.python.failure import Failure
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
-GRACE = 1.0
-"""Seconds that pipes may stay open behind the end of their process."""
 STDERR_LIMIT = 4096
 """Bytes of stderr kept: the first ones."""
 
-KillGroup = Callable[[int, int], None]
 Sink = Callable[[bytes], bool]
 """Takes output as it comes; false when there was enough of it."""
 
@@ -28,48 +19,55 @@ Sink = Callable[[bytes], bool]
 class Ending:
     """How a process ended.
 
-    @ivar status: the exit status; C{None} after a signal.
+    @ivar status: the exit status; less than 0 for a signal; C{None}: it was not started, or
+        nobody knows.
+    @ivar reason: why C{status} is C{None}.
     @ivar timed_out: it was ended because its time was up.
     @ivar enough: it was ended because its sink wanted no more.
     @ivar fault: the sink could not make sense of the output.
     """
 
     status: int | None
+    reason: str = ""
     timed_out: bool = False
     enough: bool = False
     fault: Exception | None = None
     stderr: bytes = b""
 
 
-class GitProcess(ProcessProtocol):
+class GitProcess:
     """One run; whoever started it waits for C{ended}.
 
-    There is nothing that git could lose, since it only reads: ending it is a C{KILL} for its
-    whole group.
+    There is nothing that git could lose, since it only reads: it is ended by SIGKILL.
     """
 
-    transport: IProcessTransport
-
-    def __init__(
-        self, clock: IReactorTime, timeout: float, sink: Sink, kill_group: KillGroup = os.killpg
-    ) -> None:
+    def __init__(self, clock: IReactorTime, timeout: float, sink: Sink) -> None:
         self.ended: Deferred[Ending] = Deferred()
         self._clock = clock
         self._timeout = timeout
         self._sink = sink
-        self._kill_group = kill_group
-        self._group: int | None = None
+        self._end: Callable[[], None] | None = None
         self._stderr = b""
         self._timed_out = self._enough = False
         self._fault: Exception | None = None
-        self._timers: list[IDelayedCall] = []
+        self._timer: IDelayedCall | None = None
 
-    def connectionMade(self) -> None:
-        self._group = self.transport.pid
-        self.transport.closeStdin()
-        self._timers.append(self._clock.callLater(self._timeout, self._expire))
+    def begun(self, end: Callable[[], None]) -> None:
+        """It is being started; its time runs from now on.
 
-    def outReceived(self, data: bytes) -> None:
+        @param end: ends it and everything that it started.
+        """
+        self._end = end
+        self._timer = self._clock.callLater(self._timeout, self._expire)
+
+    def kill(self) -> None:
+        """End it; harmless when it is over."""
+        if self._end is not None:
+            self._end()
+
+    # -- IRun
+
+    def printed(self, data: bytes) -> None:
         if self._enough:
             return
         try:
@@ -79,20 +77,24 @@ class GitProcess(ProcessProtocol):
         if self._enough:
             self.kill()
 
-    def errReceived(self, data: bytes) -> None:
+    def complained(self, data: bytes) -> None:
         self._stderr = (self._stderr + data)[:STDERR_LIMIT]
 
-    def processExited(self, reason: Failure) -> None:
-        # Whatever it left behind ends with it, and may not hold the pipes open for ever.
-        self.kill()
-        self._timers.append(self._clock.callLater(GRACE, self.transport.loseConnection))
+    def over(self, status: int) -> None:
+        self._finish(status)
 
-    def processEnded(self, reason: Failure) -> None:
-        for timer in self._timers:
-            if timer.active():
-                timer.cancel()
+    def failed(self, reason: str) -> None:
+        self._finish(None, reason)
+
+    # -- inside
+
+    def _finish(self, status: int | None, reason: str = "") -> None:
+        self._end = None
+        if self._timer is not None and self._timer.active():
+            self._timer.cancel()
         ending = Ending(
-            status=_status(reason),
+            status=status,
+            reason=reason,
             timed_out=self._timed_out,
             enough=self._enough,
             fault=self._fault,
@@ -100,24 +102,6 @@ class GitProcess(ProcessProtocol):
         )
         self.ended.callback(ending)
 
-    def kill(self) -> None:
-        """End the whole group; harmless when it is over."""
-        if self._group is None:
-            return
-        try:
-            self._kill_group(self._group, signal.SIGKILL)
-        except ProcessLookupError:
-            # It may not have made its group yet.
-            with suppress(ProcessExitedAlready):
-                self.transport.signalProcess("KILL")
-
     def _expire(self) -> None:
         self._timed_out = True
         self.kill()
-
-
-def _status(reason: Failure) -> int | None:
-    if isinstance(reason.value, ProcessTerminated):
-        status: int | None = reason.value.exitCode
-        return status
-    return 0

@@ -5,28 +5,25 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 
 from attrs import frozen
+from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
-from tservice.core.keyring import fresh_keyring
 from tservice.core.redact import Redactor
 from tservice.git.command import Ending, GitProcess, Sink
 from tservice.git.errortext import error_text
+from tservice.git.forks import Forks
 from tservice.git.locate import group_of, owners
 from tservice.git.model import Repository
 from tservice.git.safety import absolute_folders, arguments, environment
-from tservice.git.turns import Turns
 from tservice.git.usersettings import UserSettings
 
 OUTPUT_LIMIT = 256 * 1024 * 1024
 """Bytes that one command may print before it is ended."""
 
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
-_NEW_SESSION = "import os, sys; os.setsid(); os.execv(sys.argv[1], sys.argv[1:])"
 
 
 class GitError(Exception):
@@ -100,10 +97,9 @@ class GitRunner:
         redactor: Redactor,
     ) -> None:
         self._clock = clock
-        self._processes = processes
+        self._forks = Forks(clock, processes)
         self._path = absolute_folders(environ.get("PATH", _DEFAULT_PATH))
         self._redactor = redactor
-        self._turns = Turns(clock)
         self._running: set[GitProcess] = set()
 
     @property
@@ -126,7 +122,6 @@ class GitRunner:
         @return: how it ended: well, or because the sink had enough.
         @raise GitError: it is missing, was too slow, failed, or printed what nobody can read.
         """
-        await self._turns.next()
         git = GitProcess(self._clock, timeout, sink)
         self._start(git, repository, words, actor, overrides)
         self._running.add(git)
@@ -164,10 +159,9 @@ class GitRunner:
             raise GitError(f"git printed more than {limit} bytes")
         return pieces.data()
 
-    def stop(self) -> None:
-        """End what still runs."""
-        for git in tuple(self._running):
-            git.kill()
+    def stop(self) -> Deferred[None]:
+        """End what still runs; fires once nothing does."""
+        return self._forks.stop()
 
     def _start(
         self,
@@ -177,37 +171,24 @@ class GitRunner:
         actor: Actor,
         overrides: Mapping[str, str],
     ) -> None:
-        argv = [*self._prefix(), *arguments(repository, words)]
-        apart = nullcontext if actor.uid is None else fresh_keyring
+        program = shutil.which("git", path=self._path)
+        if program is None:
+            raise GitMissing("git is not installed")
+        argv = [os.fsencode(program), *arguments(repository, words)]
+        env = environment(self._path, overrides)
         try:
-            with apart():
-                self._processes.spawnProcess(
-                    git,
-                    argv[0],
-                    argv,
-                    env=environment(self._path, overrides),
-                    uid=actor.uid,
-                    gid=actor.gid,
-                )
+            number = self._forks.start(git, argv, env, actor.uid, actor.gid)
         except OSError as error:
             raise GitError(f"git could not be started: {error.strerror}") from None
-
-    def _prefix(self) -> list[bytes]:
-        """Git, started so that it leads a session: its whole group can be ended."""
-        git = shutil.which("git", path=self._path)
-        if git is None:
-            raise GitMissing("git is not installed")
-        setsid = shutil.which("setsid", path=self._path)
-        if setsid is not None:
-            return [os.fsencode(setsid), os.fsencode(git)]
-        python = os.fsencode(sys.executable)
-        return [python, b"-I", b"-S", b"-c", _NEW_SESSION.encode(), os.fsencode(git)]
+        git.begun(lambda: self._forks.kill(number))
 
     def _check(self, ending: Ending, timeout: float) -> None:
         if ending.timed_out:
             raise GitError(f"git timed out after {timeout:g} s")
         if ending.fault is not None:
             raise GitError(f"git's output could not be read: {ending.fault}")
+        if ending.status is None:
+            raise GitError(f"git could not be started: {ending.reason}")
         if ending.enough or ending.status == 0:
             return
         raise GitError(error_text(self._redactor, ending.stderr))

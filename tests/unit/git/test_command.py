@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Mapping
+import json
 from pathlib import Path
 from typing import Any, cast
 
-from twisted.internet.defer import CancelledError, Deferred
-from twisted.internet.error import ProcessDone, ProcessExitedAlready, ProcessTerminated
+from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess
 from twisted.internet.task import Clock
-from twisted.python.failure import Failure
+from twisted.internet.testing import StringTransport
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
 from tservice.core.redact import Redactor
-from tservice.git.command import GRACE, Ending, GitProcess
+from tservice.git.command import Ending, GitProcess
+from tservice.git.forks import LOST, REST
+from tservice.git.forkserver import (
+    ENDED,
+    ERRORS,
+    FAILED,
+    HEAD,
+    KILL,
+    OUTPUT,
+    START,
+    STATUS,
+    Frames,
+)
 from tservice.git.model import Repository
 from tservice.git.porcelain import BadOutput
 from tservice.git.runner import Actor, GitError, GitMissing, GitRunner, Pieces
@@ -25,47 +35,15 @@ REPOSITORY = Repository(root=b"/r", control=b"/r/.git", common=b"/r/.git")
 MYSELF = Actor()
 
 
-class FakeTransport:
-    """A process that a test ends by hand; exit and end come in the order of real Twisted."""
-
-    def __init__(self, protocol: GitProcess) -> None:
-        self.pid: int | None = 4242
-        self.protocol = protocol
-        self.did: list[str] = []
-        protocol.transport = cast(Any, self)
-        protocol.connectionMade()
-
-    def closeStdin(self) -> None:
-        self.did.append("closeStdin")
-
-    def loseConnection(self) -> None:
-        self.did.append("loseConnection")
-
-    def signalProcess(self, name: str) -> None:
-        if self.pid is None:
-            raise ProcessExitedAlready
-        self.did.append(name)
-
-    def exit(self, status: int | None = 0, number: int | None = None) -> None:
-        self.pid = None
-        self.reason = Failure(ProcessDone(0) if status == 0 else ProcessTerminated(status, number))
-        self.protocol.processExited(self.reason)
-
-    def end(self, status: int | None = 0, number: int | None = None) -> None:
-        self.exit(status, number)
-        self.protocol.processEnded(self.reason)
-
-
 class GitProcessTests(SynchronousTestCase):
-    """Time, output, and the whole group."""
+    """Time and output."""
 
     def setUp(self) -> None:
         self.clock = Clock()
-        self.killed: list[tuple[int, int]] = []
+        self.killed = 0
         self.heard: list[bytes] = []
-        self.group = True
-        self.git = GitProcess(self.clock, 30, self.take, self.kill_group)
-        self.transport = FakeTransport(self.git)
+        self.git = GitProcess(self.clock, 30, self.take)
+        self.git.begun(self.kill)
 
     def take(self, data: bytes) -> bool:
         if data == b"nonsense":
@@ -73,72 +51,87 @@ class GitProcessTests(SynchronousTestCase):
         self.heard.append(data)
         return data != b"enough"
 
-    def kill_group(self, group: int, number: int) -> None:
-        if not self.group:
-            raise ProcessLookupError
-        self.killed.append((group, number))
+    def kill(self) -> None:
+        self.killed += 1
 
     def ending(self) -> Ending:
         self.assertEqual([], self.clock.getDelayedCalls())
         return self.successResultOf(self.git.ended)
 
     def test_well(self) -> None:
-        self.git.outReceived(b"a")
-        self.git.errReceived(b"warning")
-        self.transport.end()
+        self.git.printed(b"a")
+        self.git.complained(b"warning")
+        self.git.over(0)
         self.assertEqual([b"a"], self.heard)
         self.assertEqual(Ending(status=0, stderr=b"warning"), self.ending())
-        self.assertEqual(["closeStdin"], self.transport.did)
+        self.git.kill()
+        self.assertEqual(0, self.killed)
 
     def test_too_slow(self) -> None:
         self.clock.advance(30)
-        self.assertEqual([(4242, signal.SIGKILL)], self.killed)
-        self.transport.end(None, signal.SIGKILL)
+        self.assertEqual(1, self.killed)
+        self.git.over(-9)
         ending = self.ending()
-        self.assertEqual((None, True), (ending.status, ending.timed_out))
-
-    def test_not_yet_a_group(self) -> None:
-        self.group = False
-        self.clock.advance(30)
-        self.assertIn("KILL", self.transport.did)
-        self.transport.end(None, signal.SIGKILL)
-        self.assertTrue(self.ending().timed_out)
+        self.assertEqual((-9, True), (ending.status, ending.timed_out))
 
     def test_enough(self) -> None:
-        self.git.outReceived(b"enough")
-        self.git.outReceived(b"more")
-        self.assertEqual(([b"enough"], 1), (self.heard, len(self.killed)))
-        self.transport.end(None, signal.SIGKILL)
+        self.git.printed(b"enough")
+        self.git.printed(b"more")
+        self.assertEqual(([b"enough"], 1), (self.heard, self.killed))
+        self.git.over(-9)
         self.assertTrue(self.ending().enough)
 
     def test_nonsense(self) -> None:
-        self.git.outReceived(b"nonsense")
-        self.transport.end(None, signal.SIGKILL)
+        self.git.printed(b"nonsense")
+        self.git.over(-9)
         self.assertIsInstance(self.ending().fault, BadOutput)
 
     def test_stderr_is_bounded(self) -> None:
         for _ in range(10):
-            self.git.errReceived(b"x" * 1000)
-        self.transport.end(1)
+            self.git.complained(b"x" * 1000)
+        self.git.over(1)
         ending = self.ending()
         self.assertEqual((1, 4096), (ending.status, len(ending.stderr)))
 
-    def test_pipes_held_open(self) -> None:
-        """What git left behind goes with it, and what escaped holds nothing up."""
-        self.transport.exit()
-        self.assertEqual([(4242, signal.SIGKILL)], self.killed)
-        self.clock.advance(GRACE)
-        self.assertIn("loseConnection", self.transport.did)
-        self.git.processEnded(self.transport.reason)
-        self.assertEqual(0, self.ending().status)
+    def test_not_started(self) -> None:
+        self.git.failed("no")
+        self.assertEqual(Ending(status=None, reason="no"), self.ending())
+
+
+class FakeServer(StringTransport):
+    """A fork server that a test plays."""
+
+    def __init__(self, protocol: Any) -> None:
+        super().__init__()
+        self.protocol = protocol
+        self.open = True
+        protocol.makeConnection(self)
+
+    def closeStdin(self) -> None:
+        self.open = False
+
+    def asked(self) -> list[tuple[int, int, bytes]]:
+        """Every request since the last look."""
+        found = list(Frames().feed(self.value()))
+        self.clear()
+        return found
+
+    def say(self, number: int, kind: int, payload: bytes) -> None:
+        self.protocol.outReceived(HEAD.pack(number, kind, len(payload)) + payload)
+
+    def end(self, number: int, status: int) -> None:
+        self.say(number, ENDED, STATUS.pack(status))
+
+    def die(self) -> None:
+        self.protocol.processEnded(None)
 
 
 @implementer(IReactorProcess)
 class FakeProcesses:
-    """Keeps what was asked for."""
+    """Keeps the servers that were started."""
 
     def __init__(self) -> None:
-        self.spawned: list[tuple[FakeTransport, list[bytes], Mapping[bytes, bytes], Any]] = []
+        self.servers: list[FakeServer] = []
         self.error: OSError | None = None
 
     def spawnProcess(
@@ -155,9 +148,8 @@ class FakeProcesses:
     ) -> Any:
         if self.error is not None:
             raise self.error
-        transport = FakeTransport(processProtocol)
-        self.spawned.append((transport, list(args), env, (path, uid, gid)))
-        return transport
+        self.servers.append(FakeServer(processProtocol))
+        return self.servers[-1]
 
 
 class GitRunnerTests(SynchronousTestCase):
@@ -168,20 +160,21 @@ class GitRunnerTests(SynchronousTestCase):
         self.processes = FakeProcesses()
         self.bin = Path(self.mktemp()).resolve()
         self.bin.mkdir()
-        self.program("git")
+        (self.bin / "git").write_text("")
+        (self.bin / "git").chmod(0o755)
         self.runner = self.make(str(self.bin))
 
     def make(self, path: str) -> GitRunner:
         return GitRunner(
             clock=self.clock,
-            processes=self.processes,
+            processes=cast(IReactorProcess, self.processes),
             environ={"PATH": path, "SECRET": "x", "GIT_DIR": "/elsewhere"},
             redactor=Redactor(),
         )
 
-    def program(self, name: str) -> None:
-        (self.bin / name).write_text("")
-        (self.bin / name).chmod(0o755)
+    @property
+    def server(self) -> FakeServer:
+        return self.processes.servers[-1]
 
     def read(self, actor: Actor = MYSELF) -> Deferred[bytes]:
         return Deferred.fromCoroutine(
@@ -195,45 +188,36 @@ class GitRunnerTests(SynchronousTestCase):
 
     def test_output(self) -> None:
         asked = self.read(Actor(uid=5, gid=6))
-        transport, argv, env, where = self.processes.spawned[0]
-        self.assertEqual((None, 5, 6), where)
-        self.assertIn(b"status", argv)
-        self.assertNotIn(b"SECRET", env)
-        self.assertNotIn(b"GIT_DIR", env)
-        self.assertEqual(b"c", env[b"GIT_CONFIG_VALUE_0"])
-        transport.protocol.outReceived(b"out")
-        transport.end()
+        self.assertEqual(1, self.runner.running)
+        ((number, kind, payload),) = self.server.asked()
+        order = json.loads(payload)
+        self.assertEqual((START, 5, 6), (kind, order["uid"], order["gid"]))
+        self.assertEqual(str(self.bin / "git"), order["argv"][0])
+        self.assertIn("status", order["argv"])
+        self.assertNotIn("SECRET", order["env"])
+        self.assertNotIn("GIT_DIR", order["env"])
+        self.assertEqual("c", order["env"]["GIT_CONFIG_VALUE_0"])
+        self.server.say(number, OUTPUT, b"out")
+        self.server.end(number, 0)
         self.assertEqual(b"out", self.successResultOf(asked))
+        self.assertEqual(0, self.runner.running)
 
-    def test_a_session_of_its_own(self) -> None:
-        """By C{setsid} where there is one, else by Python."""
+    def test_one_server_for_all_that_come_in_time(self) -> None:
+        asked = [self.read() for _ in range(3)]
+        numbers = [number for number, _, _ in self.server.asked()]
+        for number in numbers:
+            self.server.end(number, 0)
+        self.assertEqual([b""] * 3, [self.successResultOf(each) for each in asked])
+        self.clock.advance(REST - 1)
         self.read()
-        self.clock.advance(0)
-        self.program("setsid")
+        self.clock.advance(2)
+        self.server.end(max(numbers) + 1, 0)
+        self.assertEqual((1, True), (len(self.processes.servers), self.server.open))
+        self.clock.advance(REST)
+        self.assertFalse(self.server.open)
+        self.server.die()
         self.read()
-        first, second = (argv for _, argv, _, _ in self.processes.spawned)
-        self.assertIn(b"setsid()", b" ".join(first))
-        self.assertTrue(second[0].endswith(b"/setsid"))
-        self.assertTrue(second[1].endswith(b"/git"))
-
-    def test_one_start_a_turn_of_the_reactor(self) -> None:
-        """A start holds the reactor up until the child is there; others have turns in between."""
-        asked = [self.read() for _ in range(4)]
-        self.assertEqual(1, len(self.processes.spawned))
-        asked[1].cancel()
-        self.failureResultOf(asked[1], CancelledError)
-        for number in (2, 3, 3):
-            self.turn()
-            self.assertEqual(number, len(self.processes.spawned))
-        self.assertEqual(3, self.runner.running)
-
-    def turn(self) -> None:
-        """What is due now; as with a real reactor, what that puts off is for the next turn."""
-        for call in tuple(self.clock.calls):
-            if call.getTime() <= self.clock.seconds():
-                self.clock.calls.remove(call)
-                call.called = 1
-                call.func(*call.args, **call.kw)
+        self.assertEqual(2, len(self.processes.servers))
 
     def test_missing(self) -> None:
         self.runner = self.make("/absent:.")
@@ -241,34 +225,50 @@ class GitRunnerTests(SynchronousTestCase):
 
     def test_not_started(self) -> None:
         self.processes.error = OSError(7, "Argument list too long")
-        self.assertEqual(
-            "git could not be started: Argument list too long", self.error(self.read())
-        )
+        why = "git could not be started: Argument list too long"
+        self.assertEqual(why, self.error(self.read()))
+        self.processes.error = None
+        asked = self.read()
+        self.server.say(self.server.asked()[0][0], FAILED, b"Argument list too long")
+        self.assertEqual(why, self.error(asked))
+
+    def test_the_server_is_lost(self) -> None:
+        """The next read has another one."""
+        asked = self.read()
+        self.server.die()
+        self.assertEqual(f"git could not be started: {LOST}", self.error(asked))
+        self.read()
+        self.assertEqual(2, len(self.processes.servers))
 
     def test_bad_ends(self) -> None:
         asked = self.read()
-        transport = self.processes.spawned[-1][0]
-        transport.protocol.errReceived(b"fatal: https://a:b@h/ is bad\nmore")
-        transport.end(128)
+        ((number, _, _),) = self.server.asked()
+        self.server.say(number, ERRORS, b"fatal: https://a:b@h/ is bad\nmore")
+        self.server.end(number, 128)
         self.assertEqual("fatal: https://[redacted]@h/ is bad", self.error(asked))
-        self.clock.advance(0)
         asked = self.read()
+        ((number, _, _),) = self.server.asked()
         self.clock.advance(5)
-        self.processes.spawned[-1][0].end(None, 9)
+        self.assertEqual([(number, KILL, b"")], self.server.asked())
+        self.server.end(number, -9)
         self.assertEqual("git timed out after 5 s", self.error(asked))
         asked = self.read()
-        self.processes.spawned[-1][0].protocol.outReceived(b"x" * 11)
-        self.processes.spawned[-1][0].end(None, 9)
+        ((number, _, _),) = self.server.asked()
+        self.server.say(number, OUTPUT, b"x" * 11)
+        self.assertEqual([(number, KILL, b"")], self.server.asked())
+        self.server.end(number, -9)
         self.assertEqual("git printed more than 10 bytes", self.error(asked))
 
     def test_stop(self) -> None:
+        """It is over when the server is gone, and everything with it."""
         asked = self.read()
-        transport = self.processes.spawned[0][0]
-        transport.protocol._kill_group = lambda group, number: transport.did.append("group")
-        self.runner.stop()
-        self.assertIn("group", transport.did)
-        transport.end(None, 9)
+        stopped = self.runner.stop()
+        self.assertFalse(self.server.open)
+        self.assertNoResult(stopped)
+        self.server.die()
+        self.successResultOf(stopped)
         self.error(asked)
+        self.successResultOf(self.runner.stop())
 
     def test_pieces(self) -> None:
         pieces = Pieces(3)

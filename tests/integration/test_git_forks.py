@@ -1,0 +1,204 @@
+"""The fork server with real processes: what is told of them, and that none is left behind."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from unittest import SkipTest
+
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.internet import reactor
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
+from twisted.internet.task import deferLater
+from twisted.trial.unittest import SynchronousTestCase, TestCase
+
+from tests.integration.harness import PATIENCE, ROOT
+from tservice.git.forks import LOST, Forks
+from tservice.git.forkserver import GRACE, HEAD, Frames
+
+ENV = {b"PATH": os.fsencode(os.environ["PATH"]), b"ODD": b"\xff \n"}
+FRAMES = st.lists(st.tuples(st.integers(0, 2**32 - 1), st.integers(0, 255), st.binary(max_size=40)))
+
+
+class Heard:
+    """Everything that was told of a run."""
+
+    def __init__(self) -> None:
+        self.out = self.err = b""
+        self.ended: Deferred[int | str] = Deferred()
+        self.begun: Deferred[bytes] = Deferred()
+
+    def printed(self, data: bytes) -> None:
+        self.out += data
+        if not self.begun.called:
+            self.begun.callback(data)
+
+    def complained(self, data: bytes) -> None:
+        self.err += data
+
+    def over(self, status: int) -> None:
+        self.ended.callback(status)
+
+    def failed(self, reason: str) -> None:
+        self.ended.callback(reason)
+
+
+def lives(pid: int) -> bool:
+    """Whether a process is there and no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+class ForksTests(TestCase):
+    def setUp(self) -> None:
+        self.forks = Forks(reactor, reactor)
+        self.addCleanup(self.forks.stop)
+
+    def shell(self, script: str) -> tuple[Heard, int]:
+        heard = Heard()
+        argv = [b"/bin/sh", b"-c", script.encode()]
+        return heard, self.forks.start(heard, argv, ENV)
+
+    async def gone(self, pid: int) -> None:
+        until = time.monotonic() + PATIENCE
+        while lives(pid):
+            self.assertLess(time.monotonic(), until, f"{pid} is still there")
+            await deferLater(IReactorTime(reactor), 0.02)
+
+    async def test_what_is_told(self) -> None:
+        many = [self.shell(f"echo ${{ODD}}{n}; echo bad >&2; exit {n}")[0] for n in range(20)]
+        for number, heard in enumerate(many):
+            self.assertEqual(number, await heard.ended)
+            self.assertEqual((b"\xff %d\n" % number, b"bad\n"), (heard.out, heard.err))
+        heard, _ = self.shell("kill -TERM $$")
+        self.assertEqual(-signal.SIGTERM, await heard.ended)
+
+    async def test_much_output(self) -> None:
+        heard, _ = self.shell("head -c 20000000 /dev/zero")
+        self.assertEqual(0, await heard.ended)
+        self.assertEqual(20_000_000, len(heard.out))
+
+    async def test_it_leads_a_session_without_a_terminal(self) -> None:
+        heard, _ = self.shell("echo $$; ps -o sid= -p $$; ps -o tty= -p $$; cat")
+        self.assertEqual(0, await heard.ended)
+        pid, session, terminal = heard.out.split()
+        self.assertEqual((pid, b"?"), (session, terminal))
+
+    async def test_not_started(self) -> None:
+        heard = Heard()
+        self.forks.start(heard, [b"/absent/git"], ENV)
+        self.assertEqual("No such file or directory", await heard.ended)
+        heard = Heard()
+        self.forks.start(heard, [b"/bin/sh", b"a\0b"], ENV)
+        self.assertEqual("embedded null byte", await heard.ended)
+        heard, _ = self.shell("exit 3")
+        self.assertEqual(3, await heard.ended)
+
+    async def test_the_whole_group_is_ended(self) -> None:
+        heard, number = self.shell("sleep 60 & echo $!; wait")
+        child = int(await heard.begun)
+        self.forks.kill(number)
+        self.assertEqual(-signal.SIGKILL, await heard.ended)
+        await self.gone(child)
+        self.forks.kill(number)
+
+    async def test_what_it_leaves_behind_ends_with_it(self) -> None:
+        heard, _ = self.shell("sleep 60 & echo $!")
+        self.assertEqual(0, await heard.ended)
+        await self.gone(int(heard.out))
+
+    async def test_what_escapes_holds_nothing_up(self) -> None:
+        heard, _ = self.shell("setsid sleep 60 & echo $!; sleep 0.3")
+        began = time.monotonic()
+        self.assertEqual(0, await heard.ended)
+        self.assertLess(time.monotonic() - began, GRACE + 10)
+        # This test's own process: its number is of this run and still taken.
+        os.kill(int(heard.out), signal.SIGKILL)
+
+    async def test_a_stop_ends_everything(self) -> None:
+        heard, _ = self.shell("sleep 60 & echo $!; wait")
+        child = int(await heard.begun)
+        await self.forks.stop()
+        self.assertEqual(LOST, await heard.ended)
+        await self.gone(child)
+
+    async def test_a_lost_server(self) -> None:
+        """What it had started is told of, and the next start has another server."""
+        heard, _ = self.shell("echo $PPID; exec sleep 60")
+        os.kill(int(await heard.begun), signal.SIGKILL)
+        self.assertEqual(LOST, await heard.ended)
+        heard, _ = self.shell("echo again")
+        self.assertEqual(0, await heard.ended)
+
+    async def test_as_another_user(self) -> None:
+        """With that user's rights alone: no group and no key of root's."""
+        if os.geteuid() != 0:
+            raise SkipTest("only root can start something as another user")
+        nobody = pwd.getpwnam("nobody")
+        heard = Heard()
+        argv = [b"/bin/sh", b"-c", b"id -u; id -G; cat /proc/keys"]
+        self.forks.start(heard, argv, ENV, nobody.pw_uid, nobody.pw_gid)
+        self.assertEqual(0, await heard.ended)
+        uid, groups, *keys = heard.out.decode().splitlines()
+        self.assertEqual((str(nobody.pw_uid), str(nobody.pw_gid)), (uid, groups))
+        self.assertEqual([], [key for key in keys if "_uid.0" in key or "_uid_ses.0" in key])
+
+
+PARENT = """
+import os, sys
+from twisted.internet import reactor
+from tservice.git.forks import Forks
+class Run:
+    def printed(self, data):
+        print(data.decode().strip(), flush=True)
+    def complained(self, data): pass
+    def over(self, status): pass
+    def failed(self, reason): pass
+script = b"sleep 60 & echo $!; wait"
+reactor.callWhenRunning(lambda: Forks(reactor, reactor).start(
+    Run(), [b"/bin/sh", b"-c", script], {b"PATH": os.fsencode(os.environ["PATH"])}))
+reactor.run()
+"""
+
+
+class OrphanTests(SynchronousTestCase):
+    def test_nothing_outlives_the_service(self) -> None:
+        """However it ends."""
+        parent = subprocess.Popen(
+            [sys.executable, "-c", PARENT],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        self.addCleanup(parent.wait)
+        self.addCleanup(parent.kill)
+        assert parent.stdout is not None
+        self.addCleanup(parent.stdout.close)
+        child = int(parent.stdout.readline())
+        self.assertTrue(lives(child))
+        parent.kill()
+        until = time.monotonic() + PATIENCE
+        while lives(child) and time.monotonic() < until:
+            time.sleep(0.02)
+        self.assertFalse(lives(child))
+
+
+class FramesTests(SynchronousTestCase):
+    @given(FRAMES, st.data())
+    def test_any_split(self, frames: list[tuple[int, int, bytes]], data: st.DataObject) -> None:
+        stream = b"".join(HEAD.pack(n, kind, len(rest)) + rest for n, kind, rest in frames)
+        parser, found, at = Frames(), list[tuple[int, int, bytes]](), 0
+        while at < len(stream):
+            size = data.draw(st.integers(1, len(stream) - at))
+            found += parser.feed(stream[at : at + size])
+            at += size
+        self.assertEqual(frames, found)

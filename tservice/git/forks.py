@@ -1,0 +1,169 @@
+"""The service's end of the fork server: starts git without holding the reactor up."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Protocol
+
+from twisted.internet.defer import Deferred, succeed
+from twisted.internet.interfaces import (
+    IDelayedCall,
+    IProcessTransport,
+    IReactorProcess,
+    IReactorTime,
+)
+from twisted.internet.protocol import ProcessProtocol
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+
+from tservice.git import forkserver
+from tservice.git.forkserver import ENDED, ERRORS, FAILED, HEAD, KILL, OUTPUT, START, STATUS, Frames
+
+REST = 60.0
+"""Seconds without work after which a fork server is let go."""
+
+LOST = "what started it has ended"
+
+
+class IRun(Protocol):
+    """What is told of one process."""
+
+    def printed(self, data: bytes) -> None:
+        """Bytes of its stdout."""
+
+    def complained(self, data: bytes) -> None:
+        """Bytes of its stderr."""
+
+    def over(self, status: int) -> None:
+        """It ended; less than 0: by that signal.  Told last."""
+
+    def failed(self, reason: str) -> None:
+        """It was not started, or nobody knows what became of it.  Told last."""
+
+
+class Forks:
+    """Starts processes through a fork server, which is there while it has work.
+
+    Every process ends with its server, and every server with the service, however that ends.
+    """
+
+    def __init__(self, clock: IReactorTime, processes: IReactorProcess) -> None:
+        self._clock = clock
+        self._processes = processes
+        self._server: _Server | None = None
+        self._last = 0
+        self._resting: IDelayedCall | None = None
+
+    def start(
+        self,
+        run: IRun,
+        argv: list[bytes],
+        env: dict[bytes, bytes],
+        uid: int | None = None,
+        gid: int | None = None,
+    ) -> int:
+        """Start C{argv} as the leader of a session; C{run} is told the rest.
+
+        @param uid: as whom, without further groups; C{None}: as this process.
+        @return: its number, for L{kill}.
+        @raise OSError: there is no starting a fork server.
+        """
+        self._rest_no_longer()
+        if self._server is None:
+            self._server = self._open()
+        self._last = (self._last + 1) % 2**32
+        self._server.start(self._last, run, forkserver.order(argv, env, uid, gid))
+        return self._last
+
+    def kill(self, number: int) -> None:
+        """End a process and its group by SIGKILL; nothing where it is over."""
+        if self._server is not None:
+            self._server.kill(number)
+
+    def stop(self) -> Deferred[None]:
+        """End everything; fires once the fork server is gone."""
+        self._rest_no_longer()
+        server, self._server = self._server, None
+        return succeed(None) if server is None else server.leave()
+
+    def _open(self) -> _Server:
+        server = _Server(self._idle, self._gone)
+        argv = [sys.executable, "-I", "-S", forkserver.__file__]
+        self._processes.spawnProcess(server, argv[0], argv, env={})
+        return server
+
+    def _idle(self) -> None:
+        if self._server is not None:
+            self._resting = self._clock.callLater(REST, self.stop)
+
+    def _gone(self, server: _Server) -> None:
+        if self._server is server:
+            self._server = None
+            self._rest_no_longer()
+
+    def _rest_no_longer(self) -> None:
+        if self._resting is not None and self._resting.active():
+            self._resting.cancel()
+        self._resting = None
+
+
+class _Server(ProcessProtocol):
+    """One fork server."""
+
+    _log = Logger()
+    transport: IProcessTransport
+
+    def __init__(self, idle: Callable[[], None], gone: Callable[[_Server], None]) -> None:
+        self._idle = idle
+        self._gone = gone
+        self._frames = Frames()
+        self._runs: dict[int, IRun] = {}
+        self._left: Deferred[None] = Deferred()
+
+    def start(self, number: int, run: IRun, order: bytes) -> None:
+        self._runs[number] = run
+        self._ask(number, START, order)
+
+    def kill(self, number: int) -> None:
+        if number in self._runs:
+            self._ask(number, KILL)
+
+    def leave(self) -> Deferred[None]:
+        self.transport.closeStdin()
+        return self._left
+
+    def outReceived(self, data: bytes) -> None:
+        for number, kind, payload in self._frames.feed(data):
+            self._heard(number, kind, payload)
+
+    def errReceived(self, data: bytes) -> None:
+        self._log.error("the fork server: {text}", text=data.decode("utf-8", "replace"))
+
+    def processEnded(self, reason: Failure) -> None:
+        self._gone(self)
+        runs, self._runs = self._runs, {}
+        for run in runs.values():
+            run.failed(LOST)
+        self._left.callback(None)
+
+    def _ask(self, number: int, kind: int, payload: bytes = b"") -> None:
+        self.transport.write(HEAD.pack(number, kind, len(payload)) + payload)
+
+    def _heard(self, number: int, kind: int, payload: bytes) -> None:
+        run = self._runs[number]
+        if kind == OUTPUT:
+            run.printed(payload)
+        elif kind == ERRORS:
+            run.complained(payload)
+        elif kind == ENDED:
+            self._finished(number)
+            run.over(STATUS.unpack(payload)[0])
+        elif kind == FAILED:
+            self._finished(number)
+            run.failed(payload.decode())
+
+    def _finished(self, number: int) -> None:
+        del self._runs[number]
+        if not self._runs:
+            self._idle()

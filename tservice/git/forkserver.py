@@ -1,0 +1,251 @@
+"""Starts git for the service and tells it what becomes of it.
+
+To start a process holds the parent up until the child runs, which is milliseconds on a busy
+machine.  Here that holds up nobody's terminal.
+
+It runs by file name in a bare interpreter (C{python -I -S}), with the standard library only, and
+leads a session of its own.  Requests come in by standard input, answers leave by standard output,
+both as frames: L{HEAD}, then a payload.  When its input ends, with the service or by its wish,
+everything that runs is ended, and so is this.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+HEAD = struct.Struct("<IBI")
+"""The number of a run, the kind of frame, and how many bytes follow."""
+
+START, KILL = 1, 2
+"""Requests: start what L{order} wrote; end the whole group of a run."""
+
+OUTPUT, ERRORS, ENDED, FAILED = 3, 4, 5, 6
+"""Answers: bytes of stdout or stderr; the end, with its L{STATUS}, which comes last; not started,
+with the reason."""
+
+STATUS = struct.Struct("<i")
+"""An exit status, or less than 0 for a signal."""
+
+GRACE = 1.0
+"""Seconds that pipes may stay open behind the end of their process."""
+
+PIECE = 65536
+"""Bytes of a frame of output, at most."""
+
+NICENESS = 5
+"""What somebody looks at now and then gives way to what somebody types."""
+
+
+def order(argv: list[bytes], env: dict[bytes, bytes], uid: int | None, gid: int | None) -> bytes:
+    """The payload of L{START}: what to run, with which environment, as whom."""
+    names = {_text(name): _text(value) for name, value in env.items()}
+    words = [_text(word) for word in argv]
+    return json.dumps({"argv": words, "env": names, "uid": uid, "gid": gid}).encode()
+
+
+def _text(data: bytes) -> str:
+    """Any bytes as JSON can carry them."""
+    return data.decode("latin-1")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("latin-1")
+
+
+class Frames:
+    """Cuts a stream into frames, however it comes."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, data: bytes) -> Iterator[tuple[int, int, bytes]]:
+        """The frames that are whole now: number, kind, payload."""
+        data, at = self._rest + data, 0
+        while at + HEAD.size <= len(data):
+            number, kind, length = HEAD.unpack_from(data, at)
+            end = at + HEAD.size + length
+            if end > len(data):
+                break
+            yield number, kind, data[at + HEAD.size : end]
+            at = end
+        self._rest = data[at:]
+
+
+class _Run:
+    """One process, its pipes, and what is known of its end."""
+
+    def __init__(self, number: int, process: subprocess.Popen[bytes]) -> None:
+        self.number = number
+        self.process = process
+        self.pidfd = _pidfd(process)
+        pipes = ((process.stdout, OUTPUT), (process.stderr, ERRORS))
+        self.pipes = {pipe.fileno(): kind for pipe, kind in pipes if pipe is not None}
+        self.until: float | None = None
+
+    def kill(self) -> None:
+        """End its group, whose number is taken as long as nobody has waited for its leader."""
+        if self.until is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+
+    def over(self, now: float) -> bool:
+        """Whether it has ended and nothing more comes, or is waited for."""
+        return self.until is not None and (not self.pipes or now >= self.until)
+
+    def close(self) -> None:
+        for pipe in (self.process.stdout, self.process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+
+def _pidfd(process: subprocess.Popen[bytes]) -> int:
+    """What tells of the end of a process; without one it is ended at once.
+
+    @raise OSError: as of C{pidfd_open}.
+    """
+    try:
+        return os.pidfd_open(process.pid)
+    except OSError:
+        process.kill()
+        process.communicate()
+        raise
+
+
+class ForkServer:
+    """Everything that runs.
+
+    @param now: seconds that nobody sets.
+    """
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._frames = Frames()
+        self._runs: dict[int, _Run] = {}
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(0, selectors.EVENT_READ, self._asked)
+
+    def serve(self) -> None:
+        """Work until the input ends."""
+        try:
+            while True:
+                for key, _ in self._selector.select(self._patience()):
+                    key.data(key.fd)
+                for run in [run for run in self._runs.values() if run.over(self._now())]:
+                    self._finish(run)
+        finally:
+            for run in self._runs.values():
+                run.kill()
+
+    def _patience(self) -> float | None:
+        ends = [run.until for run in self._runs.values() if run.until is not None]
+        return max(0.0, min(ends) - self._now()) if ends else None
+
+    def _asked(self, descriptor: int) -> None:
+        data = os.read(descriptor, PIECE)
+        if not data:
+            sys.exit()
+        for number, kind, payload in self._frames.feed(data):
+            if kind == START:
+                self._start(number, payload)
+            elif kind == KILL and number in self._runs:
+                self._runs[number].kill()
+
+    def _start(self, number: int, payload: bytes) -> None:
+        try:
+            run = _Run(number, begin(**json.loads(payload)))
+        except (OSError, ValueError) as error:
+            self._say(number, FAILED, _reason(error).encode())
+            return
+        self._runs[number] = run
+        self._listen(run.pidfd, lambda _: self._ended(run))
+        for pipe in run.pipes:
+            self._listen(pipe, lambda pipe: self._printed(run, pipe))
+
+    def _listen(self, descriptor: int, call: Callable[[int], None]) -> None:
+        self._selector.register(descriptor, selectors.EVENT_READ, call)
+
+    def _printed(self, run: _Run, pipe: int) -> None:
+        data = os.read(pipe, PIECE)
+        if data:
+            self._say(run.number, run.pipes[pipe], data)
+            return
+        self._selector.unregister(pipe)
+        del run.pipes[pipe]
+
+    def _ended(self, run: _Run) -> None:
+        # What git left behind ends with it, and before its number can be somebody else's.
+        run.kill()
+        run.process.wait()
+        self._selector.unregister(run.pidfd)
+        os.close(run.pidfd)
+        run.until = self._now() + GRACE
+
+    def _finish(self, run: _Run) -> None:
+        for pipe in run.pipes:
+            self._selector.unregister(pipe)
+        run.close()
+        del self._runs[run.number]
+        self._say(run.number, ENDED, STATUS.pack(run.process.returncode))
+
+    def _say(self, number: int, kind: int, payload: bytes) -> None:
+        rest = memoryview(HEAD.pack(number, kind, len(payload)) + payload)
+        try:
+            while rest:
+                rest = rest[os.write(1, rest) :]
+        except BrokenPipeError:
+            sys.exit()
+
+
+def begin(
+    argv: list[str], env: dict[str, str], uid: int | None, gid: int | None
+) -> subprocess.Popen[bytes]:
+    """Start one process, as the leader of a session of its own.
+
+    @raise OSError: it cannot be.
+    @raise ValueError: there is a NUL in a word.
+    """
+    if uid is not None:
+        _take_no_keys_along()
+    return subprocess.Popen(
+        [_bytes(word) for word in argv],
+        env={_bytes(name): _bytes(value) for name, value in env.items()},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        start_new_session=True,
+        user=uid,
+        group=gid,
+        extra_groups=None if uid is None else [],
+    )
+
+
+def _reason(error: OSError | ValueError) -> str:
+    """Without the path that C{str} of an L{OSError} holds."""
+    return (isinstance(error, OSError) and error.strerror) or str(error)
+
+
+def _take_no_keys_along() -> None:
+    """Another user must find neither root's keys nor those of the user before."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+    from tservice.core.keyring import fresh_keyring
+
+    sys.path.pop(0)
+    with fresh_keyring():
+        pass
+
+
+if __name__ == "__main__":
+    os.setsid()
+    os.nice(NICENESS)
+    ForkServer(time.monotonic).serve()
