@@ -350,6 +350,16 @@ class Contract:
         await pane.kill()
         await self.shell()
 
+    async def test_kill_frees_the_output(self: Any) -> None:
+        """Once nobody reads it any more."""
+        pane, _ = await self.shell()
+        await self.until(lambda: pane.log.end > pane.log.start, "a prompt")
+        unsubscribe = pane.log.subscribe(lambda: None)
+        await pane.kill()
+        self.assertTrue(pane.log.read(pane.log.start, 1))
+        unsubscribe()
+        self.assertEqual(pane.log.end, pane.log.start)
+
     async def test_stalled_server(self: Any) -> None:
         """It is unknown, not dead; what was sent is done once it goes on."""
         pane, heard = await self.shell()

@@ -1,7 +1,8 @@
-"""What the garbage collector need not look at."""
+"""The process's memory: what is looked at in vain, and what is held in vain."""
 
 from __future__ import annotations
 
+import ctypes
 import gc
 
 
@@ -13,3 +14,16 @@ def settle() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def give_back() -> None:
+    """Hand what was freed back to the system.
+
+    glibc keeps free memory that lies below something that lives.  It takes about 0.1 ms for each
+    megabyte; other C libraries have no such call, and none is made there.
+    """
+    if _trim is not None:
+        _trim(0)
+
+
+_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)

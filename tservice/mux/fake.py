@@ -180,6 +180,7 @@ class FakePane:
         self.detach()
         self._listeners.clear()
         self._host.lose(self.session_id)
+        self.log.finish()
 
     async def _type(self, operation: str, effect: Callable[[], None]) -> None:
         self._typings += 1

@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from twisted.logger import Logger
 
+from tservice.core.memory import give_back
+
 SEGMENT = 64 * 1024
 
 
@@ -37,6 +39,7 @@ class OutputLog:
         self._base = 0
         self._listeners: dict[object, Callable[[], None]] = {}
         self._last: tuple[int, int, bytes] | None = None
+        self._finished = False
 
     def append(self, data: bytes) -> None:
         """Add bytes at the end and tell every listener."""
@@ -85,8 +88,22 @@ class OutputLog:
 
         def unsubscribe() -> None:
             self._listeners.pop(key, None)
+            self._free_unread()
 
         return unsubscribe
+
+    def finish(self) -> None:
+        """Nothing more comes: what is kept is freed once nobody is subscribed."""
+        self._finished = True
+        self._free_unread()
+
+    def _free_unread(self) -> None:
+        if not self._finished or self._listeners or not self._segments:
+            return
+        self.start = self._base = self.end
+        self._segments.clear()
+        self._last = None
+        give_back()
 
     def _store(self, data: bytes) -> None:
         view = memoryview(data)

@@ -73,6 +73,19 @@ class OutputLogTests(SynchronousTestCase):
         log.append(b"c")
         self.assertEqual([2, 3], heard)
 
+    def test_a_finished_log_is_kept_for_those_who_read_it(self) -> None:
+        log = OutputLog(CAPACITY, "e")
+        log.append(b"abc")
+        first, second = log.subscribe(lambda: None), log.subscribe(lambda: None)
+        log.finish()
+        first()
+        self.assertEqual(b"abc", log.read(0, 9))
+        second()
+        self.assertEqual((3, 3, False), (log.start, log.end, log.holds(0)))
+        self.assertEqual(b"", log.read(3, 9))
+        log.append(b"late")
+        self.assertEqual(b"late", log.read(3, 9))
+
     def test_a_broken_listener_does_not_silence_the_others(self) -> None:
         log, heard = OutputLog(CAPACITY, "e"), list[int]()
         log.subscribe(lambda: 1 // 0)  # type: ignore[arg-type]

@@ -178,6 +178,7 @@ class TmuxPane:
         await self.link.close("it was killed")
         self._forget()
         self._listeners.clear()
+        self.log.finish()
 
     # -- the multiplexer's side
 
