@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import LOST, BrowserCase
+from tests.browser.harness import LOST, BrowserCase, expect_focus
 from tests.integration.harness import Daemon
 
 PASSWORD = "correct horse battery"
@@ -101,10 +101,10 @@ class PerimeterCase(BrowserCase):
     def create_user(self, page: Page, name: str) -> str:
         """Fill in the form of a new user on the open users page: the one-time password."""
         page.get_by_test_id("new-user").click()
-        expect(page.get_by_test_id("new-user-name")).to_be_focused()
+        expect_focus(page.get_by_test_id("new-user-name"))
         page.keyboard.type(name)
         page.get_by_test_id("new-user-create").click()
-        expect(page.get_by_test_id("secret")).to_be_focused()
+        expect_focus(page.get_by_test_id("secret"))
         return self.shown_once(page)
 
     def deed(self, page: Page, name: str, label: str) -> None:

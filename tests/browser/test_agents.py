@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.harness import BrowserCase, until
+from tests.browser.harness import BrowserCase, expect_focus, until
 from tests.browser.mockservice import MockService
 
 AGENT = "hexadecimal floats"
@@ -62,11 +62,11 @@ class InboxTests(AgentCase):
         page = self.open()
         page.keyboard.press("Alt+Shift+A")
         first = page.get_by_test_id("approval").first
-        expect(first).to_be_focused()
+        expect_focus(first)
         expect(first).to_contain_text(AGENT)
         page.keyboard.press("1")
         expect(page.get_by_test_id("approval")).to_have_count(3)
-        expect(page.get_by_test_id("approval").first).to_be_focused()
+        expect_focus(page.get_by_test_id("approval").first)
 
     def test_each_sort_of_answer(self) -> None:
         page = self.open()

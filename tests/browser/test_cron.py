@@ -9,7 +9,7 @@ from typing import Any
 from playwright.sync_api import expect
 
 from tests.browser.cronpage import card, wrong
-from tests.browser.harness import BrowserCase, Terminal
+from tests.browser.harness import BrowserCase, Terminal, expect_focus
 
 DESK: dict[str, Any] = {"timezone_id": "America/New_York", "locale": "en-GB"}
 
@@ -46,7 +46,7 @@ class CronTests(BrowserCase):
         expect(page.get_by_test_id("cron-none")).to_be_visible()
         self.write("disk watch", "echo ran-$((40 + 2))")
         self.save()
-        expect(page.get_by_test_id("cron-new")).to_be_focused()
+        expect_focus(page.get_by_test_id("cron-new"))
         job = card(page, "disk watch")
         expect(job.get_by_test_id("job-schedule")).to_have_text("Every day at 09:00")
         job.get_by_test_id("job-run").click()
@@ -116,7 +116,7 @@ class CronTests(BrowserCase):
         page.get_by_test_id("job-workingDir").fill("/proc")
         expect(wrong(page, "workingDir")).to_contain_text("Must not be /proc")
         page.get_by_test_id("job-save").click()
-        expect(page.get_by_test_id("job-workingDir")).to_be_focused()
+        expect_focus(page.get_by_test_id("job-workingDir"))
         self.assertEqual([], self.jobs())
 
     def test_a_job_that_has_run_is_switched_on_with_another_moment(self) -> None:
@@ -178,7 +178,7 @@ class CronTests(BrowserCase):
     def choose_delete(self) -> None:
         page = self.shown
         page.get_by_test_id("job-more").press("Enter")
-        expect(page.get_by_role("menuitem", name="Make a copy")).to_be_focused()
+        expect_focus(page.get_by_role("menuitem", name="Make a copy"))
         page.keyboard.press("End")
-        expect(page.get_by_role("menuitem", name="Delete")).to_be_focused()
+        expect_focus(page.get_by_role("menuitem", name="Delete"))
         page.keyboard.press("Enter")

@@ -8,7 +8,7 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from tests.browser.cronpage import card, wrong
-from tests.browser.harness import BrowserCase, until
+from tests.browser.harness import BrowserCase, expect_focus, until
 from tests.browser.mockservice import MockService
 
 PHONE: dict[str, Any] = {
@@ -100,7 +100,7 @@ class JobsPageTests(BrowserCase):
         expect(wrong(page, "name")).to_be_visible()
         expect(wrong(page, "promptText")).to_be_visible()
         name = page.get_by_test_id("job-name")
-        expect(name).to_be_focused()
+        expect_focus(name)
         problem = page.locator(f"[id='{name.get_attribute('aria-describedby')}']")
         expect(problem).to_have_text("This is needed.")
         self.assertEqual(5, len(self.mock.get("/api/cron/jobs")))

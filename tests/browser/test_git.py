@@ -8,7 +8,7 @@ from typing import Any
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import gitscene
-from tests.browser.harness import PATIENCE, BrowserCase
+from tests.browser.harness import PATIENCE, BrowserCase, expect_focus
 from tests.integration.harness import Daemon
 from tests.unit.git.repos import git
 
@@ -102,7 +102,7 @@ class PhoneTests(GitCase):
         assert diff is not None
         self.assertEqual((0, 390), (diff["x"], diff["width"]))
         expect(row).to_be_hidden()
-        expect(page.locator(".diff-title")).to_be_focused()
+        expect_focus(page.locator(".diff-title"))
         page.get_by_test_id("diff-back").tap()
-        expect(row).to_be_focused()
+        expect_focus(row)
         self.assertEqual(390, page.evaluate("document.documentElement.scrollWidth"))

@@ -7,7 +7,7 @@ import json
 from playwright.sync_api import Route, expect
 
 from tests.browser import gitscene
-from tests.browser.harness import until
+from tests.browser.harness import expect_focus, until
 from tests.browser.test_git import GitCase
 from tests.unit.git.repos import git
 
@@ -52,7 +52,7 @@ class ChangesTests(GitCase):
         page.keyboard.press("Enter")
         shown = self.file(page, "unstaged", "walk.py")
         expect(shown).to_have_attribute("aria-current", "true")
-        expect(shown).to_be_focused()
+        expect_focus(shown)
         for _ in range(12):
             page.keyboard.press("Tab")
             if page.evaluate("document.activeElement.dataset.testid") == "diff-next":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
+from tests.browser.harness import expect_focus
 from tests.browser.perimeter import PASSWORD, PerimeterCase
 
 KNOWN = {
@@ -48,7 +49,7 @@ class FirstAdminTests(PerimeterCase):
         page.get_by_test_id("open-pages").click()
         page.get_by_role("menuitem", name="Sign out · admin").click()
         expect(page.get_by_test_id("login")).to_be_visible()
-        expect(page.get_by_label("User name")).to_be_focused()
+        expect_focus(page.get_by_label("User name"))
         self.assertEqual(0, page.get_by_test_id("login-note").count())
         page.reload()
         expect(page.get_by_test_id("login")).to_be_visible()
@@ -63,7 +64,7 @@ class FirstAdminTests(PerimeterCase):
         expect(page.get_by_test_id("first-password")).to_be_visible()
         page.reload()
         present = page.get_by_label("Present password")
-        expect(present).to_be_focused()
+        expect_focus(present)
         present.fill("something else")
         page.get_by_label("New password at least 8 characters").fill(PASSWORD)
         page.get_by_label("New password again").fill(PASSWORD)
@@ -150,11 +151,11 @@ class TokenTests(PerimeterCase):
 
     def test_it_does_what_it_may_and_no_more(self) -> None:
         self.root.get_by_test_id("new-token").click()
-        expect(self.root.get_by_test_id("new-token-name")).to_be_focused()
+        expect_focus(self.root.get_by_test_id("new-token-name"))
         self.root.keyboard.type("nightly")
         self.root.get_by_test_id("scope-git").check()
         self.root.get_by_test_id("new-token-create").click()
-        expect(self.root.get_by_test_id("secret")).to_be_focused()
+        expect_focus(self.root.get_by_test_id("secret"))
         bearer = {"Authorization": f"Bearer {self.shown_once(self.root)}"}
         request = self.running.request
         self.assertEqual(200, request("GET", "/api/sessions", headers=bearer).status)

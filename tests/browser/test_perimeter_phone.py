@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import until
+from tests.browser.harness import expect_focus, until
 from tests.browser.perimeter import PHONE, PerimeterCase
 
 TITLES = ("Devices and QR code", "Tokens", "Users", "Audit log", "Settings")
@@ -73,20 +73,20 @@ class PagesTests(PerimeterCase):
         page.get_by_test_id("open-pages").focus()
         page.keyboard.press("Enter")
         menu = page.get_by_role("menuitem")
-        expect(menu.first).to_be_focused()
+        expect_focus(menu.first)
         for place in range(menu.all_inner_texts().index("Tokens")):
             page.keyboard.press("ArrowDown")
-            expect(menu.nth(place + 1)).to_be_focused()
+            expect_focus(menu.nth(place + 1))
         page.keyboard.press("Enter")
         expect(page.get_by_role("dialog", name="Tokens")).to_be_visible()
         self.tab_to(page, "new-token")
         page.keyboard.press("Enter")
-        expect(page.get_by_test_id("new-token-name")).to_be_focused()
+        expect_focus(page.get_by_test_id("new-token-name"))
         page.keyboard.type("by hand")
         self.tab_to(page, "scope-waits")
         page.keyboard.press("Space")
         page.keyboard.press("Enter")
-        expect(page.get_by_test_id("secret")).to_be_focused()
+        expect_focus(page.get_by_test_id("secret"))
         self.tab_to(page, "secret-done")
         page.keyboard.press("Enter")
         expect(page.get_by_test_id("token")).to_contain_text("Wait")
@@ -94,7 +94,7 @@ class PagesTests(PerimeterCase):
         page.keyboard.press("Enter")
         expect(page.get_by_test_id("ask")).to_be_visible()
         page.keyboard.press("Escape")
-        expect(page.get_by_test_id("token-revoke")).to_be_focused()
+        expect_focus(page.get_by_test_id("token-revoke"))
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_have_count(0)
 
@@ -113,6 +113,6 @@ class PagesTests(PerimeterCase):
         page = self.enter(self.running)
         self.open_page(page, "Users")
         page.get_by_test_id("new-user").click()
-        expect(page.get_by_test_id("new-user-name")).to_be_focused()
+        expect_focus(page.get_by_test_id("new-user-name"))
         page.get_by_role("button", name="Cancel").press("Enter")
-        expect(page.get_by_test_id("new-user")).to_be_focused()
+        expect_focus(page.get_by_test_id("new-user"))
