@@ -115,6 +115,7 @@ class InputQueue:
         """Stop where it stands; the journal keeps what was begun."""
         self._queue.close()
         self._passing.close()
+        self._journal.forget(self._subject.session().id)
 
     # -- in which order
 

@@ -18,9 +18,6 @@ from tservice.store.database import Database
 CLIENTS = 256
 """Clients of a session whose sequence is remembered; beyond, the least recently used is not."""
 
-SESSIONS = 256
-"""Sessions whose latest client is known without asking the database."""
-
 
 class Kind(StrEnum):
     """How an input is typed."""
@@ -104,10 +101,14 @@ class InputJournal:
 
     def give_back(self, entry: Entry) -> None:
         """It was not typed: forget it, so that the client may send its number again."""
-        self._latest.pop(entry.session_id, None)
+        self.forget(entry.session_id)
         with self._database.transaction(durable=entry.kind is not Kind.RAW):
             self._strike(entry)
             self._set_mark(entry, entry.previous_seq)
+
+    def forget(self, session_id: str) -> None:
+        """Keep nothing of a session in memory: it is over, or its numbers change."""
+        self._latest.pop(session_id, None)
 
     def _strike(self, entry: Entry, *, durable: bool = True) -> None:
         self._database.execute(
@@ -121,12 +122,8 @@ class InputJournal:
         return seq if client == client_id else None
 
     def _remember(self, entry: Entry) -> None:
-        if entry.client_id is None or entry.seq is None:
-            return
-        self._latest.pop(entry.session_id, None)
-        while len(self._latest) >= SESSIONS:
-            del self._latest[next(iter(self._latest))]
-        self._latest[entry.session_id] = (entry.client_id, entry.seq)
+        if entry.client_id is not None and entry.seq is not None:
+            self._latest[entry.session_id] = (entry.client_id, entry.seq)
 
     def _set_mark(self, entry: Entry, seq: int | None) -> None:
         if entry.client_id is None:

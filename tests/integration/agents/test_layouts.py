@@ -315,6 +315,7 @@ class PromptTests(LayoutCase):
         session.prompt("SAY: before", wait="stop")
         for _ in range(2):
             session.call("POST", f"{session.path}/send-key", key="Escape")
+            # Two that come in one read are another key.
             time.sleep(0.1)
         session.reason("notice dialog")
         self.assertIn("Restore the code", session.screen())

@@ -10,7 +10,6 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
-from tservice.sessions import journal
 from tservice.sessions.journal import CLIENTS, Entry, InputJournal, Kind
 from tservice.store.database import Database
 from tservice.store.schemas import packaged, read_steps
@@ -100,8 +99,11 @@ class JournalTests(SynchronousTestCase):
         self.addCleanup(new.close)
         self.assertEqual(entry, InputJournal(new).pending("one"))
 
-    def test_the_memory_is_bounded(self) -> None:
-        for number in range(journal.SESSIONS + 1):
-            self.journal.finish(self.accept(f"s{number}", "a", number))
-        self.assertEqual(journal.SESSIONS, len(self.journal._latest))
-        self.assertEqual(0, self.journal.last_seq("s0", "a"))
+    def test_a_session_of_the_same_id_begins_anew(self) -> None:
+        """As one that is rebuilt does."""
+        self.journal.finish(self.accept("one", "a", 4))
+        self.database.execute("DELETE FROM input_marks")
+        self.journal.forget("one")
+        self.assertIsNone(self.journal.last_seq("one", "a"))
+        self.journal.finish(self.accept("one", "a", 0))
+        self.assertEqual(0, InputJournal(self.database).last_seq("one", "a"))
