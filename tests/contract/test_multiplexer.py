@@ -341,7 +341,6 @@ class Contract:
         self.assertIn(b"exit 7", (await again.capture()).lines[0])
 
     async def test_kill(self: Any) -> None:
-        """Its output is kept for those who still read it."""
         pane, heard = await self.shell()
         unsubscribe = pane.log.subscribe(lambda: None)
         await pane.kill()
