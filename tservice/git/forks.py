@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol
 
 from twisted.internet.defer import Deferred, succeed
+from twisted.internet.error import ProcessExitedAlready
 from twisted.internet.interfaces import (
     IDelayedCall,
     IProcessTransport,
@@ -22,6 +24,9 @@ from tservice.git.forkserver import ENDED, ERRORS, FAILED, HEAD, KILL, OUTPUT, S
 
 REST = 60.0
 """Seconds without work after which a fork server is let go."""
+
+PATIENCE = 3.0
+"""Seconds that a fork server gets to end by itself."""
 
 LOST = "what started it has ended"
 
@@ -88,7 +93,7 @@ class Forks:
         return succeed(None) if server is None else server.leave()
 
     def _open(self) -> _Server:
-        server = _Server(self._idle, self._gone)
+        server = _Server(self._clock, self._idle, self._gone)
         argv = [sys.executable, "-I", "-S", forkserver.__file__]
         self._processes.spawnProcess(server, argv[0], argv, env={})
         return server
@@ -114,12 +119,19 @@ class _Server(ProcessProtocol):
     _log = Logger()
     transport: IProcessTransport
 
-    def __init__(self, idle: Callable[[], None], gone: Callable[[_Server], None]) -> None:
+    def __init__(
+        self,
+        clock: IReactorTime,
+        idle: Callable[[], None],
+        gone: Callable[[_Server], None],
+    ) -> None:
+        self._clock = clock
         self._idle = idle
         self._gone = gone
         self._frames = Frames()
         self._runs: dict[int, IRun] = {}
         self._left: Deferred[None] = Deferred()
+        self._late: IDelayedCall | None = None
 
     def start(self, number: int, run: IRun, order: bytes) -> None:
         self._runs[number] = run
@@ -131,6 +143,7 @@ class _Server(ProcessProtocol):
 
     def leave(self) -> Deferred[None]:
         self.transport.closeStdin()
+        self._late = self._clock.callLater(PATIENCE, self._end)
         return self._left
 
     def outReceived(self, data: bytes) -> None:
@@ -141,11 +154,17 @@ class _Server(ProcessProtocol):
         self._log.error("the fork server: {text}", text=data.decode("utf-8", "replace"))
 
     def processEnded(self, reason: Failure) -> None:
+        if self._late is not None and self._late.active():
+            self._late.cancel()
         self._gone(self)
         runs, self._runs = self._runs, {}
         for run in runs.values():
             run.failed(LOST)
         self._left.callback(None)
+
+    def _end(self) -> None:
+        with suppress(ProcessExitedAlready):
+            self.transport.signalProcess("KILL")
 
     def _ask(self, number: int, kind: int, payload: bytes = b"") -> None:
         self.transport.write(HEAD.pack(number, kind, len(payload)) + payload)

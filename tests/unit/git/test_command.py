@@ -15,7 +15,7 @@ from zope.interface import implementer
 
 from tservice.core.redact import Redactor
 from tservice.git.command import Ending, GitProcess
-from tservice.git.forks import LOST, REST
+from tservice.git.forks import LOST, PATIENCE, REST
 from tservice.git.forkserver import (
     ENDED,
     ERRORS,
@@ -105,10 +105,14 @@ class FakeServer(StringTransport):
         super().__init__()
         self.protocol = protocol
         self.open = True
+        self.signals: list[str] = []
         protocol.makeConnection(self)
 
     def closeStdin(self) -> None:
         self.open = False
+
+    def signalProcess(self, name: str) -> None:
+        self.signals.append(name)
 
     def asked(self) -> list[tuple[int, int, bytes]]:
         """Every request since the last look."""
@@ -268,7 +272,17 @@ class GitRunnerTests(SynchronousTestCase):
         self.server.die()
         self.successResultOf(stopped)
         self.error(asked)
+        self.clock.advance(PATIENCE)
+        self.assertEqual([], self.server.signals)
         self.successResultOf(self.runner.stop())
+
+    def test_a_server_that_does_not_leave(self) -> None:
+        self.read()
+        stopped = self.runner.stop()
+        self.clock.advance(PATIENCE)
+        self.assertEqual(["KILL"], self.server.signals)
+        self.server.die()
+        self.successResultOf(stopped)
 
     def test_pieces(self) -> None:
         pieces = Pieces(3)
