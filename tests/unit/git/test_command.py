@@ -277,12 +277,13 @@ class GitRunnerTests(SynchronousTestCase):
         self.successResultOf(self.runner.stop())
 
     def test_a_server_that_does_not_leave(self) -> None:
-        self.read()
+        asked = self.read()
         stopped = self.runner.stop()
         self.clock.advance(PATIENCE)
         self.assertEqual(["KILL"], self.server.signals)
         self.server.die()
         self.successResultOf(stopped)
+        self.error(asked)
 
     def test_pieces(self) -> None:
         pieces = Pieces(3)
