@@ -17,7 +17,7 @@ class NeedTests(SynchronousTestCase):
     """C{tools/need}, with programs of the test's own in place of the system's."""
 
     def setUp(self) -> None:
-        self.folder = Path("bin").absolute()
+        self.folder = Path(self.mktemp()).absolute()
         self.folder.mkdir()
         for name in ("sh", "echo"):
             (self.folder / name).symlink_to(shutil.which(name) or "/bin/sh")

@@ -171,17 +171,17 @@ class ObserverTests(SynchronousTestCase):
 
 class LogFileTests(SynchronousTestCase):
     def test_reopening_goes_on_under_the_old_name(self) -> None:
-        path = Path("t.log")
+        path = Path(self.mktemp())
         log = LogFile(path)
         self.addCleanup(log.close)
         log.write("one\n")
         log.flush()
-        path.rename("t.log.1")
+        old = path.rename(f"{path}.1")
         log.write("two\n")
         log.reopen()
         log.write("three\n")
         log.flush()
-        self.assertEqual("one\ntwo\n", Path("t.log.1").read_text())
+        self.assertEqual("one\ntwo\n", old.read_text())
         self.assertEqual("three\n", path.read_text())
         self.assertEqual(0o640, path.stat().st_mode & 0o777)
 
