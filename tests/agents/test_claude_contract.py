@@ -305,12 +305,15 @@ class ClaudeContract(Case):
         pane.wait("Unknown command: /nonexistent")
         self.assertEqual([], self.subject.turns())
 
-    def test_bang_runs_without_asking(self) -> None:
-        pane = self.ready()
+    def test_bang_runs_without_asking_and_the_model_is_told(self) -> None:
+        pane, seen = self.hooked()
         pane.submit("!touch banged")
-        made = self.subject.world.place.work / "banged"
-        self.until(made.exists, "file")
-        self.assertEqual([], self.subject.turns())
+        self.until(lambda: seen()[-1]["hook_event_name"] == "Stop", "Stop hook")
+        self.assertTrue((self.subject.world.place.work / "banged").exists())
+        self.assertEqual(["SessionStart", "Stop"], [each["hook_event_name"] for each in seen()])
+        (turn,) = self.subject.turns()
+        told = "<bash-stdout>(Bash completed with no output)</bash-stdout>"
+        self.assertEqual(f"{told}<bash-stderr></bash-stderr>", turn.prompt)
 
     def test_root_may_not_bypass_outside_a_sandbox(self) -> None:
         if os.geteuid() != 0:

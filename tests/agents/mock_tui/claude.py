@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -191,19 +190,19 @@ class Claude:
         if self._composer.shown.endswith("\\"):
             self._composer.shown = self._composer.shown[:-1] + "\n"
             return
+        assert self._turns is not None
         text = self._composer.take()
         if text.startswith("/"):
             self._command(text)
-        elif text.startswith("!"):
-            self._shell(text[1:])
         elif self._engine.busy:
             self._queue.append(text)
+        elif text.startswith("!"):
+            self._start(self._turns.shell(text[1:]))
         else:
-            self._start([text])
+            self._start(self._turns.turn([text]))
 
-    def _start(self, prompts: Sequence[str]) -> None:
-        assert self._turns is not None
-        self._engine.start(self._turns.turn(prompts))
+    def _start(self, turn: Turn) -> None:
+        self._engine.start(turn)
         self._after_turn()
 
     # --- commands
@@ -256,21 +255,6 @@ class Claude:
         self._epoch += 1
         self._session.fire("PostCompact", trigger="manual", compact_summary="A summary.")
 
-    def _shell(self, command: str) -> None:
-        assert self._turns is not None
-        ran = subprocess.run(
-            ["sh", "-c", command],
-            cwd=self._options.cwd,
-            env=dict(self._options.env),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        self._turns.entries.append(Entry("! ", command))
-        said = (ran.stdout + ran.stderr).strip() or "(No output)"
-        self._turns.entries.append(Entry(RESULT, said))
-
     # --- time and screen
 
     def tick(self, now: float) -> None:
@@ -295,7 +279,7 @@ class Claude:
             self._engine.modal = dialogs.limit()
         elif self._queue:
             waiting, self._queue = self._queue, []
-            self._start(waiting)
+            self._start(turns.turn(waiting))
 
     def view(self, columns: int, rows: int) -> View:
         """The screen now."""

@@ -125,12 +125,20 @@ class Session:
     def prompted(self, text: str) -> None:
         """A prompt was submitted."""
         self.prompt_id = str(uuid.uuid4())
+        self._begun()
+        self.transcript.prompt(text, self.prompt_id, self.mode)
+        self.fire("UserPromptSubmit", prompt=text)
+
+    def ran(self, command: str, told: str) -> None:
+        """A shell command of the person's own ended; the model is told C{told}."""
+        self._begun()
+        self.transcript.ran(command, told)
+
+    def _begun(self) -> None:
         if not self.used:
             self.transcript.open()
         self.used = True
         self.cancel_idle()
-        self.transcript.prompt(text, self.prompt_id, self.mode)
-        self.fire("UserPromptSubmit", prompt=text)
 
     def stopped(self, text: str) -> None:
         """A turn ended by itself."""

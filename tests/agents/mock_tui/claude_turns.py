@@ -66,13 +66,32 @@ class Turns:
 
     def turn(self, prompts: Sequence[str]) -> Turn:
         """Everything about a prompt, or about all those that were queued."""
-        prompt = prompts[-1]
-        planned = plan(self.scenario.answers.get(prompt, prompt), last_tool=None, has_tools=True)
-        self._number, self._spoke = self.log.begin(prompts, planned), False
-        self.began = self.engine.now
+        self.began, self._spoke = self.engine.now, False
         for each in prompts:
             self.entries.append(Entry("❯ ", each))
             self.session.prompted(each)
+        yield from self._told(prompts)
+
+    def shell(self, command: str) -> Turn:
+        """C{!command}: it runs, and the model is told what it printed; only Stop is heard of it."""
+        self.began, self._spoke = self.engine.now, True
+        self.entries.append(Entry("! ", command))
+        try:
+            _, result = yield from self._bash(command)
+        except Interrupted:
+            self.entries.append(INTERRUPTED)
+            return
+        printed = result["stdout"].strip() or "(Bash completed with no output)"
+        self.entries.append(Entry(RESULT, printed))
+        told = f"<bash-stdout>{printed}</bash-stdout><bash-stderr></bash-stderr>"
+        self.session.ran(command, told)
+        yield from self._told([told])
+
+    def _told(self, prompts: Sequence[str]) -> Turn:
+        """The model's part of a turn."""
+        prompt = prompts[-1]
+        planned = plan(self.scenario.answers.get(prompt, prompt), last_tool=None, has_tools=True)
+        self._number = self.log.begin(prompts, planned)
         outcome: Outcome = "said"
         try:
             yield Sleep(0.05)
@@ -253,7 +272,7 @@ class Turns:
         answer = yield from self._form(name.split("__")[1])
         return str(answer), [{"type": "text", "text": str(answer)}]
 
-    def _bash(self, command: str) -> Generator[Await, object, tuple[str, object]]:
+    def _bash(self, command: str) -> Generator[Await, object, tuple[str, dict[str, Any]]]:
         child = subprocess.Popen(
             ["sh", "-c", command],
             cwd=self.session.options.cwd,

@@ -69,6 +69,11 @@ class Transcript:
         human = {"origin": {"kind": "human"}, "promptSource": "typed"}
         self._add("user", promptId=prompt_id, message=message, permissionMode=mode, **human)
 
+    def ran(self, command: str, told: str) -> None:
+        """A shell command that the person gave, and what it printed."""
+        for text in (f"<bash-input>{command}</bash-input>", told):
+            self._add("user", message={"role": "user", "content": text})
+
     def said(self, content: Mapping[str, Any], model: str, stop: str) -> None:
         """One block of the model's answer."""
         message = {
