@@ -85,14 +85,18 @@ def until(page: Page, what: str, look: Callable[[], _T]) -> _T:
     raise AssertionError(f"never: {what}; last {found!r}")
 
 
-def expect_focus(element: Locator) -> None:
-    """Wait until the page has given C{element} the focus.
+def has_focus(element: Locator) -> bool:
+    """Whether the page has given C{element} the focus.
 
     Playwright's C{to_be_focused} also wants the browser's window in front, which it is not always
     while the one of the test before it closes.
     """
-    holds = "each => each === each.ownerDocument.activeElement"
-    until(element.page, f"focus on {element}", lambda: bool(element.evaluate(holds)))
+    return bool(element.evaluate("each => each === each.ownerDocument.activeElement"))
+
+
+def expect_focus(element: Locator) -> None:
+    """Wait until L{has_focus}."""
+    until(element.page, f"focus on {element}", lambda: has_focus(element))
 
 
 class Terminal:

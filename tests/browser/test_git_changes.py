@@ -7,7 +7,7 @@ import json
 from playwright.sync_api import Route, expect
 
 from tests.browser import gitscene
-from tests.browser.harness import expect_focus, until
+from tests.browser.harness import expect_focus, has_focus, until
 from tests.browser.test_git import GitCase
 from tests.unit.git.repos import git
 
@@ -53,10 +53,14 @@ class ChangesTests(GitCase):
         shown = self.file(page, "unstaged", "walk.py")
         expect(shown).to_have_attribute("aria-current", "true")
         expect_focus(shown)
+        # Its buttons are there once it was read: Tab has nothing to reach before.
+        following = page.get_by_test_id("diff-next")
+        expect(following).to_be_visible()
         for _ in range(12):
             page.keyboard.press("Tab")
-            if page.evaluate("document.activeElement.dataset.testid") == "diff-next":
+            if has_focus(following):
                 break
+        expect_focus(following)
         page.keyboard.press("Enter")
         box = page.get_by_test_id("diff-box")
         until(page, "the next change", lambda: box.evaluate("box => box.scrollTop") > 0)

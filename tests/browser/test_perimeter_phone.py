@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import expect_focus, until
+from tests.browser.harness import expect_focus, has_focus, until
 from tests.browser.perimeter import PHONE, PerimeterCase
 
 TITLES = ("Devices and QR code", "Tokens", "Users", "Audit log", "Settings")
@@ -105,7 +105,7 @@ class PagesTests(PerimeterCase):
 
         def step() -> bool:
             page.keyboard.press("Tab")
-            return bool(wanted.evaluate("each => each === document.activeElement"))
+            return has_focus(wanted)
 
         until(page, f"the focus on {testid}", step)
 
