@@ -49,6 +49,12 @@ def hook_settings() -> dict[str, Any]:
     return {"hooks": {event: [{"hooks": [hook]}] for event in EVENTS}}
 
 
+def whole_rows(path: Path) -> list[dict[str, Any]]:
+    """The JSON lines of a file; the last is left out while it is being written."""
+    data = path.read_bytes() if path.exists() else b""
+    return [json.loads(row) for row in data.rpartition(b"\n")[0].split(b"\n") if row]
+
+
 class ClaudeContract(Case):
     """What both must do; a subclass makes the subject."""
 
@@ -163,7 +169,8 @@ class ClaudeContract(Case):
         pane.wait("half a thought")
         pane.keys("C-c")
         pane.wait_gone("half a thought")
-        pane.keys("C-c")
+        # The second has 0.8 s after the first: tmux keeps that time better than this process.
+        pane.tmux("send-keys", "C-c", ";", "run-shell", "sleep 0.2", ";", "send-keys", "C-c")
         self.assertEqual(0, pane.wait_dead().status)
 
     def test_escape_before_any_answer_gives_the_prompt_back(self) -> None:
@@ -284,8 +291,9 @@ class ClaudeContract(Case):
     def test_overload_is_tried_again_until_escape(self) -> None:
         pane = self.ready()
         pane.submit("FAIL: 529")
-        screen = pane.wait(r"Retrying in \d+s · attempt \d+/10")
-        self.assertRegex(screen.title, BUSY)
+        pane.wait(r"Retrying in \d+s · attempt \d+/10")
+        # The title is written apart from the screen.
+        screen = pane.wait_title(BUSY)
         self.assertRegex(screen.text, CLAUDE_READY.replace("^", "(?m)^"))
 
     def test_usage_limit_opens_a_dialog(self) -> None:
@@ -339,7 +347,7 @@ class ClaudeContract(Case):
         (folder / "settings.local.json").write_text(json.dumps(hook_settings()), "utf-8")
 
         def seen() -> list[dict[str, Any]]:
-            return [json.loads(row) for row in log.read_text().splitlines()] if log.exists() else []
+            return whole_rows(log)
 
         pane = self.ready(env={"HOOK_LOG": str(log)})
         self.until(seen, "SessionStart hook")
@@ -351,6 +359,7 @@ class ClaudeContract(Case):
         self.until(lambda: seen()[-1]["hook_event_name"] == "Stop", "Stop hook")
         pane.submit("/exit")
         self.assertEqual(0, pane.wait_dead().status)
+        self.until(lambda: seen()[-1]["hook_event_name"] == "SessionEnd", "SessionEnd hook")
         start, prompt, stop, end = seen()
         self.assertEqual(("SessionStart", "startup"), (start["hook_event_name"], start["source"]))
         self.assertEqual(
@@ -364,12 +373,11 @@ class ClaudeContract(Case):
 
     def test_permission_hooks_and_their_notice_after_six_seconds(self) -> None:
         pane, seen = self.hooked()
+        asked = time.monotonic()
         pane.submit("RUN: touch made")
         pane.wait("^ ❯ 1. Yes")
-        opened = time.monotonic()
         self.until(lambda: seen()[-1]["hook_event_name"] == "Notification", "notice")
-        waited = time.monotonic() - opened
-        self.assertGreater(waited, 5.0)
+        self.assertGreater(time.monotonic() - asked, 6.0)
         names = [each["hook_event_name"] for each in seen()[2:]]
         self.assertEqual(["PreToolUse", "PermissionRequest", "Notification"], names)
         notice = seen()[-1]
@@ -397,10 +405,9 @@ class ClaudeContract(Case):
         self.assertEqual(folder, path.parent.name)
 
         def said_rows() -> list[dict[str, Any]]:
-            rows = [json.loads(row) for row in path.read_text("utf-8").splitlines()]
-            return [row for row in rows if row["type"] in ("user", "assistant")]
+            return [row for row in whole_rows(path) if row["type"] in ("user", "assistant")]
 
-        self.until(lambda: path.exists() and len(said_rows()) >= 2, "prompt and answer on disk")
+        self.until(lambda: len(said_rows()) >= 2, "prompt and answer on disk")
         said = said_rows()
         self.assertEqual("SAY: hello", said[0]["message"]["content"])
         self.assertEqual("hello", said[1]["message"]["content"][0]["text"])

@@ -243,3 +243,13 @@ def captured(daemon: Daemon, session: str, *options: str) -> list[str]:
         check=True,
     )
     return [row.rstrip() for row in found.stdout.split("\n")[:-1]]
+
+
+def expect_same(daemon: Daemon, session: str, terminal: Terminal) -> None:
+    """Wait until a page shows row by row what tmux has, once what is under way has arrived."""
+    try:
+        until(terminal.page, "same", lambda: captured(daemon, session) == terminal.screen())
+    except AssertionError:
+        shown = "\n".join(terminal.screen())
+        held = "\n".join(captured(daemon, session))
+        raise AssertionError(f"the page shows\n{shown}\nand tmux has\n{held}") from None

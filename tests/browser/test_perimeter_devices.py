@@ -66,8 +66,8 @@ class QrTests(PerimeterCase):
         address = page.get_by_test_id("tunnel-url").inner_text()
         self.assertEqual("https://quiet-orchard.trycloudflare.com", address)
         expect(page.get_by_test_id("qr-countdown")).to_contain_text("new code in")
-        drawn = page.get_by_test_id("qr-image").evaluate("image => image.naturalWidth > 0")
-        self.assertTrue(drawn)
+        image = page.get_by_test_id("qr-image")
+        until(page, "the code", lambda: image.evaluate("image => image.naturalWidth > 0"))
 
         guest = self.scan(daemon, page)
         expect(guest.get_by_test_id("empty")).to_be_visible()
@@ -76,7 +76,7 @@ class QrTests(PerimeterCase):
         expect(toast).to_contain_text("127.0.0.1")
         expect(page.get_by_test_id("device")).to_have_count(2)
         # It has a way out of its own, though it never saw the form.
-        self.assertIn("Sign out · admin", self.entries(guest))
+        until(guest, "a way out", lambda: "Sign out · admin" in self.entries(guest))
 
         page.get_by_test_id("toast-action").click()
         expect(guest.get_by_test_id("login")).to_be_visible()

@@ -6,9 +6,8 @@ import random
 import re
 from urllib.parse import urlsplit
 
-from tests.browser.harness import LOST, BrowserCase, Terminal, captured, until
+from tests.browser.harness import LOST, BrowserCase, Terminal, expect_same, until
 from tests.browser.proxy import Relay
-from tests.integration.harness import Daemon
 
 # As fast as it goes at first, then with pauses in which a page can come back and be cut again.
 FLOOD = r"""for i in {1..20000}; do
@@ -31,7 +30,7 @@ class TypingTests(BrowserCase):
         daemon = self.daemon()
         session = self.session(daemon)
         terminal = self.terminal(daemon.url).run("echo $((6 * 7))-done").wait("42-done")
-        self.assertEqual(captured(daemon, session), terminal.screen())
+        expect_same(daemon, session, terminal)
 
     def test_fast_typing_loses_nothing(self) -> None:
         """Far more keys than the service queues for a session, without a pause."""
@@ -50,21 +49,22 @@ class TypingTests(BrowserCase):
         )
         terminal.page.keyboard.press("Space")
         terminal.wait("60")
-        self.assertEqual(captured(daemon, session), terminal.screen())
+        expect_same(daemon, session, terminal)
         terminal.type("q").run("echo back-$((1 + 1))").wait("back-2")
-        self.assertEqual(captured(daemon, session), terminal.screen())
+        expect_same(daemon, session, terminal)
 
     def test_a_reload_shows_the_same(self) -> None:
         daemon = self.daemon()
         session = self.session(daemon)
         terminal = self.terminal(daemon.url)
         terminal.run(r"printf 'wide 日本語 \e[31mred\e[0m é 👍\n'; seq 1 80").wait("80")
+        expect_same(daemon, session, terminal)
         before = terminal.read()
         terminal.page.reload()
         after = terminal.ready().read()
         for part in ("screen", "cursor", "cols", "rows"):
             self.assertEqual(before[part], after[part], part)
-        self.assertEqual(captured(daemon, session), terminal.screen())
+        expect_same(daemon, session, terminal)
         self.assertIn("wide 日本語 red é 👍", after["lines"])
         terminal.focus().run("echo on-$((2 + 1))").wait("on-3")
 
@@ -98,11 +98,11 @@ class LossTests(BrowserCase):
             self.await_cut(terminal, relay, cut + 1)
         self.assertEqual(CUTS, relay.cuts, "the flood was over before the last cut")
         terminal.wait("end-42")
-        self.same(daemon, session, terminal)
+        expect_same(daemon, session, terminal)
         seen = numbers(terminal.read()["lines"])
         self.assertEqual(list(range(seen[0], LAST + 1)), seen)
         terminal.run("echo after-$((1 + 1))").wait("after-2")
-        self.same(daemon, session, terminal)
+        expect_same(daemon, session, terminal)
 
     def test_a_half_open_connection(self) -> None:
         """A network that is gone without a word: what was typed meanwhile runs once."""
@@ -115,22 +115,13 @@ class LossTests(BrowserCase):
         relay.silence()
         terminal.run("echo 2 >> seen; echo is-$((2 + 1))").wait("is-3")
         self.assertEqual("1\n2\n", (daemon.home / "seen").read_text())
-        self.same(daemon, session, terminal)
+        expect_same(daemon, session, terminal)
 
     def await_cut(self, terminal: Terminal, relay: Relay, count: int) -> None:
         def cut() -> bool:
             return relay.cuts >= count or terminal.has("end-42")
 
         until(terminal.page, f"cut {count}", cut)
-
-    def same(self, daemon: Daemon, session: str, terminal: Terminal) -> None:
-        """Row by row, once what is under way has arrived."""
-        until(
-            terminal.page,
-            "the rows of tmux",
-            lambda: captured(daemon, session) == terminal.screen() or None,
-        )
-        self.assertEqual(captured(daemon, session), terminal.screen())
 
     def test_a_killed_daemon(self) -> None:
         """What is typed before, during and after a crash arrives once, in order."""
@@ -150,5 +141,5 @@ class LossTests(BrowserCase):
         terminal.run("echo 4 >> seen; echo is-$((2 + 1))").wait("is-3")
         self.assertEqual("1\n2\n3\n4\n", (daemon.home / "seen").read_text())
         self.assertEqual(pid, self.record(daemon, session)["pid"])
-        self.same(daemon, session, terminal)
+        expect_same(daemon, session, terminal)
         until(page, "no banner", lambda: page.locator(".banner").count() == 0)

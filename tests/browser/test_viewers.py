@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page
 
-from tests.browser.harness import BrowserCase, Terminal, captured, until
+from tests.browser.harness import BrowserCase, Terminal, expect_same, until
 
 SMALL = {"width": 900, "height": 500}
 SECOND = """url => new Promise((resolve) => {
@@ -24,7 +24,7 @@ class ViewerTests(BrowserCase):
             terminal.wait("second-2")
         until(one.page, "one size", lambda: one.read()["rows"] == two.read()["rows"] or None)
         for terminal in (one, two):
-            self.assertEqual(captured(daemon, session), terminal.screen())
+            expect_same(daemon, session, terminal)
 
     def test_the_size_goes_to_whoever_turns_to_it(self) -> None:
         daemon = self.daemon()
