@@ -136,6 +136,8 @@ class StandingTests(LiveCase):
             agent.release("door")
             if signal == "working":
                 agent.rests()
+                # It goes on telling the truth under a pointer that rests.
+                expect(tip).to_contain_text("idle")
 
     def test_plan_usage(self) -> None:
         page = self.shown(self.agent())

@@ -12,7 +12,7 @@ const calls = vi.hoisted(() => ({
 vi.mock("./calls.ts", () => calls);
 
 const { answer, answering, dismiss, troubles } = await import("./actions.ts");
-const { approvals, setInbox } = await import("./state.ts");
+const { approvals, refresh, setInbox } = await import("./state.ts");
 
 const ITEM: Item = {
   id: "s:1",
@@ -84,6 +84,21 @@ test("422: the item stays and may be answered again", async () => {
   expect(calls.listApprovals).not.toHaveBeenCalled();
   expect(await answer(ITEM, { action: "approve" })).toBe(true);
   expect(troubles.value.has("s:1")).toBe(false);
+});
+
+test("an answer to a read that an event has overtaken brings nothing back", async () => {
+  let arrive = (_: { approvals: Item[] }) => {};
+  calls.listApprovals.mockReturnValueOnce(new Promise((done) => (arrive = done)));
+  calls.listApprovals.mockResolvedValueOnce({ approvals: [] });
+  const seen: Item[][] = [];
+  const stop = approvals.subscribe((items) => void seen.push([...items]));
+  const read = refresh();
+  setInbox(() => []);
+  arrive({ approvals: [ITEM] });
+  await read;
+  stop();
+  expect(seen.slice(1).flat()).toEqual([]);
+  expect(calls.listApprovals).toHaveBeenCalledTimes(2);
 });
 
 test("dismissing takes the item off; one that is gone already too", async () => {

@@ -1,6 +1,7 @@
 /** What waits for a person, kept in step with the service. */
 import { computed, effect, signal } from "@preact/signals";
 import { ApiError } from "../api/errors.ts";
+import { Reread } from "../lib/reread.ts";
 import { isViewed, sessionList, settings } from "../store/state.ts";
 import { onServerEvent } from "../stream/events.ts";
 import { failed } from "../ui/toasts.ts";
@@ -31,27 +32,22 @@ export const needy = computed<ReadonlySet<string>>(() => {
 export const needsYou = (sessionId: string): boolean => needy.value.has(sessionId);
 
 export function setInbox(change: (before: Inbox) => Inbox): void {
+  reads.told();
   inbox.value = change(inbox.peek());
 }
 
-let reading: Promise<void> | undefined;
-
-async function readAll(): Promise<void> {
+const reads = new Reread(async (outdated) => {
   try {
     const { approvals: items } = await listApprovals();
-    inbox.value = seed(items);
+    // An item that was answered meanwhile would come back.
+    if (!outdated()) inbox.value = seed(items);
   } catch (error) {
     failed("The list of what waits could not be read", error);
-  } finally {
-    reading = undefined;
   }
-}
+});
 
 /** Read the inbox anew: each item is checked against its pane again by that (wire 5). */
-export function refresh(): Promise<void> {
-  reading ??= readAll();
-  return reading;
-}
+export const refresh = (): Promise<void> => reads.now();
 
 const told = new Set<string>();
 
@@ -81,7 +77,7 @@ function acknowledgeViewed(): void {
 export function followApprovals(): void {
   onServerEvent("init", (data) => {
     told.clear();
-    inbox.value = seed((data as { approvals?: unknown }).approvals);
+    setInbox(() => seed((data as { approvals?: unknown }).approvals));
   });
   onServerEvent("approval:", (data, name) => setInbox((before) => apply(before, name, data)));
   onServerEvent("session:deleted", (data) =>

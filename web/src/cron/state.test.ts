@@ -42,6 +42,21 @@ test("a run's event shows at once", async () => {
   end();
 });
 
+test("a job that is deleted while the list is read stays away", async () => {
+  const end = await follow();
+  let arrive = (_: unknown[]) => {};
+  calls.listJobs.mockReturnValueOnce(new Promise((done) => (arrive = done))).mockResolvedValue([]);
+  const shown: string[][] = [];
+  tellServerEvent("cron:jobsChanged", {});
+  tellServerEvent("cron:jobDeleted", { id: "j1" });
+  const stop = book.subscribe((now) => void shown.push(now.jobs.map((each) => each.id)));
+  arrive([job()]);
+  await vi.waitFor(() => expect(calls.listJobs).toHaveBeenCalledTimes(3));
+  stop();
+  expect(shown.flat()).toEqual([]);
+  end();
+});
+
 test("after a lost connection everything is read again; after the end nothing", async () => {
   const end = await follow();
   tellServerEvent("init", {});

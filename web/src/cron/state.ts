@@ -1,6 +1,7 @@
 /** The jobs that this page shows, kept in step with the service while it is open. */
 import { signal } from "@preact/signals";
 import { textOf } from "../api/errors.ts";
+import { Reread } from "../lib/reread.ts";
 import { onServerEvent } from "../stream/events.ts";
 import { failed } from "../ui/toasts.ts";
 import { apply, type Book, EMPTY, putRuns, withJobs } from "./book.ts";
@@ -19,30 +20,17 @@ export function setBook(change: (before: Book) => Book): void {
   book.value = change(book.peek());
 }
 
-let reading = false;
-let again = false;
-
-/** One request at a time; whatever is told meanwhile makes one more. */
-async function readJobs(): Promise<void> {
-  if (reading) {
-    again = true;
-    return;
-  }
-  reading = true;
+const jobs = new Reread(async (outdated) => {
   try {
-    do {
-      again = false;
-      const jobs: Job[] = await listJobs();
-      setBook((before) => withJobs(before, jobs));
-    } while (again);
+    const found: Job[] = await listJobs();
+    if (outdated()) return;
+    setBook((before) => withJobs(before, found));
     known.value = true;
     trouble.value = "";
   } catch (error) {
     trouble.value = `The jobs could not be read: ${textOf(error)}`;
-  } finally {
-    reading = false;
   }
-}
+});
 
 async function readRuns(list: () => Promise<Run[]>): Promise<void> {
   try {
@@ -56,14 +44,15 @@ async function readRuns(list: () => Promise<Run[]>): Promise<void> {
 export const refreshRuns = (jobId: string): Promise<void> => readRuns(() => runsOfJob(jobId));
 
 export function readAll(): void {
-  void readJobs();
+  void jobs.now();
   void readRuns(listRuns);
 }
 
 function heard(data: unknown, name: string): void {
   const outcome = apply(book.peek(), name, data);
   book.value = outcome.book;
-  if (outcome.stale) void readJobs();
+  if (outcome.stale) void jobs.now();
+  else jobs.told();
 }
 
 /** @returns a function that ends the following. */

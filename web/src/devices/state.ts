@@ -4,6 +4,7 @@ import { textOf } from "../api/errors.ts";
 import { isAdmin } from "../auth/me.ts";
 import { afterSignOut, canSignOut, rememberCookie } from "../auth/state.ts";
 import { plural } from "../lib/format.ts";
+import { Reread } from "../lib/reread.ts";
 import { onServerEvent } from "../stream/events.ts";
 import { type Device, readStatus, revokeDevice, type TunnelStatus } from "../tunnel/calls.ts";
 import { ask } from "../ui/ask.ts";
@@ -17,14 +18,16 @@ export const trouble = signal("");
 /** How often the open page asks for devices that came or went without an event. */
 const LOOK_MS = 15_000;
 
-export async function refresh(): Promise<void> {
+const reads = new Reread(async () => {
   try {
     status.value = await readStatus();
     trouble.value = "";
   } catch (error) {
     trouble.value = textOf(error);
   }
-}
+});
+
+export const refresh = (): Promise<void> => reads.now();
 
 /**
  * Whoever came in by a QR code never saw the form; that there is something to sign out of is known

@@ -3,6 +3,7 @@ import { computed, signal } from "@preact/signals";
 import { listClis, readSession, readSettings } from "../api/calls.ts";
 import { ApiError } from "../api/errors.ts";
 import type { CliEntry, ServiceState, Session, Settings } from "../api/types.ts";
+import { Reread } from "../lib/reread.ts";
 import { browserZone, knownZone } from "../lib/zone.ts";
 import { onServerEvent } from "../stream/events.ts";
 import { failed } from "../ui/toasts.ts";
@@ -40,58 +41,67 @@ export function calm(id: string): void {
   sessionList.value = attend(sessionList.value, id, false);
 }
 
-const fetching = new Set<string>();
+/** Reads under way, by session. */
+const reads = new Map<string, Reread>();
 
-/** One request at a time for each session, however many events ask for it. */
-async function refetch(id: string): Promise<void> {
-  if (fetching.has(id)) return;
-  fetching.add(id);
+async function readInto(id: string, outdated: () => boolean): Promise<void> {
+  if (!sessionList.peek().byId.has(id)) return;
   try {
-    keep(await readSession(id));
+    const session = await readSession(id);
+    // One that was deleted meanwhile would come back.
+    if (!outdated() && sessionList.peek().byId.has(id)) keep(session);
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) drop(id);
     else failed("The session could not be read", error);
-  } finally {
-    fetching.delete(id);
   }
 }
+
+async function refetch(id: string): Promise<void> {
+  const read = reads.get(id) ?? new Reread((outdated) => readInto(id, outdated));
+  reads.set(id, read);
+  await read.now();
+  reads.delete(id);
+}
+
+const idOf = (data: unknown): string => String((data as { id?: unknown } | null)?.id);
 
 function sessionEvent(data: unknown, name: string): void {
   const outcome = apply(sessionList.value, name, data);
   sessionList.value = outcome.list;
   if (outcome.refetch !== undefined) void refetch(outcome.refetch);
+  else reads.get(idOf(data))?.told();
 }
 
-async function loadClis(): Promise<void> {
+const cliReads = new Reread(async () => {
   try {
     clis.value = (await listClis()).toSorted((a, b) => a.order - b.order);
   } catch (error) {
     failed("The list of CLIs could not be read", error);
   }
-}
+});
 
-async function loadSettings(): Promise<void> {
+const settingReads = new Reread(async () => {
   try {
     settings.value = await readSettings();
   } catch (error) {
     failed("The settings could not be read", error);
   }
-}
+});
 
 function initEvent(data: unknown): void {
   const state = data as ServiceState;
   sessionList.value = seed(state.sessions ?? [], sessionList.value);
   serviceVersion.value = state.version ?? "";
   serviceZone.value = knownZone(state.timeZone);
-  void loadClis();
-  void loadSettings();
+  void cliReads.now();
+  void settingReads.now();
 }
 
 /** Follow the service's events for as long as the page lives. */
 export function followService(): void {
   onServerEvent("init", initEvent);
   onServerEvent("session:", sessionEvent);
-  onServerEvent("cli:changed", () => void loadClis());
-  onServerEvent("cli:installFinished", () => void loadClis());
-  onServerEvent("settings:changed", () => void loadSettings());
+  onServerEvent("cli:changed", () => void cliReads.now());
+  onServerEvent("cli:installFinished", () => void cliReads.now());
+  onServerEvent("settings:changed", () => void settingReads.now());
 }

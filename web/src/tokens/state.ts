@@ -1,6 +1,7 @@
 /** The caller's tokens, read while the page is open. */
 import { signal } from "@preact/signals";
 import { textOf } from "../api/errors.ts";
+import { Reread } from "../lib/reread.ts";
 import { ask } from "../ui/ask.ts";
 import { failed, say } from "../ui/toasts.ts";
 import { createToken, deleteToken, listTokens, type NewToken, type Token } from "./calls.ts";
@@ -11,7 +12,7 @@ export const trouble = signal("");
 /** The token that was just made; the service keeps no copy of it. */
 export const shownOnce = signal<{ name: string; token: string } | undefined>(undefined);
 
-export async function refresh(): Promise<void> {
+const reads = new Reread(async () => {
   try {
     // The newest is what one looks for.
     tokens.value = (await listTokens()).tokens.toReversed();
@@ -19,7 +20,9 @@ export async function refresh(): Promise<void> {
   } catch (error) {
     trouble.value = textOf(error);
   }
-}
+});
+
+export const refresh = (): Promise<void> => reads.now();
 
 /** @returns a function that forgets what was read. */
 export function openTokens(): () => void {

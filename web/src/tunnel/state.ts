@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals";
 import { ApiError, textOf } from "../api/errors.ts";
 import { refresh as refreshDevices } from "../devices/state.ts";
+import { Reread } from "../lib/reread.ts";
 import { onServerEvent } from "../stream/events.ts";
 import { newQr, type QrCode, readQr, startTunnel, stopTunnel } from "./calls.ts";
 
@@ -9,15 +10,19 @@ export const code = signal<QrCode | undefined>(undefined);
 export const trouble = signal("");
 export const working = signal<"" | "start" | "stop" | "renew">("");
 
-export async function readCode(): Promise<void> {
+const codes = new Reread(async (outdated) => {
   try {
-    code.value = await readQr();
+    const found = await readQr();
+    // The code before this one lets nobody in.
+    if (!outdated()) code.value = found;
   } catch (error) {
     code.value = undefined;
     // No tunnel: the panel says so by itself.
     if (!(error instanceof ApiError && error.status === 404)) trouble.value = textOf(error);
   }
-}
+});
+
+export const readCode = (): Promise<void> => codes.now();
 
 function tunnelEvent(data: unknown, name: string): void {
   const { error } = data as { error?: unknown };

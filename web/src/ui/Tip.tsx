@@ -17,7 +17,7 @@ function tipOf(target: EventTarget | null, within: boolean): HTMLElement | undef
 
 function show(tip: HTMLElement, anchor: HTMLElement): void {
   tip.textContent = anchor.dataset["tip"] ?? "";
-  tip.showPopover();
+  if (!tip.matches(":popover-open")) tip.showPopover();
   const box = anchor.getBoundingClientRect();
   const left = box.left + box.width / 2 - tip.offsetWidth / 2;
   const below = box.bottom + GAP;
@@ -30,13 +30,23 @@ function follow(tip: HTMLElement): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const controller = new AbortController();
   const on = { signal: controller.signal, passive: true };
+  let anchored: HTMLElement | undefined;
+  // What it says may change under a pointer that rests, a status and its reason above all.
+  const changes = new MutationObserver(() => (anchored?.dataset["tip"] ? show(tip, anchored) : hide()));
   const hide = () => {
     clearTimeout(timer);
+    changes.disconnect();
     tip.hidePopover();
+  };
+  const appear = (anchor: HTMLElement) => {
+    if (!anchor.isConnected) return;
+    anchored = anchor;
+    changes.observe(anchor, { attributeFilter: ["data-tip"] });
+    show(tip, anchor);
   };
   const plan = (anchor: HTMLElement | undefined, wait: number) => {
     hide();
-    if (anchor) timer = setTimeout(() => anchor.isConnected && show(tip, anchor), wait);
+    if (anchor) timer = setTimeout(() => appear(anchor), wait);
   };
   const over = (event: PointerEvent) =>
     event.pointerType === "mouse" && plan(tipOf(event.target, false), HOVER_MS);
@@ -51,6 +61,7 @@ function follow(tip: HTMLElement): () => void {
   return () => {
     controller.abort();
     clearTimeout(timer);
+    changes.disconnect();
   };
 }
 

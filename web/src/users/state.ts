@@ -17,6 +17,7 @@ import {
 } from "./calls.ts";
 import { type Deed, questionFor } from "./words.ts";
 import { plural } from "../lib/format.ts";
+import { Reread } from "../lib/reread.ts";
 
 export const users = signal<readonly User[] | undefined>(undefined);
 
@@ -28,14 +29,16 @@ export const trouble = signal<{ name: string; text: string } | undefined>(undefi
 
 export const busy = signal<string | undefined>(undefined);
 
-export async function refresh(): Promise<void> {
+const reads = new Reread(async () => {
   try {
     users.value = (await listUsers()).users;
     if (trouble.peek()?.name === "") trouble.value = undefined;
   } catch (error) {
     trouble.value = { name: "", text: textOf(error) };
   }
-}
+});
+
+export const refresh = (): Promise<void> => reads.now();
 
 /** @returns a function that ends the following. */
 export function followUsers(): () => void {

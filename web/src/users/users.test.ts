@@ -122,9 +122,10 @@ describe("a deed", () => {
 
 describe("the list", () => {
   test("follows the service while it is open", async () => {
+    calls.listUsers.mockResolvedValueOnce({ users: [ROOT] });
     const stop = state.followUsers();
     tellServerEvent("admin:usersChanged", {});
-    expect(calls.listUsers).toHaveBeenCalledTimes(2);
+    await vi.waitFor(() => expect(calls.listUsers).toHaveBeenCalledTimes(2));
     await vi.waitFor(() => expect(state.users.value).toHaveLength(2));
     state.shownOnce.value = { name: "anna", password: "abc" };
     stop();
