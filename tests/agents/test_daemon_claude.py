@@ -100,6 +100,23 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
         for name in ("four.txt", "five.txt"):
             self.assertTrue((self.work / name).exists())
 
+    def test_a_prompt_is_no_answer_to_a_dialog(self) -> None:
+        for text in ("RUN: touch approved.txt", "ASK:"):
+            item = self.asked(text)
+            frame = self.screen()
+            for prompt in ("SAY: do not do that", "2 things to do", "y"):
+                path = f"/api/sessions/{self.session}/input"
+                refused = self.daemon.request("POST", path, {"input": f"{prompt}\r"})
+                told = (refused.status, refused.json()["errorCode"])
+                self.assertEqual((422, "OPERATION_FAILED"), told)
+            self.assertEqual(frame, self.screen())
+            self.assertEqual([item["id"]], [each["id"] for each in self.pending()])
+            self.answer(item, action="deny")
+            self.until_idle()
+        self.assertFalse((self.work / "approved.txt").exists())
+        self.prompt("SAY: now")
+        self.assertEqual("SAY: now", self.turns()[-1].prompt)
+
     def test_a_question(self) -> None:
         item = self.asked("ASK:")
         self.assertEqual("question", item["kind"])

@@ -85,7 +85,7 @@ def build_agents(around: Surroundings) -> AgentParts:
     )
     return AgentParts(
         agents=agents,
-        gate=AgentGate(agents.readiness_of),
+        gate=AgentGate(agents.readiness_of, agents.rules_of),
         preparation=HookPreparation(
             HookConfig(around.home),
             around.settings,

@@ -1,10 +1,11 @@
-"""Keeps prompts back until an agent that comes up can take them (wire 6, 26).
+"""Keeps prompts back while an agent cannot take them (wire 6, 26).
 
 A prompt waits until the composer was on the screen for a moment, at most to the end of the
 window that the trust dialog has.  If a dialog of the start is still there then, nothing is typed
 (422); if there is none, it is typed: a screen that is not understood is no reason to refuse for
 good.  Of an agent whose composer nobody can recognise, a quiet screen without a dialog has to do.
-Raw input passes: it is how a person answers such a dialog.
+Later a dialog may come up at any time: no prompt is typed while one is on the screen, for its
+Enter would be the answer.  Raw input passes: it is how a person answers such a dialog.
 """
 
 from __future__ import annotations
@@ -19,9 +20,12 @@ from tservice.agents.activity_pace import SLACK
 from tservice.agents.interfaces import Look
 from tservice.core.clock import sleep
 from tservice.core.errors import conflict, failed
+from tservice.mux.interface import Capture
 from tservice.sessions.interfaces import IInputGate, Session
-from tservice.terminal.kinds import Kind
+from tservice.terminal.kinds import Kind, says_trust
 from tservice.terminal.rules import ScreenRules
+from tservice.terminal.screen import Frame
+from tservice.terminal.status import read
 
 WINDOW = 90.0
 """Seconds after its start in which an agent may be asking for trust (wire 6)."""
@@ -90,8 +94,7 @@ class Readiness:
 
         @param quiet: nothing was printed for a moment.
         """
-        dialog = look.reading.dialog
-        self.asked = dialog is not None and dialog.kind in START_DIALOGS
+        self.asked = _of_the_start(look)
         if self.asked or (self._left > 0 and not look.reading.composer_ready and self.knowable):
             # What was taken for the composer was no sign of it.
             self._since = None
@@ -165,14 +168,35 @@ class Readiness:
                 seen.errback(why)
 
 
+def _of_the_start(look: Look) -> bool:
+    """Whether a dialog of the start is there, also one about trust that cannot be read further."""
+    dialog = look.reading.dialog
+    if dialog is None:
+        return False
+    unread = dialog.kind is Kind.NOTICE and says_trust(look.frame.rows)
+    return unread or dialog.kind in START_DIALOGS
+
+
 @implementer(IInputGate)
 class AgentGate:
     """The gate of every session; shells and what has no process are let through."""
 
-    def __init__(self, readiness: Callable[[str], Readiness | None]) -> None:
+    def __init__(
+        self,
+        readiness: Callable[[str], Readiness | None],
+        rules: Callable[[str], ScreenRules],
+    ) -> None:
         self._readiness = readiness
+        self._rules = rules
 
     async def ready(self, session: Session) -> None:
         found = self._readiness(session.id)
         if found is not None:
             await found.wait()
+
+    def asks(self, session: Session, capture: Capture) -> str | None:
+        if self._readiness(session.id) is None:
+            return None
+        frame = Frame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)
+        reading = read(frame, capture.title, self._rules(session.mode))
+        return None if reading.dialog is None else reading.evidence

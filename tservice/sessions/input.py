@@ -251,6 +251,7 @@ class InputQueue:
             clock=self._clock,
             pane=self._subject.living_pane(),
             composer=self._subject.composer(),
+            asks=lambda capture: self._gate.asks(self._subject.session(), capture),
             unsure=unsure,
             wanted=wanted,
             submitting=submitting,

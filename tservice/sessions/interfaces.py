@@ -9,7 +9,7 @@ from attrs import frozen
 from zope.interface import Interface
 
 from tservice.core.identity import Identity
-from tservice.mux.interface import IPane
+from tservice.mux.interface import Capture, IPane
 from tservice.sessions.model import (
     Location,
     ModelSource,
@@ -135,6 +135,9 @@ class IInputGate(Interface):
 
         @raise ServiceError: it will not come to that (422).
         """
+
+    def asks(session: Session, capture: Capture) -> str | None:
+        """What the screen asks for in one line, where a prompt's Enter would be the answer."""
 
 
 class ILaunchPreparation(Interface):

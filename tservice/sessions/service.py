@@ -14,7 +14,7 @@ from tservice.clis.interfaces import ICliRegistry
 from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError, failed
 from tservice.core.identity import Identity
-from tservice.mux.interface import IPane, MuxError, PaneGone
+from tservice.mux.interface import Capture, IPane, MuxError, PaneGone
 from tservice.sessions.adoption import Adoption
 from tservice.sessions.capacity import overdue
 from tservice.sessions.create import Creator
@@ -48,6 +48,10 @@ class OpenGate:
 
     async def ready(self, session: Session) -> None:
         """Nothing to wait for."""
+
+    def asks(self, session: Session, capture: Capture) -> str | None:
+        """Nothing that anybody knows of."""
+        return None
 
 
 @frozen(kw_only=True)

@@ -15,7 +15,7 @@ from twisted.logger import Logger
 
 from tservice.core.clock import sleep
 from tservice.core.errors import failed
-from tservice.mux.interface import IPane, Mark, MuxError, MuxTimeout, PaneGone
+from tservice.mux.interface import Capture, IPane, Mark, MuxError, MuxTimeout, PaneGone
 from tservice.sessions.journal import Entry, Kind
 from tservice.terminal.composer import ComposerRule, composer_text, still_holds
 from tservice.terminal.plain import plain
@@ -45,6 +45,7 @@ class Hands:
     """What typing needs beside the entry.
 
     @ivar composer: how the mode draws its composer; C{None}: Enter is pressed once (shells).
+    @ivar asks: what an agent's screen asks for, where Enter would be the answer.
     @ivar unsure: called when the pane did not say whether the input arrived, so that the caller
         need not wait any longer.
     @ivar wanted: whether what was not begun should be begun, once that is known again.
@@ -54,6 +55,7 @@ class Hands:
     clock: IReactorTime
     pane: IPane
     composer: ComposerRule | None
+    asks: Callable[[Capture], str | None]
     unsure: Callable[[], None]
     wanted: Callable[[], bool]
     submitting: Callable[[], None] | None = None
@@ -100,11 +102,14 @@ class Typist:
 
     async def _prompt(self, mark: Mark | None, resumed: bool) -> None:
         text = self._entry.data.decode("utf-8")
+        if mark is None:
+            await self._unasked()
         if text and await self._put_in(text, mark):
             await sleep(self._hands.clock, PASTE_GAP)
         elif resumed and mark is not None and await self._holds(text) is False:
             return
         if mark is None or mark.step in (PASTED, WRITTEN):
+            await self._asked_no_more(text)
             self._submitting()
             await self._enter(0)
         if self._hands.composer is None or not text:
@@ -114,6 +119,32 @@ class Typist:
         except PaneGone:
             # Enter was pressed, and the program ended on it: C{/exit} does that.
             self._log.debug("input {id} ended the process", id=self._entry.id)
+
+    async def _unasked(self) -> None:
+        """Make sure that nothing is typed into a dialog, whose answer it would be."""
+        asked = await self._asks()
+        if asked is not None:
+            raise NotTyped(f"the agent asks for something, answer that first ({asked})")
+
+    async def _asked_no_more(self, text: str) -> None:
+        """Press no Enter at a dialog that came up since: it may go soon, and leave the text."""
+        if await self._asks() is None:
+            return
+        for pause in LOOKS:
+            await sleep(self._hands.clock, pause)
+            asked = await self._asks()
+            if asked is None and await self._holds(text):
+                return
+        raise failed(
+            "the text was typed but not submitted: the agent asked for something meanwhile"
+        )
+
+    async def _asks(self) -> str | None:
+        """What waits for an answer on the screen of an agent, if it can be seen."""
+        if self._hands.composer is None:
+            return None
+        capture = await self._look()
+        return None if capture is None else self._hands.asks(capture)
 
     async def _put_in(self, text: str, mark: Mark | None) -> bool:
         """Put in what is missing of the text; whether anything was."""
@@ -150,13 +181,21 @@ class Typist:
         """Whether the text stands in the composer; C{None}: there is none to be seen."""
         if self._hands.composer is None:
             return None
-        try:
-            frame = await self._hands.pane.capture()
-        except MuxTimeout:
+        frame = await self._look()
+        if frame is None:
             return None
         screen = [plain(row) for row in frame.lines[frame.history :]]
         shown = composer_text(screen, self._hands.composer)
         return None if shown is None else still_holds(shown, text)
+
+    async def _look(self) -> Capture | None:
+        """The screen; C{None}: it cannot be read just now, which keeps nothing from being typed."""
+        try:
+            return await self._hands.pane.capture()
+        except PaneGone:
+            raise
+        except MuxError:
+            return None
 
     # -- doing one thing once
 

@@ -70,6 +70,12 @@ class PlayedSession:
             assert not found["wait"]["timedOut"], f"{text}: {found}\n{self.screen()}"
         return found
 
+    def refused(self, text: str) -> str:
+        """Why a prompt that the service does not type is refused."""
+        answer = self._daemon.request("POST", f"{self.path}/input", {"input": f"{text}\r"})
+        assert answer.status == 422, answer
+        return str(answer.json()["error"])
+
     def press(self, *keys: str) -> None:
         """Press keys, each behind what the one before it drew, colours included."""
         for key in keys:

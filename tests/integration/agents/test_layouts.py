@@ -237,6 +237,7 @@ class TurnTests(LayoutCase):
         self.assertEqual("blocked", found["wait"]["signal"], asked.name)
         item = session.item()
         self.assertEqual((asked.kind, asked.tool), (item["kind"], item["toolName"]), asked.name)
+        self.assertIn("answer that first", session.refused("SAY: 2 more things"), asked.name)
         for how in asked.answers:
             item = self.page(session, asked)
             session.answer(item, **how)
@@ -384,6 +385,7 @@ class OtherTests(LayoutCase):
     def allowed_and_refused(self, session: PlayedSession, client: Client) -> None:
         self.assertEqual("busy", session.reason("permission dialog: ")["status"])
         self.assertEqual([], session.items())
+        self.assertIn("answer that first", session.refused("SAY: not so"))
         session.press("Enter")
         session.until("the file", session.made("a").exists)
         session.reason("composer on the screen")

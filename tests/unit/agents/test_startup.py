@@ -20,6 +20,13 @@ REVERSED = f"""{RULE}
 
  Enter to confirm · Esc to cancel"""
 REVERSED_DOWN = REVERSED.replace(" ❯ No", "   No").replace("   Yes", " ❯ Yes")
+UNMARKED = f"""{RULE}
+ Do you trust the files in this folder?
+
+   No, exit
+   Yes, I trust this folder
+
+ Enter to confirm · Esc to cancel"""
 BYPASS = f"""{RULE}
   WARNING: Claude Code running in Bypass Permissions mode
 
@@ -162,6 +169,28 @@ class GateTests(AgentCase):
         self.assertFalse(self.prompted(session))
         later = self.prompt(session)
         self.assertEqual(422, self.failureResultOf(later, ServiceError).value.status)
+
+    def test_a_trust_dialog_without_a_marker_refuses(self) -> None:
+        """Its options cannot be told apart, its words can (wire 6)."""
+        session = self.agent(UNMARKED)
+        done = self.prompt(session)
+        self.spend(89)
+        self.assertNoResult(done)
+        self.spend(2)
+        error = self.failureResultOf(done, ServiceError).value
+        self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
+        self.assertEqual([], self.screen(session).pressed)
+
+    def test_a_prompt_is_no_answer_to_a_later_dialog(self) -> None:
+        session = self.ready()
+        self.show(session, PERMISSION)
+        error = self.failureResultOf(self.prompt(session), ServiceError).value
+        self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
+        self.assertIn("Do you want to proceed?", error.message)
+        self.assertEqual([], self.screen(session).pressed)
+        self.show(session, COMPOSER)
+        self.prompt(session)
+        self.assertTrue(self.prompted(session))
 
     def test_a_screen_that_nobody_understands_is_typed_to_in_the_end(self) -> None:
         session = self.agent("something else")

@@ -38,6 +38,15 @@ class ComposerAgent:
                 self._text += part.decode()
         self.draw()
 
+    def show(self, drawn: bool) -> None:
+        """Let a dialog take the composer's place, or go again."""
+        self.drawn = drawn
+        self.draw()
+
+    def clear(self) -> None:
+        """Lose what stands in the composer."""
+        self._text = ""
+
     def resized(self, cols: int, rows: int) -> None:
         """The next drawing fits."""
 

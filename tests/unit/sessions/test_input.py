@@ -10,7 +10,7 @@ from tests.unit.sessions.agent import ComposerAgent
 from tests.unit.sessions.rig import SessionCase, begin
 from tservice.core.errors import ErrorCode, ServiceError, failed
 from tservice.mux.fake import EchoShell, Program
-from tservice.mux.interface import MuxError, MuxTimeout, PaneGone, PaneSpec
+from tservice.mux.interface import Capture, MuxError, MuxTimeout, PaneGone, PaneSpec
 from tservice.sessions.input import UNSURE
 from tservice.sessions.interfaces import Delivery, IInputGate
 from tservice.sessions.journal import CLIENTS
@@ -449,6 +449,9 @@ class HeldGate:
     async def ready(self, session: Session) -> None:
         self.held.append(Deferred())
         await self.held[-1]
+
+    def asks(self, session: Session, capture: Capture) -> str | None:
+        return None
 
 
 async def _never(*args: object) -> None:
