@@ -192,8 +192,8 @@ class OutputWaits:
         """Whether somebody needs every byte of that session."""
         return session_id in self._parked
 
-    def session_deleted(self, session_id: str) -> None:
-        """The session is no more."""
+    def session_gone(self, session_id: str) -> None:
+        """The session is no more, or its process was let go."""
         for wait in tuple(self._parked.get(session_id, ())):
             wait.end()
 

@@ -267,7 +267,11 @@ class Waiting:
             return
         if event.name == "session:deleted":
             self._waits.session_deleted(event.session_id)
-            self._outputs.session_deleted(event.session_id)
+            self._outputs.session_gone(event.session_id)
+        elif event.name == "session:updated" and event.data.get("detached"):
+            # No process ended, so no event says so, and yet there is none behind it any more.
+            self._waits.signal(event.session_id, Signal.EXIT)
+            self._outputs.session_gone(event.session_id)
         elif event.name in _EVENTS:
             self._waits.signal(event.session_id, _EVENTS[event.name])
 

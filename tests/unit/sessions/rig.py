@@ -189,6 +189,10 @@ class SessionCase(SynchronousTestCase):
         """Names of the events so far, but for the noise of updates."""
         return [e.name for e in self.machine.events if e.name != "session:updated"]
 
+    def last(self, name: str) -> dict[str, object]:
+        """What the latest event of that name told."""
+        return [dict(e.data) for e in self.machine.events if e.name == name][-1]
+
     def run_now(self, work: Awaitable[_T]) -> _T:
         """The result of something that needs no time."""
         result: _T = self.successResultOf(begin(work))

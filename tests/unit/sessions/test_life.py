@@ -283,8 +283,6 @@ class RunTests(SessionCase):
         self.assertEqual(Status.STOPPED, self.successResultOf(stopping).status)
         self.assertIsNotNone(self.successResultOf(starting).pid)
 
-    def last(self, name: str) -> dict[str, object]:
-        return [dict(e.data) for e in self.machine.events if e.name == name][-1]
 
 
 class DetachTests(SessionCase):
@@ -298,6 +296,8 @@ class DetachTests(SessionCase):
         self.assertIsNone(away.pid)
         self.assertIsNone(self.sessions.pane_of(session.id))
         self.assertTrue(self.sessions.describe(session.id)["detached"])
+        self.assertTrue(self.last("session:updated")["detached"])
+        self.assertNotIn("session:exit", self.names)
         back = self.run_now(self.sessions.start(session.id))
         self.assertEqual(session.pid, back.pid)
         self.assertEqual(1, len(self.host.specs))

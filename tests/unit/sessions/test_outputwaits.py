@@ -97,7 +97,7 @@ class OutputWaitTests(SynchronousTestCase):
         self.hosted.lose()
         self.assertTrue(self.successResultOf(lost.done).ended)
         deleted = self.park()
-        self.waits.session_deleted("s")
+        self.waits.session_gone("s")
         self.assertTrue(self.successResultOf(deleted.done).ended)
 
     def test_a_hang_up_frees_everything(self) -> None:

@@ -17,10 +17,11 @@ from tservice.core.identity import Identity
 from tservice.mux.fake import FakeMultiplexer
 from tservice.mux.interface import IPane
 from tservice.sessions.interfaces import Delivery, ISessions
-from tservice.sessions.model import NameSource, Session, Status
+from tservice.sessions.model import NameSource, Phase, Session, Status
 from tservice.sessions.outputwaits import OutputWaits
 from tservice.sessions.waiting import Waiting, WaitRequest
 from tservice.sessions.waits import Signal, WaitCaps, WaitSlots
+from tservice.sessions.wire import session_json
 from tservice.terminal.matcher import Needle
 
 ANN = Identity(username="ann", admin=True)
@@ -148,6 +149,33 @@ class WaitingTests(SynchronousTestCase):
         found = self.successResultOf(wait)
         self.assertEqual(("exit", True), (found["wait"]["signal"], found["wait"]["ended"]))
         self.assertEqual("stopped", found["status"])
+
+    def test_a_session_that_is_let_go_is_answered(self) -> None:
+        waits = [self.wait(Signal.EXIT), self.wait(Signal.EXIT, session="t")]
+        output = self.wait_output("READY")
+
+        async def deliver(submitting: Any) -> Delivery:
+            submitting()
+            return Delivery(delivered=True)
+
+        typed = self.input_and_wait(deliver)
+        self.let_go("s")
+        self.let_go("t")
+        for wait in (*waits, typed):
+            found = self.successResultOf(wait)["wait"]
+            self.assertEqual(
+                ("exit", False, False), (found["signal"], found["timedOut"], found["ended"])
+            )
+        self.assertTrue(self.successResultOf(output)["wait"]["ended"])
+        self.assertEqual(0, self.waiting.parked())
+
+    def let_go(self, session: str) -> None:
+        record = evolve(self.sessions.records[session], pid=None, phase=Phase.DETACHED)
+        self.sessions.records[session] = record
+        self.hub.publish(
+            Event(name="session:updated", data=session_json(record), session_id=session)
+        )
+        self.clock.advance(0)
 
     def input_and_wait(self, delivery: Any) -> Deferred[dict[str, Any]]:
         request = WaitRequest(timeout_ms=5000)
