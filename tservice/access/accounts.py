@@ -23,7 +23,7 @@ from tservice.access.accountstore import AccountStore
 from tservice.access.hashing import Hasher
 from tservice.access.interfaces import IAccounts
 from tservice.core.clock import now_ms
-from tservice.core.errors import ErrorCode, ServiceError, conflict, failed
+from tservice.core.errors import ErrorCode, ServiceError, conflict, failed, invalid
 from tservice.core.events import Audience, Event, EventHub
 from tservice.core.identity import Identity
 from tservice.core.osuser import OsUsers
@@ -232,13 +232,18 @@ class Accounts:
 
     # -- for everybody
 
-    async def set_own_password(self, username: str, new: str, place: str) -> Account:
+    async def set_own_password(self, username: str, current: str, new: str, place: str) -> Account:
         """Give an account the password that its user chose; what is open in its name ends.
 
+        @param current: the one that it has, checked already.  It may be a one-time password, which
+            an admin knows: kept, it would stay known.
         @raise ServiceError: 400, or 404: it was removed meanwhile.
         @raise Crowded: see L{Hasher.hash}.
         """
-        hashed = await self._around.hasher.hash(place, check_password(new, "newPassword"))
+        check_password(new, "newPassword")
+        if new == current:
+            raise invalid("newPassword", "must differ from the current one")
+        hashed = await self._around.hasher.hash(place, new)
         account = self.get(username)
         return self._keep(evolve(account, password_hash=hashed, must_change_password=False))
 

@@ -91,6 +91,7 @@ class AccountRouteTests(SynchronousTestCase):
         for body, want in (
             ({"currentPassword": "wrong word", "newPassword": "a better one"}, 403),
             ({"currentPassword": PASSWORD, "newPassword": "short"}, 400),
+            ({"currentPassword": PASSWORD, "newPassword": PASSWORD}, 400),
             ({"currentPassword": PASSWORD, "newPassword": "a better one"}, 200),
         ):
             found = self.world.ask("PUT", "/api/me/password", body, bob)

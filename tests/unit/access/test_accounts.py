@@ -41,7 +41,7 @@ class CheckTests(AccountCase):
 
     def test_a_new_password_makes_the_old_one_wrong(self) -> None:
         self.check("ann")
-        self.now(self.accounts.set_own_password("ann", "another one", "::1"))
+        self.now(self.accounts.set_own_password("ann", PASSWORD, "another one", "::1"))
         self.assertIsNone(self.check("ann"))
         self.assertIsNotNone(self.check("ann", "another one"))
 
@@ -85,7 +85,7 @@ class RaceTests(AccountCase):
     def test_a_change_meanwhile_wins(self) -> None:
         self.now(self.accounts.create("eve", Role.ADMIN, PASSWORD, can_bypass_permissions=False))
         changes = (
-            lambda: self.now(self.accounts.set_own_password("ann", "another one", "::1")),
+            lambda: self.now(self.accounts.set_own_password("ann", PASSWORD, "another one", "::1")),
             lambda: self.now(self.accounts.change("ann", Change(enabled=False))),
             lambda: self.accounts.remove("ann"),
         )
@@ -115,7 +115,13 @@ class ChangeTests(AccountCase):
         found = self.check("bob", once or "")
         assert found is not None
         self.assertTrue(found.must_change_password)
-        self.now(self.accounts.set_own_password("bob", "chosen by bob", "::1"))
+        known = once or ""
+        text = self.refused(
+            ErrorCode.INVALID_INPUT, self.accounts.set_own_password("bob", known, known, "::1")
+        )
+        self.assertEqual("newPassword: must differ from the current one", text)
+        self.assertTrue(self.accounts.get("bob").must_change_password)
+        self.now(self.accounts.set_own_password("bob", known, "chosen by bob", "::1"))
         found = self.check("bob", "chosen by bob")
         assert found is not None
         self.assertFalse(found.must_change_password)
@@ -161,7 +167,7 @@ class ChangeTests(AccountCase):
             lambda: self.now(self.accounts.change("bob", Change(password="something else"))),
             lambda: self.now(self.accounts.change("bob", Change(can_bypass_permissions=True))),
             lambda: self.now(self.accounts.reset_password("bob")),
-            lambda: self.now(self.accounts.set_own_password("bob", "something else", "x")),
+            lambda: self.now(self.accounts.set_own_password("bob", PASSWORD, "something else", "x")),
             lambda: self.accounts.remove("bob"),
         )
         self.make()
