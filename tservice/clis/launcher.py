@@ -136,12 +136,13 @@ class CliRegistry:
         """The caller's parameters; the primary CLI's permission mode comes from the settings.
 
         As root, outside of a sandbox, it would end at once with the mode C{bypass}: it starts with
-        the normal one.  A caller who asks for that mode by name gets it, and sees it refused.
+        the normal one.  A caller who asks for that mode by name gets it, and sees it refused; one
+        without the grant gets C{auto} instead of it, by whatever way, also as root.
         """
         if request.mode != PRIMARY or request.params.get(PERMISSION_MODE) is not None:
             return request.params
         chosen = self._settings.get().primary_mode
-        root = self._root and request.os_user is None
+        root = request.granted and self._root and request.os_user is None
         if chosen == "bypass" and root and not self._sandboxed(request):
             chosen = "normal"
         return {**request.params, PERMISSION_MODE: PERMISSION_MODES[chosen]}

@@ -96,6 +96,9 @@ class LaunchTests(SynchronousTestCase):
         self.registry = self.make(root=True)
         plan = self.registry.launch(request("primary"))
         self.assertEqual(("--permission-mode", "default"), plan.argv[-2:])
+        for params in ({}, {"permissionMode": "bypassPermissions"}):
+            plan = self.registry.launch(request("primary", granted=False, params=params))
+            self.assertEqual(("--permission-mode", "auto"), plan.argv[-2:])
         for more in (
             {"overrides": {"IS_SANDBOX": "1"}},
             {"params": {"permissionMode": "bypassPermissions"}},
