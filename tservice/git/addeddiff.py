@@ -50,27 +50,37 @@ def added_diff(path: bytes, content: Content) -> Diff:
         return Diff(diff=f"{head}Binary files /dev/null and {new} differ\n", binary=True)
     if not content.data:
         return Diff(diff=head, truncated=not content.whole)
-    lines, whole = _lines(content)
     tail = "\t" if b" " in path and not new.startswith('"') else ""
-    hunk = f"@@ -0,0 +1{f',{len(lines)}' if len(lines) != 1 else ''} @@\n"
+    head += f"--- /dev/null\n+++ {new}{tail}\n"
+    lines, whole = _lines(content, DIFF_LIMIT - len(head.encode()))
     body = "".join("+" + line.decode("utf-8", "replace") + "\n" for line in lines)
-    if whole and not content.data.endswith(b"\n"):
-        body += "\\ No newline at end of file\n"
-    return Diff(diff=f"{head}--- /dev/null\n+++ {new}{tail}\n{hunk}{body}", truncated=not whole)
+    end = _end(content.data) if whole else ""
+    return Diff(diff=f"{head}{_hunk(len(lines))}{body}{end}", truncated=not whole)
 
 
-def _lines(content: Content) -> tuple[list[bytes], bool]:
-    """The lines that fit, and whether they are all."""
-    data = content.data
-    if content.whole and len(data) + data.count(b"\n") <= DIFF_LIMIT:
-        return data.removesuffix(b"\n").split(b"\n"), True
-    kept, room = [], DIFF_LIMIT
-    for line in data.split(b"\n"):
-        if len(line) + 2 > room:
+def _hunk(lines: int) -> str:
+    return f"@@ -0,0 +1{f',{lines}' if lines != 1 else ''} @@\n"
+
+
+def _end(data: bytes) -> str:
+    return "" if data.endswith(b"\n") else "\\ No newline at end of file\n"
+
+
+def _lines(content: Content, room: int) -> tuple[list[bytes], bool]:
+    """The lines that fit into C{room} together with their hunk's head, and whether they are all."""
+    lines = content.data.removesuffix(b"\n").split(b"\n")
+    room -= len(_hunk(len(lines)))
+    # Each one gets a plus, and a line feed.
+    added = sum(map(len, lines)) + 2 * len(lines)
+    if content.whole and added + len(_end(content.data)) <= room:
+        return lines, True
+    kept, left = [], room
+    for line in lines:
+        if len(line) + 2 > left:
             break
         kept.append(line)
-        room -= len(line) + 2
-    return (kept or [data[: DIFF_LIMIT - 2]]), False
+        left -= len(line) + 2
+    return (kept or [lines[0][: room - 2]]), False
 
 
 def _quoted(path: bytes) -> str:

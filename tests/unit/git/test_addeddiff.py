@@ -87,9 +87,10 @@ class AddedDiffTests(SynchronousTestCase):
         content = Content(mode="100644", data=data[:DIFF_LIMIT], whole=size <= DIFF_LIMIT)
         diff = added_diff(b"f", content)
         body = diff.diff.partition("@@\n")[2]
-        self.assertLessEqual(len(body), DIFF_LIMIT + 40)
+        self.assertLessEqual(len(diff.diff), DIFF_LIMIT)
         if diff.truncated:
             self.assertTrue(body.endswith("\n"))
+            self.assertGreater(len(diff.diff), DIFF_LIMIT - width - 40)
         lines = body.count("\n") - body.count("\\ No newline")
         self.assertIn(f"+1,{lines} @@" if lines != 1 else "+1 @@", diff.diff)
 
@@ -97,7 +98,14 @@ class AddedDiffTests(SynchronousTestCase):
         content = Content(mode="100644", data=b"x" * DIFF_LIMIT, whole=False)
         diff = added_diff(b"f", content)
         self.assertTrue(diff.truncated)
-        self.assertGreater(len(diff.diff), DIFF_LIMIT - 100)
+        self.assertTrue(DIFF_LIMIT - 100 < len(diff.diff) <= DIFF_LIMIT)
+
+    def test_a_long_name_is_part_of_it(self) -> None:
+        content = Content(mode="100644", data=b"x\n" * (DIFF_LIMIT // 3 - 100))
+        self.assertFalse(added_diff(b"f", content).truncated)
+        diff = added_diff(b"folder/" * 50 + "n\u00e9".encode(), content)
+        self.assertTrue(diff.truncated)
+        self.assertLessEqual(len(diff.diff.encode()), DIFF_LIMIT)
 
 
 class TrackedDiffTests(SynchronousTestCase):
