@@ -15,7 +15,7 @@ TOKENS_MAX = 2**53
 """Numbers stay exact in a browser."""
 COST_MAX = 1e9
 _LATEST = 32_503_680_000
-"""Epoch seconds of the year 3000; a later reset is no time."""
+"""Epoch seconds of the year 3000; a later reset counts as then."""
 
 
 @frozen(kw_only=True)
@@ -116,7 +116,7 @@ def _window(limits: Mapping[str, Any], name: str) -> Window | None:
     resets = _number(window.get("resets_at"), _LATEST)
     return Window(
         used_percentage=used,
-        reset_at=int(resets * 1000) if resets and resets < _LATEST else None,
+        reset_at=None if resets is None else int(resets * 1000),
     )
 
 

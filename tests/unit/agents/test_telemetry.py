@@ -50,8 +50,18 @@ reports = st.dictionaries(
 )
 
 
+YEAR_3000 = 32_503_680_000_000
+
+
 class ReadTests(SynchronousTestCase):
     """The pure part."""
+
+    def test_a_reset_is_clamped_to_what_can_be_a_time(self) -> None:
+        for given, told in ((1e12, YEAR_3000), (10**30, YEAR_3000), (-5, 0), (1.5, 1500)):
+            window = {"used_percentage": 1, "resets_at": given}
+            report = read_telemetry({"rate_limits": {"five_hour": window}})
+            assert report.five_hour is not None
+            self.assertEqual(told, report.five_hour.reset_at, given)
 
     @settings(max_examples=500)
     @given(reports | st.none())
@@ -62,6 +72,7 @@ class ReadTests(SynchronousTestCase):
         for window in (report.five_hour, report.seven_day):
             if window is not None:
                 self.assertTrue(0 <= window.used_percentage <= 100)
+                self.assertTrue(0 <= (window.reset_at or 0) <= YEAR_3000)
         if report.context_used is not None:
             self.assertTrue(0 <= report.context_used <= 100)
         for count in (report.input_tokens, report.output_tokens, report.cost):
