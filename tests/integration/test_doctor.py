@@ -73,7 +73,9 @@ class ToolTests(SynchronousTestCase):
             self.host.put(name, text)
         (self.host.bin / "libreoffice").mkdir()
         (self.host.bin / "docker").write_text("not executable")
-        found = self.host.report(None, Cli(id="none", label="None", names=("nonesuch-cli",)))
+        found = self.host.report(
+            None, Cli(id="none", label="None", names=("nonesuch-cli",), install="get it")
+        )
         shown = {
             name: (tool["status"], tool.get("version"), tool.get("reason"))
             for name, tool in found.items()

@@ -160,7 +160,7 @@ class CliRegistry:
     def _installed(self, entry: Entry, user: OsUser | None) -> str:
         found = self.find_binary(entry) if user is None else self._find_for(entry, user)
         if found is None:
-            raise failed(f"{entry.label} is not installed{install_hint(entry)}")
+            raise failed(f"{entry.label} is not installed: {entry.install_hint}")
         return str(found)
 
     def _find_for(self, entry: Entry, user: OsUser) -> Path | None:
@@ -173,8 +173,3 @@ class CliRegistry:
         if entry.kind is Kind.SHELL and shell.is_absolute() and shell.name in SHELLS:
             return (str(shell), *entry.binaries)
         return entry.binaries
-
-
-def install_hint(entry: Entry) -> str:
-    """How to install it, as the end of a sentence; empty when nobody knows."""
-    return f"; install it with: {' '.join(entry.install.command)}" if entry.install else ""

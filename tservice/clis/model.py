@@ -7,6 +7,7 @@ routes, so that no entry is ever in use that did not pass them.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Self
@@ -129,6 +130,13 @@ class Entry(Record):
             if name not in self.params:
                 raise ValueError(f"argv names the unknown parameter {name}")
         return self
+
+    @property
+    def install_hint(self) -> str:
+        """Its install command, or what to do where there is none; never empty."""
+        if self.install is None:
+            return f"Install {self.label} and put {self.binaries[0]} on PATH"
+        return shlex.join(self.install.command)
 
 
 def placeholders(words: tuple[str, ...]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import frozen
@@ -118,27 +117,26 @@ TOOLS = (
 class Cli:
     """An enabled entry of the CLI registry.
 
-    @ivar install: its install command; empty when it has none.
+    @ivar install: how to install it.
     @ivar runs: it may be asked for its version; a shell may not, for not every one knows how.
     """
 
     id: str
     label: str
     names: tuple[str, ...]
-    install: tuple[str, ...] = ()
+    install: str
     runs: bool = True
 
 
 def cli_tool(cli: Cli) -> Tool:
     """The row of a CLI; no CLI has a floor."""
-    advice = shlex.join(cli.install) or f"Install {cli.label} and put {cli.names[0]} on PATH"
     return Tool(
         id=f"cli-{cli.id}",
         label=cli.label,
         category=Category.CORE,
         names=cli.names,
         version_args=("--version",) if cli.runs else (),
-        advice=advice,
+        advice=cli.install,
     )
 
 
@@ -178,7 +176,7 @@ def read_clis(data: Iterable[Mapping[str, object]]) -> list[Cli]:
             id=str(entry["id"]),
             label=str(entry["label"]),
             names=_words(entry["names"]),
-            install=_words(entry["install"]),
+            install=str(entry["install"]),
             runs=bool(entry["runs"]),
         )
         for entry in data
@@ -192,7 +190,7 @@ def plain_clis(clis: Iterable[Cli]) -> list[dict[str, object]]:
             "id": cli.id,
             "label": cli.label,
             "names": list(cli.names),
-            "install": list(cli.install),
+            "install": cli.install,
             "runs": cli.runs,
         }
         for cli in clis

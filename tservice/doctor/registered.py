@@ -15,7 +15,7 @@ def registered(entries: Iterable[Entry]) -> list[Cli]:
             id=entry.id,
             label=entry.label,
             names=entry.binaries,
-            install=() if entry.install is None else entry.install.command,
+            install=entry.install_hint,
             runs=entry.kind is not Kind.SHELL,
         )
         for entry in entries

@@ -57,11 +57,11 @@ class ReadTests(SynchronousTestCase):
     """The pure part."""
 
     def test_a_reset_is_clamped_to_what_can_be_a_time(self) -> None:
-        for given, told in ((1e12, YEAR_3000), (10**30, YEAR_3000), (-5, 0), (1.5, 1500)):
-            window = {"used_percentage": 1, "resets_at": given}
+        for sent, told in ((1e12, YEAR_3000), (10**30, YEAR_3000), (-5, 0), (1.5, 1500)):
+            window = {"used_percentage": 1, "resets_at": sent}
             report = read_telemetry({"rate_limits": {"five_hour": window}})
             assert report.five_hour is not None
-            self.assertEqual(told, report.five_hour.reset_at, given)
+            self.assertEqual(told, report.five_hour.reset_at, sent)
 
     @settings(max_examples=500)
     @given(reports | st.none())

@@ -121,8 +121,13 @@ class LaunchTests(SynchronousTestCase):
     def test_not_installed(self) -> None:
         error = self.refusal("gemini")
         self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
-        self.assertIn("npm install -g @google/gemini-cli", error.message)
-        self.assertEqual("Antigravity is not installed", self.refusal("antigravity").message)
+        self.assertEqual(
+            "Gemini CLI is not installed: npm install -g @google/gemini-cli", error.message
+        )
+        self.assertEqual(
+            "Antigravity is not installed: Install Antigravity and put agy on PATH",
+            self.refusal("antigravity").message,
+        )
         self.assertEqual({}, self.registry.check(request("gemini")))
 
     def test_elsewhere_nothing_is_looked_up(self) -> None:

@@ -32,7 +32,7 @@ class DoctorCase(SynchronousTestCase):
             processes=self.processes,
             environ={"PATH": "/bin", "SERVICE_PASSWORD": "s3cr3t"},
             home=Path("/h"),
-            clis=lambda: [Cli(id="x", label="X", names=("x",))],
+            clis=lambda: [Cli(id="x", label="X", names=("x",), install="get x")],
             make=lambda clock: DoctorProcess(clock, self.kill),
         )
         operations = DoctorRoutes(self.service).operations()
