@@ -259,6 +259,9 @@ class InputQueue:
 
     async def _press(self, key: str) -> None:
         pane = self._subject.living_pane()
+        if key == "S-Enter" and self._subject.composer() is None:
+            # A new line in a composer; a shell has none, and would print what comes of it.
+            key = "Enter"
         try:
             await pane.send_key(key)
         except PaneGone as error:

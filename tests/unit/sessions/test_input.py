@@ -146,6 +146,13 @@ class RawTests(InputCase):
         self.successResultOf(key)
         self.assertEqual(["Enter", "Escape"], self.pane(self.agent_session).keys)
 
+    def test_shift_enter_is_enter_to_a_shell(self) -> None:
+        for session, key in ((self.agent_session, "S-Enter"), (self.shell_session, "Enter")):
+            self.run_now(self.sessions.send_key(session.id, "S-Enter"))
+            self.assertEqual([key], self.pane(session).keys)
+        self.assertIsNone(self.sessions.get(self.agent_session.id).last_submit_at)
+        self.assertIsNotNone(self.sessions.get(self.shell_session.id).last_submit_at)
+
     def test_unknown_keys_are_refused(self) -> None:
         work = self.sessions.send_key(self.shell_session.id, "F99")
         self.assertIn("key", self.assert_refused(ErrorCode.INVALID_INPUT, work))
