@@ -171,9 +171,7 @@ class AccountRoutes:
         if found is None:
             raise ServiceError(ErrorCode.FORBIDDEN, "currentPassword: is wrong")
         place = neighbourhood(call.address)
-        await self._accounts.set_own_password(
-            name, body.current_password, body.new_password, place
-        )
+        await self._accounts.set_own_password(name, body.current_password, body.new_password, place)
         request: Any = call.request
         agent = call.header("user-agent") or ""
         _, token = self._cookies.open(name, "login", call.address, agent)

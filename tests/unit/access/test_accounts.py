@@ -167,7 +167,9 @@ class ChangeTests(AccountCase):
             lambda: self.now(self.accounts.change("bob", Change(password="something else"))),
             lambda: self.now(self.accounts.change("bob", Change(can_bypass_permissions=True))),
             lambda: self.now(self.accounts.reset_password("bob")),
-            lambda: self.now(self.accounts.set_own_password("bob", PASSWORD, "something else", "x")),
+            lambda: self.now(
+                self.accounts.set_own_password("bob", PASSWORD, "something else", "x")
+            ),
             lambda: self.accounts.remove("bob"),
         )
         self.make()

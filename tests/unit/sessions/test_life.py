@@ -284,7 +284,6 @@ class RunTests(SessionCase):
         self.assertIsNotNone(self.successResultOf(starting).pid)
 
 
-
 class DetachTests(SessionCase):
     """C{killMux=false}."""
 
