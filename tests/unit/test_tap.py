@@ -39,5 +39,21 @@ class OptionsTests(SynchronousTestCase):
         for words in [["--bogus"], ["word"], ["--max-sessions"], ["--password=x"]]:
             self.assertEqual(1, len(self.refused(*words).splitlines()), words)
 
+    def test_a_long_option_has_no_abbreviation(self) -> None:
+        """C{--password} would be C{--password-file}, and its value a file that an error names."""
+        for words in [
+            ["--password", "hunter2"],
+            ["--password=hunter2"],
+            ["--listen", "tcp:1", "--pass=hunter2"],
+            ["--gesture", "--password-fil", "hunter2"],
+        ]:
+            line = self.refused(*words)
+            self.assertRegex(line, r"option --pass[a-z-]* not recognized")
+            self.assertNotIn("hunter2", line)
+        self.assertIn("--multiuse not", self.refused("--multiuse"))
+
+    def test_a_value_may_look_like_an_option(self) -> None:
+        self.assertEqual("--pass", self.parse("--username", "--pass", "--gesture").username)
+
     def test_the_password_comes_from_elsewhere(self) -> None:
         self.assertEqual("x", self.parse(SERVICE_PASSWORD="x").password)

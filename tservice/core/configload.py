@@ -38,12 +38,16 @@ def load(options: Mapping[str, object], environ: Mapping[str, str], home: Path) 
     @raise StartError: one line that names the setting, where it came from, and the rule.
     """
     table = settings()
-    file = options.get("config") or environ.get(CONFIG_VARIABLE) or None
     values: dict[str, object] = _from_credential(environ)
-    if file is not None:
-        values = _over(values, _from_yaml(_expand(Path(str(file)), home), table, home), home)
-    values = _over(values, _from_environment(environ, table), home)
-    values = _over(values, _from_options(options, table), home)
+    named = {"--config": options.get("config"), CONFIG_VARIABLE: environ.get(CONFIG_VARIABLE)}
+    where, name = next(((where, name) for where, name in named.items() if name), ("", None))
+    if name is not None:
+        file = _expand(Path(str(name)), home)
+        layer = _from_yaml(f"{where}: {file}", file, table)
+        values |= _with_password(layer, f"{file}: password-file", home)
+    layer = _from_environment(environ, table)
+    values |= _with_password(layer, "SERVICE_PASSWORD_FILE", home)
+    values |= _with_password(_from_options(options, table), "--password-file", home)
     for entry in table:
         raw = values.get(entry.attribute, entry.default)
         if isinstance(raw, Path):
@@ -52,27 +56,27 @@ def load(options: Mapping[str, object], environ: Mapping[str, str], home: Path) 
     return Loaded(config=Config(**made), warnings=_unknown_variables(environ, table))
 
 
-def _from_yaml(file: Path, table: tuple[Setting, ...], home: Path) -> dict[str, object]:
+def _from_yaml(where: str, file: Path, table: tuple[Setting, ...]) -> dict[str, object]:
     import yaml  # takes longer to import than everything else here, and few have a file
 
     try:
         text = file.read_text(encoding="utf-8")
         document = yaml.safe_load(text)
     except OSError as error:
-        raise StartError(f"{file}: {error.strerror}") from None
+        raise StartError(f"{where}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise StartError(f"{file}: must be UTF-8") from None
+        raise StartError(f"{where}: must be UTF-8") from None
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise StartError(f"{file}: not valid YAML (line {line})") from None
+        raise StartError(f"{where}: not valid YAML (line {line})") from None
     except yaml.YAMLError:
-        raise StartError(f"{file}: not valid YAML") from None
+        raise StartError(f"{where}: not valid YAML") from None
     if document is None:
         return {}
     if not isinstance(document, dict):
-        raise StartError(f"{file}: must hold keys and values")
+        raise StartError(f"{where}: must hold keys and values")
     if document.get("password") is not None:
-        _check_private(file)
+        _check_private(where, file)
     return _parsed_yaml(file, document, table)
 
 
@@ -111,40 +115,45 @@ def _from_credential(environ: Mapping[str, str]) -> dict[str, object]:
     folder = environ.get("CREDENTIALS_DIRECTORY")
     if not folder or not (Path(folder) / CREDENTIAL).is_file():
         return {}
-    return {"password": _read_password(Path(folder) / CREDENTIAL)}
+    file = Path(folder) / CREDENTIAL
+    return {"password": _read_password(f"credential {CREDENTIAL}: {file}", file)}
 
 
-def _over(lower: dict[str, object], upper: dict[str, object], home: Path) -> dict[str, object]:
-    """C{upper} wins; a password file is read, so that a layer's password is its last word."""
-    file = upper.get("password_file")
-    if isinstance(file, Path):
-        if "password" in upper:
-            raise StartError("password and password-file are both set: use one of them")
-        file = _expand(file, home)
-        _check_private(file)
-        upper = {**upper, "password": _read_password(file)}
-    return {**lower, **upper}
+def _with_password(layer: dict[str, object], where: str, home: Path) -> dict[str, object]:
+    """The layer with its password file read, so that a layer's password is its last word.
+
+    @param where: what the password file is called in that layer.
+    """
+    file = layer.get("password_file")
+    if not isinstance(file, Path):
+        return layer
+    if "password" in layer:
+        raise StartError(f"{where}: password and password-file are both set: use one of them")
+    file = _expand(file, home)
+    where = f"{where}: {file}"
+    _check_private(where, file)
+    return {**layer, "password": _read_password(where, file)}
 
 
-def _check_private(file: Path) -> None:
+def _check_private(where: str, file: Path) -> None:
     """@raise StartError: every user of the machine can read the password in C{file}."""
     try:
         mode = stat.S_IMODE(file.stat().st_mode)
     except OSError as error:
-        raise StartError(f"{file}: {error.strerror}") from None
+        raise StartError(f"{where}: {error.strerror}") from None
     if mode & 0o007:
-        raise StartError(f"{file}: holds a password but has mode {mode:04o}: chmod 600 it")
+        raise StartError(f"{where}: holds a password but has mode {mode:04o}: chmod 600 it")
 
 
-def _read_password(file: Path) -> str:
+def _read_password(where: str, file: Path) -> str:
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except OSError as error:
-        raise StartError(f"{file}: {error.strerror}") from None
+        raise StartError(f"{where}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise StartError(f"{file}: must be UTF-8") from None
+        raise StartError(f"{where}: must be UTF-8") from None
     if not lines or not lines[0]:
-        raise StartError(f"{file}: its first line must be the password")
+        raise StartError(f"{where}: its first line must be the password")
     return lines[0]
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +61,29 @@ class Options(usage.Options):
 
     def parseOptions(self, options: Any = None) -> None:
         """@raise StartError: one line instead of the whole usage."""
+        words = sys.argv[1:] if options is None else options
         try:
-            super().parseOptions(options)
+            self._refuse_unknown(words)
+            super().parseOptions(words)
         except usage.UsageError as error:
             raise StartError(f"{error} (see twistd tservice --help)") from None
+
+    def _refuse_unknown(self, words: Sequence[str]) -> None:
+        """Long options stand as they are: getopt would take C{--password} for the beginning of
+        C{--password-file}, and the password for the name of a file, which errors show.
+
+        @raise usage.UsageError: one that there is not.
+        """
+        rest = iter(words)
+        for word in rest:
+            if word == "--" or not word.startswith("-"):
+                return  # getopt, too, ends here
+            name, given, _ = word.removeprefix("--").partition("=")
+            if f"{name}=" in self.longOpt:
+                if not given:
+                    next(rest, None)
+            elif word.startswith("--") and name not in self.longOpt:
+                raise usage.UsageError(f"option --{name} not recognized")
 
     def parseArgs(self) -> None:
         """There are no words beside the options."""

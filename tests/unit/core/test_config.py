@@ -148,7 +148,10 @@ class RefusalTests(LoadCase):
         self.assertEqual(50, self.load(yaml="# nothing\n").config.max_sessions)
 
     def test_a_missing_file(self) -> None:
-        self.assertIn("No such file", self.refused({"config": "/nowhere/t.yaml"}))
+        missing = "/nowhere/t.yaml: No such file or directory"
+        self.assertIn(f" --config: {missing}", self.refused({"config": "/nowhere/t.yaml"}))
+        line = self.refused(environ={"SERVICE_CONFIG": "/nowhere/t.yaml"})
+        self.assertIn(f" SERVICE_CONFIG: {missing}", line)
 
     def test_yaml_types_are_strict(self) -> None:
         self.assertIn("max-sessions: must", self.refused(yaml="max-sessions: 2.0"))
@@ -189,6 +192,31 @@ class PasswordTests(LoadCase):
         self.assertIn("mode 0644", self.refused(environ={"SERVICE_PASSWORD_FILE": str(path)}))
         path = self.yaml("password: x\n", 0o604)
         self.assertIn("mode 0604", self.refused({"config": str(path)}))
+
+    def test_a_missing_file_names_the_setting(self) -> None:
+        missing = "/nope: No such file or directory"
+        line = self.refused(environ={"SERVICE_PASSWORD_FILE": "/nope"})
+        self.assertIn(f" SERVICE_PASSWORD_FILE: {missing}", line)
+        line = self.refused({"password-file": "/nope"})
+        self.assertIn(f" --password-file: {missing}", line)
+        self.assertIn(f": password-file: {missing}", self.refused(yaml="password-file: /nope"))
+
+    def test_every_fault_of_a_file_names_the_setting(self) -> None:
+        for content, mode in (("", 0o600), ("x\n", 0o604)):
+            path = self.yaml(content, mode).absolute()
+            line = self.refused(environ={"SERVICE_PASSWORD_FILE": str(path)})
+            self.assertIn(f" SERVICE_PASSWORD_FILE: {path}: ", line)
+        for content, mode in (("- a", 0o600), ("a: [", 0o600), ("password: x", 0o604)):
+            path = self.yaml(content, mode).absolute()
+            line = self.refused({"config": str(path)})
+            self.assertIn(f" --config: {path}: ", line)
+
+    def test_an_empty_credential(self) -> None:
+        folder = Path(self.mktemp())
+        folder.mkdir()
+        (folder / "tservice.password").touch()
+        line = self.refused(environ={"CREDENTIALS_DIRECTORY": str(folder)})
+        self.assertIn("credential tservice.password: ", line)
 
     def test_an_empty_file(self) -> None:
         path = self.yaml("\n")
