@@ -80,11 +80,13 @@ class Client:
     ) -> Any:
         """The payload of one request.
 
-        @param path: from C{/api/v1} on, C{/sessions} for example.
+        @param path: from C{/api/v1} on, C{/sessions} for example; the first slash may be left out.
         @raise ApiError: anything but a success.
         """
         given = {name: value for name, value in (query or {}).items() if value is not None}
-        url = f"{self._url}/api/v1{path}" + (f"?{urlencode(given)}" if given else "")
+        url = f"{self._url}/api/v1/{path.removeprefix('/')}" + (
+            f"?{urlencode(given)}" if given else ""
+        )
         options: dict[str, Any] = {"headers": dict(self._headers)}
         if body is not None:
             options["data"] = json.dumps(body).encode()

@@ -22,7 +22,13 @@ def verify_log(data_dir: Path) -> Verdict:
     """
     try:
         key = bytes.fromhex(read_text(data_dir / KEY, private=True).strip())
-    except (OSError, FileError, ValueError) as error:
+    except (FileNotFoundError, NotADirectoryError):
+        raise CannotLook(
+            f"no audit log in {data_dir}: name the service's data folder by --data-dir"
+        ) from None
+    except OSError as error:
+        raise CannotLook(f"{data_dir / KEY}: {error.strerror}") from None
+    except (FileError, ValueError) as error:
         raise CannotLook(f"{data_dir / KEY}: {error}") from None
     # The head first: rows that come meanwhile are beyond it, which is in order.
     try:

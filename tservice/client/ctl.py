@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from attrs import frozen
+from OpenSSL import SSL
+from service_identity import VerificationError
 from twisted.internet.defer import Deferred
 from twisted.internet.task import react
 
 from tservice import __version__
-from tservice.client.api import ApiError, Client
+from tservice.client.api import Client
 from tservice.client.auditing import CannotLook, verify_log
 from tservice.client.tls import CERTIFICATE, KEY, LONGEST_DAYS, make_certificate
 from tservice.core.files import FileError, read_text
@@ -107,14 +109,28 @@ async def call_command(words: argparse.Namespace, shell: Shell, client: Client) 
         return FAILED
     try:
         found = await client.call(words.method.upper(), words.path, body)
-    except ApiError as error:
-        print(f"tsctl: {error}", file=shell.error)
-        return FAILED
     except Exception as error:
-        print(f"tsctl: {error or type(error).__name__}", file=shell.error)
+        print(f"tsctl: {explained(error)}", file=shell.error)
         return FAILED
     print(json.dumps(found, indent=2, ensure_ascii=False), file=shell.out)
     return 0
+
+
+def explained(error: Exception) -> str:
+    """What kept a request from its answer, in one line.
+
+    Of a connection that broke, the client tells a list of C{Failure}s; others tell themselves.
+    """
+    causes = [failure.value for failure in getattr(error, "reasons", ())] or [error]
+    for cause in causes:
+        if isinstance(cause, VerificationError):
+            return "the service's certificate is not for the name in TSCTL_URL"
+        if isinstance(cause, SSL.Error) and "certificate verify failed" in str(cause):
+            return (
+                "the service's certificate is not trusted: set SSL_CERT_FILE to a copy of it,"
+                f" such as the {CERTIFICATE} of tsctl tls"
+            )
+    return "; ".join(str(cause) or type(cause).__name__ for cause in causes)
 
 
 def client_of(environ: Mapping[str, str]) -> Client:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,6 +20,10 @@ KEY, CERTIFICATE = "key.pem", "certificate.pem"
 LONGEST_DAYS = 825
 """Browsers refuse certificates that hold longer."""
 
+_LABEL = r"(?!-)[a-z0-9-]{1,63}(?<!-)"
+# A last label of digits alone makes a name an address, here a wrong one.
+_NAME = re.compile(rf"(?=.{{1,253}}\Z)(\*\.)?({_LABEL}\.)*(?![0-9]+\Z){_LABEL}", re.IGNORECASE)
+
 
 def make_certificate(folder: Path, names: Sequence[str], days: int, now: float) -> str:
     """Write L{KEY} (mode 0600) and L{CERTIFICATE} into C{folder}.
@@ -27,7 +32,7 @@ def make_certificate(folder: Path, names: Sequence[str], days: int, now: float) 
     @param now: Unix seconds.
     @return: the SHA-256 fingerprint, to compare with what the browser shows.
     @raise FileExistsError: one of the files is there already.
-    @raise ValueError: no name, or one that cannot be in a certificate.
+    @raise ValueError: no name, or one that is neither a DNS name nor an address.
     """
     for name in (KEY, CERTIFICATE):
         if os.path.lexists(folder / name):
@@ -69,7 +74,10 @@ def _sign(
 
 
 def _alternative(name: str) -> x509.GeneralName:
+    """A DNS name may begin with C{*.}, as certificates have it."""
     try:
         return x509.IPAddress(ipaddress.ip_address(name))
     except ValueError:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is neither a DNS name nor an IP address") from None
         return x509.DNSName(name)

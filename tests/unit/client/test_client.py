@@ -10,9 +10,14 @@ from types import SimpleNamespace
 from typing import Any
 
 from cryptography import x509
-from twisted.internet.defer import Deferred
+from OpenSSL import SSL
+from service_identity import VerificationError
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.error import ConnectionDone
 from twisted.internet.task import Clock
+from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
+from twisted.web.client import ResponseNeverReceived
 
 from tservice.audit.model import Entry
 from tservice.audit.service import open_audit_log
@@ -47,6 +52,17 @@ class Recorder:
 
     async def content(self, response: Any) -> bytes:
         return self.body
+
+
+class Broken(Recorder):
+    """A transport whose connections break."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self._error = error
+
+    async def request(self, method: str, url: str, **options: Any) -> Any:
+        raise self._error
 
 
 class ClientTests(SynchronousTestCase):
@@ -183,7 +199,26 @@ class VerifyTests(CommandCase):
     def test_nothing_to_look_at(self) -> None:
         (self.folder / auditing.KEY).unlink()
         self.assertEqual(FAILED, self.verify())
-        self.assertIn("audit-key", self.said)
+        self.assertEqual(
+            f"tsctl: no audit log in {self.folder}: name the service's data folder by --data-dir\n",
+            self.said,
+        )
+
+    def test_a_file_in_the_place_of_the_folder(self) -> None:
+        self.folder = self.folder / auditing.KEY
+        self.assertEqual(FAILED, self.verify())
+        self.assertIn(f"no audit log in {self.folder}: ", self.said)
+
+    def test_a_log_of_another_user(self) -> None:
+        """Root may read everything, so the refusal is played."""
+
+        def refuse(path: Path, **_: object) -> str:
+            raise PermissionError(13, "Permission denied", str(path))
+
+        self.patch(auditing, "read_text", refuse)
+        self.assertEqual(FAILED, self.verify())
+        key = self.folder / auditing.KEY
+        self.assertEqual(f"tsctl: {key}: Permission denied\n", self.said)
 
 
 class TlsTests(CommandCase):
@@ -206,6 +241,10 @@ class TlsTests(CommandCase):
         # Wherever the service is then started from.
         self.assertIn("--listen=ssl:8443:privateKey=/", self.said)
 
+    def test_names(self) -> None:
+        names = ["Box", "xn--bcher-kva.example", "*.box.example", "1and1.example", "x" * 63]
+        self.assertEqual(0, self.make(*names))
+
     def test_nothing_is_overwritten(self) -> None:
         self.make("a")
         before = (self.folder / "tls/key.pem").read_bytes()
@@ -214,7 +253,14 @@ class TlsTests(CommandCase):
 
     def test_refused(self) -> None:
         self.assertEqual(FAILED, self.make("--days", "9999", "a"))
-        self.assertEqual(FAILED, self.make("bücher.example"))
+        for name in (
+            "not a name!", "", "bücher.example", "a..b", "a.-b", "a-", "a_b", "box.example.", ".a",
+            "192.0.2.300", "192.0.2", "[::1]", "http://a", "a:8443", "*", "a.*",
+            "x" * 64, ".".join(["x" * 60] * 5), "a\nb", "a\n",
+        ):  # fmt: skip
+            self.assertEqual(FAILED, self.make("box.example", name), name)
+            *_, line = self.said.splitlines()
+            self.assertEqual(f"tsctl: {name!r} is neither a DNS name nor an IP address", line)
         self.assertFalse((self.folder / "tls/key.pem").exists())
 
 
@@ -232,6 +278,28 @@ class CallTests(CommandCase):
         self.assertEqual(FAILED, self.call(Recorder(401, b"Unauthorized"), "GET", "/x"))
         self.assertEqual(FAILED, self.call(Recorder(), "POST", "/x", "{"))
         self.assertIn("401: Unauthorized", self.said)
+
+    def test_a_path_without_its_slash(self) -> None:
+        for path in ("status", "/status"):
+            wire = Recorder()
+            self.assertEqual(0, self.call(wire, "get", path))
+            self.assertEqual("http://h/api/v1/status", wire.sent[0][1])
+
+    def test_connections_that_break(self) -> None:
+        """What ends one comes wrapped, and as a list; one line says what it is."""
+        untrusted = SSL.Error([("SSL routines", "", "certificate verify failed")])
+        for reasons, want in (
+            ([untrusted], "is not trusted: set SSL_CERT_FILE"),
+            ([VerificationError(errors=[])], "not for the name in TSCTL_URL"),
+            ([ConnectionDone(), SSL.Error([("SSL routines", "", "wrong version number")])],
+             "Connection was closed cleanly.; [('SSL routines', '', 'wrong version number')]"),
+            ([CancelledError()], "CancelledError"),
+        ):  # fmt: skip
+            self.setUp()
+            failures = [Failure(reason) for reason in reasons]
+            self.assertEqual(FAILED, self.call(Broken(ResponseNeverReceived(failures)), "GET", "/"))
+            self.assertRegex(self.said, r"^tsctl: .*\n$")
+            self.assertIn(want, self.said)
 
     def test_secrets(self) -> None:
         path = self.folder / "token"
