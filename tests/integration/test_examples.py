@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import textwrap
 from pathlib import Path
+from typing import Any
 
+from attrs import asdict
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.agents.mock_tui.scenario import VARIABLE, Scenario
+from tests.integration.agents.played import SCENARIO, played_daemon
 from tests.integration.harness import PATIENCE, ROOT, Daemon
 
 HERE = r"http://127\.0\.0\.1:8770/api|\$api/"
@@ -29,7 +34,7 @@ class ExampleTests(SynchronousTestCase):
     def shell(self, script: str) -> str:
         environ = self.daemon.environ()
         ended = subprocess.run(
-            ["bash", "-euo", "pipefail", "-O", "expand_aliases", "-c", script],
+            ["bash", "-euo", "pipefail", "-c", script],
             env=environ,
             cwd=self.daemon.home,
             capture_output=True,
@@ -82,28 +87,67 @@ class ExampleTests(SynchronousTestCase):
         self.assertEqual("Morning review", job["name"])
 
     def test_the_page_on_curl(self) -> None:
-        self.daemon.start()
+        self.play({"SERVICE_PASSWORD": "password"})
         first, *rest = blocks(ROOT / "docs/api-by-curl.rst")
         start = first.replace("http://127.0.0.1:8770", self.daemon.url)
-        session = (
-            'id=$(get $api/sessions -H "$json" -d \'{"mode": "shell", "start": true}\' |'
-            ' sed \'s/.*"id":"\\([^"]*\\)".*/\\1/\'); a=$id; b=$id; c=$id\n'
-        )
-        script = start + session + "\n".join(map(brisk, rest)) + "\nget -X DELETE $api/sessions\n"
+        script = start + "\n".join(map(brisk, rest)) + "\nget -X DELETE $api/sessions\n"
         answers = self.shell(script)
         failures = re.findall(r'"success": ?false[^}]*', answers)
         # The page shows two ways to end a session; the second finds it gone.
         self.assertEqual(1, len(failures), answers)
         self.assertIn("NOT_FOUND", failures[0])
-        commands = len(re.findall(r"(?m)^(?!alias|id=).*get (?:-X|\"?\$api)", script))
+        commands = len(re.findall(r'(?m)^get (?:-X|"?\$api)', script))
         self.assertEqual(commands - 1, len(re.findall(r'"success": ?true', answers)), answers)
+        for signal in ("idle", "stop"):
+            self.assertIn(f'"signal":"{signal}"', answers)
+        self.assertIn('"matched":true', answers)
         self.assertIn("event: init", answers)
+
+    def test_the_page_on_agents(self) -> None:
+        self.play({}, answers={"run the tests": "RUN: touch tested"})
+        # As root agents are started in their bypass mode, which asks nothing.
+        self.daemon.request("PUT", "/api/settings", {"primaryMode": "normal"}).data()
+        ask, answer = blocks(ROOT / "docs/agents.rst")
+        here = ask.replace("http://127.0.0.1:8770", self.daemon.url)
+        asked = self.shell(here)
+        self.assertIn('"signal":"blocked"', asked)
+        again = "".join(line for line in here.splitlines(True) if re.match("api=|json=", line))
+        answered = self.shell(again + answer)
+        self.assertIn('"success":true', answered)
+
+    def test_the_page_on_git(self) -> None:
+        self.daemon.environment = {}
+        self.daemon.start()
+        work = self.daemon.home / "project"
+        self.shell(
+            f"git init -q {work}; cd {work}; echo one > README.rst; git add .;"
+            " git -c user.name=a -c user.email=a@b commit -qm one; echo two >> README.rst"
+        )
+        (block,) = blocks(ROOT / "docs/git.rst")
+        here = block.replace("http://127.0.0.1:8770", self.daemon.url)
+        answers = self.shell(here.replace("/srv/project", str(work)))
+        self.assertEqual(2, answers.count('"success":true'), answers)
+        self.assertIn("+two", answers)
+
+    def test_the_audit_log(self) -> None:
+        self.daemon.start()
+        (block,) = [block for block in blocks(ROOT / "docs/security.rst") if "audit" in block]
+        here = block.replace("http://127.0.0.1:8770", self.daemon.url).replace("=ann", "=admin")
+        self.assertNotEqual(block, here)
+        answers = self.shell(here)
+        self.assertEqual(2, answers.count('"success":true'), answers)
+        self.assertIn('"action":"login"', answers)
+
+    def play(self, environment: dict[str, str], **scenario: Any) -> None:
+        """Start a daemon that finds a played agent."""
+        self.daemon = played_daemon()
+        self.addCleanup(self.daemon.close)
+        file = self.daemon.folder / SCENARIO
+        file.write_text(json.dumps(asdict(Scenario(**scenario))), "utf-8")
+        self.daemon.environment |= {VARIABLE: str(file), **environment}
+        self.daemon.start()
 
 
 def brisk(block: str) -> str:
-    """Waits that nobody ends must not take ten minutes here, and a shell stands in for an agent."""
-    block = re.sub(r"timeout=\d+", "timeout=1000", block)
-    block = re.sub(r'"waitTimeout": \d+', '"waitTimeout": 1000', block)
-    block = block.replace("mode=any", "mode=any&timeout=1000").replace("stop,", "")
-    block = re.sub(r".*primary.*\n", "", block)
+    """What goes on until somebody ends it must not do so here."""
     return block.replace("curl -s -N", "timeout 2 curl -s -N").replace("/events", "/events || true")
