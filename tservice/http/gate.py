@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from math import ceil
-from typing import Any
 
 from attrs import evolve, frozen
 from zope.interface import implementer
@@ -307,13 +306,12 @@ def needs_good_password(path: str) -> bool:
 
 
 def _all(request: Request, name: str) -> Sequence[str]:
-    found: Any = request.requestHeaders.getRawHeaders(name)
-    return [value for value in found or () if value]
+    return [value for value in request.header_values(name) if value]
 
 
 def _only(request: Request, name: str) -> str | None:
     """A header that may come once; repeated, if only by an empty one, it is as good as none."""
-    found: Any = request.requestHeaders.getRawHeaders(name) or ()
+    found = request.header_values(name)
     return found[0] if len(found) == 1 else None
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from io import BytesIO
 from tempfile import SpooledTemporaryFile
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, AnyStr
 
 from twisted.internet.interfaces import IProtocol
 from twisted.python.failure import Failure
@@ -62,6 +63,22 @@ class Request(server.Request):
     def getRequestHostname(self) -> bytes:
         """A constant: the gate judges the Host header, and routing never looks at it."""
         return b"localhost"
+
+    def header_values(self, name: str) -> list[str]:
+        """Every value of a header, whatever bytes were sent.
+
+        twisted.web raises for what is not UTF-8.  Here U+FFFD stands for it: no name of a host, no
+        origin, secret or number holds one, so it is nobody's, and text around it can be read.
+        """
+        values: Sequence[bytes] = self.requestHeaders.getRawHeaders(name.encode()) or ()
+        return [value.decode("utf-8", "replace") for value in values]
+
+    def getHeader(self, key: AnyStr) -> AnyStr | None:
+        """The last value of a header, or C{None}; as text it is one of L{header_values}."""
+        if isinstance(key, bytes):
+            return super().getHeader(key)
+        values = self.header_values(key)
+        return values[-1] if values else None
 
     def gotLength(self, length: int | None) -> None:
         self.content = _content_file(length)

@@ -106,7 +106,8 @@ def _check(request: Request) -> None:
         good = False
     if (
         request.method == b"GET"
-        and request.visit.upgrade
+        and "websocket" in _words(request, "upgrade")
+        and "upgrade" in _words(request, "connection")
         and request.getHeader("sec-websocket-version") == "13"
         and good
         and request.can_upgrade
@@ -215,9 +216,25 @@ def _closer(error: ServiceError) -> _Closer:
     return _Closer(close)
 
 
+def _words(request: Request, name: str) -> list[str]:
+    """The words of a header that is a list of them."""
+    return [word.strip().lower() for word in ",".join(request.header_values(name)).split(",")]
+
+
 def _handshake(request: Request) -> bytes:
-    """The request's head once more: Autobahn wants to read it itself."""
-    lines = [b"%b %b HTTP/1.1" % (request.method, request.uri)]
-    for name, values in request.requestHeaders.getAllRawHeaders():
-        lines.append(b"%b: %b" % (name, b",".join(values)))
-    return b"\r\n".join([*lines, b"", b""])
+    """A head with all that Autobahn needs to know: it wants to read one itself.
+
+    L{_check} and the gate have judged the rest, and Autobahn takes lines apart in other places.
+    """
+    lines = [
+        "GET / HTTP/1.1",
+        "Host: localhost",
+        "Upgrade: websocket",
+        "Connection: Upgrade",
+        "Sec-WebSocket-Version: 13",
+        f"Sec-WebSocket-Key: {request.getHeader('sec-websocket-key')}",
+    ]
+    offers = ",".join(request.header_values("sec-websocket-extensions"))
+    if offers:
+        lines.append(f"Sec-WebSocket-Extensions: {offers}")
+    return "\r\n".join([*lines, "", ""]).encode("ascii", "replace")

@@ -132,10 +132,10 @@ def parse(data: bytes, method: str = "GET") -> Answer:
 
 
 def head(method: str, path: str, headers: Mapping[str, str]) -> bytes:
-    """The head of a request; C{Host} unless given."""
+    """The head of a request; C{Host} unless given; half a surrogate pair stands for a raw byte."""
     named = {"Host": "localhost", **headers}
     lines = [f"{method} {path} HTTP/1.1", *(f"{k}: {v}" for k, v in named.items())]
-    return "\r\n".join([*lines, "", ""]).encode()
+    return "\r\n".join([*lines, "", ""]).encode("utf-8", "surrogateescape")
 
 
 class Connection:
