@@ -253,18 +253,20 @@ class Gate:
         return unauthorized(challenge=not from_script(visit))
 
     def authorize(
-        self, visit: Visit, who: Identity, operation: Operation, path: Mapping[str, str]
+        self, visit: Visit, who: Identity, operation: Operation | None, path: Mapping[str, str]
     ) -> None:
-        """Judge whether C{operation} is C{who}'s to call.
+        """Judge whether C{operation} is C{who}'s to call, or to hear that there is none.
 
         @raise ServiceError: 403, or for somebody else's session the 404 of an unknown one.
         """
         if who is STRANGER:
             return
-        if who.must_change_password and needs_good_password(operation.path):
+        if who.must_change_password and needs_good_password(visit.path):
             raise ServiceError(
                 ErrorCode.PASSWORD_CHANGE_REQUIRED, "The password must be changed first"
             )
+        if operation is None:
+            return
         if who.scopes is not None:
             judge_token(who, operation, path)
         if operation.access is Access.ADMIN and not who.admin:
@@ -300,9 +302,11 @@ def judge_token(who: Identity, operation: Operation, path: Mapping[str, str]) ->
         raise ServiceError(ErrorCode.FORBIDDEN, "The token is bound to sessions")
 
 
-def needs_good_password(path: str) -> bool:
+def needs_good_password(path: str | None) -> bool:
     """Whether an account that must change its password is kept out (interface.md Auth 10)."""
-    return path not in PASSWORD_PATHS and path.startswith(("/api/", "/ws/"))
+    if path is None or path in PASSWORD_PATHS:
+        return False
+    return paths.is_api(path) or path.startswith("/ws/")
 
 
 def _all(request: Request, name: str) -> Sequence[str]:

@@ -50,9 +50,10 @@ class IGate(Interface):
         @raise Refusal: not known, or locked out.
         """
 
-    def authorize(visit: Visit, who: Identity, operation: Operation, path: Path) -> None:
+    def authorize(visit: Visit, who: Identity, operation: Operation | None, path: Path) -> None:
         """Judge whether C{operation} is C{who}'s to call.
 
+        @param operation: as for L{identify}.
         @raise ServiceError: it is not.
         """
 
@@ -250,7 +251,7 @@ class Kernel:
             self._gate.authorize(request.visit, identity, operation, path)
             call = _call(request, operation, identity, path)
         except ServiceError as error:
-            if operation.style is not Style.WEBSOCKET:
+            if operation.style is not Style.WEBSOCKET or not request.visit.upgrade:
                 raise
             await self._sockets.refuse(request, error)
             return None
@@ -290,7 +291,8 @@ class Kernel:
         if visit.path is not None and visit.method in ("GET", "HEAD"):
             page = self._pages.find(visit.path, visit)
         if page is None or not page.public:
-            await self._identify(request, None)
+            identity = await self._identify(request, None)
+            self._gate.authorize(visit, identity, None, {})
         if page is not None:
             return page
         shown = paths.shown(request.path)

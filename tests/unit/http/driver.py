@@ -49,7 +49,7 @@ class OpenGate:
         return Pass(identity=self.identity)
 
     def authorize(
-        self, visit: Visit, who: Identity, operation: Operation, path: Mapping[str, str]
+        self, visit: Visit, who: Identity, operation: Operation | None, path: Mapping[str, str]
     ) -> None:
         pass
 

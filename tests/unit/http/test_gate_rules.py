@@ -51,6 +51,26 @@ class RoleTests(GateCase):
         self.assertTrue(self.as_user("ann", "/api/me").data["mustChangePassword"])
         self.assertEqual(200, self.as_user("ann", "/").status)
 
+    def test_must_change_password_where_there_is_nothing(self) -> None:
+        self.named.flagged = True
+        for method, path in (
+            ("GET", "/api/nothing"),
+            ("GET", "/api"),
+            ("PUT", "/api/who"),
+            ("OPTIONS", "/api/who"),
+            ("GET", "/ws/mine"),
+            ("GET", "/ws/nothing/here"),
+        ):
+            answer = self.ask({"X-User": "ann"}, path, method)
+            self.assertEqual((403, "PASSWORD_CHANGE_REQUIRED"), answer.error[:2], (method, path))
+        for method, path, status in (
+            ("GET", "/nothing", 404),
+            ("GET", "/%ff", 404),
+            ("DELETE", "/api/me", 405),
+            ("GET", "/healthz", 200),
+        ):
+            self.assertEqual(status, self.ask({"X-User": "ann"}, path, method).status, path)
+
 
 class SignOutTests(GateCase):
     """The routes of access."""
