@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from pydantic import Field
@@ -15,16 +15,16 @@ from tservice.git.service import Workspace
 from tservice.http.models import Answer, Query, QueryBool
 from tservice.http.operations import Access, Call, Operation, Scope
 
-_NUMBER = re.compile(r"\s*[+-]?[0-9]{1,300}(\.[0-9]{1,300})?\s*")
+_NUMBER = re.compile(r"\s*[+-]?[0-9]+(\.[0-9]+)?\s*")
 _REPOS, _SECONDS = (1, 50), (5, 120)
 _DEFAULTS = Options()
 
 
 class StatusQuery(Query):
-    """Numbers out of range are clamped; what is no number is the default (interface.md)."""
+    """Numbers out of range are clamped; what is no one number is the default (interface.md)."""
 
-    max_repos: str = Field(
-        default="", description="Repositories at most, 1 to 50; default 12, clamped"
+    max_repos: list[str] = Field(
+        default=[], description="Repositories at most, 1 to 50; default 12, clamped"
     )
     timeout: list[str] = Field(
         default=[],
@@ -36,19 +36,18 @@ class StatusQuery(Query):
 
     def options(self) -> Options:
         """What the rest of the feature works with."""
-        wanted = self.timeout[0] if len(self.timeout) == 1 else ""
         return Options(
             max_repos=int(_within(self.max_repos, *_REPOS, _DEFAULTS.max_repos)),
-            timeout=_within(wanted, *_SECONDS, _DEFAULTS.timeout),
+            timeout=_within(self.timeout, *_SECONDS, _DEFAULTS.timeout),
             fresh=self.fresh,
         )
 
 
-def _within(text: str, least: float, most: float, default: float) -> float:
-    """The number in C{text}, clamped; C{default} for what is no number."""
-    if not _NUMBER.fullmatch(text):
+def _within(texts: Sequence[str], least: float, most: float, default: float) -> float:
+    """The one number in C{texts}, clamped; C{default} where there is none, or another text."""
+    if len(texts) != 1 or not _NUMBER.fullmatch(texts[0]):
         return default
-    return min(max(float(text), least), most)
+    return min(max(float(texts[0].strip()), least), most)
 
 
 class DiffQuery(StatusQuery):

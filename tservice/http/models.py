@@ -9,7 +9,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-_INTEGER = re.compile(r"-?[0-9]{1,18}")
+_INTEGER = re.compile(r"-?[0-9]+")
+_LARGEST = 10**18 - 1
 _TRUTHS = ("0", "1", "false", "true")
 
 
@@ -38,9 +39,13 @@ class Answer(BaseModel):
 
 
 def _integer(value: object) -> object:
-    if isinstance(value, str) and not _INTEGER.fullmatch(value):
+    if not isinstance(value, str):
+        return value
+    if not _INTEGER.fullmatch(value):
         raise PydanticCustomError("int_type", "must be an integer")
-    return value
+    digits = value.lstrip("-0") or "0"
+    number = int(digits) if len(digits) <= 18 else _LARGEST
+    return -number if value.startswith("-") else number
 
 
 def _truth(value: object) -> object:
@@ -52,7 +57,11 @@ def _truth(value: object) -> object:
 
 
 QueryInt = Annotated[int, BeforeValidator(_integer)]
-"""A query parameter of decimal digits with an optional minus sign, and nothing else."""
+"""A query parameter of decimal digits with an optional minus sign, and nothing else.
+
+One of more than 18 digits counts as the largest of 18: it is out of every range, to be clamped or
+refused there.
+"""
 
 QueryBool = Annotated[bool, BeforeValidator(_truth)]
 """A query parameter that is C{0}, C{1}, C{false} or C{true}."""

@@ -68,14 +68,16 @@ class QueryTests(SynchronousTestCase):
     def test_max_repos(self) -> None:
         for text, wanted in (
             ("", 12), ("x", 12), ("7", 7), ("0", 1), ("-3", 1), ("51", 50), ("9" * 200, 50),
-            (" 8 ", 8), ("1e3", 12), ("nan", 12), ("4.9", 4), ("\u0663", 12), ("12a", 12),
+            (" 8 ", 8), ("8\x1f", 8), ("1e3", 12), ("nan", 12), ("4.9", 4), ("\u0663", 12),
+            ("12a", 12), ("9" * 5000, 50), ("-" + "9" * 5000, 1), (["7", "7"], 12),
+            (["7", "8"], 12),
         ):  # fmt: skip
             self.assertEqual(wanted, self.options(maxRepos=text).max_repos, text)
 
     def test_timeout(self) -> None:
         for texts, wanted in (
             ("", 30), ("x", 30), ("60", 60), ("1", 5), ("121", 120), ("5.5", 5.5), ("inf", 30),
-            (["60", "60"], 30), (["60", "70"], 30),
+            (["60", "60"], 30), (["60", "70"], 30), ("9" * 5000, 120),
         ):  # fmt: skip
             self.assertEqual(wanted, self.options(timeout=texts).timeout, texts)
 

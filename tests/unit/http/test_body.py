@@ -49,6 +49,7 @@ class Asked(Query):
     fresh: QueryBool = False
     until: tuple[str, ...] = ()
     max_repos: Annotated[str, Field(max_length=3)] = "12"
+    limit: Annotated[QueryInt, Field(le=100)] = 5
 
 
 def read(raw: bytes, content_type: str = "application/json", optional: bool = False) -> Sample:
@@ -154,10 +155,24 @@ class QueryTests(SynchronousTestCase):
         self.assertEqual((5, True, ("a", "b,c")), (found.timeout, found.fresh, found.until))
         self.assertEqual(Asked(), self.ask())
 
+    def test_integers_of_any_length(self) -> None:
+        """Whoever clamps them must get them: they end where an integer of a database does."""
+        most = 10**18 - 1
+        for text, wanted in (
+            (b"9" * 18, most),
+            (b"1" + b"0" * 18, most),
+            (b"9" * 5000, most),
+            (b"-" + b"9" * 5000, -most),
+            (b"0" * 5000 + b"7", 7),
+            (b"000", 0),
+        ):
+            self.assertEqual(wanted, self.ask(timeout=[text]).timeout)
+
     def test_bad(self) -> None:
         self.assertSays("timeout: must not be repeated", timeout=[b"1", b"2"])
-        for value in (b"", b"1.0", b" 1", b"1_0", b"+", b"0x1", b"\xd9\xa1", b"9" * 30):
+        for value in (b"", b"1.0", b" 1", b"1_0", b"+", b"0x1", b"\xd9\xa1"):
             self.assertSays("timeout: must be an integer", timeout=[value])
+        self.assertSays("limit: must be at most 100", limit=[b"9" * 5000])
         self.assertSays("fresh: must be one of 0, 1, false, true", fresh=[b"yes"])
         self.assertSays("until: must be UTF-8", until=[b"a", b"\xff"])
         self.assertSays("maxRepos: must be at most 3 characters", maxRepos=[b"1234"])
