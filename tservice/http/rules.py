@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -11,6 +11,8 @@ from pydantic_core import ErrorDetails
 from tservice.core.errors import ServiceError, invalid
 
 _Context = Mapping[str, Any]
+
+_MUST = "must be "
 
 _FIXED = {
     "missing": "is required",
@@ -66,8 +68,25 @@ def explain(error: ValidationError, data: Any, whole: str) -> ServiceError:
 
     @param whole: what the data as a whole is called: C{body} or C{query}.
     """
-    first = error.errors(include_url=False, include_input=False)[0]
-    return invalid(_field(first, data) or whole, _rule(first))
+    found = error.errors(include_url=False, include_input=False)
+    name = _field(found[0], data)
+    types: dict[str, None] = {}
+    for each in found:
+        # Of a field that may have one of several types each tells why it is not that one.
+        place = _field(each, data)
+        if place == name and each["type"].endswith("_type"):
+            types[_rule(each)] = None
+        elif place == name or place.startswith(f"{name}."):
+            return invalid(place or whole, _rule(each))
+        else:
+            break
+    return invalid(name or whole, _either([*types]))
+
+
+def _either(rules: Sequence[str]) -> str:
+    """One sentence of several: C{must be true or false, a string or a list}."""
+    first, *more = (rule.removeprefix(_MUST) for rule in rules)
+    return rules[0] if not more else f"{_MUST}{', '.join([first, *more[:-1]])} or {more[-1]}"
 
 
 def _rule(found: ErrorDetails) -> str:

@@ -48,9 +48,12 @@ class WaitRequest:
     fresh: bool = False
 
 
-def effective_until(mode: str, asked: tuple[Signal, ...] | None) -> tuple[Signal, ...]:
+def effective_until(
+    mode: str, asked: tuple[Signal, ...] | None, field: str = "until"
+) -> tuple[Signal, ...]:
     """What a wait on a session of C{mode} waits for.
 
+    @param field: where the caller asked.
     @raise ServiceError: 400: C{stop} or C{blocked} was asked for of a mode that has no hooks.
     """
     if mode == PRIMARY:
@@ -59,7 +62,7 @@ def effective_until(mode: str, asked: tuple[Signal, ...] | None) -> tuple[Signal
         return tuple(signal for signal in DEFAULT_UNTIL if signal not in HOOK_SIGNALS)
     for signal in asked:
         if signal in HOOK_SIGNALS:
-            raise invalid("until", f"{signal} is not given by sessions of mode {mode}")
+            raise invalid(field, f"{signal} is not given by sessions of mode {mode}")
     return asked
 
 
@@ -148,7 +151,7 @@ class Waiting:
             every signal is one of the new turn.
         """
         session = self._sessions.get(session_id, caller)
-        until = effective_until(session.mode, request.until)
+        until = effective_until(session.mode, request.until, "wait")
         parked = self._waits.park(
             {session_id: None},
             frozenset(until),

@@ -28,7 +28,7 @@ class Sample(Body):
     on: bool = False
     inner: Inner | None = None
     list_of: tuple[Inner, ...] = Field((), max_length=2)
-    either: int | str = 1
+    either: int | Annotated[str, Field(max_length=3)] | list[str] = 1
     anything: Any = None
 
     @field_validator("name")
@@ -87,7 +87,9 @@ class BodyTests(SynchronousTestCase):
             (b'{"cols": 1, "inner": []}', "inner: must be an object"),
             (b'{"cols": 1, "listOf": {}}', "listOf: must be a list"),
             (b'{"cols": 1, "listOf": [{"atMost": 1}, 2]}', "listOf.1: must be an object"),
-            (b'{"cols": 1, "either": []}', "either: must be an integer"),
+            (b'{"cols": 1, "either": {}}', "either: must be an integer, a string or a list"),
+            (b'{"cols": 1, "either": [1]}', "either.0: must be a string"),
+            (b'{"cols": 1, "either": "abcd"}', "either: must be at most 3 characters"),
             (b"[]", "body: must be an object"),
             (b"null", "body: must be an object"),
         ]:

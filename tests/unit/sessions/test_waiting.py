@@ -137,7 +137,7 @@ class WaitingTests(SynchronousTestCase):
         found = self.successResultOf(self.wait(session="t"))
         self.assertEqual(["idle", "exit"], found["wait"]["until"])
         refused = self.failureResultOf(self.wait(Signal.STOP, session="t"), ServiceError).value
-        self.assertIn("stop", refused.message)
+        self.assertEqual("until: stop is not given by sessions of mode shell", refused.message)
 
     def test_an_unknown_session_is_not_found(self) -> None:
         self.failureResultOf(self.wait(session="nobody"), ServiceError)
