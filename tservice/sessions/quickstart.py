@@ -10,6 +10,7 @@ from tservice.core.identity import Identity
 from tservice.sessions.create import Creator
 from tservice.sessions.display import clean_line
 from tservice.sessions.model import Session
+from tservice.sessions.names import check_name
 from tservice.sessions.requests import CreateRequest
 from tservice.sessions.workspaces import Workspaces
 
@@ -43,16 +44,15 @@ class QuickStarter:
     def prepare(self, wanted: QuickStart, caller: Identity) -> Session:
         """The record of the session, its folder made where it was missing.
 
-        @raise ServiceError: as L{Creator.record}; 400 for a bad case name.
+        @raise ServiceError: as L{Creator.record}; 400 for a bad case name.  A folder that was made
+            is gone again then.
         """
+        check_name(wanted.session.name or "", "sessionName")
         parent = wanted.session.parent_session_id
         if parent is None:
             parent = self._creator.find_parent(wanted.parent_hint, caller)
         origin = wanted.session.agent_origin or _origin(wanted.origin_hint)
         folder, made = self._workspaces.make_case(wanted.case_name, caller)
-        if made and origin:
-            at = now_ms(self._clock)
-            self._workspaces.mark_agent_made(folder, caller, origin, parent, at)
         request = evolve(
             wanted.session,
             case_name=wanted.case_name,
@@ -61,7 +61,16 @@ class QuickStarter:
             agent_origin=origin,
             start=True,
         )
-        return self._creator.record(request, caller)
+        try:
+            session = self._creator.record(request, caller)
+            if made and origin:
+                at = now_ms(self._clock)
+                self._workspaces.mark_agent_made(folder, caller, origin, parent, at)
+        except Exception:
+            if made:
+                self._workspaces.unmake_case(folder, caller)
+            raise
+        return session
 
 
 def _origin(text: str | None) -> str | None:

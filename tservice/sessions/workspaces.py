@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -34,6 +35,7 @@ _POINTER = """# {name}
 
 The notes for agents are in CLAUDE.md.
 """
+_SCAFFOLD = {"CLAUDE.md": _GUIDE, "AGENTS.md": _POINTER}
 
 
 @frozen(kw_only=True)
@@ -79,6 +81,10 @@ class Workspaces:
         """
         return self._as(caller, lambda user: self._make_case(name, caller, user))
 
+    def unmake_case(self, folder: str, caller: Identity) -> None:
+        """Take back what L{make_case} has just made, the marker too; never anything else."""
+        self._as(caller, lambda user: _remove_case(Path(folder)))
+
     def mark_agent_made(
         self, folder: str, caller: Identity, origin: str, parent_session_id: str | None, at: int
     ) -> None:
@@ -95,16 +101,18 @@ class Workspaces:
         user = self.os_users.of_caller(caller)
         return self.os_users.users.act(user, lambda: work(user))
 
-    def _folder(self, text: str, caller: Identity, user: OsUser | None) -> str:
+    def _folder(
+        self, text: str, caller: Identity, user: OsUser | None, named: str = "workingDir"
+    ) -> str:
         path = Path(text)
         if "\0" in text or not path.is_absolute():
-            raise invalid("workingDir", "must be an absolute path")
+            raise invalid(named, "must be an absolute path")
         if user is not None and not can_enter(text):
-            raise invalid("workingDir", f"must be an existing folder that {user.name} may enter")
+            raise invalid(named, f"must be an existing folder that {user.name} may enter")
         # First: what there is outside of a user's own folder is not to be told.
-        self._check_own(path, caller, user)
+        self._check_own(path, caller, user, named)
         if user is None and not os.path.isdir(text):
-            raise invalid("workingDir", "must be an existing folder")
+            raise invalid(named, "must be an existing folder")
         return os.path.normpath(path)
 
     def _default(self, caller: Identity, chosen: str | None, user: OsUser | None) -> str:
@@ -120,27 +128,33 @@ class Workspaces:
         path = self._cases(caller, user) / _check_case_name(name)
         if not can_enter(str(path)):
             raise not_found(f"Case {name}")
-        return self._folder(str(path), caller, user)
+        return self._folder(str(path), caller, user, "caseName")
 
     def _make_case(self, name: str, caller: Identity, user: OsUser | None) -> tuple[str, bool]:
         path = self._cases(caller, user) / _check_case_name(name)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.mkdir()
-            (path / "CLAUDE.md").write_text(_GUIDE.format(name=name), "utf-8")
-            (path / "AGENTS.md").write_text(_POINTER.format(name=name), "utf-8")
-        except FileExistsError:
-            return self._folder(str(path), caller, user), False
+        except FileExistsError as error:
+            if not os.path.isdir(path):
+                raise _not_made(error) from error
+            return self._folder(str(path), caller, user, "caseName"), False
         except OSError as error:
-            raise invalid("caseName", f"its folder cannot be made: {error.strerror}") from error
-        return self._folder(str(path), caller, user), True
+            raise _not_made(error) from error
+        try:
+            for file, text in _SCAFFOLD.items():
+                (path / file).write_text(text.format(name=name), "utf-8")
+            return self._folder(str(path), caller, user, "caseName"), True
+        except (OSError, ServiceError) as error:
+            _remove_case(path)
+            raise (_not_made(error) if isinstance(error, OSError) else error) from error
 
     def _cases(self, caller: Identity, user: OsUser | None) -> Path:
         if user is not None:
             return user.home / CASES
         return self.cases_dir / caller.username if self.multiuser else self.cases_dir
 
-    def _check_own(self, path: Path, caller: Identity, user: OsUser | None) -> None:
+    def _check_own(self, path: Path, caller: Identity, user: OsUser | None, named: str) -> None:
         """Symlinks are followed first, or one in the workspace would lead out of it."""
         if not self.multiuser or caller.admin or user is not None:
             return
@@ -148,7 +162,7 @@ class Workspaces:
         own, found = (os.path.realpath(each) for each in (self._cases(caller, user), path))
         if not Path(found).is_relative_to(own):
             raise ServiceError(
-                ErrorCode.FORBIDDEN, "workingDir: outside the workspace of this account"
+                ErrorCode.FORBIDDEN, f"{named}: outside the workspace of this account"
             )
 
 
@@ -156,3 +170,15 @@ def _check_case_name(name: str) -> str:
     if CASE_NAME.fullmatch(name) is None:
         raise invalid("caseName", "1 to 128 letters, digits, _ and -")
     return name
+
+
+def _not_made(error: OSError) -> ServiceError:
+    return invalid("caseName", f"its folder cannot be made: {error.strerror}")
+
+
+def _remove_case(path: Path) -> None:
+    """Remove a folder that holds no more than a new case does."""
+    with suppress(OSError):
+        for name in (*_SCAFFOLD, MARKER):
+            (path / name).unlink(missing_ok=True)
+        path.rmdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,45 @@ class LifeTests(RouteCase):
         path = Path(self.api.post("/api/quick-start", body).data["casePath"])
         self.assertEqual([], list(path.iterdir()))
 
+    def refused_quick_starts(self) -> Iterator[tuple[int, str, Answer]]:
+        for body, status, text in (
+            ({"mode": "nope"}, 400, "mode: "),
+            ({"envOverrides": {"PATH": "/x"}}, 400, "envOverrides"),
+            ({"sessionName": "x" * 129}, 400, "sessionName: at most 128 characters"),
+            ({"sessionName": "\x07"}, 400, "sessionName: control characters"),
+            ({"parentSessionId": "nobody"}, 404, "parentSessionId"),
+            ({"mode": "opencode"}, 422, "opencode"),
+        ):
+            asked = {"mode": "shell", "caseName": "w3", "agentOrigin": "claude", **body}
+            yield status, text, self.api.post("/api/quick-start", asked)
+        for _ in range(self.machine.config.max_sessions):
+            self.make()
+        body = {"mode": "shell", "caseName": "w3"}
+        yield 422, "", self.api.post("/api/quick-start", body)
+
+    def test_a_refused_one_leaves_no_folder_behind(self) -> None:
+        cases = self.machine.folder / "cases"
+        for status, text, answer in self.refused_quick_starts():
+            self.assert_error(status, text, answer)
+            self.assertFalse((cases / "w3").exists(), text)
+
+    def test_a_refused_one_leaves_a_folder_as_it_was(self) -> None:
+        folder = self.machine.folder / "cases" / "w3"
+        folder.mkdir(parents=True)
+        (folder / "CLAUDE.md").write_text("mine")
+        for status, text, answer in self.refused_quick_starts():
+            self.assert_error(status, text, answer)
+            self.assertEqual(["CLAUDE.md"], [path.name for path in folder.iterdir()])
+        self.assertEqual("mine", (folder / "CLAUDE.md").read_text())
+
+    def test_a_case_name_that_a_file_has(self) -> None:
+        cases = self.machine.folder / "cases"
+        cases.mkdir(parents=True)
+        (cases / "w4").write_text("a file")
+        body = {"mode": "shell", "caseName": "w4"}
+        self.assert_error(400, "caseName: ", self.api.post("/api/quick-start", body))
+        self.assertEqual("a file", (cases / "w4").read_text())
+
 
 class PropertyTests(RouteCase):
     """Single fields."""
@@ -251,6 +291,13 @@ class TerminalTests(RouteCase):
         self.assert_error(
             400, "clientId", self.post("input", {"input": "x", "clientId": "c" * 129})
         )
+        for wait, text in (
+            ("stop", "wait: stop is not given by sessions of mode shell"),
+            (["blocked"], "wait: blocked is not given by sessions of mode shell"),
+            ("nope", "wait: 'nope' is not one of "),
+            (5, "wait: must be true or false, a string or a list"),
+        ):
+            self.assert_error(400, text, self.post("input", {"input": "x", "wait": wait}))
         self.assertEqual({}, self.post("send-key", {"key": "C-c"}).data)
         self.assert_error(400, "key", self.post("send-key", {"key": "F1"}))
 
