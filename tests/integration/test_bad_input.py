@@ -246,6 +246,18 @@ class BadInputTests(SynchronousTestCase):
                 yield json.dumps(sample).encode()
         yield b'"\\ud800"'
 
+    def test_bodies_where_none_is_asked_for(self) -> None:
+        count = 0
+        for method, path, operation in self.routes():
+            if method == "GET" or self.schema(operation) is not None:
+                continue
+            for title, (body, name) in BODIES.items():
+                answer = self.send(method, self.concrete(path), body)
+                self.check(f"{method} {path}: {title}", answer, name)
+                count += 1
+        self.assertGreater(count, 100)
+        self.assertEqual(self.before, self.state())
+
     def test_one_fault_in_a_good_body(self) -> None:
         """The fault is named although everything beside it is right, in inner records too."""
         count = 0

@@ -74,13 +74,17 @@ class CliRoutes:
                 tag="clis",
                 answer=list[CliItem],
             ),
-            _write("PUT", "/api/clis/{id}", self.switch, "Switch a CLI on or off", EnabledBody),
-            _write("POST", "/api/clis", self.create, "Add a custom CLI", CreateBody),
-            _write(
+            self._write(
+                "PUT", "/api/clis/{id}", self.switch, "Switch a CLI on or off", EnabledBody
+            ),
+            self._write("POST", "/api/clis", self.create, "Add a custom CLI", CreateBody),
+            self._write(
                 "PUT", "/api/clis/custom/{id}", self.replace, "Replace a custom CLI", ReplaceBody
             ),
-            _write("DELETE", "/api/clis/{id}", self.delete, "Remove a custom CLI", answer=dict),
-            _write(
+            self._write(
+                "DELETE", "/api/clis/{id}", self.delete, "Remove a custom CLI", answer=dict
+            ),
+            self._write(
                 "POST",
                 "/api/clis/{id}/install",
                 self.install,
@@ -88,6 +92,28 @@ class CliRoutes:
                 answer=InstalledItem,
             ),
         ]
+
+    def _write(
+        self,
+        method: str,
+        path: str,
+        handler: Handler,
+        summary: str,
+        body: type[Body] | None = None,
+        answer: Any = CliItem,
+    ) -> Operation:
+        return Operation(
+            method=method,
+            path=path,
+            access=Access.ADMIN,
+            handler=handler,
+            summary=summary,
+            tag="clis",
+            body=body,
+            answer=answer,
+            errors=_WRITE_ERRORS,
+            allowed=self._clis.require_management,
+        )
 
     async def read(self, call: Call) -> list[dict[str, Any]]:
         """All of them, for admins."""
@@ -113,27 +139,6 @@ class CliRoutes:
     async def install(self, call: Call) -> dict[str, Any]:
         """Install a stock entry's program."""
         return await self._clis.install(call.id)
-
-
-def _write(
-    method: str,
-    path: str,
-    handler: Handler,
-    summary: str,
-    body: type[Body] | None = None,
-    answer: Any = CliItem,
-) -> Operation:
-    return Operation(
-        method=method,
-        path=path,
-        access=Access.ADMIN,
-        handler=handler,
-        summary=summary,
-        tag="clis",
-        body=body,
-        answer=answer,
-        errors=_WRITE_ERRORS,
-    )
 
 
 def _fields(body: Body) -> dict[str, Any]:

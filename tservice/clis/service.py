@@ -98,9 +98,8 @@ class CliService:
     def set_enabled(self, name: str, enabled: bool) -> dict[str, Any]:
         """Switch an entry on or off.
 
-        @raise ServiceError: 403, 404, 409; 400 for switching the shell off.
+        @raise ServiceError: 404, 409; 400 for switching the shell off.
         """
-        self._require_management()
         entry = self._known(name)
         if entry.kind is Kind.SHELL and not enabled:
             raise invalid("enabled", "the shell cannot be disabled")
@@ -117,9 +116,8 @@ class CliService:
         """Add a custom entry.
 
         @param data: the fields of an entry, checked each by itself.
-        @raise ServiceError: 400, 403, 409.
+        @raise ServiceError: 400, 409.
         """
-        self._require_management()
         name = data["id"]
 
         def add(clis: Clis) -> None:
@@ -132,9 +130,8 @@ class CliService:
     def replace(self, name: str, data: Mapping[str, Any]) -> dict[str, Any]:
         """Put C{data} in place of a custom entry; without C{enabled} that state stays.
 
-        @raise ServiceError: 400 for a stock entry, 403, 404, 409.
+        @raise ServiceError: 400 for a stock entry, 404, 409.
         """
-        self._require_management()
         self._refuse_stock(name)
         entry = self._registry.get(name)
 
@@ -148,9 +145,8 @@ class CliService:
     def delete(self, name: str) -> None:
         """Remove a custom entry.
 
-        @raise ServiceError: 400 for a stock entry, 403, 404, 409.
+        @raise ServiceError: 400 for a stock entry, 404, 409.
         """
-        self._require_management()
         self._refuse_stock(name)
 
         def remove(clis: Clis) -> None:
@@ -162,10 +158,9 @@ class CliService:
     async def install(self, name: str) -> dict[str, Any]:
         """Run a stock entry's install command to its end; enables nothing.
 
-        @raise ServiceError: 400 for an entry without such a command, 403, 404; 409 while it
+        @raise ServiceError: 400 for an entry without such a command, 404; 409 while it
             runs already; 422 with the end of the output.
         """
-        self._require_management()
         entry = self._known(name)
         if not entry.stock:
             raise invalid("id", f"{name} is no stock entry")
@@ -229,7 +224,11 @@ class CliService:
         if name in self._stock:
             raise invalid("id", f"{name} is a stock entry")
 
-    def _require_management(self) -> None:
+    def require_management(self) -> None:
+        """Asked before everything else of who wants to change something.
+
+        @raise ServiceError: 403 while the setting is off.
+        """
         if not self._settings.get().cli_management_enabled:
             raise ServiceError(ErrorCode.FORBIDDEN, "the setting cliManagementEnabled is off")
 

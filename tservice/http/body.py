@@ -15,6 +15,7 @@ from typing import Any, TypeVar, get_origin
 from pydantic import BaseModel, ValidationError
 
 from tservice.core.errors import ErrorCode, ServiceError, invalid
+from tservice.http.models import Body
 from tservice.http.rules import explain, legible
 
 MAX_DEPTH = 64
@@ -49,6 +50,15 @@ def read_body(raw: bytes, content_type: str, model: type[_Model], optional: bool
         return model.model_validate_json(raw)
     except ValidationError as error:
         raise explain(error, data, "body") from None
+
+
+def read_nothing(raw: bytes, content_type: str) -> None:
+    """Check a body where there is nothing to say: absent or C{{}}.
+
+    @raise ServiceError: as L{read_body}.
+    """
+    if raw.strip():
+        read_body(raw, content_type, Body, optional=True)
 
 
 def read_query(args: Mapping[bytes, Sequence[bytes]], model: type[_Model]) -> _Model:

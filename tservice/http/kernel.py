@@ -19,7 +19,7 @@ from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.core.tasks import spawn
 from tservice.http import envelope, paths
-from tservice.http.body import read_body, read_query, too_large
+from tservice.http.body import read_body, read_nothing, read_query, too_large
 from tservice.http.envelope import NO_PAGE, Refusal, Response, bare
 from tservice.http.operations import JSON_BODY_LIMIT, Call, Operation, Style
 from tservice.http.request import Request
@@ -249,6 +249,8 @@ class Kernel:
         identity = await self._identify(request, operation)
         try:
             self._gate.authorize(request.visit, identity, operation, path)
+            if operation.allowed is not None:
+                operation.allowed()
             call = _call(request, operation, identity, path)
         except ServiceError as error:
             if operation.style is not Style.WEBSOCKET or not request.visit.upgrade:
@@ -315,6 +317,8 @@ def _call(request: Request, operation: Operation, identity: Identity, path: Path
         kind = request.getHeader("content-type") or ""
         raw = request.content.read()
         body = read_body(raw, kind, operation.body, operation.optional_body)
+    elif operation.bodiless:
+        read_nothing(request.content.read(), request.getHeader("content-type") or "")
     return Call(
         operation=operation,
         identity=identity,

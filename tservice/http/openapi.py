@@ -198,7 +198,7 @@ def _envelope(operation: Operation, schemas: _Schemas) -> Schema:
 def implied(operation: Operation) -> frozenset[ErrorCode]:
     """The codes that an operation may answer by what it is, and those it names itself."""
     codes = {ErrorCode.INTERNAL_ERROR, *operation.errors}
-    if operation.body is not None or operation.query is not None:
+    if operation.body is not None or operation.bodiless or operation.query is not None:
         codes.add(ErrorCode.INVALID_INPUT)
     if operation.body is not None or operation.method in ("POST", "PUT", "PATCH", ANY):
         codes.add(ErrorCode.PAYLOAD_TOO_LARGE)

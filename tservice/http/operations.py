@@ -117,6 +117,8 @@ class Operation:
     @ivar path: with C{{name}} parameters, for example C{/api/sessions/{id}/input}; one
         C{{name:path}} at its end takes all that is left, slashes and percent-escapes as they are.
     @ivar body: strict pydantic model of the JSON body; C{None} when there is none.
+    @ivar allowed: asked before the request is validated; raises C{ServiceError} while what the
+        operation does is switched off.
     @ivar optional_body: true when an absent body means the model's defaults.
     @ivar answer: the type of the payload, for the OpenAPI document.
     @ivar errors: the codes it may answer beside those that its other fields imply.
@@ -144,6 +146,16 @@ class Operation:
     status: int = 200
     scope: Scope | None = None
     audit: Audit | None = None
+    allowed: Callable[[], None] | None = None
+
+    @property
+    def bodiless(self) -> bool:
+        """Whether a body has nothing to say here.
+
+        Nobody looks at that of a read; with a limit of its own the handler reads it itself.
+        """
+        own = self.body is not None or self.body_limit != JSON_BODY_LIMIT
+        return not own and self.method in ("POST", "PUT", "PATCH", "DELETE")
 
     @property
     def token_scope(self) -> Scope | None:

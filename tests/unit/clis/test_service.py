@@ -12,6 +12,7 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.clis.fakes import FakeProcesses, FakeSettings, make_program
+from tests.unit.http.driver import Api
 from tservice.clis.command import Command
 from tservice.clis.install import Installer
 from tservice.clis.launcher import CliRegistry
@@ -127,9 +128,15 @@ class AccessTests(ServiceCase):
     def test_every_write_needs_the_setting(self) -> None:
         self.ok("POST", "/api/clis", MINE)
         self.settings.settings = FakeSettings().get()
-        for method, path, body, name in WRITES:
-            text = self.refused(ErrorCode.FORBIDDEN, method, path, body, id=name)
-            self.assertIn("cliManagementEnabled", text)
+        before = self.path.read_bytes(), len(self.events)
+        api = Api(self.operations)
+        self.addCleanup(api.close)
+        for method, path, good, name in WRITES:
+            for body in (good, {"bogus": 1}, b"{"):
+                answer = api.request(method, path.replace("{id}", name), body)
+                self.assertEqual((403, "FORBIDDEN"), answer.error[:2])
+                self.assertIn("cliManagementEnabled", answer.error[2])
+        self.assertEqual(before, (self.path.read_bytes(), len(self.events)))
         self.assertEqual([], self.processes.spawned)
 
     def test_the_list_is_open_and_empty_for_who_is_no_admin(self) -> None:

@@ -230,6 +230,45 @@ class AnswerTests(SynchronousTestCase):
         )
         self.assertEqual(1, len(self.flushLoggedErrors(ZeroDivisionError)))
 
+    def test_what_takes_no_body(self) -> None:
+        """A body that says something there is as wrong as an unknown field elsewhere."""
+        for body, text in (
+            ({"x": 1}, "x: is not a known field"),
+            ([], "body: must be an object"),
+            (b"{", "body: must be JSON"),
+            (b'{"x": 1, "x": 1}', "x: must not be repeated"),
+        ):
+            answer = self.api.request("DELETE", "/api/things/1", body)
+            self.assertEqual((400, "INVALID_INPUT", text), answer.error)
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        answer = self.api.request("DELETE", "/api/things/1", b"x=1", form)
+        self.assertEqual("content-type: must be application/json", answer.error[2])
+        nothing: tuple[object, ...] = (None, {}, b"", b" \n")
+        for empty in nothing:
+            self.assertEqual(200, self.api.request("DELETE", "/api/things/1", empty).status)
+        self.assertEqual(200, self.api.request("DELETE", "/api/things/1", b"", form).status)
+
+    def test_what_reads_its_body_itself_or_none(self) -> None:
+        for method, path in (
+            ("POST", "/api/upload"),
+            ("POST", "/web/a/b"),
+            ("GET", "/api/things/1"),
+        ):
+            self.assertEqual(200, self.api.request(method, path, {"x": 1}).status, path)
+
+    def test_what_is_switched_off(self) -> None:
+        """That comes before what is wrong with the request, and after who may ask."""
+
+        def off() -> None:
+            raise ServiceError(ErrorCode.FORBIDDEN, "off")
+
+        api = Api(
+            [operation("POST", "/api/size", self.handlers.size, body=Size, allowed=off)],
+        )
+        self.addCleanup(api.close)
+        for body in ({"cols": 1}, {"x": 1}, b"{"):
+            self.assertEqual((403, "FORBIDDEN", "off"), api.post("/api/size", body).error)
+
     def test_raw(self) -> None:
         answer = self.api.get("/raw")
         self.assertEqual(b"ok 1\n", answer.content)
