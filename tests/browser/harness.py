@@ -49,6 +49,13 @@ READ = """element => {
   element.dispatchEvent(new CustomEvent("terminal:read", { detail: text }));
   return text;
 }"""
+UNCOVERED = """element => {
+  const { left, right, top, bottom } = element.getBoundingClientRect();
+  const points = [[(left + right) / 2, (top + bottom) / 2]];
+  // Corners may be rounded.
+  for (const x of [left + 4, right - 4]) for (const y of [top + 4, bottom - 4]) points.push([x, y]);
+  return points.every(([x, y]) => element.contains(document.elementFromPoint(x, y)));
+}"""
 # Chromium itself logs a broken policy; this names the directive whatever it logs.
 WATCH_POLICY = """addEventListener("securitypolicyviolation", (event) =>
   console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));"""
@@ -97,6 +104,11 @@ def has_focus(element: Locator) -> bool:
 def expect_focus(element: Locator) -> None:
     """Wait until L{has_focus}."""
     until(element.page, f"focus on {element}", lambda: has_focus(element))
+
+
+def is_uncovered(element: Locator) -> bool:
+    """Whether an element lies in the window with its middle and corners covered by nothing."""
+    return bool(element.evaluate(UNCOVERED))
 
 
 class Terminal:

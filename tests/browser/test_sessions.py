@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Locator, Page
 
-from tests.browser.harness import LOST, BrowserCase, Terminal, until
+from tests.browser.harness import LOST, BrowserCase, Terminal, is_uncovered, until
 from tests.integration.harness import Daemon
 
 
@@ -77,6 +77,19 @@ class NewSessionTests(BrowserCase):
         self.assertTrue(problem.is_hidden())
         page.get_by_test_id("new-start").click()
         Terminal(page).ready()
+
+    def test_a_refusal_is_seen(self) -> None:
+        """With the list of CLIs so long that the form scrolls."""
+        daemon = self.daemon(PATH="/usr/bin:/bin")
+        page = self.open(daemon)
+        for width, height in ((1280, 800), (390, 844)):
+            page.set_viewport_size({"width": width, "height": height})
+            page.get_by_test_id("new-folder").fill(f"/no/such/{width}")
+            page.get_by_test_id("new-start").click()
+            problem = page.get_by_test_id("new-problem")
+            problem.wait_for()
+            until(page, "it in sight", lambda: is_uncovered(problem))
+            self.assertTrue(is_uncovered(page.get_by_test_id("new-start")))
 
 
 class ChangeTests(BrowserCase):

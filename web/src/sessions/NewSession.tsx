@@ -167,12 +167,12 @@ function Form() {
           testid="new-name"
           onInput={(name) => set({ name })}
         />
-        {problem !== "" && (
-          <p class="problem" role="alert" data-testid="new-problem">
-            <Icon name="alert" /> {problem}
-          </p>
-        )}
         <div class="dialog-foot">
+          {problem !== "" && (
+            <p class="problem" role="alert" data-testid="new-problem">
+              <Icon name="alert" /> {problem}
+            </p>
+          )}
           <button type="button" class="button" onClick={close}>
             Cancel
           </button>
