@@ -2,9 +2,63 @@
 
 from __future__ import annotations
 
-from tests.browser.harness import READ, BrowserCase, until
+import re
+from base64 import b64encode
+
+from playwright.sync_api import expect
+
+from tests.browser.harness import READ, BrowserCase, Terminal, until
 
 MANY = "for i in {1..3000}; do echo row $i of many; done; echo needle-$((1 + 0))"
+
+
+# The colour of most pixels in a picture.
+MOST = """async (picture) => {
+  const image = await createImageBitmap(await (await fetch(picture)).blob());
+  const canvas = new OffscreenCanvas(image.width, image.height).getContext("2d");
+  canvas.drawImage(image, 0, 0);
+  const { data } = canvas.getImageData(0, 0, image.width, image.height);
+  const count = new Map();
+  for (let at = 0; at < data.length; at += 4) {
+    const colour = data.slice(at, at + 3).join();
+    count.set(colour, (count.get(colour) ?? 0) + 1);
+  }
+  return [...count].sort((one, other) => other[1] - one[1])[0][0].split(",").map(Number);
+}"""
+
+
+def ground(terminal: Terminal, row: int, column: int) -> list[int]:
+    """The colour behind a character of the screen."""
+    box = terminal.element.locator(".xterm-screen").bounding_box()
+    assert box is not None
+    width, height = (
+        box[side] / int(terminal.attribute(count) or 0)
+        for side, count in (("width", "cols"), ("height", "rows"))
+    )
+    clip = {"x": box["x"] + column * width, "y": box["y"] + row * height}
+    picture = terminal.page.screenshot(
+        clip={**clip, "width": width, "height": height}, animations="disabled"
+    )
+    # The policy of the page itself lets no script fetch a picture.
+    blank = terminal.page.context.new_page()
+    found = blank.evaluate(MOST, "data:image/png;base64," + b64encode(picture).decode())
+    blank.close()
+    return [int(each) for each in found]
+
+
+def luminance(colour: list[int]) -> float:
+    """As in WCAG 2."""
+    parts = (each / 255 for each in colour)
+    linear = [
+        each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: list[int], other: list[int]) -> float:
+    """From 1 to 21."""
+    dark, bright = sorted((luminance(one), luminance(other)))
+    return (bright + 0.05) / (dark + 0.05)
 
 
 class SearchTests(BrowserCase):
@@ -24,6 +78,28 @@ class SearchTests(BrowserCase):
         page.keyboard.press("Escape")
         page.get_by_test_id("search").wait_for(state="detached")
         terminal.run("echo typed-$((1 + 0))").wait("typed-1")
+
+    def test_the_current_match_stands_out(self) -> None:
+        """From the ground, and from the other matches."""
+        daemon = self.daemon()
+        self.session(daemon)
+        for scheme in ("dark", "light"):
+            terminal = self.terminal(daemon.url, color_scheme=scheme)
+            terminal.run("clear; seq 901 909").wait("909")
+            page, rows = terminal.page, terminal.screen()
+            other, current, plain = (rows.index(text) for text in ("903", "909", "$"))
+            page.keyboard.press("Control+Shift+F")
+            page.keyboard.type("90")
+            page.keyboard.press("Enter")
+            # What was there before the screen was cleared may hold it too.
+            expect(page.locator(".search-count")).to_have_text(re.compile(r"(\d+) of \1"))
+            bare = ground(terminal, plain, 8)
+            until(page, "marks", lambda: ground(terminal, other, 0) != bare)
+            shown, marked = (ground(terminal, row, 0) for row in (current, other))
+            self.assertGreater(contrast(shown, bare), 5, scheme)
+            self.assertGreater(contrast(shown, marked), 3, scheme)
+            self.assertGreater(contrast(marked, bare), 1.15, scheme)
+            page.keyboard.press("Escape")
 
     def test_in_the_whole_history(self) -> None:
         """Older than what the page keeps."""

@@ -1,17 +1,12 @@
 /** Finds text in the lines that this page holds; the whole history is one button away. */
 import type { ISearchOptions } from "@xterm/addon-search";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { darkSystem, isDark, prefs } from "../settings/prefs.ts";
 import { IconButton } from "../ui/IconButton.tsx";
 import { currentView, historyOpen, searchOpen } from "./current.ts";
 import { focusActiveTerminal } from "./focus.ts";
+import { matchesOf } from "./themes.ts";
 import type { TerminalView } from "./view.ts";
-
-const DECORATIONS = {
-  matchBackground: "#6b5416",
-  matchOverviewRuler: "#f2b84b",
-  activeMatchBackground: "#c98a12",
-  activeMatchColorOverviewRuler: "#ffffff",
-};
 
 interface Found {
   at: number;
@@ -28,6 +23,7 @@ function useSearch(view: TerminalView | undefined) {
   const [query, setQuery] = useState("");
   const [exact, setExact] = useState(false);
   const [found, setFound] = useState<Found>({ at: -1, count: 0 });
+  const dark = isDark(prefs.value.theme, darkSystem.value);
   useEffect(() => {
     const seen = view?.screen.search.onDidChangeResults(({ resultIndex, resultCount }) =>
       setFound({ at: resultIndex, count: resultCount }),
@@ -40,7 +36,7 @@ function useSearch(view: TerminalView | undefined) {
   const options = (incremental: boolean): ISearchOptions => ({
     caseSensitive: exact,
     incremental,
-    decorations: DECORATIONS,
+    decorations: matchesOf(dark),
   });
   const find = (back: boolean, text = query, incremental = false) => {
     if (text === "") view?.screen.search.clearDecorations();
@@ -48,6 +44,11 @@ function useSearch(view: TerminalView | undefined) {
     else view?.screen.search.findNext(text, options(incremental));
   };
   useEffect(() => find(true), [exact]);
+  useEffect(() => {
+    // The addon keeps the colours of matches that it has found before.
+    view?.screen.search.clearDecorations();
+    find(false, query, true);
+  }, [dark]);
   const write = (text: string) => {
     setQuery(text);
     find(false, text, true);

@@ -21,7 +21,7 @@ export interface Screen {
   search: SearchAddon;
 }
 
-export function optionsOf(prefs: Prefs, darkSystem: boolean): ITerminalOptions {
+export function optionsOf(prefs: Prefs, darkSystem: boolean, searching: boolean): ITerminalOptions {
   const dark = isDark(prefs.theme, darkSystem);
   return {
     fontSize: prefs.fontSize,
@@ -29,7 +29,7 @@ export function optionsOf(prefs: Prefs, darkSystem: boolean): ITerminalOptions {
     cursorBlink: prefs.cursorBlink,
     macOptionIsMeta: prefs.optionIsMeta,
     screenReaderMode: prefs.screenReader,
-    theme: themeOf(dark),
+    theme: themeOf(dark, searching),
     minimumContrastRatio: contrastOf(dark),
   };
 }
@@ -47,9 +47,9 @@ function unicode11(): IUnicodeVersionProvider {
   return found;
 }
 
-export function createScreen(prefs: Prefs, darkSystem: boolean): Screen {
+export function createScreen(prefs: Prefs, darkSystem: boolean, searching = false): Screen {
   const terminal = new Terminal({
-    ...optionsOf(prefs, darkSystem),
+    ...optionsOf(prefs, darkSystem, searching),
     allowProposedApi: true,
     fontFamily: FONT,
     lineHeight: 1.15,

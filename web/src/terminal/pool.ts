@@ -6,7 +6,7 @@ import { livePid } from "../sessions/status.ts";
 import { darkSystem, prefs } from "../settings/prefs.ts";
 import { sessionList } from "../store/state.ts";
 import { onWake } from "../stream/connection.ts";
-import { currentView } from "./current.ts";
+import { currentView, searchOpen } from "./current.ts";
 import { surplus } from "./surplus.ts";
 import { TerminalView } from "./view.ts";
 
@@ -26,8 +26,8 @@ export class TerminalPool {
     this.ends = [
       onWake((wake) => this.each(({ link }) => (wake === "doubt" ? link.refresh() : link.hurry()))),
       effect(() => {
-        const [next, dark] = [prefs.value, darkSystem.value];
-        this.each((view) => view.applyPrefs(next, dark));
+        const [next, dark, searching] = [prefs.value, darkSystem.value, searchOpen.value];
+        this.each((view) => view.applyPrefs(next, dark, searching));
       }),
       effect(() => this.follow(sessionList.value.byId)),
     ];

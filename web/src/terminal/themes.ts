@@ -1,4 +1,5 @@
 /** Terminal colours, one palette a theme; every foreground has at least 4.5:1 on its ground. */
+import type { ISearchDecorationOptions } from "@xterm/addon-search";
 import type { ITheme } from "@xterm/xterm";
 
 const DARK: ITheme = {
@@ -59,7 +60,42 @@ const LIGHT: ITheme = {
   brightWhite: "#1d2630",
 };
 
-export const themeOf = (dark: boolean): ITheme => (dark ? DARK : LIGHT);
+/** The current match has the strongest contrast of the screen; the others are a tint of it. */
+const CURRENT = {
+  dark: { ground: "#ffc04d", text: "#1a1204" },
+  light: { ground: "#a34c00", text: "#ffffff" },
+};
+const OTHERS = {
+  dark: { matchBackground: "#5a471a", matchOverviewRuler: "#9a7428" },
+  light: { matchBackground: "#f6e2a4", matchOverviewRuler: "#d9b659" },
+};
+
+const nameOf = (dark: boolean) => (dark ? "dark" : "light");
+
+/**
+ * @param searching while text is looked for, the current match is the selection, which is drawn over
+ *   the match's own decoration: it takes its colours, also without the focus.
+ */
+export function themeOf(dark: boolean, searching = false): ITheme {
+  const theme = dark ? DARK : LIGHT;
+  if (!searching) return theme;
+  const { ground, text } = CURRENT[nameOf(dark)];
+  return {
+    ...theme,
+    selectionBackground: ground,
+    selectionInactiveBackground: ground,
+    selectionForeground: text,
+  };
+}
+
+export function matchesOf(dark: boolean): ISearchDecorationOptions {
+  const { ground } = CURRENT[nameOf(dark)];
+  return {
+    ...OTHERS[nameOf(dark)],
+    activeMatchBackground: ground,
+    activeMatchColorOverviewRuler: dark ? "#ffffff" : "#1d2630",
+  };
+}
 
 /** Programs choose colours for a dark ground; on a light one they are darkened until readable. */
 export const contrastOf = (dark: boolean): number => (dark ? 1 : 4.5);

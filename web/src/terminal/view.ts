@@ -8,6 +8,7 @@ import { throughModifiers } from "../touch/state.ts";
 import { failed, say } from "../ui/toasts.ts";
 import { cidFor } from "./cid.ts";
 import { Clipping } from "./clipping.ts";
+import { searchOpen } from "./current.ts";
 import { accelerate, createScreen, optionsOf, type Screen } from "./create.ts";
 import { Fitter } from "./fitter.ts";
 import type { Hello, Snapshot } from "./frames.ts";
@@ -49,7 +50,7 @@ export class TerminalView implements LinkListener {
     this.listener = listener;
     this.element = hostElement(sessionId);
     holder.append(this.element);
-    this.screen = createScreen(prefs.value, darkSystem.value);
+    this.screen = createScreen(prefs.value, darkSystem.value, searchOpen.peek());
     this.screen.terminal.open(this.element);
     void this.accelerate();
     this.link = new TerminalLink(
@@ -123,8 +124,8 @@ export class TerminalView implements LinkListener {
     this.terminal.focus();
   }
 
-  applyPrefs(next: Prefs, dark: boolean): void {
-    const { fontSize, ...options } = optionsOf(next, dark);
+  applyPrefs(next: Prefs, dark: boolean, searching: boolean): void {
+    const { fontSize, ...options } = optionsOf(next, dark, searching);
     Object.assign(this.terminal.options, options);
     this.fitter.setFont(fontSize ?? next.fontSize);
   }
