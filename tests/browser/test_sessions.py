@@ -82,11 +82,11 @@ class NewSessionTests(BrowserCase):
         """With the list of CLIs so long that the form scrolls."""
         daemon = self.daemon(PATH="/usr/bin:/bin")
         page = self.open(daemon)
+        problem = page.get_by_test_id("new-problem")
         for width, height in ((1280, 800), (390, 844)):
             page.set_viewport_size({"width": width, "height": height})
             page.get_by_test_id("new-folder").fill(f"/no/such/{width}")
             page.get_by_test_id("new-start").click()
-            problem = page.get_by_test_id("new-problem")
             problem.wait_for()
             until(page, "it in sight", lambda: is_uncovered(problem))
             self.assertTrue(is_uncovered(page.get_by_test_id("new-start")))
