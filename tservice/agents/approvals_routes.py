@@ -16,7 +16,7 @@ from tservice.core.errors import ErrorCode
 from tservice.http.models import Answer, Body
 from tservice.http.operations import Access, Call, Operation, Scope
 
-TAG = "approvals"
+TAG = "Approvals"
 Number = Annotated[int, Field(ge=1, le=MOST)]
 
 

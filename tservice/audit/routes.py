@@ -109,7 +109,7 @@ class AuditRoutes:
                 access=Access.ADMIN,
                 handler=self.read,
                 summary="Who did what, the newest first",
-                tag="Users",
+                tag="Audit",
                 query=AuditQuery,
                 answer=AuditAnswer,
             )

@@ -71,7 +71,7 @@ class CliRoutes:
                 scope=Scope.SETTINGS,
                 handler=self.read,
                 summary="Every CLI, disabled ones included; an empty list for who is no admin",
-                tag="clis",
+                tag="CLIs",
                 answer=list[CliItem],
             ),
             self._write(
@@ -108,7 +108,7 @@ class CliRoutes:
             access=Access.ADMIN,
             handler=handler,
             summary=summary,
-            tag="clis",
+            tag="CLIs",
             body=body,
             answer=answer,
             errors=_WRITE_ERRORS,

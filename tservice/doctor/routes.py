@@ -67,7 +67,7 @@ class DoctorRoutes:
                 access=Access.ADMIN,
                 handler=self.read,
                 summary="What this host has of the programs that the service works with",
-                tag="diagnostics",
+                tag="Diagnostics",
                 query=DoctorQuery,
                 answer=DoctorAnswer,
                 style=Style.LONG_POLL,

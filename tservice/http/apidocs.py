@@ -18,16 +18,20 @@ ASK_AGAIN = {"Cache-Control": "no-cache"}
 
 STYLESHEET = """
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
-body { margin: 0 auto; max-width: 62rem; padding: 1rem 1.5rem 4rem; }
+body { margin: 0 auto; max-width: 62rem; padding: 1rem 1.5rem 4rem; overflow-wrap: anywhere; }
 h2 { margin-top: 2.5rem; border-bottom: 1px solid; }
 details { border: 1px solid #8886; border-radius: 6px; margin: .4rem 0; padding: .4rem .8rem; }
-summary { cursor: pointer; }
+summary { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 .6rem; cursor: pointer; }
+summary::before { content: "\\25b8"; }
+[open] > summary::before { content: "\\25be"; }
 code, pre { font: 13px/1.5 ui-monospace, monospace; }
 pre { overflow-x: auto; padding: .6rem; background: #8882; border-radius: 4px; }
 table { border-collapse: collapse; width: 100%; }
 td, th { text-align: left; vertical-align: top; padding: .2rem .8rem .2rem 0; }
-.method { display: inline-block; min-width: 4.2rem; font-weight: 700; }
-.access { float: right; opacity: .7; }
+td:first-child { overflow-wrap: normal; }
+.method { flex: none; min-width: 4.2rem; font-weight: 700; }
+.about { flex: 1 1 12rem; }
+.access { flex: none; margin-left: auto; opacity: .7; }
 """
 
 
@@ -120,8 +124,7 @@ def _entry(method: str, path: str, operation: Schema) -> Tag:
         tags.summary(
             tags.span(method.upper(), class_="method"),
             tags.code(path),
-            " ",
-            operation["summary"],
+            tags.span(operation["summary"], class_="about"),
             tags.span(operation["x-access"], class_="access"),
         ),
         *_parameters(operation),

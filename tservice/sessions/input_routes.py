@@ -99,7 +99,7 @@ class InputRoutes:
                 audit=Audit.SUMMED,
                 handler=self._input,
                 summary="Type something, as a prompt or as raw bytes, and wait if asked to",
-                tag="terminal",
+                tag="Terminal",
                 body=InputBody,
                 answer=DeliveryAnswer | InputWaitAnswer,
                 style=Style.LONG_POLL,

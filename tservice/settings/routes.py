@@ -28,7 +28,7 @@ class SettingsRoutes:
                 scope=Scope.SETTINGS,
                 handler=self.read,
                 summary="Every setting, defaults filled in",
-                tag="settings",
+                tag="Settings",
                 answer=PUBLIC_SETTINGS,
             ),
             Operation(
@@ -38,7 +38,7 @@ class SettingsRoutes:
                 scope=Scope.SETTINGS,
                 handler=self.change,
                 summary="Change the settings given; answers all of them",
-                tag="settings",
+                tag="Settings",
                 body=SettingsPatch,
                 answer=PUBLIC_SETTINGS,
                 errors=(ErrorCode.FORBIDDEN, ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED),
