@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import BrowserCase, until
+from tests.browser.harness import BrowserCase, is_uncovered, until
 from tests.integration.harness import Daemon
 
 SECRET = "hook-7d1f3c"
@@ -67,6 +67,23 @@ class WebhookTests(BrowserCase):
         page = self.page(f"{daemon.url}/?page=settings", **options)
         expect(page.get_by_test_id("webhook-url")).to_be_visible()
         return page
+
+    def test_what_is_said_lies_over_nothing_that_is_pressed(self) -> None:
+        daemon = self.daemon()
+        for size, touch in (((1280, 800), False), ((390, 844), True)):
+            viewport = dict(zip(("width", "height"), size, strict=True))
+            page = self.card(daemon, viewport=viewport, has_touch=touch, is_mobile=touch)
+            page.get_by_test_id("webhook-url").fill(f"{self.receiver.url}/{size[0]}")
+            page.get_by_test_id("webhook-save").click()
+            expect(page.get_by_test_id("toast")).to_contain_text("Saved")
+            dialog = page.get_by_role("dialog", name="Settings")
+            for part in (
+                page.get_by_test_id("webhook-save"),
+                page.get_by_test_id("webhook-test"),
+                dialog.get_by_role("heading", level=2),
+                dialog.get_by_role("button", name="Close"),
+            ):
+                self.assertTrue(is_uncovered(part), f"{part} {size}")
 
     def test_save_test_forget_and_the_url_is_never_shown_again(self) -> None:
         daemon = self.daemon()
