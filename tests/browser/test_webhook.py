@@ -83,7 +83,17 @@ class WebhookTests(BrowserCase):
                 dialog.get_by_role("heading", level=2),
                 dialog.get_by_role("button", name="Close"),
             ):
+                # The form has grown by what can be done with a saved one.
+                part.scroll_into_view_if_needed()
                 self.assertTrue(is_uncovered(part), f"{part} {size}")
+
+    def test_only_the_dialog_s_content_scrolls(self) -> None:
+        """Its title and its close button stay, whatever field comes into view."""
+        page = self.card(self.daemon(), viewport={"width": 390, "height": 844})
+        dialog = page.get_by_role("dialog", name="Settings")
+        self.assertEqual(0, dialog.evaluate("each => each.scrollHeight - each.clientHeight"))
+        page.get_by_test_id("webhook-scope-all").focus()
+        self.assertTrue(is_uncovered(dialog.get_by_role("heading", level=2)))
 
     def test_save_test_forget_and_the_url_is_never_shown_again(self) -> None:
         daemon = self.daemon()
