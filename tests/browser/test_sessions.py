@@ -137,6 +137,22 @@ class ChangeTests(BrowserCase):
     def listed(self, daemon: Daemon) -> list[str]:
         return [each["id"] for each in daemon.request("GET", "/api/sessions").data()]
 
+    def test_a_name_has_the_room_of_a_hidden_button(self) -> None:
+        """And nothing moves when the pointer brings the button back."""
+        daemon = self.daemon()
+        for name in ("one", "two", "three", "four", "api docs", "six"):
+            self.session(daemon, name)
+        page = self.terminal(daemon.url, viewport={"width": 800, "height": 600}).page
+        tabs, boxes = page.get_by_test_id("tab"), "tabs => tabs.map((each) => each.offsetLeft)"
+        name = tabs.nth(4).locator(".tab-name")
+        place = "each => [each.offsetLeft, each.clientWidth, each.scrollWidth]"
+        _, shown, whole = name.evaluate(place)
+        self.assertEqual(whole, shown)
+        before = tabs.evaluate_all(boxes), name.evaluate(place)
+        tabs.nth(4).hover()
+        self.assertTrue(is_uncovered(tabs.nth(4).get_by_test_id("tab-close")))
+        self.assertEqual(before, (tabs.evaluate_all(boxes), name.evaluate(place)))
+
     def test_close_asks_and_ends_the_program(self) -> None:
         daemon = self.daemon()
         one, two = self.session(daemon, "one"), self.session(daemon, "two")
