@@ -37,9 +37,11 @@ class EgressPolicy:
 
     @ivar networks: refused, also where an IPv6 address carries such an IPv4 one.
     @ivar names: host names refused without asking what they resolve to; lower case.
+    @ivar rule: what is said of C{networks} to whoever named one of their addresses.
     """
 
     networks: tuple[Network, ...]
+    rule: str
     names: frozenset[str]
 
     def check_name(self, host: str) -> None:
@@ -58,11 +60,11 @@ class EgressPolicy:
         """
         for form in (address, *_carried(address)):
             if any(form.version == net.version and form in net for net in self.networks):
-                raise EgressRefused("must not be a refused address")
+                raise EgressRefused(self.rule)
 
-    def stricter(self, *networks: str) -> EgressPolicy:
+    def stricter(self, *networks: str, rule: str) -> EgressPolicy:
         """The same, and these networks as well."""
-        return evolve(self, networks=(*self.networks, *map(ip_network, networks)))
+        return evolve(self, networks=(*self.networks, *map(ip_network, networks)), rule=rule)
 
 
 GUARDED = EgressPolicy(
@@ -83,6 +85,7 @@ GUARDED = EgressPolicy(
             "fd20:ce::254/128",
         )
     ),
+    rule="must not be 0.0.0.0, or a link-local (169.254.x.x), multicast or cloud metadata address",
     names=frozenset(
         {
             "metadata",
@@ -118,6 +121,7 @@ PUBLIC_ONLY = GUARDED.stricter(
     "fc00::/7",
     "fec0::/10",
     "2001:db8::/32",
+    rule="must be an address of the public internet",
 )
 """Nothing but the public internet.  For targets that a user's browser names, as push services."""
 

@@ -222,6 +222,13 @@ def _refused(address: IPv4Address | IPv6Address) -> bool:
 
 
 class NetworkTests(SynchronousTestCase):
+    def test_it_is_said_which_are_refused(self) -> None:
+        for policy, words in ((GUARDED, "link-local"), (PUBLIC_ONLY, "public internet")):
+            error = self.assertRaises(
+                EgressRefused, parse_target, "http://169.254.169.254/x", policy
+            )
+            self.assertIn(words, str(error))
+
     def test_the_edges(self) -> None:
         for text, refused in (
             ("169.253.255.255", False),

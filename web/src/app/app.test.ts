@@ -210,7 +210,7 @@ describe("small things", () => {
     ["connecting", false, false, undefined],
     ["retrying", false, true, "connection is lost"],
     ["retrying", false, false, "cannot be reached"],
-    ["retrying", true, true, "restarting"],
+    ["retrying", true, true, "has stopped; the sessions go on"],
     ["open", true, true, undefined],
     ["offline", true, true, "offline"],
   ] as const)("banner for %s, restart %s, known %s", (state, restart, known, words) => {

@@ -139,9 +139,19 @@ describe("words", () => {
       deep: { a: 1 },
     };
     expect(detailsOf({ ...ENTRY, detail })).toEqual([
-      "fields: expires at, name",
+      "set: expires at, name",
       "error: LAST_ADMIN",
       'deep: {"a":1}',
     ]);
+  });
+
+  test.each([
+    [{ fields: ["can_bypass_permissions", "os_user"] }, ["set: may run anything, OS user"]],
+    [{ bucket: "basic", locked: false, username: "ann" }, ["wrong password", "as ann"]],
+    [{ bucket: "token", locked: true }, ["wrong token", "locked out after too many tries"]],
+    [{ bucket: "basic", times: 40, locked: 30 }, ["wrong password", "40 times", "30 while locked out"]],
+    [{ bucket: "qr", times: 2, locked: 0 }, ["wrong code", "2 times"]],
+  ])("%j in plain words", (detail, words) => {
+    expect(detailsOf({ ...ENTRY, detail })).toEqual(words);
   });
 });

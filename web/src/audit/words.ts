@@ -76,9 +76,35 @@ export function targetText(entry: Entry, nameOf: (id: string) => string | undefi
   return nameOf(target) ?? (ID.test(target) ? `${target.slice(0, SHORT)}…` : target);
 }
 
-/** What else the entry says: `error: LAST_ADMIN`, `fields: role`. */
+const FIELDS: Record<string, string> = {
+  can_bypass_permissions: "may run anything",
+  os_user: "OS user",
+  working_dir: "folder",
+};
+
+const TRIED: Record<string, string> = { basic: "password", hook: "hook secret", qr: "code" };
+
+const fieldText = (name: string): string => FIELDS[name] ?? name.replaceAll("_", " ");
+
+/** One entry has whether it was over the limit, a sum of them how many were. */
+function lockedText(value: unknown): string {
+  if (value === true) return "locked out after too many tries";
+  return typeof value === "number" && value > 0 ? `${value} while locked out` : "";
+}
+
+/** Details that read better without their names; empty: nothing worth a word. */
+const DETAILS: Record<string, (value: unknown) => string> = {
+  fields: (value) => `set: ${[value].flat().map(String).map(fieldText).join(", ")}`,
+  bucket: (value) => `wrong ${TRIED[String(value)] ?? show(value)}`,
+  locked: lockedText,
+  times: (value) => `${show(value)} times`,
+  username: (value) => `as ${show(value)}`,
+};
+
+/** What else the entry says: `error: LAST_ADMIN`, `set: role`. */
 export function detailsOf(entry: Entry): string[] {
   return Object.entries(entry.detail)
     .filter(([, value]) => value !== null && show(value) !== "")
-    .map(([name, value]) => `${name}: ${name === "fields" ? show(value).replaceAll("_", " ") : show(value)}`);
+    .map(([name, value]) => DETAILS[name]?.(value) ?? `${name}: ${show(value)}`)
+    .filter((text) => text !== "");
 }

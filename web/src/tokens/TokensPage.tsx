@@ -62,7 +62,7 @@ function JustMade() {
   return (
     <>
       <Secret
-        title={`Token ${made.name}`}
+        title={`Token “${made.name}”`}
         secret={made.token}
         hint="It is shown only now: the service keeps no copy of it. Send it as “Authorization: Bearer …”, never in an address."
         onDone={() => (shownOnce.value = undefined)}

@@ -104,7 +104,7 @@ export function NewUser({ osUsers, onClose }: Props) {
         />
       )}
       {osUsers && (
-        <Field label="System's user" hint="whose shells the panes are; empty: the service's own">
+        <Field label="OS user" hint="whose shells the panes are; empty: the service's own">
           <input
             class="field"
             value={draft.osUser ?? ""}

@@ -24,7 +24,7 @@ export function userItems(user: User, osUsers: boolean): MenuItem[] {
   return [
     user.role === "admin" ? item("demote", "Make user") : item("promote", "Make admin"),
     ...grantItems(user, item),
-    ...(osUsers ? [{ label: "System's user…", act: () => void askOsUser(user) }] : []),
+    ...(osUsers ? [{ label: "OS user…", act: () => void askOsUser(user) }] : []),
     item("reset", "Reset password", { icon: "key", group: true }),
     item("logout", "Sign out everywhere", { icon: "leave" }),
     user.enabled

@@ -113,7 +113,7 @@ export async function perform(deed: Deed, user: User): Promise<void> {
 export async function askOsUser(user: User): Promise<void> {
   const name = user.username;
   const wanted = await ask({
-    title: `The system's user of ${name}`,
+    title: `The OS user of ${name}`,
     text: `New panes of ${name} run as this user of the machine.`,
     action: "Set",
     input: "line",

@@ -56,9 +56,9 @@ describe("the menu", () => {
     expect(labels(other)).toContain("Withdraw “may run anything”");
   });
 
-  test("admins need no grant; the system's users only where panes can be theirs", () => {
+  test("admins need no grant; OS users only where panes can be theirs", () => {
     expect(labels(ROOT)).not.toContain("Allow to run anything");
-    expect(labels(ANNA, true)).toContain("System's user…");
+    expect(labels(ANNA, true)).toContain("OS user…");
     expect([knowsOsUsers([ANNA]), knowsOsUsers([ANNA, { ...ROOT, osUser: null }])]).toEqual([false, true]);
   });
 });

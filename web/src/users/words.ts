@@ -85,5 +85,5 @@ export function nameProblem(name: string): string | undefined {
   return "A user name has 2 to 32 small letters, digits, - or _, and begins with a letter or digit.";
 }
 
-/** The service tells of the system's users only where panes can run as them. */
+/** The service tells of OS users only where panes can run as them. */
 export const knowsOsUsers = (users: readonly User[]): boolean => users.some((user) => "osUser" in user);
