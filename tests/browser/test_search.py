@@ -31,13 +31,11 @@ def ground(terminal: Terminal, row: int, column: int) -> list[int]:
     """The colour behind a character of the screen."""
     box = terminal.element.locator(".xterm-screen").bounding_box()
     assert box is not None
-    width, height = (
-        box[side] / int(terminal.attribute(count) or 0)
-        for side, count in (("width", "cols"), ("height", "rows"))
-    )
-    clip = {"x": box["x"] + column * width, "y": box["y"] + row * height}
+    width = box["width"] / int(terminal.attribute("cols") or 0)
+    height = box["height"] / int(terminal.attribute("rows") or 0)
+    left, top = box["x"] + column * width, box["y"] + row * height
     picture = terminal.page.screenshot(
-        clip={**clip, "width": width, "height": height}, animations="disabled"
+        clip={"x": left, "y": top, "width": width, "height": height}, animations="disabled"
     )
     # The policy of the page itself lets no script fetch a picture.
     blank = terminal.page.context.new_page()

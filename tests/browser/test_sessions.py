@@ -140,8 +140,8 @@ class ChangeTests(BrowserCase):
     def test_a_name_has_the_room_of_a_hidden_button(self) -> None:
         """And nothing moves when the pointer brings the button back."""
         daemon = self.daemon()
-        for name in ("one", "two", "three", "four", "api docs", "six"):
-            self.session(daemon, name)
+        for label in ("one", "two", "three", "four", "api docs", "six"):
+            self.session(daemon, label)
         page = self.terminal(daemon.url, viewport={"width": 800, "height": 600}).page
         tabs, boxes = page.get_by_test_id("tab"), "tabs => tabs.map((each) => each.offsetLeft)"
         name = tabs.nth(4).locator(".tab-name")
