@@ -12,6 +12,7 @@ from typing import Any
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.agents.driven import RealClaude
+from tests.agents.test_daemon_family import LISTED, QUOTED
 from tests.agents.truth import Watcher
 
 LATE = 1.0
@@ -116,6 +117,12 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
         self.assertFalse((self.work / "approved.txt").exists())
         self.prompt("SAY: now")
         self.assertEqual("SAY: now", self.turns()[-1].prompt)
+
+    def test_prompts_that_look_like_dialogs(self) -> None:
+        self.prompt("SAY: ready")
+        for text in (QUOTED, LISTED):
+            self.prompt(text)
+            self.assertEqual(text.split(), self.turns()[-1].prompt.split())
 
     def test_a_question(self) -> None:
         item = self.asked("ASK:")

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,15 @@ from tests.agents.subject import unavailable
 from tests.agents.world import World
 from tests.integration.events import EventLog
 from tests.integration.harness import PATIENCE, Daemon, wait_until_gone
+
+QUOTED = """SAY: quoted
+Why did it ask me this?
+❯ 1. Yes, I trust this folder
+  2. No, exit
+
+ Enter to confirm · Esc to cancel"""
+LISTED = "SAY: listed\n" + "\n".join(f"{number}. step" for number in range(1, 30))
+"""Prompts that look like dialogs while they stand in the composer."""
 
 HELD = 1.0
 """Seconds in which a prompt could wrongly go into the first dialog."""
@@ -154,6 +164,7 @@ class FamilyTests(SynchronousTestCase):
     def walk(self, cli: str) -> None:
         self.begin(cli)
         self.first_turn()
+        self.prompts_like_dialogs()
         self.a_command_allowed()
         if self.manner.asks:
             self.a_command_refused()
@@ -184,6 +195,17 @@ class FamilyTests(SynchronousTestCase):
             ],
         )
         self.assertEqual(["HOLD: door"], [turn.prompt for turn in self.world.stub.turns()])
+
+    def prompts_like_dialogs(self) -> None:
+        for text in (QUOTED, LISTED):
+            self.assertTrue(self.prompt(text)["delivered"])
+            self.until("its turn", partial(self.answered, text))
+            self.reason("composer on the screen")
+
+    def answered(self, text: str) -> bool:
+        """Whether the newest turn is that of the prompt, white space aside, and over."""
+        newest = self.world.stub.turns()[-1]
+        return newest.ended is not None and newest.prompt.split() == text.split()
 
     def a_command_allowed(self) -> None:
         self.prompt("RUN: touch made.txt")
@@ -230,6 +252,10 @@ class FamilyTests(SynchronousTestCase):
             [
                 ("user", "HOLD: door"),
                 ("assistant", "holding until released"),
+                ("user", QUOTED),
+                ("assistant", "quoted"),
+                ("user", LISTED),
+                ("assistant", "listed"),
                 ("user", "RUN: touch made.txt"),
                 ("assistant", "Done with the tool."),
                 ("user", "RUN: touch other.txt"),

@@ -22,6 +22,7 @@ from tservice.core.clock import sleep
 from tservice.core.errors import conflict, failed
 from tservice.mux.interface import Capture
 from tservice.sessions.interfaces import IInputGate, Session
+from tservice.terminal.composer import shows_quoted
 from tservice.terminal.kinds import Kind, says_trust
 from tservice.terminal.rules import ScreenRules
 from tservice.terminal.screen import Frame
@@ -194,9 +195,11 @@ class AgentGate:
         if found is not None:
             await found.wait()
 
-    def asks(self, session: Session, capture: Capture) -> str | None:
+    def asks(self, session: Session, capture: Capture, typed: str) -> str | None:
         if self._readiness(session.id) is None:
             return None
         frame = Frame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)
         reading = read(frame, capture.title, self._rules(session.mode))
-        return None if reading.dialog is None else reading.evidence
+        if reading.dialog is None or shows_quoted(frame.rows, typed):
+            return None
+        return reading.evidence

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, TypeVar
 
 from twisted.internet.defer import CancelledError, Deferred
@@ -251,7 +252,7 @@ class InputQueue:
             clock=self._clock,
             pane=self._subject.living_pane(),
             composer=self._subject.composer(),
-            asks=lambda capture: self._gate.asks(self._subject.session(), capture),
+            asks=partial(self._gate.asks, self._subject.session()),
             unsure=unsure,
             wanted=wanted,
             submitting=submitting,

@@ -136,8 +136,11 @@ class IInputGate(Interface):
         @raise ServiceError: it will not come to that (422).
         """
 
-    def asks(session: Session, capture: Capture) -> str | None:
-        """What the screen asks for in one line, where a prompt's Enter would be the answer."""
+    def asks(session: Session, capture: Capture, typed: str) -> str | None:
+        """What the screen asks for in one line, where a prompt's Enter would be the answer.
+
+        @param typed: the prompt that was typed, which may look like a dialog; C{""}: none yet.
+        """
 
 
 class ILaunchPreparation(Interface):

@@ -49,7 +49,7 @@ class OpenGate:
     async def ready(self, session: Session) -> None:
         """Nothing to wait for."""
 
-    def asks(self, session: Session, capture: Capture) -> str | None:
+    def asks(self, session: Session, capture: Capture, typed: str) -> str | None:
         """Nothing that anybody knows of."""
         return None
 

@@ -45,7 +45,8 @@ class Hands:
     """What typing needs beside the entry.
 
     @ivar composer: how the mode draws its composer; C{None}: Enter is pressed once (shells).
-    @ivar asks: what an agent's screen asks for, where Enter would be the answer.
+    @ivar asks: what an agent's screen asks for, beside what was typed, where Enter would be the
+        answer.
     @ivar unsure: called when the pane did not say whether the input arrived, so that the caller
         need not wait any longer.
     @ivar wanted: whether what was not begun should be begun, once that is known again.
@@ -55,7 +56,7 @@ class Hands:
     clock: IReactorTime
     pane: IPane
     composer: ComposerRule | None
-    asks: Callable[[Capture], str | None]
+    asks: Callable[[Capture, str], str | None]
     unsure: Callable[[], None]
     wanted: Callable[[], bool]
     submitting: Callable[[], None] | None = None
@@ -122,29 +123,29 @@ class Typist:
 
     async def _unasked(self) -> None:
         """Make sure that nothing is typed into a dialog, whose answer it would be."""
-        asked = await self._asks()
+        asked = await self._asks("")
         if asked is not None:
             raise NotTyped(f"the agent asks for something, answer that first ({asked})")
 
     async def _asked_no_more(self, text: str) -> None:
         """Press no Enter at a dialog that came up since: it may go soon, and leave the text."""
-        if await self._asks() is None:
+        if await self._asks(text) is None:
             return
         for pause in LOOKS:
             await sleep(self._hands.clock, pause)
-            asked = await self._asks()
+            asked = await self._asks(text)
             if asked is None and await self._holds(text):
                 return
         raise failed(
             "the text was typed but not submitted: the agent asked for something meanwhile"
         )
 
-    async def _asks(self) -> str | None:
+    async def _asks(self, typed: str) -> str | None:
         """What waits for an answer on the screen of an agent, if it can be seen."""
         if self._hands.composer is None:
             return None
         capture = await self._look()
-        return None if capture is None else self._hands.asks(capture)
+        return None if capture is None else self._hands.asks(capture, typed)
 
     async def _put_in(self, text: str, mark: Mark | None) -> bool:
         """Put in what is missing of the text; whether anything was."""

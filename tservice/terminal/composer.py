@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
+from tservice.terminal.regions import is_key_hint
 from tservice.terminal.rules import alike
 
 _RULE_ROW = re.compile(r"\s*[─━═▀▄]{8,}\s*")
@@ -23,6 +24,7 @@ _OPTION = re.compile(r"[\s│┃]*(?:[❯›●>] )?[1-9][.)] ")
 _UPPER_EDGE = re.compile(r"\s*[╭┌╔][─━═]{3}")
 _ENOUGH = 8
 _FOOTER_ROWS = 4
+_TAIL = 40
 
 
 @frozen(kw_only=True)
@@ -63,6 +65,17 @@ def still_holds(composer: str, prompt: str) -> bool:
     if typed in shown:
         return True
     return len(shown) >= min(_ENOUGH, len(typed)) and shown in typed
+
+
+def shows_quoted(screen: Sequence[str], prompt: str) -> bool:
+    """Whether the screen shows the end of C{prompt}, typed before, and it looks like a dialog.
+
+    A composer that holds what somebody copied from a dialog cannot be told from that dialog.  One
+    that came up meanwhile has the composer's place: then the prompt is not to be seen.
+    """
+    if not any(_OPTION.match(line) or is_key_hint(line) for line in prompt.split("\n")):
+        return False
+    return _folded(prompt)[-_TAIL:] in _folded("".join(map(_unboxed, screen)))
 
 
 def _folded(text: str) -> str:

@@ -22,7 +22,7 @@ ASKED = "permission dialog: Do you want to proceed?"
 class SeeingGate(OpenGate):
     """Knows the dialog of L{ComposerAgent}."""
 
-    def asks(self, session: Session, capture: Capture) -> str | None:
+    def asks(self, session: Session, capture: Capture, typed: str) -> str | None:
         screen = b"\n".join(capture.lines[capture.history :])
         return ASKED if b"1. Yes" in screen else None
 

@@ -457,7 +457,7 @@ class HeldGate:
         self.held.append(Deferred())
         await self.held[-1]
 
-    def asks(self, session: Session, capture: Capture) -> str | None:
+    def asks(self, session: Session, capture: Capture, typed: str) -> str | None:
         return None
 
 

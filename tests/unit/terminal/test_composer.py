@@ -9,7 +9,7 @@ import re
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.frames import load
-from tservice.terminal.composer import ComposerRule, composer_text, still_holds
+from tservice.terminal.composer import ComposerRule, composer_text, shows_quoted, still_holds
 
 RULE = "─" * 100
 CLAUDE = ComposerRule(glyph="❯", placeholder="❯\xa0")
@@ -147,3 +147,25 @@ class DialogTests(SynchronousTestCase):
                 seen += 1
                 self.assertFalse(text and still_holds(text, sent[1]), str(recording))
         self.assertGreater(seen, 50)
+
+
+class QuotedTests(SynchronousTestCase):
+    """L{shows_quoted}."""
+
+    QUOTED = "Why this?\n❯ 1. Yes\n  2. No, exit\n\n Enter to confirm · Esc to cancel"
+
+    def test_the_composer_that_holds_it(self) -> None:
+        screen = [
+            "› Why this?",
+            "  ❯ 1. Yes",
+            "    2. No, exit",
+            "",
+            "   Enter to confirm · Esc to",
+        ]
+        self.assertTrue(shows_quoted([*screen, "  cancel", "", "  a footer"], self.QUOTED))
+        self.assertTrue(shows_quoted(["│ > 1. a   │", "│   2. b   │"], "1. a\n2. b"))
+
+    def test_a_dialog_has_its_place(self) -> None:
+        dialog = ["Do you want to proceed?", "❯ 1. Yes", "  2. No", "", "Esc to cancel"]
+        for prompt in (self.QUOTED, "1. build\n2. test", "Yes", "No", "Esc to cancel?", ""):
+            self.assertFalse(shows_quoted(dialog, prompt), prompt)
