@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.harness import BrowserCase, expect_focus, until
 from tests.browser.mockservice import MockService
@@ -138,6 +138,19 @@ class PromptTests(AgentCase):
         expect(self.field).to_have_value("first\nsecond")
         expect(self.outcome).to_contain_text("Delivered")
         expect(self.field).to_have_value("")
+
+    def test_a_terminal_that_comes_late_leaves_it_the_focus(self) -> None:
+        held: list[Route] = []
+        context = self.context()
+        context.route("**/assets/pool-*.js", lambda route: held.append(route))
+        page = self.open(context=context)
+        field = page.get_by_test_id("prompt-field")
+        field.click()
+        until(page, "the terminal's code", lambda: held)
+        held[0].continue_()
+        page.get_by_test_id("terminal").first.wait_for()
+        page.keyboard.type("to the prompt")
+        expect(field).to_have_value("to the prompt")
 
     def test_a_refusal_keeps_the_text(self) -> None:
         self.mock.do("next", input=422)

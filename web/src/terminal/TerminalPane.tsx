@@ -13,10 +13,14 @@ import { coarse } from "../touch/state.ts";
 
 const modalOpen = (): boolean => document.querySelector("dialog[open]") !== null;
 
-/** Taking the focus on a phone would open its keyboard, and from a tab it would break walking. */
+const KEPT = "[role=tablist], :is(input, textarea, select):not(.terminal-host *)";
+
+/**
+ * Taking the focus on a phone would open its keyboard, from a tab it would break walking, and from
+ * a field what is typed next would go to the program.
+ */
 function mayFocus(): boolean {
-  const focused = document.activeElement;
-  return !coarse.value && !modalOpen() && !focused?.closest("[role=tablist], input");
+  return !coarse.value && !modalOpen() && !document.activeElement?.closest(KEPT);
 }
 
 function takeFocus(): void {
