@@ -11,6 +11,7 @@ from typing import Any
 
 from twisted.application.service import IService
 
+from tservice.core.earlystop import EarlyStop
 from tservice.core.endpoints import parse_listen
 from tservice.core.redact import Redactor
 from tservice.core.twistdlog import LogService, target_of
@@ -48,4 +49,6 @@ def makeService(options: Options) -> IService:
     )
     threads: Any = reactor
     target = target_of(getattr(options, "parent", None))
-    return Root(base, LogService(target, loaded.config, redactor, threads.callFromThread), assemble)
+    root = Root(base, LogService(target, loaded.config, redactor, threads.callFromThread), assemble)
+    EarlyStop(threads.sigTerm).setServiceParent(root)
+    return root
