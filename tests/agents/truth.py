@@ -30,6 +30,15 @@ class Move:
     busy: bool
 
 
+@frozen
+class Sample:
+    """What the record said at some moment between C{asked} and C{at}, seconds since the epoch."""
+
+    asked: float
+    at: float
+    busy: bool
+
+
 @frozen(kw_only=True)
 class Deviation:
     """One change of the truth, and how much later the status changed; negative: earlier.
@@ -64,7 +73,7 @@ class Watcher:
         self._open = threading.Event()
         self._told: list[Move] = []
         self._hooks: list[tuple[str, float]] = []
-        self._samples: list[Move] = []
+        self._samples: list[Sample] = []
         self._events = http.client.HTTPConnection(*self._address, timeout=PATIENCE)
         self._threads = [threading.Thread(target=work) for work in (self._listen, self._sample)]
 
@@ -92,7 +101,7 @@ class Watcher:
 
     def shown(self) -> list[Move]:
         """When the record was first seen changed."""
-        return changes(self._samples)
+        return seen(self._samples, self.told())
 
     def hooks(self, event: str) -> list[float]:
         """When the daemon took in the hooks of that name, in seconds since the epoch."""
@@ -101,9 +110,10 @@ class Watcher:
     def _sample(self) -> None:
         connection = http.client.HTTPConnection(*self._address, timeout=PATIENCE)
         while not self._over.wait(SAMPLE):
+            asked = time.time()
             connection.request("GET", f"/api/sessions/{self._session}")
             status = json.loads(connection.getresponse().read())["data"]["status"]
-            self._samples.append(Move(time.time(), status == "busy"))
+            self._samples.append(Sample(asked, time.time(), status == "busy"))
         connection.close()
 
     def _listen(self) -> None:
@@ -136,6 +146,26 @@ def changes(moves: Iterable[Move]) -> list[Move]:
             busy = move.busy
             found.append(move)
     return found
+
+
+def seen(samples: Iterable[Sample], told: Sequence[Move]) -> list[Move]:
+    """The moves that the samples show.
+
+    A turn may be over before the next sample: what no sample lies within is taken as told.
+    """
+    taken = tuple(samples)
+    missed = [
+        (begin, end)
+        for begin, end in zip(told[::2], told[1::2], strict=False)
+        if not any(begin.at <= one.asked and one.at <= end.at for one in taken)
+    ]
+    shown = [
+        Move(one.at, one.busy)
+        for one in taken
+        if not any(one.asked <= end.at and begin.at <= one.at for begin, end in missed)
+    ]
+    replaced = [move for span in missed for move in span]
+    return changes(sorted([*shown, *replaced], key=lambda move: move.at))
 
 
 @frozen(kw_only=True)
