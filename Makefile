@@ -12,7 +12,7 @@ TEST_NEEDS := $(RUN_NEEDS) chromium openssh-client=ssh openssh-server=sshd podma
 	nginx-light=nginx caddy
 
 .DELETE_ON_ERROR:
-.PHONY: help run test check bench stress web docs clean
+.PHONY: help run test check bench stress web docs docs-html clean
 
 help:
 	@echo "make run      start the service on http://127.0.0.1:8770/ (ARGS='--listen ...')"
@@ -22,6 +22,7 @@ help:
 	@echo "make stress   long-running checks: crashes, soaks"
 	@echo "make web      build the browser UI into tservice/static"
 	@echo "make docs     write the tables of settings into README, docs, man and etc"
+	@echo "make docs-html  build the pages of docs into build/docs"
 	@echo "make clean    remove what was built, .venv included"
 
 run: .venv/.run
@@ -52,6 +53,9 @@ web: .venv/.test
 
 docs: .venv/.test
 	$(BIN)/python docs/generate.py
+
+docs-html: .venv/.test
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/docs
 
 clean:
 	rm -rf .venv build dist tservice.egg-info tservice/static web/node_modules web/dist
