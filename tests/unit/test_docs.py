@@ -11,6 +11,9 @@ from pathlib import Path
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.security.rows import ROWS
+from tservice.core.errors import HTTP_STATUS
+from tservice.core.scopes import Scope
+from tservice.settings.model import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -94,6 +97,13 @@ class ProtocolTests(SynchronousTestCase):
         there = {route for part in built for route in told(part)}
         self.assertEqual(set(), there - self.routes)
         self.assertGreater(len(there), 60)
+
+    def test_words_of_the_interface_are_told(self) -> None:
+        text = " ".join("".join(self.texts).split())
+        words = [*Scope, *Settings().model_dump(by_alias=True)]
+        self.assertEqual([], [word for word in words if f"``{word}``" not in text])
+        codes = [f"``{code}`` {status}" for code, status in HTTP_STATUS.items()]
+        self.assertEqual([], [code for code in codes if code not in text])
 
 
 class BuildTests(SynchronousTestCase):
