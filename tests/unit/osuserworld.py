@@ -58,7 +58,9 @@ class OsUserWorld:
     def caller(self, username: str, os_user: str) -> Identity:
         """An account that names C{os_user}."""
         self.accounts[username] = os_user
-        return Identity(username=username, admin=False, os_user=os_user)
+        return Identity(
+            username=username, admin=False, can_bypass_permissions=True, os_user=os_user
+        )
 
     def act(self, user: OsUser | None, work: Callable[[], _T]) -> _T:
         """As L{tservice.core.acting.act_as}, which cannot be nested either."""

@@ -24,6 +24,14 @@ SERVICE = {"core", "store", "mux", "terminal"}
 EDGE = {"core", "terminal", "http"}
 PURE = {"core", "terminal"}
 
+MADE_IN = {
+    "PaneSpec": "tservice.sessions.launcher",
+    "LaunchRequest": "tservice.sessions.launcher",
+    "Launch": "tservice.clis.launcher",
+    "JudgedOverrides": "tservice.clis.envs",
+}
+"""Where what comes to run in a pane is made, and nowhere else."""
+
 BANNED_CALLS = {
     ("time", "time"),
     ("time", "sleep"),
@@ -101,6 +109,11 @@ def breaks_layers(module: str, imported: str) -> bool:
     return there not in SERVICE
 
 
+def called(node: ast.Call) -> str:
+    """The last word of what is called."""
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
 def circle(graph: dict[str, set[str]]) -> list[str]:
     """One circle of imports, or an empty list."""
     done: set[str] = set()
@@ -168,6 +181,16 @@ class LayerTests(SynchronousTestCase):
             if isinstance(node, ast.Attribute)
             and isinstance(node.value, ast.Name)
             and (node.value.id, node.attr) in BANNED_CALLS
+        ]
+        self.assertEqual([], wrong)
+
+    def test_one_gate_to_a_pane(self) -> None:
+        """What a caller asks for is judged on the one way there is, whatever routes come to be."""
+        wrong = [
+            f"{name}:{node.lineno}"
+            for name, tree in self.trees.items()
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and MADE_IN.get(called(node), name) != name
         ]
         self.assertEqual([], wrong)
 

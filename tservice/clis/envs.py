@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from attrs import field, frozen
+
 from tservice.clis.interfaces import PaneKeys
 from tservice.clis.model import Entry
 from tservice.clis.words import is_refused
-from tservice.core.errors import invalid
+from tservice.core.errors import ErrorCode, ServiceError, invalid
 
 BASE_NAMES = frozenset(
     {"PATH", "HOME", "SHELL", "USER", "LOGNAME", "LANG", "TERM", "TZ", "SSH_AUTH_SOCK"}
@@ -24,6 +26,16 @@ OVERRIDE_BYTES = 64 * 1024
 """Bytes of all their names and values: the kernel bounds what exec takes."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+
+
+@frozen
+class JudgedOverrides:
+    """C{envOverrides} that may be used; L{judge_overrides} alone makes them.
+
+    That L{additions} takes nothing else keeps what was not judged out of every pane.
+    """
+
+    values: Mapping[str, str] = field(repr=False)
 
 
 def base_environment(
@@ -40,14 +52,11 @@ def base_environment(
     }
 
 
-def additions(entry: Entry, overrides: Mapping[str, str], pane: PaneKeys) -> dict[str, str]:
-    """What the entry, the caller and the service put in, strongest last.
-
-    @param overrides: as L{check_overrides} accepted them.
-    """
+def additions(entry: Entry, judged: JudgedOverrides, pane: PaneKeys) -> dict[str, str]:
+    """What the entry, the caller and the service put in, strongest last."""
     return {
         **entry.env.set,
-        **overrides,
+        **judged.values,
         "SERVICE_MUX": "1",
         "SERVICE_SESSION_ID": pane.session_id,
         "SERVICE_API_URL": pane.api_url,
@@ -55,10 +64,15 @@ def additions(entry: Entry, overrides: Mapping[str, str], pane: PaneKeys) -> dic
     }
 
 
-def check_overrides(entry: Entry, overrides: Mapping[str, str]) -> None:
-    """Refuse overrides that the entry does not allow (wire 1.3).
+def judge_overrides(
+    entry: Entry, overrides: Mapping[str, str], *, granted: bool
+) -> JudgedOverrides:
+    """Refuse overrides that the entry does not allow, or not to this caller (wire 1.3, 27).
 
-    @raise ServiceError: 400 naming C{envOverrides.<NAME>}; never shows a value.
+    @param granted: the caller may bypass permissions; else the entry's harmless names are all
+        that may be set, for a variable can name commands, endpoints and configurations.
+    @raise ServiceError: 400 naming C{envOverrides.<NAME>}; 403 naming it, for one that needs the
+        grant; never shows a value.
     """
     if len(overrides) > OVERRIDES:
         raise invalid("envOverrides", f"at most {OVERRIDES}")
@@ -71,6 +85,9 @@ def check_overrides(entry: Entry, overrides: Mapping[str, str]) -> None:
         size += len(name) + len(_encoded(name, value))
     if size > OVERRIDE_BYTES:
         raise invalid("envOverrides", f"at most {OVERRIDE_BYTES} bytes in all")
+    if not granted:
+        _check_harmless(entry, overrides)
+    return JudgedOverrides(dict(overrides))
 
 
 def without_service(environ: Mapping[str, str]) -> dict[str, str]:
@@ -82,6 +99,15 @@ def _passes(name: str, entry: Entry, extra: tuple[str, ...]) -> bool:
     if name in BASE_NAMES or name.startswith(BASE_PREFIXES):
         return True
     return entry.env.passes(name) or (name in extra and not is_refused(name))
+
+
+def _check_harmless(entry: Entry, overrides: Mapping[str, str]) -> None:
+    for name in overrides:
+        if name not in entry.env.harmless:
+            raise ServiceError(
+                ErrorCode.FORBIDDEN,
+                f"envOverrides.{name}: needs the grant to bypass permissions for {entry.id}",
+            )
 
 
 def _encoded(name: str, value: str) -> bytes:

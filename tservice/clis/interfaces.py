@@ -68,8 +68,8 @@ class LaunchRequest:
     @ivar resume: the agent's own conversation id to go on with: 1 to 100 letters, digits, C{_} and
         C{-}, not first C{-}; C{None} starts afresh.
     @ivar overrides: C{envOverrides} of wire 1.3.
-    @ivar granted: the caller may bypass permissions; else privileged values are clamped and
-        entries that run any command unasked are refused.
+    @ivar granted: the caller may bypass permissions; else privileged values are clamped, and
+        variables that are not harmless and entries that run any command unasked are refused.
     @ivar os_user: as whom the pane runs; C{None}: as the service.
     @ivar binary: the command where it does not run on this machine (remote, container); C{None}
         looks it up here.
@@ -77,10 +77,10 @@ class LaunchRequest:
 
     mode: str
     pane: PaneKeys
+    granted: bool
     params: Mapping[str, object] = field(factory=dict)
     resume: str | None = None
     overrides: Mapping[str, str] = field(factory=dict)
-    granted: bool = True
     binary: str | None = None
     os_user: OsUser | None = None
 
@@ -146,6 +146,6 @@ class ICliRegistry(Interface):
         """Work out what to run.
 
         @raise ServiceError: 400 naming the field (C{mode}, C{params.x}, C{resumeSessionId},
-            C{envOverrides.X}); 403 when the entry, or a value that cannot be clamped, needs the
-            grant; 422 when the CLI is not installed (the text gives the install command).
+            C{envOverrides.X}); 403 when the entry, a variable, or a value that cannot be clamped,
+            needs the grant; 422 when the CLI is not installed (the text gives the install command).
         """

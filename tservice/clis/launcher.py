@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path, PurePath
 
+from attrs import frozen
 from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.clis.argv import build_argv, check_resume, resolve_params
 from tservice.clis.configured import configured_model
-from tservice.clis.envs import additions, base_environment, check_overrides
+from tservice.clis.envs import JudgedOverrides, additions, base_environment, judge_overrides
 from tservice.clis.guests import Guests
 from tservice.clis.interfaces import ICliRegistry, Launch, LaunchRequest
 from tservice.clis.lookup import BinaryLookup
@@ -31,6 +32,16 @@ SANDBOX = "IS_SANDBOX"
 
 SHELLS = frozenset({"bash", "zsh", "fish", "ksh", "mksh", "dash", "ash", "sh"})
 """What C{$SHELL} may name; an account that may not log in has something else there."""
+
+
+@frozen(kw_only=True)
+class _Judged:
+    """A request that may be carried out."""
+
+    entry: Entry
+    params: Mapping[str, ParamValue]
+    clamped: tuple[str, ...]
+    overrides: JudgedOverrides
 
 
 @implementer(ICliRegistry)
@@ -97,20 +108,21 @@ class CliRegistry:
         return configured_model(detect.config_reader, env)
 
     def check(self, request: LaunchRequest) -> Mapping[str, ParamValue]:
-        return self._checked(request)[1]
+        return self._judged(request).params
 
     def launch(self, request: LaunchRequest) -> Launch:
-        entry, params, clamped = self._checked(request)
+        judged = self._judged(request)
+        entry = judged.entry
         environ = self._environment(request.os_user)
         binary = request.binary or self._installed(entry, request.os_user)
-        added = additions(entry, request.overrides, request.pane)
+        added = additions(entry, judged.overrides, request.pane)
         base = base_environment(environ, entry, self._pane_env)
         return Launch(
-            argv=build_argv(entry, binary, params, request.resume),
+            argv=build_argv(entry, binary, judged.params, request.resume),
             env={**base, **added},
             additions=added,
-            params=params,
-            clamped=clamped,
+            params=judged.params,
+            clamped=judged.clamped,
         )
 
     def _environment(self, user: OsUser | None) -> Mapping[str, str]:
@@ -118,9 +130,8 @@ class CliRegistry:
             return self._environ
         return environment_of(user, self._environ, self._pane_env)
 
-    def _checked(
-        self, request: LaunchRequest
-    ) -> tuple[Entry, dict[str, ParamValue], tuple[str, ...]]:
+    def _judged(self, request: LaunchRequest) -> _Judged:
+        """The one gate between what a caller asks for and what runs."""
         entry = self._known(request.mode)
         if entry.capabilities.privileged_command_gate and not request.granted:
             raise ServiceError(
@@ -129,8 +140,8 @@ class CliRegistry:
         params, clamped = resolve_params(entry, self._wanted(request), granted=request.granted)
         if request.resume is not None:
             check_resume(entry, request.resume)
-        check_overrides(entry, request.overrides)
-        return entry, params, clamped
+        overrides = judge_overrides(entry, request.overrides, granted=request.granted)
+        return _Judged(entry=entry, params=params, clamped=clamped, overrides=overrides)
 
     def _wanted(self, request: LaunchRequest) -> Mapping[str, object]:
         """The caller's parameters; the primary CLI's permission mode comes from the settings.

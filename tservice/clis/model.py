@@ -49,6 +49,9 @@ class Env(Record):
 
     @ivar allowed_prefixes: names that sessions may override, and that reach the pane from the
         service's own environment; C{*} allows every override, and passes nothing on.
+    @ivar harmless: the only names, whole ones, that accounts without the grant to bypass
+        permissions may override: none of them can make a program run, choose a model or an
+        endpoint, or move a configuration (wire 27, Perimeter).
     """
 
     set: dict[EnvName, Annotated[Text, StringConstraints(max_length=4096)]] = {}
@@ -56,6 +59,7 @@ class Env(Record):
     allowed_prefixes: tuple[
         Annotated[str, StringConstraints(pattern=r"^(?:[A-Z][A-Z0-9_]{1,63}|\*)$")], ...
     ] = ()
+    harmless: Annotated[tuple[EnvName, ...], Field(max_length=64)] = ()
 
     @field_validator("set")
     @classmethod
@@ -64,6 +68,13 @@ class Env(Record):
             if is_refused(name):
                 raise ValueError(f"{name} may not be set")
         return names
+
+    @model_validator(mode="after")
+    def _harmless_are_allowed(self) -> Self:
+        for name in self.harmless:
+            if not self.allows(name):
+                raise ValueError(f"harmless names {name}, which may not be overridden")
+        return self
 
     def allows(self, name: str) -> bool:
         """Whether a session may override C{name}."""

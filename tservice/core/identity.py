@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attrs import frozen
+from attrs import Factory, field, frozen
 
 
 @frozen(kw_only=True)
@@ -10,6 +10,8 @@ class Identity:
     """Who is calling.
 
     @ivar username: the account's name; in single-user mode the configured one.
+    @ivar can_bypass_permissions: may have run what nobody asks about; admins may, others only
+        where it is said.
     @ivar method: C{none}, C{basic}, C{cookie}, C{token}, C{hook} or C{capability}.
     @ivar auth_session: the id of the cookie session behind this call, where there is one.
     @ivar token: the id of the scoped token behind this call, where there is one.
@@ -22,7 +24,7 @@ class Identity:
     username: str
     admin: bool
     method: str = "none"
-    can_bypass_permissions: bool = True
+    can_bypass_permissions: bool = field(default=Factory(lambda who: who.admin, takes_self=True))
     must_change_password: bool = False
     auth_session: str | None = None
     token: str | None = None

@@ -83,9 +83,7 @@ class ISessions(Interface):
     async def create(request: CreateRequest, caller: Identity) -> Session:
         """Make a session and start it where the request says so (wire 1.3)."""
 
-    async def start(
-        session_id: str, *, clear_breaker: bool = False, granted: bool = True
-    ) -> Session:
+    async def start(session_id: str, *, granted: bool, clear_breaker: bool = False) -> Session:
         """Start its process, or attach to the one that was let go.
 
         @param granted: whoever asks may bypass permissions.

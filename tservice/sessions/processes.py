@@ -54,8 +54,8 @@ class Processes:
         self,
         live: Live,
         *,
+        granted: bool,
         clear_breaker: bool = False,
-        granted: bool = True,
         resume: str | None = None,
     ) -> Session:
         """Start the process, or attach to the one that was let go.

@@ -163,7 +163,7 @@ class SessionService:
         return live.session
 
     async def start(
-        self, session_id: str, *, clear_breaker: bool = False, granted: bool = True
+        self, session_id: str, *, granted: bool, clear_breaker: bool = False
     ) -> Session:
         live = self._roster.get(session_id)
         return await self._processes.start(

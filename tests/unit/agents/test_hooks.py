@@ -201,7 +201,7 @@ class SignalTests(AgentCase):
         session = self.ready()
         self.hook(session, "session_start", session_id="a", source="startup")
         self.pane(session).exit()
-        self.run_now(self.sessions.start(session.id))
+        self.run_now(self.sessions.start(session.id, granted=True))
         self.hook(session, "session_start", session_id="b", source="startup")
         self.assertEqual(("a", "b"), self.sessions.get(session.id).conversation_ids)
 

@@ -28,9 +28,9 @@ def make_entry(**fields: object) -> Entry:
     )
 
 
-def request(mode: str, **fields: Any) -> LaunchRequest:
+def request(mode: str, *, granted: bool = True, **fields: Any) -> LaunchRequest:
     """A launch of C{mode}."""
-    return LaunchRequest(mode=mode, pane=PANE, **fields)
+    return LaunchRequest(mode=mode, pane=PANE, granted=granted, **fields)
 
 
 def make_program(folder: Path, name: str, text: str = "#!/bin/sh\n") -> Path:

@@ -125,6 +125,7 @@ class ParamTests(SynchronousTestCase):
             ("primary", "permissionMode", "bypassPermissions", "auto"),
             ("codex", "sandbox", "danger-full-access", "workspace-write"),
             ("codex", "bypass", True, False),
+            ("codex", "approvalPolicy", "never", "on-request"),
             ("gemini", "approvalMode", "yolo", "default"),
             ("opencode", "autoApprove", True, False),
             ("antigravity", "skipPermissions", True, False),

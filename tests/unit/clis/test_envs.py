@@ -7,12 +7,14 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.clis.fakes import PANE, make_entry
+from tests.unit.clis.hostile import HOSTILE
 from tservice.clis.envs import (
     OVERRIDE_BYTES,
     OVERRIDES,
+    JudgedOverrides,
     additions,
     base_environment,
-    check_overrides,
+    judge_overrides,
     without_service,
 )
 from tservice.clis.model import Entry
@@ -67,7 +69,7 @@ class AdditionTests(SynchronousTestCase):
     """What is put in."""
 
     def test_the_four_keys_win(self) -> None:
-        entry = make_entry(env={"set": {"A": "1", "B": "1"}, "allowedPrefixes": ["B"] * 0})
+        entry = make_entry(env={"set": {"A": "1", "B": "1"}, "allowedPrefixes": ["*"]})
         self.assertEqual(
             {
                 "A": "1",
@@ -77,7 +79,7 @@ class AdditionTests(SynchronousTestCase):
                 "SERVICE_API_URL": "http://127.0.0.1:1",
                 "SERVICE_HOOK_SECRET_FILE": "/d/hook-secret",
             },
-            additions(entry, {"B": "2"}, PANE),
+            additions(entry, judge_overrides(entry, {"B": "2"}, granted=True), PANE),
         )
 
 
@@ -85,13 +87,18 @@ class OverrideTests(SynchronousTestCase):
     """The rules of C{envOverrides}."""
 
     def refusal(self, entry: Entry, overrides: dict[str, str]) -> str:
-        error = self.assertRaises(ServiceError, check_overrides, entry, overrides)
+        error = self.assertRaises(ServiceError, judge_overrides, entry, overrides, granted=True)
         self.assertEqual(ErrorCode.INVALID_INPUT, error.code)
         return str(error.message)
 
+    def judge(self, mode: str, overrides: dict[str, str]) -> None:
+        self.assertEqual(
+            JudgedOverrides(overrides), judge_overrides(STOCK[mode], overrides, granted=True)
+        )
+
     def test_the_modes_keys_are_allowed(self) -> None:
-        check_overrides(STOCK["primary"], {"ANTHROPIC_MODEL": "x", "CLAUDE_CODE_X": ""})
-        check_overrides(STOCK["shell"], {"ANYTHING": "at all\nreally"})
+        self.judge("primary", {"ANTHROPIC_MODEL": "x", "CLAUDE_CODE_X": ""})
+        self.judge("shell", {"ANYTHING": "at all\nreally"})
 
     def test_refusals_name_the_key_and_hide_the_value(self) -> None:
         for mode, name in (
@@ -121,15 +128,74 @@ class OverrideTests(SynchronousTestCase):
 
     def test_bounds(self) -> None:
         shell = STOCK["shell"]
-        check_overrides(shell, {f"A{n}": "" for n in range(OVERRIDES)})
+        self.judge("shell", {f"A{n}": "" for n in range(OVERRIDES)})
         self.refusal(shell, {f"A{n}": "" for n in range(OVERRIDES + 1)})
-        check_overrides(shell, {"A": "x" * (OVERRIDE_BYTES - 1)})
+        self.judge("shell", {"A": "x" * (OVERRIDE_BYTES - 1)})
         self.refusal(shell, {"A": "x" * OVERRIDE_BYTES})
+
+
+class GrantTests(SynchronousTestCase):
+    """What accounts without the grant may set."""
+
+    def refusal(self, entry: Entry, overrides: dict[str, str]) -> ServiceError:
+        error: ServiceError = self.assertRaises(
+            ServiceError, judge_overrides, entry, overrides, granted=False
+        )
+        return error
+
+    def test_harmless_names(self) -> None:
+        wanted = dict.fromkeys(
+            (
+                "DISABLE_TELEMETRY",
+                "DISABLE_AUTOUPDATER",
+                "DISABLE_ERROR_REPORTING",
+                "MAX_THINKING_TOKENS",
+                "BASH_DEFAULT_TIMEOUT_MS",
+                "MCP_TIMEOUT",
+            ),
+            "1",
+        )
+        judged = judge_overrides(STOCK["primary"], wanted, granted=False)
+        self.assertEqual(wanted, judged.values)
+
+    def test_every_prefix_of_every_entry(self) -> None:
+        """Hostile names, and what else a prefix lets in: nothing passes but what is listed."""
+        for mode, entry in STOCK.items():
+            hostile = HOSTILE[mode]
+            self.assertFalse(set(hostile) & set(entry.env.harmless), mode)
+            for prefix in entry.env.allowed_prefixes:
+                covered = [name for name in hostile if prefix == "*" or name.startswith(prefix)]
+                self.assertTrue(covered, f"{mode}: nothing hostile is known for {prefix}")
+                made = [prefix.replace("*", "ANY") + rest for rest in ("", "X", "_BASE_URL")]
+                for name in {*covered, *made} - set(entry.env.harmless):
+                    value = hostile.get(name, "s3cret")
+                    judge_overrides(entry, {name: value}, granted=True)
+                    error = self.refusal(entry, {name: value})
+                    self.assertEqual(ErrorCode.FORBIDDEN, error.code)
+                    self.assertTrue(error.message.startswith(f"envOverrides.{name}: "))
+                    self.assertNotIn("s3cret", error.message)
+
+    def test_one_among_harmless_ones(self) -> None:
+        overrides = {"DISABLE_TELEMETRY": "1", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
+        self.assertIn("ANTHROPIC_BASE_URL", self.refusal(STOCK["primary"], overrides).message)
+
+    def test_what_nobody_may_set_is_bad_input(self) -> None:
+        for name in (*REFUSED_ENV, "SERVICE_X", "NOT_OF_THIS_MODE"):
+            error = self.refusal(STOCK["primary"], {name: "x"})
+            self.assertEqual(ErrorCode.INVALID_INPUT, error.code, name)
+
+    def test_custom_entries_have_no_harmless_names(self) -> None:
+        entry = make_entry(env={"allowedPrefixes": ["*"]})
+        self.assertEqual(ErrorCode.FORBIDDEN, self.refusal(entry, {"DISABLE_X": "1"}).code)
+        own = make_entry(env={"allowedPrefixes": ["*"], "harmless": ["DISABLE_X"]})
+        judge_overrides(own, {"DISABLE_X": "1"}, granted=False)
+        self.assertEqual(ErrorCode.FORBIDDEN, self.refusal(own, {"DISABLE_XY": "1"}).code)
 
 
 names = st.one_of(
     st.text(max_size=20),
     st.sampled_from(sorted(REFUSED_ENV | FOUR)),
+    st.sampled_from(sorted(name for entry in STOCK.values() for name in entry.env.harmless)),
     st.sampled_from(["ANTHROPIC_", "CODEX_", "GEMINI_", "SERVICE_", "LD_"]).flatmap(
         lambda prefix: st.text(alphabet="ABZ_09=", max_size=6).map(lambda rest: prefix + rest)
     ),
@@ -140,20 +206,25 @@ class EnvironmentProperties(SynchronousTestCase):
     """For every mode and every override."""
 
     @settings(max_examples=200, deadline=None)
-    @given(st.sampled_from(sorted(STOCK)), st.dictionaries(names, st.text(max_size=20), max_size=4))
+    @given(
+        st.sampled_from(sorted(STOCK)),
+        st.dictionaries(names, st.text(max_size=20), max_size=4),
+        st.booleans(),
+    )
     def test_accepted_overrides_cannot_change_who_it_is_or_what_runs(
-        self, mode: str, overrides: dict[str, str]
+        self, mode: str, overrides: dict[str, str], granted: bool
     ) -> None:
         entry = STOCK[mode]
         try:
-            check_overrides(entry, overrides)
+            judged = judge_overrides(entry, overrides, granted=granted)
         except ServiceError as error:
             self.assertTrue(error.message.startswith("envOverrides"))
             return
-        added = additions(entry, overrides, PANE)
+        added = additions(entry, judged, PANE)
         self.assertEqual(PANE.session_id, added["SERVICE_SESSION_ID"])
         self.assertEqual(FOUR, {name for name in added if name.startswith("SERVICE_")})
         self.assertFalse(REFUSED_ENV & set(added))
+        self.assertTrue(granted or set(overrides) <= set(entry.env.harmless))
         for name, value in overrides.items():
             self.assertEqual(value, added[name])
             self.assertRegex(name, r"\A[A-Za-z_][A-Za-z0-9_]*\Z")

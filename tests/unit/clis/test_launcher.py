@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
@@ -42,7 +43,7 @@ class LaunchTests(SynchronousTestCase):
         registry.use(merge_registry(stock_entries(), file))
         return registry
 
-    def refusal(self, mode: str, **fields: object) -> ServiceError:
+    def refusal(self, mode: str, **fields: Any) -> ServiceError:
         error: ServiceError = self.assertRaises(
             ServiceError, self.registry.launch, request(mode, **fields)
         )
@@ -58,7 +59,6 @@ class LaunchTests(SynchronousTestCase):
                 params={"model": "m-1"},
                 overrides={"CODEX_HOME": "/c"},
                 resume="0a",
-                granted=False,
             )
         )
         self.assertEqual((str(self.bin / "codex"), "resume", "0a", "--model", "m-1"), plan.argv)
@@ -99,10 +99,11 @@ class LaunchTests(SynchronousTestCase):
         for params in ({}, {"permissionMode": "bypassPermissions"}):
             plan = self.registry.launch(request("primary", granted=False, params=params))
             self.assertEqual(("--permission-mode", "auto"), plan.argv[-2:])
-        for more in (
+        wanted: tuple[dict[str, Any], ...] = (
             {"overrides": {"IS_SANDBOX": "1"}},
             {"params": {"permissionMode": "bypassPermissions"}},
-        ):
+        )
+        for more in wanted:
             plan = self.registry.launch(request("primary", **more))
             self.assertEqual(("--permission-mode", "bypassPermissions"), plan.argv[-2:])
         self.environ["IS_SANDBOX"] = "1"

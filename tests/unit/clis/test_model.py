@@ -72,6 +72,9 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("env.set.A", {"env": {"set": {"A": "x\0"}}}),
     ("env.allowedPrefixes.0", {"env": {"allowedPrefixes": [""]}}),
     ("env.allowedPrefixes.0", {"env": {"allowedPrefixes": ["A"]}}),
+    ("env", {"env": {"harmless": ["A_B"]}}),
+    ("env", {"env": {"allowedPrefixes": ["*"], "harmless": ["PATH"]}}),
+    ("env.harmless.0", {"env": {"allowedPrefixes": ["*"], "harmless": ["*"]}}),
     ("install.command.0", {"install": {"command": ["npm install"]}}),
     ("resume.argv", {"resume": {"argv": ["--continue"]}}),
     (

@@ -28,8 +28,8 @@ from tservice.cron.model import (
 )
 from tservice.cron.store import CronStore
 
-ANN = Identity(username="ann", admin=False)
-BOB = Identity(username="bob", admin=False)
+ANN = Identity(username="ann", admin=False, can_bypass_permissions=True)
+BOB = Identity(username="bob", admin=False, can_bypass_permissions=True)
 ROOT = Identity(username="root", admin=True)
 
 

@@ -180,7 +180,7 @@ class RuleTests(InputCase):
         self.pane(self.shell_session).exit(0)
         answer = self.type(self.shell_session, "x", client_id="c", seq=1)
         self.assertEqual(ErrorCode.CONFLICT, self.code(answer))
-        self.run_now(self.sessions.start(self.shell_session.id))
+        self.run_now(self.sessions.start(self.shell_session.id, granted=True))
         again = self.type(self.shell_session, "x", client_id="c", seq=1)
         self.assertEqual(DONE, self.successResultOf(again))
 
@@ -382,7 +382,7 @@ class CrashTests(InputCase):
         self.machine.crash()
         self.host.lose(self.agent_session.id)
         self.recovered()
-        self.run_now(self.sessions.start(self.agent_session.id))
+        self.run_now(self.sessions.start(self.agent_session.id, granted=True))
         self.spend(1)
         self.assertEqual([], self.pane(self.agent_session).pastes)
 

@@ -88,7 +88,7 @@ class CreateTests(SessionCase):
         session = self.create(mode="primary", resume_session_id="abc-1", start=True)
         self.assertIn("abc-1", self.host.specs[-1].argv)
         self.pane(session).exit(0)
-        self.run_now(self.sessions.start(session.id))
+        self.run_now(self.sessions.start(session.id, granted=True))
         self.assertNotIn("abc-1", self.host.specs[-1].argv)
 
 
@@ -125,8 +125,8 @@ class MultiUserTests(SessionCase):
         config = Config(cases_dir=folder / "cases", multiuser=True, max_sessions_per_user=1)
         self.machine = Machine(folder, config=config)
         self.run_now(self.sessions.open())
-        self.ann = Identity(username="ann", admin=False)
-        self.bob = Identity(username="bob", admin=False)
+        self.ann = Identity(username="ann", admin=False, can_bypass_permissions=True)
+        self.bob = Identity(username="bob", admin=False, can_bypass_permissions=True)
 
     def test_others_do_not_exist(self) -> None:
         session = self.create(self.ann)
@@ -188,7 +188,7 @@ class RunTests(SessionCase):
 
     def test_start_twice(self) -> None:
         session = self.shell()
-        self.assert_refused(ErrorCode.SESSION_BUSY, self.sessions.start(session.id))
+        self.assert_refused(ErrorCode.SESSION_BUSY, self.sessions.start(session.id, granted=True))
         self.assertEqual(1, len(self.host.specs))
 
     def test_an_exit_is_told_with_its_status(self) -> None:
@@ -212,7 +212,7 @@ class RunTests(SessionCase):
     def test_a_start_after_an_exit_is_a_new_pane(self) -> None:
         session = self.shell()
         self.pane(session).exit(0)
-        again = self.run_now(self.sessions.start(session.id))
+        again = self.run_now(self.sessions.start(session.id, granted=True))
         self.assertEqual(self.pane(session).pid, again.pid)
         self.assertIsNone(again.pane_exit)
         self.assertEqual(2, len(self.host.specs))
@@ -222,16 +222,16 @@ class RunTests(SessionCase):
         for _ in range(4):
             self.clock.advance(1)
             self.pane(session).exit(1)
-            self.run_now(self.sessions.start(session.id))
+            self.run_now(self.sessions.start(session.id, granted=True))
         self.pane(session).exit(1)
         broken = self.sessions.get(session.id)
         self.assertEqual(Status.ERROR, broken.status)
         self.assertTrue(broken.respawn_blocked)
         self.assertIn("session:breakerTripped", self.names)
-        self.assert_refused(ErrorCode.CONFLICT, self.sessions.start(session.id))
+        self.assert_refused(ErrorCode.CONFLICT, self.sessions.start(session.id, granted=True))
         self.machine.restart()
-        self.assert_refused(ErrorCode.CONFLICT, self.sessions.start(session.id))
-        started = self.run_now(self.sessions.start(session.id, clear_breaker=True))
+        self.assert_refused(ErrorCode.CONFLICT, self.sessions.start(session.id, granted=True))
+        started = self.run_now(self.sessions.start(session.id, granted=True, clear_breaker=True))
         self.assertEqual(Status.IDLE, started.status)
         self.pane(session).exit(1)
         self.assertEqual(Status.IDLE, self.sessions.get(session.id).status)
@@ -263,7 +263,7 @@ class RunTests(SessionCase):
         session = self.shell()
         self.pane(session).exit(0)
         self.machine.restart()
-        self.assertIsNotNone(self.run_now(self.sessions.start(session.id)).pid)
+        self.assertIsNotNone(self.run_now(self.sessions.start(session.id, granted=True)).pid)
 
     def test_stop_keeps_the_record(self) -> None:
         session = self.shell()
@@ -277,7 +277,7 @@ class RunTests(SessionCase):
         session = self.shell()
         self.pane(session).hold()
         stopping = begin(self.sessions.stop(session.id, "x"))
-        starting = begin(self.sessions.start(session.id))
+        starting = begin(self.sessions.start(session.id, granted=True))
         self.assertNoResult(starting)
         self.pane(session).release()
         self.assertEqual(Status.STOPPED, self.successResultOf(stopping).status)
@@ -297,7 +297,7 @@ class DetachTests(SessionCase):
         self.assertTrue(self.sessions.describe(session.id)["detached"])
         self.assertTrue(self.last("session:updated")["detached"])
         self.assertNotIn("session:exit", self.names)
-        back = self.run_now(self.sessions.start(session.id))
+        back = self.run_now(self.sessions.start(session.id, granted=True))
         self.assertEqual(session.pid, back.pid)
         self.assertEqual(1, len(self.host.specs))
 
@@ -306,13 +306,17 @@ class DetachTests(SessionCase):
         self.run_now(self.sessions.delete(session.id, kill=False))
         self.machine.restart()
         self.assertIsNone(self.sessions.get(session.id).pid)
-        self.assertEqual(session.pid, self.run_now(self.sessions.start(session.id)).pid)
+        self.assertEqual(
+            session.pid, self.run_now(self.sessions.start(session.id, granted=True)).pid
+        )
 
     def test_one_that_ended_meanwhile_is_started_anew(self) -> None:
         session = self.shell()
         self.run_now(self.sessions.delete(session.id, kill=False))
         self.pane(session).exit(0)
-        self.assertNotEqual(session.pid, self.run_now(self.sessions.start(session.id)).pid)
+        self.assertNotEqual(
+            session.pid, self.run_now(self.sessions.start(session.id, granted=True)).pid
+        )
 
     def test_delete_ends_it(self) -> None:
         session = self.shell()
@@ -354,7 +358,9 @@ class AdoptionTests(SessionCase):
         self.successResultOf(self.machine.opening)
         found = self.sessions.get(session.id)
         self.assertEqual((session.pid, Phase.RUNNING), (found.pid, found.phase))
-        self.assert_refused(ErrorCode.OPERATION_FAILED, self.sessions.start(session.id))
+        self.assert_refused(
+            ErrorCode.OPERATION_FAILED, self.sessions.start(session.id, granted=True)
+        )
         self.failureResultOf(self.type(session, "x\r"))
         self.pane(session).release()
         self.clock.advance(RETRY)

@@ -70,7 +70,9 @@ class StartTests(OsUserCase):
         self.successResultOf(self.machine.opening)
         self.assertIs(Phase.RUNNING, self.sessions.get(session.id).phase)
         other = self.create(self.ann)
-        text = self.assert_refused(ErrorCode.OPERATION_FAILED, self.sessions.start(other.id))
+        text = self.assert_refused(
+            ErrorCode.OPERATION_FAILED, self.sessions.start(other.id, granted=True)
+        )
         self.assertIn("the hooks' secret cannot be put in place", text)
 
     def test_another_os_user_since(self) -> None:
@@ -80,16 +82,22 @@ class StartTests(OsUserCase):
         self.world.add("b", 1002)
         self.world.accounts |= {"ann": "b"}
         self.assertIs(Phase.RUNNING, self.sessions.get(living.id).phase)
-        text = self.assert_refused(ErrorCode.OPERATION_FAILED, self.sessions.start(resting.id))
+        text = self.assert_refused(
+            ErrorCode.OPERATION_FAILED, self.sessions.start(resting.id, granted=True)
+        )
         self.assertIn("osUser: the account has another one", text)
-        self.run_now(self.sessions.start(own.id))
+        self.run_now(self.sessions.start(own.id, granted=True))
         self.run_now(self.sessions.stop(living.id, "done"))
-        self.assert_refused(ErrorCode.OPERATION_FAILED, self.sessions.start(living.id))
+        self.assert_refused(
+            ErrorCode.OPERATION_FAILED, self.sessions.start(living.id, granted=True)
+        )
 
     def test_another_user_of_that_name_since(self) -> None:
         session = self.create(self.ann)
         self.world.add("a", 1002)
-        text = self.assert_refused(ErrorCode.OPERATION_FAILED, self.sessions.start(session.id))
+        text = self.assert_refused(
+            ErrorCode.OPERATION_FAILED, self.sessions.start(session.id, granted=True)
+        )
         self.assertIn("osUser: a is another OS user", text)
 
     def test_no_such_user_any_more(self) -> None:
@@ -128,7 +136,7 @@ class WorkspaceTests(OsUserCase):
         place.mkdir()
         self.assertEqual(str(place), self.folder(place))
         self.assertEqual(["a"], self.world.acted[-1:])
-        bob = Identity(username="bob", admin=False)
+        bob = Identity(username="bob", admin=False, can_bypass_permissions=True)
         error = self.assertRaises(ServiceError, self.folder, place, bob)
         self.assertIs(ErrorCode.FORBIDDEN, error.code)
 

@@ -1,0 +1,124 @@
+"""Variables that make the real CLIs run a program, with the grant and without it.
+
+The first half of each test is the control: what is refused does run a program, before anybody was
+asked anything, so the refusal is worth something.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from twisted.trial.unittest import SkipTest, SynchronousTestCase
+
+from tests.agents.cli_cache import CliUnavailable, install
+from tests.agents.netns import loopback_only
+from tests.agents.recipes import RECIPES
+from tests.agents.subject import unavailable
+from tests.agents.world import World
+from tests.integration.harness import PATIENCE, Daemon
+
+PASSWORD = "correct horse"
+
+
+class GrantTests(SynchronousTestCase):
+    """C{ann} has the grant, C{kim} has not."""
+
+    def begin(self, cli: str) -> None:
+        try:
+            binary = install(cli, os.environ).binary
+        except CliUnavailable as error:
+            reason = unavailable(error, cli)
+            raise SkipTest(reason) if reason else error from error
+        held = ExitStack()
+        self.addCleanup(held.close)
+        isolated = held.enter_context(loopback_only())
+        self.folder = Path(
+            held.enter_context(
+                tempfile.TemporaryDirectory(prefix="tw-", dir="/tmp", ignore_cleanup_errors=True)
+            )
+        )
+        world = held.enter_context(World(cli, self.folder, isolated=isolated))
+        self.marker = self.folder / "owned"
+        self.daemon = Daemon(
+            PATH=f"{binary.parent}:{os.environ['PATH']}",
+            SERVICE_MULTIUSER="1",
+            SERVICE_USERNAME="root",
+            SERVICE_PASSWORD=PASSWORD,
+        )
+        held.callback(self.daemon.close)
+        self.daemon.home = world.place.home
+        self.env = dict(RECIPES[cli](world.place, trusted=False).env)
+        self.daemon.start()
+        for name, granted in (("ann", True), ("kim", False)):
+            body = {"username": name, "password": PASSWORD, "canBypassPermissions": granted}
+            self.ask("root", "POST", "/api/admin/users", body)
+
+    def ask(self, who: str, method: str, path: str, body: Any = None) -> Any:
+        word = base64.b64encode(f"{who}:{PASSWORD}".encode()).decode()
+        answer = self.daemon.request(method, path, body, {"Authorization": f"Basic {word}"})
+        return answer.json()
+
+    def walk(self, mode: str, name: str, value: str, **needed: str) -> None:
+        """C{name} runs the marker's command for ann, and is refused to kim."""
+        refused = self.launch("kim", mode, {name: value})
+        self.assertEqual("FORBIDDEN", refused.get("errorCode"), refused)
+        self.assertIn(name, refused["error"])
+        self.assertFalse(self.marker.exists())
+        made = self.launch("ann", mode, {**self.env, **needed, name: value})
+        session = made["data"]["sessionId"]
+        deadline = time.monotonic() + PATIENCE
+        while not self.marker.exists():
+            path = f"/api/sessions/{session}/terminal"
+            self.assertLess(time.monotonic(), deadline, self.ask("ann", "GET", path))
+            time.sleep(0.1)
+
+    def launch(self, who: str, mode: str, env: Mapping[str, str]) -> Any:
+        body = {"mode": mode, "envOverrides": env}
+        return self.ask(who, "POST", "/api/quick-start", body)
+
+    def touch(self) -> dict[str, Any]:
+        return {"command": "touch", "args": [str(self.marker)]}
+
+    def test_opencode(self) -> None:
+        self.begin("opencode")
+        server = {"type": "local", "command": ["touch", str(self.marker)], "enabled": True}
+        self.walk("opencode", "OPENCODE_CONFIG_CONTENT", json.dumps({"mcp": {"m": server}}))
+
+    def test_claude(self) -> None:
+        """A folder of its own with a hook; the folder's trust dialog is answered by the service."""
+        self.begin("claude")
+        config = self.folder / "config"
+        config.mkdir()
+        hook = {"type": "command", "command": f"touch {self.marker}"}
+        settings = {"hooks": {"SessionStart": [{"hooks": [hook]}]}}
+        (config / "settings.json").write_text(json.dumps(settings), "utf-8")
+        state = (self.daemon.home / ".claude.json").read_text("utf-8")
+        (config / ".claude.json").write_text(state, "utf-8")
+        self.walk("primary", "CLAUDE_CONFIG_DIR", str(config))
+
+    def test_gemini(self) -> None:
+        self.begin("gemini")
+        own = json.loads((self.daemon.home / ".gemini/settings.json").read_text("utf-8"))
+        home = self.folder / "gemini"
+        (home / ".gemini").mkdir(parents=True)
+        settings = {**own, "mcpServers": {"m": self.touch()}}
+        (home / ".gemini/settings.json").write_text(json.dumps(settings), "utf-8")
+        self.walk("gemini", "GEMINI_CLI_HOME", str(home), GEMINI_CLI_TRUST_WORKSPACE="true")
+
+    def test_codex(self) -> None:
+        self.begin("codex")
+        home = self.folder / "codex"
+        home.mkdir()
+        config = (self.daemon.home / ".codex/config.toml").read_text("utf-8")
+        server = f'[mcp_servers.m]\ncommand = "touch"\nargs = ["{self.marker}"]\n'
+        (home / "config.toml").write_text(f"{config}{server}", "utf-8")
+        del self.env["STUB_KEY"]
+        self.walk("codex", "CODEX_HOME", str(home))
