@@ -10,9 +10,10 @@ from attrs import evolve, frozen
 from tservice.clis.interfaces import ICliRegistry, Kind
 from tservice.core.errors import ErrorCode, ServiceError, invalid
 from tservice.core.identity import Identity
+from tservice.core.kernelfiles import KERNEL_FOLDERS
 from tservice.cron.model import Definition, check_paths
 
-SYSTEM = ("/etc", "/proc", "/sys", "/dev")
+SYSTEM = ("/etc", *KERNEL_FOLDERS)
 """Folders of the system: refused with all that is in them (wire 8)."""
 THEMSELVES = ("/", "/root")
 """Refused, but not what is in them."""

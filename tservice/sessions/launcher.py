@@ -11,6 +11,7 @@ from zope.interface import implementer
 
 from tservice.clis.interfaces import ICliRegistry, Launch, LaunchRequest, PaneKeys
 from tservice.core.errors import ServiceError, failed
+from tservice.core.kernelfiles import leads_to_kernel
 from tservice.core.osuser import can_enter
 from tservice.mux.interface import IMultiplexer, IPane, MuxError, PaneGone, PaneSpec
 from tservice.sessions.interfaces import ILaunchPreparation
@@ -97,7 +98,7 @@ class Launcher:
         """
         os_users = self._settings.os_users
         user = os_users.starting(session)
-        if not os_users.users.act(user, lambda: can_enter(session.working_dir)):
+        if not os_users.users.act(user, lambda: _is_usable(session.working_dir)):
             raise failed(f"the folder {session.working_dir} is gone, or closed to its user")
         os_users.put_secret(user)
         self._preparation.prepare(session, plan.env)
@@ -131,6 +132,11 @@ class Launcher:
             return await self._mux.adopt(session.id, user)
         except MuxError as error:
             raise failed(f"the session's terminal does not answer: {error}") from error
+
+
+def _is_usable(folder: str) -> bool:
+    """A link may have been turned since the folder was chosen."""
+    return can_enter(folder) and not leads_to_kernel(folder)
 
 
 async def end(pane: IPane) -> None:

@@ -14,6 +14,7 @@ from attrs import field, frozen
 
 from tservice.core.errors import ErrorCode, ServiceError, invalid, not_found
 from tservice.core.identity import Identity
+from tservice.core.kernelfiles import in_kernel, leads_to_kernel
 from tservice.core.osuser import OsUser, can_enter
 from tservice.sessions.osusers import SessionOsUsers
 
@@ -57,8 +58,9 @@ class Workspaces:
     def folder(self, text: str, caller: Identity) -> str:
         """C{text} as a working directory.
 
-        @raise ServiceError: 400: not absolute, missing, no folder, or closed to the caller's OS
-            user; 403: not the caller's.
+        @raise ServiceError: 400: not absolute, missing, no folder, closed to the caller's OS user,
+            or reached through a folder of the kernel (L{tservice.core.kernelfiles}); 403: not the
+            caller's.
         """
         return self._as(caller, lambda user: self._folder(text, caller, user))
 
@@ -107,6 +109,7 @@ class Workspaces:
         path = Path(text)
         if "\0" in text or not path.is_absolute():
             raise invalid(named, "must be an absolute path")
+        self._check_kernel(path, caller, user, named)
         if user is not None and not can_enter(text):
             raise invalid(named, f"must be an existing folder that {user.name} may enter")
         # First: what there is outside of a user's own folder is not to be told.
@@ -154,9 +157,20 @@ class Workspaces:
             return user.home / CASES
         return self.cases_dir / caller.username if self.multiuser else self.cases_dir
 
+    def _check_kernel(self, path: Path, caller: Identity, user: OsUser | None, named: str) -> None:
+        """Of links outside of a user's own folder nothing is told: they are not followed."""
+        plain = Path(os.path.normpath(path))
+        free = self._is_free(caller, user) or plain.is_relative_to(self._cases(caller, user))
+        if in_kernel(str(path)) or (free and leads_to_kernel(str(path))):
+            raise invalid(named, "must not be in /proc, /sys or /dev, nor lead through them")
+
+    def _is_free(self, caller: Identity, user: OsUser | None) -> bool:
+        """Whether the caller may work outside of the own cases."""
+        return not self.multiuser or caller.admin or user is not None
+
     def _check_own(self, path: Path, caller: Identity, user: OsUser | None, named: str) -> None:
         """Symlinks are followed first, or one in the workspace would lead out of it."""
-        if not self.multiuser or caller.admin or user is not None:
+        if self._is_free(caller, user):
             return
         # Unlike Path.resolve it takes a loop of links as it is.
         own, found = (os.path.realpath(each) for each in (self._cases(caller, user), path))
