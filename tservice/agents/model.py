@@ -8,6 +8,8 @@ from typing import Any
 
 from attrs import frozen
 
+from tservice.core.text import defused
+
 
 class HookEvent(StrEnum):
     """What an agent's hooks tell of; each is broadcast as C{hook:<name>}."""
@@ -66,7 +68,7 @@ class HookNotice:
 
 
 def reduce_data(data: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What is kept of a hook's payload: the keys of wire 4, cut to their lengths.
+    """What is kept of a hook's payload: the keys of wire 4, cut to their lengths and defused.
 
     A value of another type than its key has is left out.  Of a failed turn (C{StopFailure}) the
     C{message} is the agent's last word, else the name of its error.
@@ -84,7 +86,7 @@ def reduce_data(data: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def _cut(given: Mapping[str, Any], lengths: Mapping[str, int]) -> dict[str, Any]:
     return {
-        key: given[key][:length]
+        key: defused(given[key][:length])
         for key, length in lengths.items()
         if isinstance(given.get(key), str)
     }

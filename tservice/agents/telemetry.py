@@ -93,4 +93,4 @@ class TelemetryIntake:
 def _tokens(before: Tokens, report: Telemetry) -> Tokens:
     taken = before.input if report.input_tokens is None else report.input_tokens
     given = before.output if report.output_tokens is None else report.output_tokens
-    return Tokens(input=taken, output=given, total=taken + given)
+    return Tokens.counted(taken, given)

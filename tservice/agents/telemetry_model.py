@@ -9,10 +9,9 @@ from typing import Any
 from attrs import frozen
 
 from tservice.agents.model import PlanUsage, Window
+from tservice.sessions.interfaces import TOKENS_MAX
 from tservice.terminal.model import sanitised
 
-TOKENS_MAX = 2**53
-"""Numbers stay exact in a browser."""
 COST_MAX = 1e9
 _LATEST = 32_503_680_000
 """Epoch seconds of the year 3000; a later reset counts as then."""

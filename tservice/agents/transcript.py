@@ -248,7 +248,7 @@ class Transcripts:
 
 def _fields(session: Session, tally: Tally) -> dict[str, Any]:
     """What the transcript changes of the session's record."""
-    tokens = Tokens(input=tally.input, output=tally.output, total=tally.input + tally.output)
+    tokens = Tokens.counted(tally.input, tally.output)
     fields: dict[str, Any] = {}
     # Where a status line tells them, its word holds: it knows what the transcript leaves out.
     if tokens.total and not session.statusline_telemetry:

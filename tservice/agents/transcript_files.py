@@ -82,7 +82,7 @@ class TranscriptFiles:
 
         Whoever holds the hook secret can name any file; other folders are other people's.
         """
-        if told is None:
+        if told is None or "\0" in told:
             return None
         folder = os.path.realpath(self.folder_of(session.working_dir))
         path = os.path.realpath(told)

@@ -13,6 +13,8 @@ from typing import Any
 
 from attrs import evolve, frozen
 
+from tservice.sessions.interfaces import TOKENS_MAX
+
 TEXT_LIMIT = 256 * 1024
 """Characters kept of an answer, from its end."""
 TITLE_LENGTH = 60
@@ -259,7 +261,8 @@ def _id(value: Any) -> str | None:
 
 
 def _count(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    known = isinstance(value, int) and not isinstance(value, bool)
+    return max(0, min(value, TOKENS_MAX)) if known else 0
 
 
 def _number(value: Any) -> float:

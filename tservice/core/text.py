@@ -1,4 +1,24 @@
-"""Texts that people give and that are shown again."""
+"""Texts that people and programs give and that are shown again."""
+
+import re
 
 LINE = r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]*"
 """A regular expression: one line without control characters."""
+
+_HARMFUL = re.compile(
+    # Control characters but tab and line feed: terminals act on them.
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f"
+    # Directions of writing that are forced on what follows: the order that is read is not the one
+    # that runs.  Marks of right-to-left scripts are not among them.
+    r"\u202a-\u202e\u2066-\u2069"
+    # Halves of surrogate pairs: no encoding takes them.
+    r"\ud800-\udfff]"
+)
+
+
+def defused(text: str) -> str:
+    """A program's words, of several lines perhaps, without what does harm where they are shown.
+
+    Each such character becomes U+FFFD, so that a text which hid something does not look innocent.
+    """
+    return _HARMFUL.sub("\ufffd", text)

@@ -11,6 +11,7 @@ from zope.interface import Interface
 from tservice.core.identity import Identity
 from tservice.mux.interface import Capture, IPane
 from tservice.sessions.model import (
+    TOKENS_MAX,
     Location,
     ModelSource,
     NameSource,
@@ -22,6 +23,7 @@ from tservice.sessions.requests import CreateRequest, InputRequest
 from tservice.sessions.viewport import Viewport
 
 __all__ = [
+    "TOKENS_MAX",
     "ActivitySink",
     "CreateRequest",
     "Delivery",

@@ -10,6 +10,9 @@ from attrs import field, frozen
 
 from tservice.core.osuser import OsUserId
 
+TOKENS_MAX = 2**53
+"""Numbers stay exact in a browser."""
+
 
 class Status(StrEnum):
     """What a session is doing (wire 1.2)."""
@@ -109,11 +112,17 @@ class Nice:
 
 @frozen(kw_only=True)
 class Tokens:
-    """Tokens used so far."""
+    """Tokens used so far; an agent tells them, and no number is too large to be told."""
 
     input: int = 0
     output: int = 0
     total: int = 0
+
+    @classmethod
+    def counted(cls, taken: int, given: int) -> Tokens:
+        """Of what an agent was given and gave; each figure L{TOKENS_MAX} at most."""
+        taken, given = min(taken, TOKENS_MAX), min(given, TOKENS_MAX)
+        return cls(input=taken, output=given, total=min(taken + given, TOKENS_MAX))
 
 
 @frozen(kw_only=True)

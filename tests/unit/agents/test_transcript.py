@@ -33,7 +33,7 @@ from tservice.clis.lookup import BinaryLookup
 from tservice.clis.registry import merge_registry
 from tservice.clis.stock import stock_entries
 from tservice.core.identity import Identity
-from tservice.sessions.model import NameSource, Session
+from tservice.sessions.model import TOKENS_MAX, NameSource, Session
 
 _T = TypeVar("_T")
 
@@ -260,6 +260,16 @@ class ServiceTests(ApprovalCase):
         write(path, said("done"))
         self.clock.advance(MOMENT)
         self.assertEqual(7, self.sessions.get(session.id).tokens.output)
+
+    def test_figures_beyond_all_measure(self) -> None:
+        """The record stays one that a browser reads exactly."""
+        huge = {"input_tokens": 10**400, "output_tokens": 2**63, "cache_read_input_tokens": -1}
+        lines = [said("done", name=f"m{number}") for number in range(3)]
+        for line in lines:
+            line["message"]["usage"] = huge
+        session = self.spoken(prompt("paint"), *lines)
+        tokens = session.tokens
+        self.assertEqual([TOKENS_MAX] * 3, [tokens.input, tokens.output, tokens.total])
 
     def test_a_session_that_is_deleted_before_it_is_read(self) -> None:
         session = self.ready()
