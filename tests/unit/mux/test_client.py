@@ -7,8 +7,16 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.mux.processes import Process, Told
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxError, MuxTimeout
-from tservice.mux.tmux import control
-from tservice.mux.tmux.client import MAX_ERROR_TEXT, MAX_WAITING, ClientGone, ControlClient, Refused
+from tservice.mux.tmux import client, control
+from tservice.mux.tmux.client import (
+    MAX_ERROR_TEXT,
+    MAX_WAITING,
+    ODD_EVENTS,
+    ODD_SECONDS,
+    ClientGone,
+    ControlClient,
+    Refused,
+)
 from tservice.mux.tmux.control import Notice
 
 
@@ -128,3 +136,65 @@ class AttachTests(SynchronousTestCase):
         text = str(self.failureResultOf(self.client.ready, Refused).value)
         self.assertTrue(text.endswith("no server running"))
         self.assertLessEqual(len(text), MAX_ERROR_TEXT)
+
+
+class FloodTests(SynchronousTestCase):
+    """A server that is none."""
+
+    def setUp(self) -> None:
+        self.clock, self.told = Clock(), Told()
+        self.client = ControlClient(self.clock, self.told)
+        self.process = Process(self.client)
+        self.process.attached()
+        self.successResultOf(self.client.ready)
+
+    def test_notices_and_unasked_answers_without_end(self) -> None:
+        for odd in (b"%x y\n", b"%begin 7 7 1\n%end 7 7 1\n", b"%begin 7 7 0\n%end 7 7 0\n"):
+            self.setUp()
+            self.process.say(odd * (ODD_EVENTS - 1))
+            self.assertEqual([], self.process.signals, odd)
+            self.process.say(odd * 2)
+            self.assertEqual(["KILL"], self.process.signals, odd)
+            told = len(self.told.events)
+            self.process.say(odd * 1000)
+            self.assertEqual(told, len(self.told.events), odd)
+
+    def test_as_many_over_a_longer_time_are_none(self) -> None:
+        for _ in range(20):
+            self.process.say(b"%x y\n" * (ODD_EVENTS // 4))
+            self.clock.advance(ODD_SECONDS)
+        self.assertEqual([], self.process.signals)
+
+    def test_output_of_the_pane_is_none(self) -> None:
+        self.process.say(b"%output %0 a\n%output %1 b\n" * ODD_EVENTS * 2)
+        self.assertEqual([], self.process.signals)
+        self.assertEqual([b"a" * ODD_EVENTS * 2], self.told.events)
+
+    def test_an_answer_without_end_is_dropped_with_its_time(self) -> None:
+        late = self.client.command(b"a")
+        self.process.say(b"%begin 2 1 1\n" + b"x\n" * 1000)
+        block = self.client._parser._block
+        assert block is not None
+        self.assertEqual(1000, len(block._lines))
+        self.clock.advance(COMMAND_TIMEOUT)
+        self.failureResultOf(late, MuxTimeout)
+        self.assertEqual([], block._lines)
+        self.process.say(b"x\n" * 1000)
+        self.assertEqual([], block._lines)
+        self.process.say(b"%end 2 1 1\n")
+        second = self.client.command(b"b")
+        self.process.number = 1
+        self.process.answer(b"2")
+        self.assertEqual((b"2",), self.successResultOf(second)[0].lines)
+
+    def test_the_answers_of_a_line_have_one_bound(self) -> None:
+        self.patch(client, "MAX_BLOCK", 3 * (control.LINE_COST + 1))
+        asked = self.client.command(b"a ; b ; c", 3)
+        for _ in range(3):
+            self.process.answer(b"x", b"y")
+        self.assertIn("too large", str(self.failureResultOf(asked, MuxError).value))
+
+    def test_a_refusal_is_cut(self) -> None:
+        asked = self.client.command(b"a")
+        self.process.answer(*[b"no" * 500] * 500, ok=False)
+        self.assertLessEqual(len(str(self.failureResultOf(asked, Refused).value)), MAX_ERROR_TEXT)

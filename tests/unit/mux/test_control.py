@@ -151,7 +151,7 @@ class ParserTests(SynchronousTestCase):
     def test_an_answer_beyond_the_bound_is_not_whole(self) -> None:
         self.patch(control, "MAX_BLOCK", 10)
         (block,) = parse(b"%begin 1 1 1\n12345\n67890\nx\n%end 1 1 1\n")
-        self.assertEqual(Block(1, 1, True, True, (b"12345",), False), block)
+        self.assertEqual(Block(1, 1, True, True, (), False), block)
 
     def test_decode_leaves_alone_what_is_no_escape(self) -> None:
         with warnings.catch_warnings():

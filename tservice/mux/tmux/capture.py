@@ -10,13 +10,19 @@ from attrs import frozen
 from tservice.mux.interface import Capture, MuxError
 from tservice.mux.outputlog import OutputLog
 from tservice.mux.tmux.commands import STATE, PaneState, capture_rows, join
-from tservice.mux.tmux.control import Block
+from tservice.mux.tmux.control import MAX_BLOCK, Block
 
 PAGE = 1000
 """History lines of one command: 3 ms of the pane's server, which does nothing else meanwhile."""
 
 AT_ONCE = 2 * PAGE
 """Up to so many lines are read with the screen in one command."""
+
+HISTORY_MAX = 1_000_000
+"""Lines above the screen: the most that the setting C{historyLimit} keeps."""
+
+SCREEN_BYTES = 4 * 1024 * 1024
+"""Of one screen: every cell of 500 columns by 200 rows in a colour of its own is about as much."""
 
 _SCREEN = capture_rows(0, "-")
 _BEHIND = capture_rows(0, "-", alternate=True)
@@ -55,7 +61,8 @@ async def capture(
     if history is not None and history <= AT_ONCE:
         return _capture(await _read(send, log, history), log, extra_modes)
     start = await _read(send, log, 0)
-    wanted = start.state.history if history is None else min(history, start.state.history)
+    kept = min(start.state.history, HISTORY_MAX)
+    wanted = kept if history is None else min(history, kept)
     if quiet and wanted > AT_ONCE:
         pages = await _pages(send, wanted)
         last = await _read(send, log, 0)
@@ -74,6 +81,8 @@ async def _read(send: Send, log: OutputLog, history: int | str) -> _Moment:
     state = PaneState.parse(b"".join(blocks[0].lines))
     if len(blocks[2].lines) != state.rows:
         raise MuxError(f"a screen of {len(blocks[2].lines)} rows, not {state.rows}")
+    if max(blocks[1].size, blocks[2].size) > SCREEN_BYTES:
+        raise MuxError("the screen is too large")
     # Without history tmux takes the first row of the screen for the last above it.
     found = blocks[3].lines if above and state.history else ()
     return _Moment(offset, state, blocks[1].lines, found, blocks[2].lines)
@@ -85,9 +94,13 @@ def _start(history: int | str) -> int | str:
 
 async def _pages(send: Send, wanted: int) -> tuple[bytes, ...]:
     lines: list[bytes] = []
+    size = 0
     for start in range(-wanted, 0, PAGE):
         blocks = await send(capture_rows(start, min(start + PAGE, 0) - 1), 1)
         found = list(blocks[0].lines)
+        size += blocks[0].size
+        if len(found) > PAGE or size > MAX_BLOCK:
+            raise MuxError("the history is too large")
         if lines and found:
             found[0] = _PLAIN + found[0]
         lines += found

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any, Protocol
 
-from attrs import define, field
+from attrs import define, evolve, field
 from twisted.internet.defer import Deferred, fail
 from twisted.internet.error import ProcessExitedAlready
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
@@ -15,7 +16,16 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxError, MuxTimeout
-from tservice.mux.tmux.control import Block, ControlParser, Event, Notice, Output, Overrun
+from tservice.mux.tmux.commands import PANE
+from tservice.mux.tmux.control import (
+    MAX_BLOCK,
+    Block,
+    ControlParser,
+    Event,
+    Notice,
+    Output,
+    Overrun,
+)
 
 MAX_WAITING = 256
 """Commands that wait for an answer; a line is below 4 KB but for a paste."""
@@ -24,7 +34,12 @@ CLOSE_TIMEOUT = 0.5
 """Seconds for the last bytes of a client whose process is over."""
 
 MAX_ERROR_TEXT = 2000
-"""Bytes kept of what the process wrote to its standard error."""
+"""Bytes kept of what the process wrote to its standard error, or of an answer, to tell why."""
+
+ODD_EVENTS = 1000
+ODD_SECONDS = 1.0
+"""So many notices and unasked answers in so many seconds are a flood that no tmux makes: a pane's
+own bytes are not among them.  The server may be its user's, who can put anything in its place."""
 
 
 class ClientGone(MuxError):
@@ -66,6 +81,14 @@ class _Command:
     done: Deferred[list[Block]] | None
     timer: IDelayedCall | None = None
     blocks: list[Block] = field(factory=list)
+    size: int = 0
+
+    def add(self, block: Block) -> None:
+        """One more answer; together they are within the bound of one."""
+        self.size += block.size
+        if self.size > MAX_BLOCK or self.done is None:
+            block = evolve(block, lines=(), whole=False)
+        self.blocks.append(block)
 
     def succeed(self) -> None:
         """Every answer is there."""
@@ -113,6 +136,9 @@ class ControlClient(ProcessProtocol):
         self._exit_text = ""
         self._process: Any = None
         self._closing: IDelayedCall | None = None
+        self._odd = 0
+        self._odd_since = clock.seconds()
+        self._cut = False
 
     @property
     def ended(self) -> bool:
@@ -173,7 +199,9 @@ class ControlClient(ProcessProtocol):
         self._process = self.transport
 
     def outReceived(self, data: bytes) -> None:
-        for event in self._parser.feed(data):
+        if self._cut:
+            return
+        for event in _joined(self._parser.feed(data)):
             self._dispatch(event)
 
     def errReceived(self, data: bytes) -> None:
@@ -206,19 +234,40 @@ class ControlClient(ProcessProtocol):
         return text or self._exit_text or reason.getErrorMessage()
 
     def _dispatch(self, event: Event) -> None:
+        if self._cut:
+            return
         match event:
             case Output():
                 self._events.clientOutput(self, event)
-            case Block(ours=True):
+            case Block(ours=True) if self._waiting:
                 self._answered(event)
-            case Block():
+            case _:
+                self._count_odd()
+                self._told(event)
+
+    def _told(self, event: Event) -> None:
+        match event:
+            case Block(ours=False):
                 self._first(event)
             case Notice(name=b"exit"):
-                self._exit_text = event.rest.decode("utf-8", "replace")
+                self._exit_text = event.rest[:MAX_ERROR_TEXT].decode("utf-8", "replace")
             case Notice():
                 self._events.clientNotice(self, event)
             case Overrun():
                 self._events.clientOverrun(self)
+            case _:
+                self._log.debug("tmux answered what nobody asked")
+
+    def _count_odd(self) -> None:
+        now = self._clock.seconds()
+        if now - self._odd_since >= ODD_SECONDS:
+            self._odd, self._odd_since = 0, now
+        self._odd += 1
+        if self._odd > ODD_EVENTS and not self._cut:
+            self._log.warn("a tmux server floods its client, which is ended")
+            self._cut = True
+            self._parser = ControlParser()
+            self.kill()
 
     def _first(self, block: Block) -> None:
         # Later blocks that are not ours answer hooks.
@@ -231,11 +280,8 @@ class ControlClient(ProcessProtocol):
             self.ready.errback(Refused(_text(block)))
 
     def _answered(self, block: Block) -> None:
-        if not self._waiting:
-            self._log.warn("tmux answered what nobody asked: {text!r}", text=_text(block))
-            return
         command = self._waiting[0]
-        command.blocks.append(block)
+        command.add(block)
         command.left -= 1
         if command.left and block.ok:
             return
@@ -250,9 +296,28 @@ class ControlClient(ProcessProtocol):
     def _late(self, command: _Command, line: bytes, timeout: float) -> None:
         verb = line.split(b" ", 1)[0].decode("ascii", "replace")
         command.timer = None
+        if self._waiting and self._waiting[0] is command:
+            # An answer that is on its way is this one's.
+            self._parser.drop_open()
         command.fail(MuxTimeout(f"tmux did not answer {verb} within {timeout:g} s"))
         self._events.clientStalled(self)
 
 
+def _joined(events: Iterable[Event]) -> Iterator[Event]:
+    """The events without output of panes that are not the session's, so that its own is one run."""
+    held: list[bytes] = []
+    for event in events:
+        if isinstance(event, Output):
+            if event.pane == PANE:
+                held.append(event.data)
+            continue
+        if held:
+            yield Output(PANE, b"".join(held))
+            held.clear()
+        yield event
+    if held:
+        yield Output(PANE, b"".join(held))
+
+
 def _text(block: Block) -> str:
-    return b" ".join(block.lines).decode("utf-8", "replace")
+    return b" ".join(block.lines[:MAX_ERROR_TEXT])[:MAX_ERROR_TEXT].decode("utf-8", "replace")

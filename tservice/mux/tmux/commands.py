@@ -21,6 +21,21 @@ BUFFER = b"tservice"
 
 DEAD = b"tservice-dead"
 
+NUMBER_MAX = 2**31 - 1
+"""No process number, size or count that tmux tells is larger."""
+
+SIZE_MAX = 10_000
+"""Columns or rows that tmux gives a window at most."""
+
+CELLS_MAX = 2**20
+"""Cells of a screen that are read: more than fit on any that is looked at."""
+
+TITLE_BYTES = 4096
+"""Of a title; a program can set one of a megabyte."""
+
+ORPHANS_MAX = 16
+"""Clients of earlier services that are ended at one time; there is one, or two."""
+
 _MARK_ID = re.compile(r"[A-Za-z0-9-]{1,128}")
 _MARK_STEP = re.compile(r"[A-Za-z]{1,32}")
 _QUOTED = re.compile(rb'[\x01-\x1f\x7f"\\$]')
@@ -188,7 +203,7 @@ def orphans(answers: Sequence[Block]) -> list[int]:
     """
     clients, own = (answer.lines for answer in answers[:2])
     found = [optional(line) for line in clients if line not in own]
-    return [pid for pid in found if pid is not None]
+    return [pid for pid in found if pid is not None][:ORPHANS_MAX]
 
 
 STATE = show(",".join(f"#{{{name}}}" for name in _FIELDS))
@@ -225,6 +240,7 @@ class PaneState:
         if len(values) != len(_FIELDS):
             raise MuxError(f"not the state of a pane: {line[:200]!r}")
         got = dict(zip(_FIELDS, values, strict=True))
+        cols, rows = size(got["pane_width"], got["pane_height"])
 
         def number(name: str) -> int:
             found = optional(got[name])
@@ -235,8 +251,8 @@ class PaneState:
             status=optional(got["pane_dead_status"]),
             signal=signal_name(optional(got["pane_dead_signal"])),
             pid=number("pane_pid"),
-            cols=number("pane_width"),
-            rows=number("pane_height"),
+            cols=cols,
+            rows=rows,
             history=number("history_size"),
             cursor=(number("cursor_x"), number("cursor_y")),
             flags=frozenset(name for name, value in got.items() if value == b"1"),
@@ -245,13 +261,27 @@ class PaneState:
             kept_pid=optional(got["@tservice_pid"]),
             token=got["@tservice_token"],
             modes=got["@tservice_modes"],
-            title=got["pane_title"].decode("utf-8", "replace"),
+            title=got["pane_title"][:TITLE_BYTES].decode("utf-8", "replace"),
         )
 
 
 def optional(text: bytes) -> int | None:
-    """A number, or C{None} for what is no number."""
-    return int(text) if text.isdigit() else None
+    """A number, or C{None} for what is no number that tmux tells."""
+    if not text.isdigit() or len(text) > len(str(NUMBER_MAX)):
+        return None
+    number = int(text)
+    return number if number <= NUMBER_MAX else None
+
+
+def size(cols: bytes, rows: bytes) -> tuple[int, int]:
+    """Columns and rows.
+
+    @raise MuxError: no window has that size.
+    """
+    wide, high = optional(cols), optional(rows)
+    if not wide or not high or max(wide, high) > SIZE_MAX or wide * high > CELLS_MAX:
+        raise MuxError(f"not the size of a pane: {cols[:20]!r} by {rows[:20]!r}")
+    return wide, high
 
 
 def signal_name(number: int | None) -> str | None:

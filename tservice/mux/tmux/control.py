@@ -11,13 +11,16 @@ from __future__ import annotations
 import re
 from codecs import escape_decode
 
-from attrs import frozen
+from attrs import field, frozen
 
 MAX_LINE = 1024 * 1024
 """Bytes of one line; tmux stays below 40 KB for output and below 100 KB for a captured row."""
 
 MAX_BLOCK = 64 * 1024 * 1024
 """Bytes of one answer; 100,000 rows of a pane are about 10 MB."""
+
+LINE_COST = 64
+"""Bytes that a line takes beyond its own: an answer of empty lines has a bound too."""
 
 _OUTPUT = b"%output "
 _BEGIN = re.compile(rb"%begin ([0-9]{1,20}) ([0-9]{1,20}) ([0-9]{1,20})")
@@ -39,7 +42,8 @@ class Block:
 
     @ivar ok: C{%end}; false for C{%error}.
     @ivar ours: it answers a line that this client sent, not the attach or a hook.
-    @ivar whole: false when it went beyond a bound and lines are missing.
+    @ivar whole: false when it went beyond a bound: then there are no lines.
+    @ivar size: what the lines take, by L{LINE_COST}.
     """
 
     time: int
@@ -48,6 +52,7 @@ class Block:
     ours: bool
     lines: tuple[bytes, ...]
     whole: bool = True
+    size: int = field(default=0, eq=False)
 
 
 @frozen
@@ -112,6 +117,11 @@ class ControlParser:
             self._flush(events)
         return events
 
+    def drop_open(self) -> None:
+        """Keep nothing of an answer whose end has not come: nobody waits for it any more."""
+        if self._block is not None:
+            self._block.drop()
+
     def _hold(self, part: bytes) -> None:
         if not part:
             return
@@ -154,7 +164,7 @@ class ControlParser:
 
     def _too_long(self, events: list[Event]) -> None:
         if self._block is not None:
-            self._block.whole = False
+            self._block.drop()
             return
         self._flush(events)
         events.append(Overrun())
@@ -176,19 +186,25 @@ class _OpenBlock:
         self._ours = bool(flags & 1)
         self._lines: list[bytes] = []
         self._size = 0
-        self.whole = True
+        self._whole = True
 
     def take(self, line: bytes) -> Block | None:
         """Add a line; the answer once this was its last."""
         if line.startswith(b"%e") and line in (self._end, self._error):
             ok = line == self._end
-            return Block(*self._head, ok, self._ours, tuple(self._lines), self.whole)
-        self._size += len(line) + 1
-        if self._size > MAX_BLOCK:
-            self.whole = False
-        else:
+            lines = tuple(self._lines)
+            return Block(*self._head, ok, self._ours, lines, self._whole, self._size)
+        if self._whole:
+            self._size += len(line) + LINE_COST
             self._lines.append(line)
+            if self._size > MAX_BLOCK:
+                self.drop()
         return None
+
+    def drop(self) -> None:
+        """It is beyond a bound: what is there is of no use."""
+        self._whole, self._size = False, 0
+        self._lines.clear()
 
 
 def decode(data: bytes) -> bytes:

@@ -17,6 +17,7 @@ STAMP = show("#{window_activity}")
 """Prints the second of the last output."""
 
 _PASS = b"pressed"
+_TIME = re.compile(rb"[0-9]{1,20}")
 _LITERAL = re.compile(r"[A-Za-z0-9 ]")
 _CLASS = re.compile(r"[!\"$&'()*+./:;<=>?@_`|~-]")
 """Signs that are plain inside brackets; tmux's formats and time stamps give the rest a meaning."""
@@ -30,7 +31,7 @@ def activity(block: Block) -> int | None:
     @param block: the answer to L{STAMP}, whose time is by the same clock.
     """
     text = b"".join(block.lines)
-    if not text.isdigit():
+    if not _TIME.fullmatch(text):
         raise MuxError(f"not a time: {text[:80]!r}")
     return int(text) if int(text) < block.time else None
 

@@ -92,6 +92,8 @@ class TmuxPane:
         self._timers: dict[str, IDelayedCall] = {}
         self._starting: Deferred[Word | None] | None = None
         self._reaps = 0
+        self._looking = self._look_again = False
+        self._told_start = False
         self._typings = 0
         self._killing = False
         self._let_go = False
@@ -143,8 +145,8 @@ class TmuxPane:
         line = b"resize-window -t %b -x %d -y %d" % (WINDOW, cols, rows)
         size = commands.show("#{pane_width},#{pane_height}")
         blocks = await self._send(join(line, size), 2)
-        applied = b"".join(blocks[1].lines).split(b",")
-        self._applied(int(applied[0]), int(applied[1]))
+        wide, _, high = b"".join(blocks[1].lines).partition(b",")
+        self._applied(*commands.size(wide, high))
 
     async def capture(self, history: int | None = 0) -> Capture:
         extra = self._modes.sequences
@@ -240,11 +242,10 @@ class TmuxPane:
         match notice.name:
             case b"window-renamed":
                 # The hook on a process's end renames its window; look whether it was that.
-                self._unawaited(self._look(), "looking at a pane")
+                self._look_soon()
             case b"layout-change":
-                found = _LAYOUT.search(notice.rest)
-                if found is not None:
-                    self._applied(int(found[1]), int(found[2]))
+                if _LAYOUT.search(notice.rest):
+                    self._look_soon()
 
     def linkGap(self) -> None:
         self.log.gap()
@@ -323,6 +324,21 @@ class TmuxPane:
             await self._send(b"run-shell -b 'kill -9 %d'" % orphan, 1)
         return await self._look()
 
+    def _look_soon(self) -> None:
+        """Look now, or once more after the look that is under way, however often this is asked."""
+        self._look_again = True
+        if not self._looking:
+            self._looking = True
+            self._unawaited(self._keep_looking(), "looking at a pane")
+
+    async def _keep_looking(self) -> None:
+        try:
+            while self._look_again:
+                self._look_again = False
+                await self._look()
+        finally:
+            self._looking = False
+
     async def _look(self, timeout: float = COMMAND_TIMEOUT) -> PaneState:
         blocks = await self._send(commands.STATE, 1, timeout)
         state = PaneState.parse(b"".join(blocks[0].lines))
@@ -347,7 +363,9 @@ class TmuxPane:
     def _heard(self, word: Word) -> None:
         at = now_ms(self._clock)
         match word.name:
-            case "started":
+            case "started" if not self._told_start:
+                # Once: the program could say it as often as it likes.
+                self._told_start = True
                 self.pid = word.argument
                 keep = commands.set_option("pid", b"%d" % word.argument)
                 self._unawaited(self._send(keep, 1), "keeping a process number")

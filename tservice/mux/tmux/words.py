@@ -38,7 +38,7 @@ class KeeperWords:
 
     def __init__(self, token: bytes) -> None:
         self._mark = b"\x1b]7773;" + token + b";"
-        self._pattern = re.compile(re.escape(self._mark) + rb"([a-z]{1,16});([0-9]{1,10})\x07")
+        self._pattern = re.compile(re.escape(self._mark) + rb"([a-z]{1,16});([0-9]{1,9})\x07")
         self._open = b""
 
     def feed(self, data: bytes) -> list[bytes | Word]:
