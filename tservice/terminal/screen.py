@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cached_property
+from itertools import islice
 
 from attrs import evolve, field, frozen
 
@@ -41,13 +42,12 @@ class Style:
     def apply(self, parameters: str) -> Style:
         """The style after one SGR sequence."""
         style = self
-        codes = parameters.replace(":", ";").split(";")
-        while codes:
-            code = codes.pop(0)
+        codes = iter(parameters.replace(":", ";").split(";"))
+        for code in codes:
             if code in ("38", "48"):
                 # 5;n or 2;r;g;b follow
-                size = 2 if codes[:1] == ["5"] else 4
-                colour, codes = ";".join([code, *codes[:size]]), codes[size:]
+                kind = [*islice(codes, 1)]
+                colour = ";".join([code, *kind, *islice(codes, 1 if kind == ["5"] else 3)])
                 style = style._coloured(code == "38", colour)
             else:
                 style = style._simple(code)

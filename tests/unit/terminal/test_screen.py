@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
@@ -40,6 +42,12 @@ class CaptureTests(SynchronousTestCase):
             "38;5": Style(foreground="38;5"),
         }.items():
             self.assertEqual(style, Style().apply(codes), codes)
+
+    def test_a_sequence_without_end(self) -> None:
+        """tmux writes a dozen codes at most; half a million of them take a moment, not a minute."""
+        began = process_time()
+        self.assertEqual(Style(bold=True), Style().apply("1;" * 500_000 + "0;1"))
+        self.assertLess(process_time() - began, 5)
 
     def test_line_drawing_and_links(self) -> None:
         """Shifted line drawing becomes lines; a link's address is no text."""

@@ -1,4 +1,5 @@
 /** What went wrong with a request, in words for the person at the screen. */
+import { table } from "../lib/table.ts";
 
 export class ApiError extends Error {
   readonly status: number;
@@ -58,11 +59,11 @@ export function textOf(error: unknown): string {
 }
 
 /** Texts of the codes that an input acknowledgement may carry in `err` (wire 2). */
-const INPUT_ERRORS: Record<string, string> = {
+const INPUT_ERRORS: Record<string, string> = table({
   PAYLOAD_TOO_LARGE: "The input was too large and was not typed.",
   CONFLICT: "Nothing was typed: no process is running in this session.",
   OPERATION_FAILED: "The input could not be typed.",
-};
+});
 
 export function inputErrorText(code: string): string {
   return INPUT_ERRORS[code] ?? `The input was refused (${code}).`;

@@ -1,7 +1,8 @@
 /** Entries of the log in words; what has none is shown as it stands. */
 import type { Entry } from "./calls.ts";
+import { table } from "../lib/table.ts";
 
-const WORDS: Record<string, string> = {
+const WORDS: Record<string, string> = table({
   login: "signed in",
   "login.failed": "failed to sign in",
   input: "typed",
@@ -28,7 +29,7 @@ const WORDS: Record<string, string> = {
   "POST /api/approvals/{id}/answer": "answered an approval",
   "POST /api/approvals/{id}/dismiss": "dismissed an approval",
   "PUT /api/settings": "changed settings",
-};
+});
 
 export const actionText = (action: string): string => WORDS[action] ?? action;
 
@@ -51,13 +52,13 @@ const show = (value: unknown): string => {
   return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
 };
 
-const METHODS: Record<string, string> = {
+const METHODS: Record<string, string> = table({
   cookie: "browser",
   login: "by password",
   basic: "by password, as a program",
   qr: "by QR code",
   token: "token",
-};
+});
 
 /** How the actor was known; empty where nobody was. */
 export const methodText = (method: string): string => (method === "none" ? "" : (METHODS[method] ?? method));
@@ -76,13 +77,13 @@ export function targetText(entry: Entry, nameOf: (id: string) => string | undefi
   return nameOf(target) ?? (ID.test(target) ? `${target.slice(0, SHORT)}…` : target);
 }
 
-const FIELDS: Record<string, string> = {
+const FIELDS: Record<string, string> = table({
   can_bypass_permissions: "may run anything",
   os_user: "OS user",
   working_dir: "folder",
-};
+});
 
-const TRIED: Record<string, string> = { basic: "password", hook: "hook secret", qr: "code" };
+const TRIED: Record<string, string> = table({ basic: "password", hook: "hook secret", qr: "code" });
 
 const fieldText = (name: string): string => FIELDS[name] ?? name.replaceAll("_", " ");
 
@@ -93,13 +94,13 @@ function lockedText(value: unknown): string {
 }
 
 /** Details that read better without their names; empty: nothing worth a word. */
-const DETAILS: Record<string, (value: unknown) => string> = {
+const DETAILS: Record<string, (value: unknown) => string> = table({
   fields: (value) => `set: ${[value].flat().map(String).map(fieldText).join(", ")}`,
   bucket: (value) => `wrong ${TRIED[String(value)] ?? show(value)}`,
   locked: lockedText,
   times: (value) => `${show(value)} times`,
   username: (value) => `as ${show(value)}`,
-};
+});
 
 /** What else the entry says: `error: LAST_ADMIN`, `set: role`. */
 export function detailsOf(entry: Entry): string[] {

@@ -1,11 +1,12 @@
 /** What the page says of signed-in devices. */
 import type { Device } from "../tunnel/calls.ts";
+import { table } from "../lib/table.ts";
 
-const METHODS: Record<string, string> = {
+const METHODS: Record<string, string> = table({
   login: "by password",
   basic: "by password, as a program",
   qr: "by QR code",
-};
+});
 
 export const methodText = (method: string): string => METHODS[method] ?? `by ${method}`;
 

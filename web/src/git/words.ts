@@ -1,5 +1,6 @@
 /** Git's letters and states in words. */
 import { plural } from "../lib/format.ts";
+import { table } from "../lib/table.ts";
 import type { FileChange, GitStatus, Kind, ReadState } from "./types.ts";
 
 export const KINDS: readonly [Kind, string][] = [
@@ -9,7 +10,7 @@ export const KINDS: readonly [Kind, string][] = [
   ["untracked", "Untracked"],
 ];
 
-const LETTERS: Record<string, string> = {
+const LETTERS: Record<string, string> = table({
   M: "modified",
   A: "added",
   D: "deleted",
@@ -18,7 +19,7 @@ const LETTERS: Record<string, string> = {
   T: "type changed",
   U: "in conflict",
   "?": "untracked",
-};
+});
 
 /** The letter that stands for a file in its group. */
 export function letterOf(file: FileChange): string {
@@ -38,10 +39,10 @@ export function split(path: string): { folder: string; name: string } {
 /** An untracked folder is one row without a diff (wire 26, Git). */
 export const hasDiff = (file: FileChange): boolean => !file.path.endsWith("/");
 
-const UNSUPPORTED: Record<string, string> = {
+const UNSUPPORTED: Record<string, string> = table({
   remote: "This session runs on another host; its files are not looked at.",
   docker: "This session runs in a container; its files are not looked at.",
-};
+});
 
 /** Why there is no repository to show. */
 export function absence(status: GitStatus): string | undefined {

@@ -1,5 +1,6 @@
 /** The list of sessions as a pure value, and how each event changes it (wire 3). */
 import type { Session, SessionStatus } from "../api/types.ts";
+import { table } from "../lib/table.ts";
 
 export interface SessionList {
   readonly byId: ReadonlyMap<string, Session>;
@@ -75,11 +76,11 @@ function isSession(payload: Payload): payload is Session {
   );
 }
 
-const STATUS_OF: Record<string, SessionStatus> = {
+const STATUS_OF: Record<string, SessionStatus> = table({
   "session:idle": "idle",
   "session:working": "busy",
   "session:stop": "idle",
-};
+});
 
 /** An event's outcome; `refetch` names a session whose record has to be read again. */
 export interface Outcome {

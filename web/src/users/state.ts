@@ -18,6 +18,7 @@ import {
 import { type Deed, questionFor } from "./words.ts";
 import { plural } from "../lib/format.ts";
 import { Reread } from "../lib/reread.ts";
+import { table } from "../lib/table.ts";
 
 export const users = signal<readonly User[] | undefined>(undefined);
 
@@ -59,10 +60,10 @@ export async function create(body: NewUser): Promise<void> {
   await refresh();
 }
 
-const TEXTS: Record<string, (name: string) => string> = {
+const TEXTS: Record<string, (name: string) => string> = table({
   LAST_ADMIN: (name) => `${name} is the last enabled admin: make another one first.`,
   USER_NOT_FOUND: (name) => `${name} is no longer there.`,
-};
+});
 
 export function troubleText(error: unknown, name: string): string {
   const words = error instanceof ApiError ? TEXTS[error.code] : undefined;
