@@ -1,7 +1,7 @@
-"""Write the table of settings into every document that shows it.
+"""Write the tables of settings and of scopes into every document that shows them.
 
-The table itself is L{tservice.core.config}; C{make docs} runs this, and a test fails when a
-document is not what this would write.
+The tables themselves are L{tservice.core.config} and L{tservice.http.reach}; C{make docs} runs
+this, and a test fails when a document is not what this would write.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tservice.core.config import Setting, settings
+from tservice.core.scopes import Scope
+from tservice.http.reach import REACH, Power, reached
 
 ROOT = Path(__file__).resolve().parents[1]
 BEGIN, END = "settings begin", "settings end"
@@ -17,6 +19,23 @@ YAML_HEAD = """\
 # Configuration of tservice(8): every key with its default.  A line that is not commented out
 # counts; the environment (SERVICE_*) and the command line win over this file.  An unknown key
 # or a wrong value stops the start.
+"""
+SCOPES_HEAD = """\
+Scopes of tokens
+================
+
+What a `token <security.rst>`_ can do with each operation, and why. Beside its scope it needs that
+its owner may do it at that moment, and that its sessions are those asked for. What a scope leads to
+beyond its answers is said with it, also by a way around: a token that can type can run what it
+likes, and so do what a program in that pane can. A token of an admin reaches everybody's sessions.
+
+``make docs`` writes this page from ``tservice/http/reach.py``. The tests follow every way from one
+operation to the next, call each with an admin's token of all scopes, and fail when a password,
+account, cookie, token or code could be had or changed, or an operation is not in the table.
+"""
+SCOPES_NONE = """\
+Some of these say who may come in, and would let a token outlive itself or have more than it was
+given; the others are of no use to a program.
 """
 
 
@@ -70,6 +89,27 @@ def yaml_file() -> str:
     return "".join(parts)
 
 
+def scopes_page() -> str:
+    """The table of scopes: what each of them reaches, and why."""
+    parts = [SCOPES_HEAD]
+    for scope in (*Scope, None):
+        title = "No token" if scope is None else f"``{scope}``"
+        parts.append(f"\n{title}\n{'-' * len(title)}\n\n{_powers_text(scope)}")
+        parts.append(".. list-table::\n   :header-rows: 1\n\n   * - Operation\n     - Why\n")
+        rows = [(name, reach) for name, reach in REACH.items() if reach.scope is scope]
+        parts += [f"   * - ``{name}``\n     - {reach.why}\n" for name, reach in rows]
+    return "".join(parts)
+
+
+def _powers_text(scope: Scope | None) -> str:
+    if scope is None:
+        return f"{SCOPES_NONE}\n"
+    powers = {power for name in reached(scope) for power in REACH[name].powers}
+    if not powers:
+        return "It leads to nothing beyond its answers.\n\n"
+    return f"It {', '.join(power for power in Power if power in powers)}.\n\n"
+
+
 def between(text: str, comment: str, content: str) -> str:
     """C{text} with what stands between its two marker lines replaced by C{content}."""
     before, begin, rest = text.partition(f"{comment}{BEGIN}\n")
@@ -86,6 +126,7 @@ def documents() -> dict[Path, Callable[[str], str]]:
         ROOT / "docs/configuration.rst": lambda old: between(old, ".. ", f"\n{rst_table()}\n"),
         ROOT / "man/tservice.8": lambda old: between(old, '.\\" ', man_list()),
         ROOT / "etc/tservice.yaml": lambda old: yaml_file(),
+        ROOT / "docs/scopes.rst": lambda old: scopes_page(),
     }
 
 

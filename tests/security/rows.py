@@ -40,6 +40,11 @@ def _admin(body: Any = None, **path: str) -> Row:
     return Row(access="admin", scope="admin", body=body, path=path)
 
 
+def _person(body: Any = None, **path: str) -> Row:
+    """An admin who is there, and no token of one."""
+    return Row(access="admin", body=body, path=path)
+
+
 def _job(body: Any = None) -> Row:
     return Row(access="user", scope="cron", body=body, path={"id": "{job}"}, foreign=404)
 
@@ -77,23 +82,23 @@ CLI = {
 ROWS: dict[str, Row] = {
     "POST /api/login": Row(access="public", body={"username": "nobody", "password": "x"}),
     "POST /api/logout": Row(access="user"),
-    "POST /api/auth/revoke": _admin({}),
+    "POST /api/auth/revoke": _person({}),
     "POST /api/tunnel/start": _admin(),
     "POST /api/tunnel/stop": _admin(),
     "GET /api/tunnel/status": _admin(),
-    "GET /api/tunnel/qr": _admin(),
-    "POST /api/tunnel/qr/regenerate": _admin(),
+    "GET /api/tunnel/qr": _person(),
+    "POST /api/tunnel/qr/regenerate": _person(),
     "GET /q/{code}": Row(access="capability", path={"code": "abc123"}),
     "GET /api/me": Row(access="user"),
     "PUT /api/me/password": Row(
         access="user", body={"currentPassword": "wrong word", "newPassword": "another one"}
     ),
     "GET /api/admin/users": _admin(),
-    "POST /api/admin/users": _admin({"username": "mallory", "role": "admin"}),
-    "PATCH /api/admin/users/{name}": _admin({"role": "admin"}, name="bob"),
-    "DELETE /api/admin/users/{name}": _admin(name="bob"),
-    "POST /api/admin/users/{name}/reset-password": _admin(name="root"),
-    "POST /api/admin/users/{name}/logout": _admin(name="root"),
+    "POST /api/admin/users": _person({"username": "mallory", "role": "admin"}),
+    "PATCH /api/admin/users/{name}": _person({"role": "admin"}, name="bob"),
+    "DELETE /api/admin/users/{name}": _person(name="bob"),
+    "POST /api/admin/users/{name}/reset-password": _person(name="root"),
+    "POST /api/admin/users/{name}/logout": _person(name="root"),
     "GET /api/admin/audit": _admin(),
     "POST /api/tokens": Row(access="user", body={"name": "x", "scopes": ["admin"]}),
     "GET /api/tokens": Row(access="user"),

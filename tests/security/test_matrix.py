@@ -231,7 +231,7 @@ class MatrixTests(SynchronousTestCase):
         for it in self.world.operations:
             row = ROWS[f"{it.method} {it.path}"]
             access = names.get(it.access.value, it.access.value)
-            self.assertEqual((row.access, row.scope), (access, it.token_scope), it.path)
+            self.assertEqual((row.access, row.scope), (access, it.scope), it.path)
 
     def test_nobody_comes_through(self) -> None:
         wrong: list[str] = []

@@ -19,7 +19,7 @@ from tservice.core.authentication import IFailures
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.http.gate import too_many
 from tservice.http.models import Answer, Body
-from tservice.http.operations import Access, Call, Handler, Operation, Reply
+from tservice.http.operations import Access, Call, Handler, Operation, Reply, Scope
 
 RoleName = Literal["admin", "user"]
 
@@ -130,6 +130,7 @@ class AccountRoutes:
             body.password,
             can_bypass_permissions=bool(body.can_bypass_permissions),
             os_user=body.os_user,
+            again=call.again,
         )
         answer = NewUserAnswer(user=user_answer(account), one_time_password=once)
         return answer.model_dump(by_alias=True, exclude_none=True)
@@ -144,7 +145,7 @@ class AccountRoutes:
             enabled=body.enabled,
             os_user=body.os_user,
         )
-        account = await self._accounts.change(call.path["name"], wanted)
+        account = await self._accounts.change(call.path["name"], wanted, call.again)
         return OneUser(user=user_answer(account))
 
     async def remove(self, call: Call) -> object:
@@ -154,7 +155,7 @@ class AccountRoutes:
 
     async def reset(self, call: Call) -> object:
         """Give an account a one-time password."""
-        once = await self._accounts.reset_password(call.path["name"])
+        once = await self._accounts.reset_password(call.path["name"], call.again)
         return OneTimeAnswer(one_time_password=once)
 
     async def log_out(self, call: Call) -> object:
@@ -171,7 +172,9 @@ class AccountRoutes:
         if found is None:
             raise ServiceError(ErrorCode.FORBIDDEN, "currentPassword: is wrong")
         place = neighbourhood(call.address)
-        await self._accounts.set_own_password(name, body.current_password, body.new_password, place)
+        await self._accounts.set_own_password(
+            name, body.current_password, body.new_password, place, call.again
+        )
         request: Any = call.request
         agent = call.header("user-agent") or ""
         _, token = self._cookies.open(name, "login", call.address, agent)
@@ -183,7 +186,7 @@ class AccountRoutes:
         """The routes, for the table."""
         one = "/api/admin/users/{name}"
         return [
-            _admin("GET", "/api/admin/users", self.read, "Every user", answer=UsersAnswer),
+            _read("/api/admin/users", self.read, "Every user", UsersAnswer),
             _admin("POST", "/api/admin/users", self.create, "A new user", NewUserBody,
                    NewUserAnswer, (ErrorCode.USER_EXISTS, *_HASHING)),
             _admin("PATCH", one, self.change, "Change a user; signs that user out", UserPatch,
@@ -203,6 +206,7 @@ class AccountRoutes:
                 summary="Change one's own password; ends every other session of one's own",
                 tag="Access",
                 body=PasswordBody,
+                ends_access=True,
                 answer=dict,
                 errors=(ErrorCode.FORBIDDEN,),
             ),
@@ -211,6 +215,19 @@ class AccountRoutes:
 
 _ONE = (ErrorCode.USER_NOT_FOUND,)
 _HASHING = (ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED, ErrorCode.RATE_LIMITED)
+
+
+def _read(path: str, handler: Handler, summary: str, answer: Any) -> Operation:
+    return Operation(
+        method="GET",
+        path=path,
+        access=Access.ADMIN,
+        scope=Scope.ADMIN,
+        handler=handler,
+        summary=summary,
+        tag="Users",
+        answer=answer,
+    )
 
 
 def _admin(
@@ -229,6 +246,7 @@ def _admin(
         handler=unhurried(handler),
         summary=summary,
         tag="Users",
+        ends_access="{name}" in path,  # the account may be the caller's own
         body=body,
         answer=answer,
         errors=errors,

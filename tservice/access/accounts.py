@@ -28,6 +28,9 @@ from tservice.core.events import Audience, Event, EventHub
 from tservice.core.identity import Identity
 from tservice.core.osuser import OsUsers
 
+Again = Callable[[], None]
+"""Judges whoever wants a change once more; raises what they are refused with."""
+
 
 @frozen(kw_only=True)
 class Surroundings:
@@ -130,10 +133,12 @@ class Accounts:
         *,
         can_bypass_permissions: bool,
         os_user: str | None = None,
+        again: Again = lambda: None,
     ) -> tuple[Account, str | None]:
         """A new account.
 
         @param os_user: the OS user that its panes run as; empty or C{None}: the service's own.
+        @param again: as for L{change}.
         @return: it, and its one-time password when none was given.
         @raise ServiceError: 400, 409 (the name is taken, or owns sessions), 422 (too many, or no
             OS user that panes can run as).
@@ -144,6 +149,7 @@ class Accounts:
         once = one_time_password(self._around.random) if password is None else None
         word = check_password(password) if password is not None else once
         hashed = await self._around.hasher.hash("admin", word or "")
+        again()
         self._judge_new(username)
         account = Account(
             username=username,
@@ -180,9 +186,11 @@ class Accounts:
         self._accounts[username] = account
         return once
 
-    async def change(self, username: str, wanted: Change) -> Account:
+    async def change(self, username: str, wanted: Change, again: Again = lambda: None) -> Account:
         """Change an account; what is open in its name ends.
 
+        @param again: judges who wants it once more, behind the wait for a hash and before the
+            change; what it raises is passed on.
         @raise ServiceError: 400, 404, 409 C{LAST_ADMIN}, 422 (no OS user that panes can run as).
         @raise Crowded: see L{Hasher.hash}.
         """
@@ -192,6 +200,7 @@ class Accounts:
         if wanted.password is not None:
             word = check_password(wanted.password)
             hashed = await self._around.hasher.hash("admin", word)
+            again()
             before = self.get(username)
         after = evolve(before, **_fields(wanted, hashed))
         self._judge_last_admin(before, after)
@@ -209,15 +218,17 @@ class Accounts:
         self._around.forget(username)
         self._changed(username)
 
-    async def reset_password(self, username: str) -> str:
+    async def reset_password(self, username: str, again: Again = lambda: None) -> str:
         """Give an account a one-time password, which is the result.
 
+        @param again: as for L{change}.
         @raise ServiceError: 404.
         @raise Crowded: see L{Hasher.hash}.
         """
         self.get(username)
         once = one_time_password(self._around.random)
         hashed = await self._around.hasher.hash("admin", once)
+        again()
         account = self.get(username)
         self._keep(evolve(account, password_hash=hashed, must_change_password=True))
         return once
@@ -232,11 +243,14 @@ class Accounts:
 
     # -- for everybody
 
-    async def set_own_password(self, username: str, current: str, new: str, place: str) -> Account:
+    async def set_own_password(
+        self, username: str, current: str, new: str, place: str, again: Again = lambda: None
+    ) -> Account:
         """Give an account the password that its user chose; what is open in its name ends.
 
         @param current: the one that it has, checked already.  It may be a one-time password, which
             an admin knows: kept, it would stay known.
+        @param again: as for L{change}: an admin may have ended what a thief came in with.
         @raise ServiceError: 400, or 404: it was removed meanwhile.
         @raise Crowded: see L{Hasher.hash}.
         """
@@ -244,6 +258,7 @@ class Accounts:
         if new == current:
             raise invalid("newPassword", "must differ from the current one")
         hashed = await self._around.hasher.hash(place, new)
+        again()
         account = self.get(username)
         return self._keep(evolve(account, password_hash=hashed, must_change_password=False))
 

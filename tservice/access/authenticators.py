@@ -31,6 +31,9 @@ class Everybody:
     async def authenticate(self, visit: Visit) -> Verdict:
         return self._pass
 
+    def again(self, identity: Identity) -> Identity | None:
+        return identity if identity.method == "none" else None
+
 
 @implementer(IAuthenticator)
 class CookieAuthenticator:
@@ -51,6 +54,9 @@ class CookieAuthenticator:
             identity=evolve(identity, method="cookie", auth_session=session.id),
             set_cookie=set_cookie(token, visit.secure),
         )
+
+    def again(self, identity: Identity) -> Identity | None:
+        return _signed_in(self._cookies, self._accounts, identity)
 
 
 @implementer(IAuthenticator)
@@ -77,6 +83,18 @@ class BasicAuthenticator:
             identity=evolve(identity, method="basic", auth_session=opened),
             set_cookie=set_cookie(token, visit.secure),
         )
+
+    def again(self, identity: Identity) -> Identity | None:
+        return _signed_in(self._cookies, self._accounts, identity)
+
+
+def _signed_in(cookies: CookieSessions, accounts: IAccounts, identity: Identity) -> Identity | None:
+    """The account as it is now, while the session that the identity came with lives."""
+    session = identity.auth_session
+    now = accounts.identity(identity.username)
+    if session is None or now is None or not cookies.lives(session):
+        return None
+    return evolve(now, method=identity.method, auth_session=session)
 
 
 def parse_basic(header: str) -> tuple[str, str] | None:
@@ -106,3 +124,6 @@ class HookAuthenticator:
         if compare_digest(shown, right.encode()):
             return Pass(identity=evolve(HOOK, os_uid=uid))
         return Wrong(bucket=Bucket.HOOK, text="Unauthorized: hook secret required", challenge=False)
+
+    def again(self, identity: Identity) -> Identity | None:
+        return identity if identity.method == HOOK.method else None

@@ -19,7 +19,7 @@ from tservice.access.model import (
     CookieSession,
     digest,
 )
-from tservice.core.clock import now_ms
+from tservice.core.clock import now_ms, seconds_until
 
 SLACK_SECONDS = 300
 """How much longer a session lives on the disk than it must.
@@ -28,7 +28,7 @@ A request so costs a write only when it has moved the end by this much.
 """
 
 LOOK_SECONDS = 60.0
-"""How late what is open in the name of an expired session ends."""
+"""The longest time between two looks for expired sessions, whose open streams end with them."""
 
 Random = Callable[[int], bytes]
 
@@ -111,6 +111,11 @@ class CookieSessions:
             return None
         return self._extend(session)
 
+    def lives(self, session_id: str) -> bool:
+        """Whether a session is signed in still; its time is not extended."""
+        now = now_ms(self._clock)
+        return any(s.id == session_id and s.expires_at > now for s in self._sessions.values())
+
     def sessions(self) -> Sequence[CookieSession]:
         """Every live session, the oldest first."""
         self._forget_expired()
@@ -136,9 +141,11 @@ class CookieSessions:
         self._timer = None
 
     def _watch(self) -> None:
-        """Look from time to time while there is a session that can expire."""
+        """Look when the first session may expire."""
         if self._timer is None and self._sessions:
-            self._timer = self._clock.callLater(LOOK_SECONDS, self._look)
+            soonest = min(session.expires_at for session in self._sessions.values())
+            wait = seconds_until(self._clock, soonest, LOOK_SECONDS)
+            self._timer = self._clock.callLater(wait, self._look)
 
     def _look(self) -> None:
         self._timer = None

@@ -147,6 +147,7 @@ class AccessRoutes:
                 handler=self.logout,
                 summary="Sign out; ends the session and clears its cookie",
                 tag="Access",
+                ends_access=True,
             ),
             Operation(
                 method="POST",
@@ -155,6 +156,7 @@ class AccessRoutes:
                 handler=self.revoke,
                 summary="End one signed-in session, or all of them",
                 tag="Access",
+                ends_access=True,
                 body=RevokeBody,
                 optional_body=True,
                 answer=RevokedAnswer,

@@ -12,7 +12,7 @@ from tservice.audit.service import AuditLog, Wanted
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity
 from tservice.http.models import Answer, Query, QueryInt
-from tservice.http.operations import Access, Audit, Call, Operation, Reply
+from tservice.http.operations import Access, Audit, Call, Operation, Reply, Scope
 
 PAGE = 100
 LONGEST_PAGE = 500
@@ -107,6 +107,7 @@ class AuditRoutes:
                 method="GET",
                 path="/api/admin/audit",
                 access=Access.ADMIN,
+                scope=Scope.ADMIN,
                 handler=self.read,
                 summary="Who did what, the newest first",
                 tag="Audit",

@@ -106,6 +106,7 @@ class CliRoutes:
             method=method,
             path=path,
             access=Access.ADMIN,
+            scope=Scope.ADMIN,
             handler=handler,
             summary=summary,
             tag="CLIs",

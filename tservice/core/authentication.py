@@ -91,6 +91,14 @@ class IAuthenticator(Interface):
     async def authenticate(visit: Visit) -> Verdict:
         """Look at C{visit}.  Never raises for anything that a caller can send."""
 
+    def again(identity: Identity) -> Identity | None:
+        """What is left of an identity that was passed before, at once and without a trace.
+
+        Nothing is looked at but what became of it since: no password, no hash, no failure counted.
+
+        @return: as it is now; C{None}: it is over, or not of this authenticator.
+        """
+
 
 class IFailures(Interface):
     """Counts wrong passwords, secrets and codes."""

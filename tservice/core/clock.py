@@ -14,6 +14,11 @@ def now_ms(clock: IReactorTime) -> int:
     return int(clock.seconds() * 1000)
 
 
+def seconds_until(clock: IReactorTime, moment: int, most: float) -> float:
+    """How long it is to C{moment}, in Unix milliseconds: never negative, and C{most} seconds."""
+    return min(most, max(0.0, moment / 1000 - clock.seconds()))
+
+
 def sleep(clock: IReactorTime, seconds: float) -> Deferred[None]:
     """A Deferred that fires after C{seconds}; cancelling it cancels the timer."""
     done: Deferred[None] = Deferred(lambda _: call.cancel())

@@ -21,7 +21,8 @@ class Audience(Enum):
     """The named owner, and admins; without an owner nobody but admins."""
     ADMINS = "admins"
     PERSON = "person"
-    """The named owner alone, an admin: what signs in as somebody is not for other admins."""
+    """The named owner alone, an admin, and with no token: what signs in as somebody is neither for
+    other admins nor for programs."""
 
 
 @frozen(kw_only=True)

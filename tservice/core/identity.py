@@ -43,6 +43,26 @@ class Identity:
             return False
         return self.admin or (owner is not None and owner == self.username)
 
+    def covers(self, before: Identity) -> bool:
+        """Whether no right that this caller had C{before} is lost."""
+        return (
+            (self.username, self.os_user) == (before.username, before.os_user)
+            and self.admin >= before.admin
+            and self.can_bypass_permissions >= before.can_bypass_permissions
+            and self.must_change_password <= before.must_change_password
+            and _within(before.scopes, self.scopes)
+            and _within(before.sessions, self.sessions)
+        )
+
+    def is_person(self, username: str | None) -> bool:
+        """Whether it is that user, and not a program with one of that user's tokens."""
+        return self.token is None and self.username == username
+
     def has_scope(self, scope: str) -> bool:
         """Whether the caller may do what C{scope} covers; without a token: whoever it is."""
         return self.scopes is None or scope in self.scopes
+
+
+def _within(part: frozenset[str] | None, whole: frozenset[str] | None) -> bool:
+    """C{None} is everything."""
+    return whole is None or (part is not None and part <= whole)

@@ -10,7 +10,7 @@ from tservice.core.errors import ErrorCode
 from tservice.doctor.model import Category, Status
 from tservice.doctor.service import DoctorService
 from tservice.http.models import Answer, Query
-from tservice.http.operations import Access, Call, Operation, Style
+from tservice.http.operations import Access, Call, Operation, Scope, Style
 
 
 class DoctorQuery(Query):
@@ -65,6 +65,7 @@ class DoctorRoutes:
                 method="GET",
                 path="/api/doctor",
                 access=Access.ADMIN,
+                scope=Scope.ADMIN,
                 handler=self.read,
                 summary="What this host has of the programs that the service works with",
                 tag="Diagnostics",

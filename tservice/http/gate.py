@@ -274,6 +274,28 @@ class Gate:
         if operation.access is Access.OWNER:
             self._judge_owner(who, operation, path["id"])
 
+    def judge_again(
+        self, visit: Visit, who: Identity, operation: Operation, path: Mapping[str, str]
+    ) -> None:
+        """Judge C{who}, who was let through to C{operation}, as it is now.
+
+        What there was to know was put together for the rights that it had: all must be left.
+
+        @raise Refusal: 401: signed out, or its token or account is no more.
+        @raise ServiceError: 404 for a session that is not to be seen any more, else 403.
+        """
+        if who is STRANGER:
+            return
+        found = (judge.again(who) for judge in (*self._authenticators, self._hook))
+        now = next((identity for identity in found if identity is not None), None)
+        if now is None:
+            raise unauthorized(challenge=not from_script(visit))
+        session = path["id"] if operation.access is Access.OWNER else None
+        if session is not None and self._owner_of(session) is not None:
+            self._judge_owner(now, operation, session)
+        if not now.covers(who):
+            raise ServiceError(ErrorCode.FORBIDDEN, "A right to this was lost meanwhile")
+
     def _judge_owner(self, who: Identity, operation: Operation, session: str) -> None:
         owner = self._owner_of(session)
         if who.may_reach(owner, session):
@@ -289,7 +311,7 @@ def judge_token(who: Identity, operation: Operation, path: Mapping[str, str]) ->
 
     @raise ServiceError: 403 naming the scope that is missing.
     """
-    scope = operation.token_scope
+    scope = operation.scope
     if scope is None:
         raise ServiceError(ErrorCode.FORBIDDEN, "No token may do this")
     if not who.has_scope(scope):

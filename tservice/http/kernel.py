@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Coroutine, Iterable, Mapping
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -22,6 +23,7 @@ from tservice.http import envelope, paths
 from tservice.http.body import read_body, read_nothing, read_query, too_large
 from tservice.http.envelope import NO_PAGE, Refusal, Response, bare
 from tservice.http.operations import JSON_BODY_LIMIT, Call, Operation, Style
+from tservice.http.parked import ParkedCalls
 from tservice.http.request import Request
 from tservice.http.routing import Table, arguments
 
@@ -55,6 +57,13 @@ class IGate(Interface):
 
         @param operation: as for L{identify}.
         @raise ServiceError: it is not.
+        """
+
+    def judge_again(visit: Visit, who: Identity, operation: Operation, path: Path) -> None:
+        """Judge C{who}, who was let through to C{operation}, as it is now.
+
+        @raise Refusal: not known any more.
+        @raise ServiceError: a right that it had is lost.
         """
 
     def headers(visit: Visit | None) -> Mapping[str, str]:
@@ -96,12 +105,15 @@ class Kernel:
         sockets: ISockets,
         base_path: str = "",
         heard: Heard = lambda call, outcome: None,
+        parked: ParkedCalls | None = None,
     ) -> None:
         """
         @param base_path: where a reverse proxy put the service, for example C{/terminals}.
         @param heard: told of each call that came to its handler, and what came of it.
+        @param parked: holds the long polls.
         """
         self._heard = heard
+        self._parked = parked or ParkedCalls()
         self._gate, self._pages, self._sockets = gate, pages, sockets
         self._base = base_path
         self._faults = count(1)
@@ -251,7 +263,8 @@ class Kernel:
             self._gate.authorize(request.visit, identity, operation, path)
             if operation.allowed is not None:
                 operation.allowed()
-            call = _call(request, operation, identity, path)
+            again = partial(self._gate.judge_again, request.visit, identity, operation, path)
+            call = _call(request, operation, identity, path, again)
         except ServiceError as error:
             if operation.style is not Style.WEBSOCKET or not request.visit.upgrade:
                 raise
@@ -261,18 +274,38 @@ class Kernel:
             await self._sockets.serve(call)
             return None
         try:
-            result = await operation.handler(call)
+            result = await self._handled(call)
         except BaseException as error:
             # Also a cancellation: the client left, but what it asked for may have been done.
             self._tell(call, error)
+            if isinstance(error, (Refusal, ServiceError, CancelledError)):
+                # Of anything else the answer tells nothing, and the log everything.
+                self._judge_late(request, call)
             raise
         self._tell(call, result)
-        if operation.style is Style.LONG_POLL:
-            # It may have been parked for minutes; whoever asked may be shut out by now.
-            await self._gate.identify(request.visit, operation)
         if operation.style is Style.STREAM:
             return None
+        self._judge_late(request, call)
         return envelope.success(result, operation.style)
+
+    async def _handled(self, call: Call) -> object:
+        if call.operation.style is Style.LONG_POLL:
+            return await self._parked.hold(call)
+        return await call.operation.handler(call)
+
+    def _judge_late(self, request: Request, call: Call) -> None:
+        """It may have taken minutes; whoever asked may have lost the right to know by now.
+
+        @raise Refusal: not known any more.
+        @raise ServiceError: a right is lost.
+        """
+        if call.operation.ends_access or request.gone or request.startedWriting:
+            return
+        try:
+            call.again()
+        except (Refusal, ServiceError):
+            request.responseHeaders.removeHeader("Set-Cookie")
+            raise
 
     def _tell(self, call: Call, outcome: object) -> None:
         try:
@@ -303,9 +336,16 @@ class Kernel:
         return envelope.no_route(visit.method, shown) if paths.is_api(visit.path) else NO_PAGE
 
 
-def _call(request: Request, operation: Operation, identity: Identity, path: Path) -> Call:
+def _call(
+    request: Request,
+    operation: Operation,
+    identity: Identity,
+    path: Path,
+    again: Callable[[], None],
+) -> Call:
     """C{request}, validated.
 
+    @param again: L{Call.again}.
     @raise ServiceError: the query or the body is not what C{operation} takes.
     """
     if request.received > operation.body_limit:
@@ -327,6 +367,7 @@ def _call(request: Request, operation: Operation, identity: Identity, path: Path
         body=body,
         address=request.visit.address,
         request=request,
+        again=again,
     )
 
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from tservice.core.errors import HTTP_STATUS, ErrorCode
 from tservice.http.operations import Access, Operation, Style
+from tservice.http.reach import REACH, name_of
 from tservice.http.routing import ANY
 
 _REF = "#/components/schemas/{model}"
@@ -113,6 +114,7 @@ def _operation(operation: Operation, method: str, schemas: _Schemas) -> Schema:
     found: Schema = {
         "operationId": operation_id(method, operation.path),
         "summary": operation.summary,
+        **_of_tokens(operation),
         "tags": [operation.tag],
         "responses": {**_success(operation, schemas), **_failures(operation)},
         "security": _security(operation),
@@ -130,6 +132,15 @@ def _operation(operation: Operation, method: str, schemas: _Schemas) -> Schema:
     return found
 
 
+def _of_tokens(operation: Operation) -> Schema:
+    """Why a token may call it, or none may."""
+    reach = REACH.get(name_of(operation))
+    if reach is None:
+        return {}
+    who = "No token." if reach.scope is None else f"Tokens with {reach.scope}."
+    return {"description": f"{who} {reach.why}"}
+
+
 def operation_id(method: str, path: str) -> str:
     """A name for client generators.
 
@@ -142,7 +153,7 @@ def operation_id(method: str, path: str) -> str:
 
 def _security(operation: Operation) -> list[Schema]:
     """Who may call it, and the scope that a token needs (OpenAPI 3.1 lists roles so)."""
-    access, scope = operation.access, operation.token_scope
+    access, scope = operation.access, operation.scope
     if access in (Access.PUBLIC, Access.CAPABILITY):
         return []
     user: list[Schema] = [{"basic": []}, {"cookie": []}]

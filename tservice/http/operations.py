@@ -72,6 +72,8 @@ class Call:
     @ivar query: an instance of the operation's query model, or C{None}.
     @ivar body: an instance of the operation's body model, or C{None}.
     @ivar address: the caller's address, a trusted proxy's word already applied.
+    @ivar again: judges the caller once more, for what a handler is about to do after it has
+        waited; raises a refusal where the right to this call is over.
     """
 
     operation: Operation
@@ -81,6 +83,7 @@ class Call:
     body: Any
     address: str
     request: IRequest
+    again: Callable[[], None] = lambda: None
 
     @property
     def id(self) -> str:
@@ -124,9 +127,11 @@ class Operation:
     @ivar errors: the codes it may answer beside those that its other fields imply.
     @ivar media_type: of a L{Style.RAW} success, for the OpenAPI document.
     @ivar status: of a L{Style.RAW} success, for the OpenAPI document.
-    @ivar scope: what a token needs to call it; C{None}: no token may, but for L{Access.ADMIN},
-        which then is the scope C{admin}.
+    @ivar scope: what a token needs to call it; C{None}: no token may.  The reasons stand in
+        L{tservice.http.reach}.
     @ivar audit: C{None}: L{Audit.EACH} for what may change something.
+    @ivar ends_access: it may end its own caller's right.  Its answer is not judged again, so a
+        handler that waits calls L{Call.again} before it has an effect.
     """
 
     method: str
@@ -146,6 +151,7 @@ class Operation:
     status: int = 200
     scope: Scope | None = None
     audit: Audit | None = None
+    ends_access: bool = False
     allowed: Callable[[], None] | None = None
 
     @property
@@ -156,13 +162,6 @@ class Operation:
         """
         own = self.body is not None or self.body_limit != JSON_BODY_LIMIT
         return not own and self.method in ("POST", "PUT", "PATCH", "DELETE")
-
-    @property
-    def token_scope(self) -> Scope | None:
-        """The scope that a token needs; C{None} where no token may come."""
-        if self.scope is None and self.access is Access.ADMIN:
-            return Scope.ADMIN
-        return self.scope
 
     @property
     def audited(self) -> Audit:

@@ -97,7 +97,7 @@ def wants(event: Event, identity: Identity, sessions: frozenset[str] | None) -> 
         return False
     if event.audience is Audience.EVERYONE:
         return True
-    if event.audience is Audience.PERSON and identity.username != event.owner:
+    if event.audience is Audience.PERSON and not identity.is_person(event.owner):
         return False
     return identity.admin and identity.has_scope(Scope.ADMIN)
 

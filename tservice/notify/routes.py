@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from tservice.core.errors import ErrorCode
+from tservice.core.scopes import Scope as TokenScope
 from tservice.http.models import Answer, Body
 from tservice.http.operations import Access, Call, Operation
 from tservice.notify.model import Kind, Scope
@@ -58,6 +59,7 @@ class WebhookRoutes:
                 method="GET",
                 path="/api/webhook",
                 access=Access.ADMIN,
+                scope=TokenScope.ADMIN,
                 handler=self.read,
                 summary="The webhook; its URL is never shown",
                 tag="Webhook",
@@ -67,6 +69,7 @@ class WebhookRoutes:
                 method="PUT",
                 path="/api/webhook",
                 access=Access.ADMIN,
+                scope=TokenScope.ADMIN,
                 handler=self.change,
                 summary="Change the fields given; answers the webhook",
                 tag="Webhook",
@@ -78,6 +81,7 @@ class WebhookRoutes:
                 method="POST",
                 path="/api/webhook/test",
                 access=Access.ADMIN,
+                scope=TokenScope.ADMIN,
                 handler=self.test,
                 summary="Send one message now, also while disabled; ok tells whether it was taken",
                 tag="Webhook",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tservice.core.errors import ErrorCode
+from tservice.core.errors import ErrorCode, ServiceError
 from tservice.http.operations import Access, Call, Operation, Scope
+from tservice.http.reach import SETTINGS
 from tservice.settings.model import SettingsPatch, changes, public
 from tservice.settings.service import SettingsService
 
@@ -50,5 +51,14 @@ class SettingsRoutes:
         return public(self._settings.get())
 
     async def change(self, call: Call) -> dict[str, Any]:
-        """Merge the body into the settings."""
-        return public(self._settings.change(changes(call.body)))
+        """Merge the body into the settings.
+
+        @raise ServiceError: 403: a field wants a further scope of a token.
+        """
+        wanted = changes(call.body)
+        for name in wanted:
+            scope = SETTINGS.get(name, Scope.ADMIN)
+            if scope is not None and not call.identity.has_scope(scope):
+                lacks = f"{name}: the token lacks the scope {scope}"
+                raise ServiceError(ErrorCode.FORBIDDEN, lacks)
+        return public(self._settings.change(wanted))

@@ -37,6 +37,7 @@ from tservice.core.stack import Closing, ServiceStack
 from tservice.core.threads import IThreads
 from tservice.http.gate import Gate, rules_of
 from tservice.http.operations import Operation
+from tservice.http.parked import ParkedCalls
 from tservice.http.sse import EventStreams
 from tservice.http.static import Pages
 from tservice.http.websocket import WebSockets
@@ -62,13 +63,14 @@ class Ground:
     sessions: SessionService
     sockets: WebSockets
     streams: EventStreams
+    parked: ParkedCalls
     pages: Pages
     tunnel: Tunnel
     random: Callable[[int], bytes] = field(default=os.urandom)
 
     def drop(self, whose: Callable[[Identity], bool]) -> None:
-        """End the sockets and streams of those whose right to them is over."""
-        for open_ones in (self.sockets, self.streams):
+        """End the sockets, streams and waits of those whose right to them is over."""
+        for open_ones in (self.sockets, self.streams, self.parked):
             open_ones.drop(whose)
 
 

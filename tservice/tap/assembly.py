@@ -29,6 +29,7 @@ from tservice.http.apidocs import ApiDocs
 from tservice.http.kernel import Kernel
 from tservice.http.metrics import Metrics, Values
 from tservice.http.operations import Operation
+from tservice.http.parked import ParkedCalls
 from tservice.http.site import Site, room_for_connections
 from tservice.http.sse import EventStreams
 from tservice.http.static import Pages
@@ -67,6 +68,7 @@ def assemble(base: Base, stack: ServiceStack) -> None:
     sockets = WebSockets(base.reactor)
     status = wire_status(base, sessions, tunnel, lambda caller: features.cron_jobs(caller))
     streams = wire_streams(base, sessions, status, stack)
+    parked = ParkedCalls()
     pages = Pages(Path(__file__).parents[1] / "static")
     ground = Ground(
         base=base,
@@ -76,6 +78,7 @@ def assemble(base: Base, stack: ServiceStack) -> None:
         sessions=sessions.service,
         sockets=sockets,
         streams=streams,
+        parked=parked,
         pages=pages,
         tunnel=tunnel,
     )
@@ -94,9 +97,8 @@ def assemble(base: Base, stack: ServiceStack) -> None:
         metrics.operations(),
         features.operations,
     )
-    kernel = Kernel(
-        operations, access.gate, pages, sockets, base.config.base_path, audit.routes.heard
-    )
+    base_path, heard = base.config.base_path, audit.routes.heard
+    kernel = Kernel(operations, access.gate, pages, sockets, base_path, heard, parked)
     site = make_site(base, kernel, metrics)
     listener = Listener(base.reactor, base.addresses, site)
 

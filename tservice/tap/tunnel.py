@@ -11,6 +11,7 @@ from tservice.access.model import CookieSession, set_cookie
 from tservice.core.authentication import IFailures
 from tservice.core.identity import Identity
 from tservice.core.listening import Listener
+from tservice.core.scopes import Scope
 from tservice.core.stack import Closing, ServiceStack
 from tservice.http.operations import Operation
 from tservice.settings.interfaces import ISettings, Settings
@@ -118,6 +119,6 @@ def shown(session: CookieSession) -> AuthSessionAnswer:
 
 def tunnel_status(tunnel: Tunnel, identity: Identity) -> dict[str, object]:
     """What the state that a client begins with tells of the tunnel: admins all, others nothing."""
-    if not identity.admin:
+    if not (identity.admin and identity.has_scope(Scope.ADMIN)):
         return {"running": False, "url": None}
     return {"running": tunnel.running, "url": tunnel.url}

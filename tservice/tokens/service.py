@@ -9,7 +9,7 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from zope.interface import implementer
 
 from tservice.core.authentication import Bucket, IAuthenticator, Pass, Verdict, Visit, Wrong
-from tservice.core.clock import now_ms
+from tservice.core.clock import now_ms, seconds_until
 from tservice.core.errors import failed, invalid, not_found
 from tservice.core.identity import Identity
 from tservice.tokens.model import (
@@ -26,7 +26,7 @@ USED_SLACK_MS = 5 * 60 * 1000
 """How old C{lastUsedAt} may get on the disk: not every request is a write."""
 
 LOOK_SECONDS = 60.0
-"""How late what is open in the name of an expired token ends."""
+"""The longest time between two looks for expired tokens, whose open streams end with them."""
 
 
 class TokenService:
@@ -44,6 +44,7 @@ class TokenService:
         """
         self._store, self._clock, self._random, self._ended = store, clock, random, ended
         self._tokens = {token.token_hash: token for token in store.load()}
+        self._hashes = {token.id: token.token_hash for token in self._tokens.values()}
         self._timer: IDelayedCall | None = None
         self._watch()
 
@@ -78,6 +79,7 @@ class TokenService:
         )
         self._store.save(token)
         self._tokens[token.token_hash] = token
+        self._hashes[token.id] = token.token_hash
         self._watch()
         return word, token
 
@@ -112,6 +114,12 @@ class TokenService:
             self._tokens[token.token_hash] = token
         return token
 
+    def live(self, token_id: str) -> Token | None:
+        """A token that is not over, no use of it noted."""
+        found = self._hashes.get(token_id)
+        token = None if found is None else self._tokens[found]
+        return None if token is None or token.expired(now_ms(self._clock)) else token
+
     def close(self) -> None:
         """Let go of the timer."""
         if self._timer is not None and self._timer.active():
@@ -125,12 +133,17 @@ class TokenService:
         self._store.delete([token.id for token in gone])
         for token in gone:
             del self._tokens[token.token_hash]
+            del self._hashes[token.id]
         self._ended(frozenset(token.id for token in gone))
 
     def _watch(self) -> None:
-        """Look from time to time while there is a token that can expire."""
-        if self._timer is None and any(t.expires_at is not None for t in self._tokens.values()):
-            self._timer = self._clock.callLater(LOOK_SECONDS, self._look)
+        """Look when the next token expires, and from time to time before."""
+        ends = [t.expires_at for t in self._tokens.values() if t.expires_at is not None]
+        if not ends:
+            return
+        self.close()
+        wait = seconds_until(self._clock, min(ends), LOOK_SECONDS)
+        self._timer = self._clock.callLater(wait, self._look)
 
     def _look(self) -> None:
         self._timer = None
@@ -158,3 +171,8 @@ class TokenAuthenticator:
         if token is None or owner is None:
             return Wrong(bucket=Bucket.TOKEN, challenge=False)
         return Pass(identity=token.narrow(owner))
+
+    def again(self, identity: Identity) -> Identity | None:
+        token = None if identity.token is None else self._tokens.live(identity.token)
+        owner = None if token is None else self._owner(token.owner)
+        return None if token is None or owner is None else token.narrow(owner)

@@ -11,7 +11,7 @@ from tservice.core.errors import ErrorCode
 from tservice.http.envelope import NO_STORE, Refusal, bare
 from tservice.http.gate import too_many
 from tservice.http.models import Answer
-from tservice.http.operations import Access, Call, Handler, Operation, Reply, Style
+from tservice.http.operations import Access, Call, Handler, Operation, Reply, Scope, Style
 from tservice.http.request import Request
 from tservice.tunnel.login import QrLogin, Shown, TooMany
 from tservice.tunnel.service import Tunnel
@@ -146,10 +146,11 @@ class TunnelRoutes:
         none = (ErrorCode.NOT_FOUND,)
         return [
             _admin("POST", "/start", self.start, "Start the tunnel, and wait for its address",
-                   TunnelAnswer, starting),
-            _admin("POST", "/stop", self.stop, "Stop the tunnel", TunnelAnswer),
+                   TunnelAnswer, starting, Scope.ADMIN),
+            _admin("POST", "/stop", self.stop, "Stop the tunnel", TunnelAnswer,
+                   scope=Scope.ADMIN),
             _admin("GET", "/status", self.status, "The tunnel, and who is signed in",
-                   TunnelStatusAnswer),
+                   TunnelStatusAnswer, scope=Scope.ADMIN),
             _admin("GET", "/qr", self.qr, "A code that signs one device in", QrAnswer, none),
             _admin("POST", "/qr/regenerate", self.regenerate,
                    "Another code; the caller's older ones are void", QrAnswer, none),
@@ -174,11 +175,13 @@ def _admin(
     summary: str,
     answer: type[Answer],
     errors: tuple[ErrorCode, ...] = (),
+    scope: Scope | None = None,
 ) -> Operation:
     return Operation(
         method=method,
         path=f"/api/tunnel{path}",
         access=Access.ADMIN,
+        scope=scope,
         handler=handler,
         summary=summary,
         tag="Access",

@@ -53,6 +53,11 @@ class OpenGate:
     ) -> None:
         pass
 
+    def judge_again(
+        self, visit: Visit, who: Identity, operation: Operation, path: Mapping[str, str]
+    ) -> None:
+        pass
+
     def headers(self, visit: Visit | None) -> Mapping[str, str]:
         return {}
 

@@ -56,6 +56,7 @@ class Named:
     """Believes the X-User header: stands for accounts, tokens and what else may come."""
 
     flagged = False
+    gone = False
 
     async def authenticate(self, visit: Visit) -> Verdict:
         name = visit.header("x-user")
@@ -66,6 +67,9 @@ class Named:
                 username=name, admin=name == "root", must_change_password=self.flagged
             )
         )
+
+    def again(self, identity: Identity) -> Identity | None:
+        return None if self.gone or identity.auth_session is not None else identity
 
 
 class GateCase(SynchronousTestCase):

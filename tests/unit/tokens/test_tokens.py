@@ -61,7 +61,7 @@ class TokenCase(GateCase):
             operation("GET", "/api/list", self.who, scope=Scope.SESSIONS_READ),
             operation("POST", "/api/list", self.who, scope=Scope.SESSIONS_MANAGE),
             operation("GET", "/api/none", self.who),
-            operation("GET", "/api/admin", self.who, access=Access.ADMIN),
+            operation("GET", "/api/admin", self.who, access=Access.ADMIN, scope=Scope.ADMIN),
             operation("GET", "/api/settings", self.who, scope=Scope.SETTINGS),
             operation("PUT", "/api/settings", self.who, access=Access.ADMIN, scope=Scope.SETTINGS),
             operation(

@@ -1,0 +1,371 @@
+"""Answers that come late, to somebody whose right to them has ended meanwhile."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from attrs import frozen
+from twisted.internet.defer import Deferred
+
+from tests.security.attackcase import AttackCase
+from tests.security.world import PASSWORD, parse
+from tests.unit.http.driver import Connection, MemoryTransport, head
+from tests.unit.http.gatecase import basic
+from tests.unit.http.wsframes import TEXT, UPGRADE, frames, masked
+from tservice.core.errors import failed
+from tservice.http.operations import Access, Call, Operation, Style
+
+MARK = "the zebra of another"
+DAY = 24 * 3600
+OWN_END = {
+    "POST /api/logout",
+    "POST /api/auth/revoke",
+    "PUT /api/me/password",
+    "PATCH /api/admin/users/{name}",
+    "DELETE /api/admin/users/{name}",
+    "POST /api/admin/users/{name}/reset-password",
+    "POST /api/admin/users/{name}/logout",
+}
+"""What may end its own caller's right, so that its answer cannot be judged again."""
+
+Revocation = Callable[["LateCase"], object]
+
+
+@frozen
+class End:
+    """One way of losing a right.
+
+    @ivar shown: the headers of the one who loses it, made before.
+    """
+
+    title: str
+    shown: Callable[[LateCase], dict[str, str]]
+    work: Revocation
+
+
+class LateCase(AttackCase):
+    """Root and another admin, who waits for what ann's session prints."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.count = self.prints = 0
+        self.newcomer()
+
+    def newcomer(self) -> None:
+        """Another admin takes the place of the one before."""
+        self.count += 1
+        self.name = f"max{self.count}"
+        self.own = f"/api/admin/users/{self.name}"
+        body = {"username": self.name, "password": PASSWORD, "role": "admin"}
+        self.world.good("root", "POST", "/api/admin/users", body)
+        self.world.cookies["max"] = self.world.sign_in(self.name)
+
+    def park(
+        self, method: str, path: str, headers: dict[str, str], body: bytes = b""
+    ) -> Connection:
+        """A request that is not answered yet."""
+        connection = Connection(self.world.site, MemoryTransport("10.1.1.1"))
+        self.addCleanup(connection.lose)
+        named = dict(headers)
+        if body:
+            named |= {"Content-Type": "application/json", "Content-Length": str(len(body))}
+        connection.send(head(method, path, named) + body)
+        self.assertEqual(b"", connection.value(), path)
+        return connection
+
+    def watch(self, headers: dict[str, str]) -> Connection:
+        """Wait for a word of ann's session."""
+        path = f"/api/sessions/{self.world.session}/wait-output?match=zebra&timeout=600000"
+        return self.park("GET", path, headers)
+
+    def print_mark(self) -> bytes:
+        """Print what nobody has seen before."""
+        self.prints += 1
+        mark = f"{MARK} {self.prints}".encode()
+        self.world.host[self.world.session].emit(mark + b"\r\n")
+        self.world.clock.advance(1)
+        return mark
+
+    def patch_max(self, **changes: Any) -> None:
+        self.world.good("root", "PATCH", self.own, changes)
+
+    def as_max(self, method: str, path: str, body: object = None) -> None:
+        self.assertEqual(200, self.ask(method, path, body, headers=self.cookie("max")).status)
+
+    def delete_tokens(self) -> None:
+        for token in self.world.good("max", "GET", "/api/tokens")["tokens"]:
+            self.world.good("max", "DELETE", f"/api/tokens/{token['id']}")
+
+    def revoke_session(self) -> None:
+        """End max' cookie sessions one by one, as the list of devices does."""
+        sessions = self.world.good("root", "GET", "/api/tunnel/status")["authSessions"]
+        for one in sessions:
+            if one["username"] == self.name:
+                self.world.good("root", "POST", "/api/auth/revoke", {"sessionId": one["id"]})
+
+
+def of_cookie(case: LateCase) -> dict[str, str]:
+    return case.cookie("max")
+
+
+def of_token(case: LateCase) -> dict[str, str]:
+    return case.world.token("max", "waits", "sessions:read", "events", "sessions:input")
+
+
+def of_brief_token(case: LateCase) -> dict[str, str]:
+    """One that ends in five minutes and a half."""
+    expires = int((case.world.clock.seconds() + 330) * 1000)
+    return case.world.token("max", "waits", "events", expiresAt=expires)
+
+
+def of_password(case: LateCase) -> dict[str, str]:
+    return basic(case.name, PASSWORD)
+
+
+NEW = {"currentPassword": PASSWORD, "newPassword": "another word"}
+ENDS = [
+    *(
+        end
+        for shown in (of_cookie, of_token, of_password)
+        for end in (
+            End("demoted", shown, lambda case: case.patch_max(role="user")),
+            End("disabled", shown, lambda case: case.patch_max(enabled=False)),
+            End("removed", shown, lambda case: case.world.good("root", "DELETE", case.own)),
+        )
+    ),
+    *(
+        end
+        for shown in (of_cookie, of_password)
+        for end in (
+            End("given a password", shown, lambda case: case.patch_max(password="a new word")),
+            End("password", shown, lambda case: case.as_max("PUT", "/api/me/password", NEW)),
+            End("signed out", shown, lambda it: it.world.good("root", "POST", f"{it.own}/logout")),
+            End("session revoked", shown, LateCase.revoke_session),
+        )
+    ),
+    End("logs out", of_cookie, lambda case: case.as_max("POST", "/api/logout")),
+    End("token deleted", of_token, LateCase.delete_tokens),
+    End("token expired", of_brief_token, lambda case: case.world.clock.advance(330)),
+    End("reset", of_token, lambda it: it.world.good("root", "POST", f"{it.own}/reset-password")),
+]
+
+
+class WaitTests(LateCase):
+    """Long polls, parked by an admin."""
+
+    def test_each_end_of_a_right_ends_the_wait_at_once(self) -> None:
+        for end in ENDS:
+            self.newcomer()
+            with self.subTest(end=f"{end.shown.__name__} {end.title}"):
+                waiting = self.watch(end.shown(self))
+                end.work(self)
+                self.world.clock.advance(0)
+                found = parse(waiting.value(), "GET")
+                self.assertIn(found.status, (401, 403, 404), waiting.value())
+                self.assertNotIn("set-cookie", found.headers)
+                self.assertNotIn(self.print_mark(), waiting.value())
+
+    def test_who_keeps_the_right_goes_on_waiting(self) -> None:
+        """A user is granted more, by which the cookies end, but not the tokens."""
+        token = self.world.token("ann", "waits")
+        waiting = self.watch(token)
+        self.world.good("root", "PATCH", "/api/admin/users/ann", {"role": "admin"})
+        self.assertEqual(b"", waiting.value())
+        self.assertIn(self.print_mark(), waiting.value())
+
+    def test_a_session_that_ends_meanwhile_is_still_answered(self) -> None:
+        waiting = self.watch(self.cookie("ann"))
+        self.world.good("ann", "DELETE", f"/api/sessions/{self.world.session}")
+        self.world.clock.advance(1)
+        self.assertEqual(200, parse(waiting.value(), "GET").status, waiting.value())
+
+    def test_fleet_and_input(self) -> None:
+        session = self.world.session
+        fleet = f"/api/waits?sessions={session}&until=exit"
+        typed = b'{"input": "ls\\r", "wait": "exit"}'
+        parked = [
+            self.park("GET", fleet, self.cookie("max")),
+            self.park("GET", f"/api/sessions/{session}/wait?until=exit", self.cookie("max")),
+        ]
+        typing = Connection(self.world.site, MemoryTransport("10.1.1.1"))
+        self.addCleanup(typing.lose)
+        named = {**of_token(self), "Content-Type": "application/json"}
+        named["Content-Length"] = str(len(typed))
+        typing.send(head("POST", f"/api/sessions/{session}/input", named) + typed)
+        self.world.clock.advance(1)
+        self.assertEqual(b"", typing.value())
+        self.patch_max(role="user")
+        for connection in (*parked, typing):
+            self.assertIn(parse(connection.value(), "GET").status, (401, 404))
+        metrics = self.ask("GET", "/metrics", headers=self.cookie()).body
+        self.assertIn("parked_waits 0", metrics)
+
+    def test_a_lost_right_is_no_guess(self) -> None:
+        """However many waits end with it, the address is not locked out."""
+        waiting = [self.watch(of_token(self)) for _ in range(12)]
+        self.delete_tokens()
+        self.assertEqual({401}, {parse(one.value(), "GET").status for one in waiting})
+        wrong = self.ask("GET", "/api/me", headers=basic(self.name, "x"), address="10.1.1.1")
+        self.assertEqual(401, wrong.status)
+
+
+class SlowAnswerTests(LateCase):
+    """Every other operation, made slow."""
+
+    def slow(self, operation: Operation) -> tuple[Connection, Deferred[object]]:
+        """A call of C{operation} by the admin, which is answered with what this is fired with."""
+        late: Deferred[object] = Deferred()
+
+        async def handler(call: Call) -> object:
+            return await late
+
+        for name, value in (("handler", handler), ("body", None), ("query", None)):
+            object.__setattr__(operation, name, value)
+        object.__setattr__(operation, "allowed", None)
+        path = re.sub(r"\{\w+\}", self.world.session, operation.path)
+        return self.park(operation.method, path, self.cookie("max")), late
+
+    def test_a_late_answer_is_judged_again(self) -> None:
+        """Of everything but what may itself end the right of whoever asks for it."""
+        closed = (Access.PUBLIC, Access.CAPABILITY)
+        streams = (Style.STREAM, Style.WEBSOCKET)
+        parked: list[tuple[str, Connection, Deferred[object]]] = []
+        for operation in self.world.operations:
+            if operation.access in closed or operation.style in streams:
+                continue
+            parked.append((f"{operation.method} {operation.path}", *self.slow(operation)))
+        accounts = self.world.accounts
+        assert accounts is not None
+        accounts.log_out(self.name)
+        answered = set()
+        for name, connection, late in parked:
+            if not late.called:
+                late.callback({"told": MARK})
+            found = parse(connection.value(), name.partition(" ")[0])
+            if MARK in found.body:
+                answered.add(name)
+                continue
+            self.assertEqual(401, found.status, name)
+            self.assertNotIn("set-cookie", found.headers, name)
+        self.assertEqual(OWN_END, answered)
+
+    def test_a_late_refusal_is_judged_again(self) -> None:
+        operation = self.world.site.kernel.table.find("GET", "/api/doctor")
+        assert operation is not None
+        connection, late = self.slow(operation)
+        self.patch_max(enabled=False)
+        late.errback(failed(MARK))
+        self.assertTrue(connection.value().startswith(b"HTTP/1.1 401 "), connection.value())
+
+
+class LateEffectTests(LateCase):
+    """What waits for a hash, and is done by somebody who may not any more."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        assert self.world.accounts is not None
+        self.hasher: Any = self.world.accounts._around.hasher
+        self.hashes: list[Deferred[None]] = []
+
+    def hold(self) -> None:
+        """Hashes take as long as this test wants."""
+        real = self.hasher.hash
+
+        async def held(place: str, password: str) -> str:
+            waiting: Deferred[None] = Deferred()
+            self.hashes.append(waiting)
+            await waiting
+            done: str = await real(place, password)
+            return done
+
+        self.patch(self.hasher, "hash", held)
+
+    def finish(self) -> None:
+        for waiting in self.hashes:
+            waiting.callback(None)
+
+    def test_an_admin_who_is_demoted_meanwhile_changes_no_account(self) -> None:
+        self.hold()
+        users = "/api/admin/users"
+        body = b'{"username": "mallory", "role": "admin", "password": "long enough"}'
+        word = b'{"password": "long enough"}'
+        parked = [
+            self.park("POST", users, self.cookie("max"), body),
+            self.park("PATCH", f"{users}/root", self.cookie("max"), word),
+            self.park("POST", f"{users}/root/reset-password", self.cookie("max")),
+        ]
+        self.patch_max(role="user")
+        before = self.world.snapshot()
+        self.finish()
+        for connection in parked:
+            self.assertTrue(connection.value().startswith(b"HTTP/1.1 401 "), connection.value())
+        self.assertEqual(before, self.world.snapshot())
+
+    def test_a_thief_does_not_overtake_the_admin_who_resets_the_password(self) -> None:
+        self.world.cookies["thief"] = self.world.sign_in("ann")
+        self.hold()
+        body = b'{"currentPassword": "correct horse", "newPassword": "of the thief"}'
+        taking = self.park("PUT", "/api/me/password", self.cookie("thief"), body)
+        self.world.good("root", "POST", "/api/admin/users/ann/logout")
+        self.finish()
+        self.assertTrue(taking.value().startswith(b"HTTP/1.1 401 "), taking.value())
+        body_of_thief = {"username": "ann", "password": "of the thief"}
+        self.assertEqual(401, self.ask("POST", "/api/login", body_of_thief).status)
+
+
+class StreamTests(LateCase):
+    """What is open ends in the moment in which the right to it does, by time too."""
+
+    def stream(self, headers: dict[str, str]) -> Connection:
+        connection = Connection(self.world.site, MemoryTransport("10.1.1.1"))
+        self.addCleanup(connection.lose)
+        connection.send(head("GET", "/api/events", headers))
+        self.assertIn(b"event: init", connection.value())
+        return connection
+
+    def test_each_end_of_a_right_ends_the_stream_at_once(self) -> None:
+        for end in ENDS:
+            self.newcomer()
+            with self.subTest(end=f"{end.shown.__name__} {end.title}"):
+                stream = self.stream(end.shown(self))
+                end.work(self)
+                self.world.clock.advance(0)
+                self.assertTrue(stream.value().endswith(b"0\r\n\r\n"), stream.value()[-80:])
+
+    def test_a_cookie_s_time_is_exact(self) -> None:
+        stream = self.stream(self.cookie("max"))
+        self.world.clock.advance(DAY - 1)
+        self.assertFalse(stream.value().endswith(b"0\r\n\r\n"))
+        self.world.clock.advance(1)
+        self.assertTrue(stream.value().endswith(b"0\r\n\r\n"))
+
+
+class TerminalTests(LateCase):
+    """Terminals over WebSocket."""
+
+    def terminal(self, headers: dict[str, str]) -> Connection:
+        connection = Connection(self.world.site, MemoryTransport("10.1.1.1"))
+        self.addCleanup(connection.lose)
+        path = f"/ws/sessions/{self.world.session}/terminal"
+        connection.send(head("GET", path, {**UPGRADE, **headers}))
+        self.assertTrue(connection.value().startswith(b"HTTP/1.1 101 "), connection.value())
+        return connection
+
+    def test_each_end_of_a_right_closes_the_terminal_at_once(self) -> None:
+        for end in ENDS:
+            if end.shown is of_brief_token:
+                continue  # in five minutes of silence a terminal goes anyway
+            self.newcomer()
+            with self.subTest(end=f"{end.shown.__name__} {end.title}"):
+                terminal = self.terminal(end.shown(self))
+                end.work(self)
+                _, _, sent = terminal.value().partition(b"\r\n\r\n")
+                self.assertEqual([4003], [f.code for f in frames(sent) if f.first == 0x88])
+                pane = self.world.host[self.world.session]
+                before = bytes(pane.typed)
+                terminal.send(masked(TEXT, b'{"t":"i","d":"id > pwned"}'))
+                self.assertNotIn(self.print_mark(), terminal.value())
+                self.assertEqual(before, bytes(pane.typed))
+                terminal.lose()

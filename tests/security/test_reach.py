@@ -1,0 +1,195 @@
+"""What a token reaches, one operation after the other and by what each of them leads to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.figures import tell
+from tests.security.rows import CLI, JOB, ROWS, SESSION
+from tests.security.test_tunnel import TunnelCase
+from tests.unit.http.driver import Connection, MemoryTransport, head
+from tservice.core.scopes import Scope
+from tservice.http.operations import Style
+from tservice.http.reach import NEVER, REACH, SETTINGS, Power, name_of, reached
+from tservice.settings.model import Settings
+from tservice.tunnel.model import ROTATION_SECONDS
+
+CREDENTIALS = ("accounts", "auth_sessions", "api_tokens", "push_subscriptions")
+"""Tables of those who may come in, and of where word goes after a token has ended."""
+
+WITHOUT: frozenset[Power] = frozenset()
+KNOWN = {
+    Scope.SESSIONS_READ: WITHOUT,
+    Scope.SESSIONS_INPUT: {Power.SHELL},
+    Scope.SESSIONS_MANAGE: {Power.SHELL},
+    Scope.WAITS: WITHOUT,
+    Scope.EVENTS: WITHOUT,
+    Scope.SETTINGS: {Power.STEERS},
+    Scope.CRON: {Power.SHELL, Power.LASTS},
+    Scope.GIT: WITHOUT,
+    Scope.APPROVALS: {Power.SHELL},
+    Scope.ADMIN: {Power.SHELL, Power.LASTS, Power.STEERS, Power.PUBLISHES},
+}
+"""What each scope leads to, as docs/security.rst tells it.  More than this is an escalation."""
+
+
+class TableTests(SynchronousTestCase):
+    """What is declared, followed through."""
+
+    def test_nothing_that_a_token_reaches_gives_a_credential(self) -> None:
+        for scope in Scope:
+            powers = {power for name in reached(scope) for power in REACH[name].powers}
+            self.assertEqual(set(KNOWN[scope]), powers, scope)
+            self.assertEqual(set(), powers & NEVER, scope)
+
+    def test_what_leads_somewhere_leads_to_what_there_is(self) -> None:
+        for name, reach in REACH.items():
+            self.assertLessEqual(reach.opens, set(REACH), name)
+            self.assertTrue(reach.why.strip(), name)
+
+    def test_what_gives_a_credential_is_for_people(self) -> None:
+        for name, reach in REACH.items():
+            if reach.powers & NEVER:
+                self.assertIsNone(reach.scope, name)
+
+    def test_a_code_is_told_to_nobody_who_could_not_be_given_the_cookie(self) -> None:
+        self.assertEqual({"GET /q/{code}"}, REACH["GET /api/tunnel/qr"].opens)
+        self.assertNotIn("GET /q/{code}", reached(Scope.EVENTS) | reached(Scope.ADMIN))
+
+    def test_every_setting_was_looked_at(self) -> None:
+        names = {field.alias or name for name, field in Settings.model_fields.items()}
+        self.assertEqual(names, set(SETTINGS))
+
+
+class OperationTests(TunnelCase):
+    """What is true, tried out: an admin's token with every scope calls all that lets it in."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.everything = [scope.value for scope in Scope]
+        self.token = self.world.token("root", *self.everything)
+
+    def credentials(self) -> Any:
+        """Everything by which somebody may come in."""
+        rows = []
+        for table in CREDENTIALS:
+            for row in self.world.database.query(f"SELECT * FROM {table}"):
+                kept = dict(row)
+                for volatile in ("last_used_at", "expires_at"):
+                    kept.pop(volatile, None)
+                rows.append((table, *kept.values()))
+        words = set(self.world.capabilities._known)
+        return rows, words, (self.world.folder / "hook-secret").read_bytes()
+
+    def filled(self, value: Any) -> Any:
+        text = json.dumps(value).replace(SESSION, self.world.session)
+        return json.loads(text.replace("{cases}", str(self.world.cases("root"))))
+
+    def calls(self) -> Iterator[tuple[str, str, Any]]:
+        """The operations that a token may call, what ends sessions last."""
+        job = self.world.good("root", "POST", "/api/cron/jobs", self.filled(JOB))["job"]["id"]
+        self.world.good("root", "PUT", "/api/settings", {"cliManagementEnabled": True})
+        self.world.good("root", "POST", "/api/clis", self.filled(CLI))
+        for it in sorted(self.world.operations, key=lambda it: it.method == "DELETE"):
+            if it.scope is None or it.style in (Style.STREAM, Style.WEBSOCKET):
+                continue
+            row = ROWS[name_of(it)]
+            path = it.path
+            for name, value in (row.path or {"id": SESSION}).items():
+                path = path.replace(f"{{{name}}}", self.filled(value).replace("{job}", job))
+            query = f"?{self.filled(row.query)}" if row.query else ""
+            yield it.method, path + query, self.filled(row.body)
+
+    def test_every_operation_was_decided(self) -> None:
+        found = {name_of(it): it.scope for it in self.world.operations}
+        self.assertEqual(found, {name: reach.scope for name, reach in REACH.items()})
+
+    def test_no_call_makes_a_credential_or_changes_one(self) -> None:
+        calls = list(self.calls())
+        before = self.credentials()
+        done = []
+        for method, path, body in calls:
+            found = self.ask(method, path, body, headers=self.token)
+            self.assertNotEqual(401, found.status, (method, path))
+            self.assertNotIn("set-cookie", found.headers, (method, path))
+            self.assertNotIn("/q/", found.body, (method, path))
+            self.assertEqual(before, self.credentials(), (method, path))
+            if found.status == 200:
+                done.append(path)
+        self.world.good("root", "POST", "/api/tokens", {"name": "x", "scopes": ["admin"]})
+        self.assertNotEqual(before, self.credentials(), "what people do is seen")
+        tell(f"{len(calls)} operations called, {len(done)} of them did as they were asked")
+        self.assertGreater(len(done), 40)
+
+    def test_no_token_sees_a_code(self) -> None:
+        for method, path in (("GET", "qr"), ("POST", "qr/regenerate")):
+            found = self.ask(method, f"/api/tunnel/{path}", headers=self.token)
+            self.assertEqual((403, "FORBIDDEN"), (found.status, found.error))
+
+    def test_no_token_hears_a_code(self) -> None:
+        """It is told to the admin's own pages alone: by rotation, and when it was used."""
+        streams = [self.stream(self.token), self.stream(self.cookie())]
+        code = self.code()
+        self.world.clock.advance(ROTATION_SECONDS)
+        self.assertEqual("root", self.who(self.enter(code)))
+        self.world.good("root", "POST", "/api/tunnel/qr/regenerate")
+        heard = [stream.value() for stream in streams]
+        self.assertEqual([False, True], [b"/q/" in found for found in heard])
+        self.assertEqual([False, True], [b"tunnel:qrRotated" in found for found in heard])
+        self.assertIn(b"tunnel:qrAuthUsed", heard[0])
+
+    def stream(self, headers: dict[str, str]) -> Connection:
+        connection = Connection(self.world.site, MemoryTransport("10.1.1.1"))
+        self.addCleanup(connection.lose)
+        connection.send(head("GET", "/api/events", headers))
+        self.assertIn(b"event: init", connection.value())
+        return connection
+
+    def test_the_tunnel_s_address_is_told_to_the_scope_admin_alone(self) -> None:
+        for scopes, told in ((["sessions:read"], None), (["sessions:read", "admin"], True)):
+            token = self.world.token("root", *scopes)
+            found = json.loads(self.ask("GET", "/api/status", headers=token).body)
+            self.assertEqual(told, found["data"]["tunnel"]["url"] and True)
+
+    def test_settings_publish_nothing(self) -> None:
+        """Each field by itself, with the scope that changes settings and no other."""
+        token = self.world.token("root", "settings")
+        values = json.loads(self.ask("GET", "/api/settings", headers=token).body)["data"]
+        refused = set()
+        for name in SETTINGS:
+            value = {} if name == "voiceSettings" else values[name]
+            value = not value if isinstance(value, bool) else value
+            found = self.ask("PUT", "/api/settings", {name: value}, headers=token)
+            if found.status != 200:
+                self.assertEqual((403, "FORBIDDEN"), (found.status, found.error), name)
+                self.assertIn("admin", found.body)
+                refused.add(name)
+        self.assertEqual({name for name, wants in SETTINGS.items() if wants}, refused)
+        self.assertEqual({"tunnelEnabled"}, refused)
+
+    def test_the_tunnel_follows_an_admin_s_token(self) -> None:
+        for scopes, status in ((["settings"], 403), (["settings", "admin"], 200)):
+            token = self.world.token("root", *scopes)
+            for wanted in (True, False):
+                body = {"tunnelEnabled": wanted, "displayName": "x"}
+                found = self.ask("PUT", "/api/settings", body, headers=token)
+                self.assertEqual(status, found.status, found)
+        stored = json.loads((self.world.folder / "settings.json").read_text())
+        self.assertEqual(False, stored["tunnelEnabled"])
+
+    def test_the_database_has_no_other_table_of_credentials(self) -> None:
+        """A new one with a secret in it must be looked at here."""
+        secret = set()
+        for (table,) in self.world.database.query(
+            "SELECT name FROM sqlite_master WHERE type = 'table'"
+        ):
+            columns = {
+                row["name"] for row in self.world.database.query(f"PRAGMA table_info({table})")
+            }
+            if columns & {"password_hash", "token_hash", "secret", "auth"}:
+                secret.add(table)
+        self.assertLessEqual(secret, set(CREDENTIALS))

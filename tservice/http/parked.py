@@ -1,0 +1,56 @@
+"""Calls that are held open for minutes, and end when the right to them does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import frozen
+from twisted.internet.defer import Deferred
+
+from tservice.core.errors import ServiceError
+from tservice.core.identity import Identity
+from tservice.http.envelope import Refusal
+from tservice.http.operations import Call
+
+
+@frozen(eq=False)
+class _Held:
+    call: Call
+    work: Deferred[object]
+
+
+class ParkedCalls:
+    """Every long poll.  As many as there are connections: each of them is one request."""
+
+    def __init__(self) -> None:
+        self._held: dict[_Held, None] = {}
+
+    async def hold(self, call: Call) -> object:
+        """What the handler of C{call} returns."""
+        held = _Held(call, Deferred.fromCoroutine(_answer(call)))
+        self._held[held] = None
+        try:
+            return await held.work
+        finally:
+            del self._held[held]
+
+    def drop(self, whose: Callable[[Identity], bool]) -> None:
+        """End the calls of those whose right is over.
+
+        Some have lost nothing, as the tokens of an account that was given more; they wait on.
+        """
+        for held in tuple(self._held):
+            if whose(held.call.identity) and _is_over(held.call):
+                held.work.cancel()
+
+
+async def _answer(call: Call) -> object:
+    return await call.operation.handler(call)
+
+
+def _is_over(call: Call) -> bool:
+    try:
+        call.again()
+    except (Refusal, ServiceError):
+        return True
+    return False
