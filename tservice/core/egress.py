@@ -38,11 +38,13 @@ class EgressPolicy:
     @ivar networks: refused, also where an IPv6 address carries such an IPv4 one.
     @ivar names: host names refused without asking what they resolve to; lower case.
     @ivar rule: what is said of C{networks} to whoever named one of their addresses.
+    @ivar within: an address in none of these is refused as well.
     """
 
     networks: tuple[Network, ...]
     rule: str
     names: frozenset[str]
+    within: tuple[Network, ...] = (ip_network("0.0.0.0/0"), ip_network("::/0"))
 
     def check_name(self, host: str) -> None:
         """Refuse a canonical host name.
@@ -56,15 +58,25 @@ class EgressPolicy:
     def check_address(self, address: Address) -> None:
         """Refuse an address.
 
-        @raise EgressRefused: it, or an IPv4 address inside it, lies in one of C{networks}.
+        @raise EgressRefused: it, or an IPv4 address inside it, lies in one of C{networks}, or it
+            lies outside of C{within}.
         """
+        if not any(address.version == net.version and address in net for net in self.within):
+            raise EgressRefused(self.rule)
         for form in (address, *_carried(address)):
             if any(form.version == net.version and form in net for net in self.networks):
                 raise EgressRefused(self.rule)
 
-    def stricter(self, *networks: str, rule: str) -> EgressPolicy:
+    def stricter(
+        self, *networks: str, rule: str, within: tuple[str, ...] = ("0.0.0.0/0", "::/0")
+    ) -> EgressPolicy:
         """The same, and these networks as well."""
-        return evolve(self, networks=(*self.networks, *map(ip_network, networks)), rule=rule)
+        return evolve(
+            self,
+            networks=(*self.networks, *map(ip_network, networks)),
+            rule=rule,
+            within=tuple(map(ip_network, within)),
+        )
 
 
 GUARDED = EgressPolicy(
@@ -113,17 +125,19 @@ PUBLIC_ONLY = GUARDED.stricter(
     "100.64.0.0/10",
     "192.0.0.0/24",
     "192.0.2.0/24",
+    "192.88.99.0/24",
     "198.18.0.0/15",
     "198.51.100.0/24",
     "203.0.113.0/24",
     "240.0.0.0/4",
-    "::1/128",
-    "fc00::/7",
-    "fec0::/10",
+    "2001::/23",
     "2001:db8::/32",
+    "3fff::/20",
+    within=("0.0.0.0/0", "2000::/3", "64:ff9b::/96"),
     rule="must be an address of the public internet",
 )
-"""Nothing but the public internet.  For targets that a user's browser names, as push services."""
+"""Nothing but the public internet: of IPv6 what is given out for it, and what DNS64 makes of IPv4.
+For targets that a user's browser names, as push services."""
 
 
 @frozen(kw_only=True)
@@ -259,12 +273,13 @@ _CARRIERS: tuple[tuple[IPv6Network, int], ...] = (
     (IPv6Network("::ffff:0:0/96"), 0),
     (IPv6Network("::ffff:0:0:0/96"), 0),
     (IPv6Network("64:ff9b::/96"), 0),
-    (IPv6Network("64:ff9b:1::/48"), 0),
     (IPv6Network("2002::/16"), 80),
 )
 """Networks whose addresses carry an IPv4 address, and how far from the right it stands."""
 _TEREDO = IPv6Network("2001::/32")
 _ISATAP = 0x5EFE
+_LOCAL_GATEWAYS = IPv6Network("64:ff9b:1::/48")
+"""Prefixes of any length that a network has chosen for its NAT64 (RFC 8215)."""
 
 
 def _carried(address: Address) -> list[IPv4Address]:
@@ -277,8 +292,21 @@ def _carried(address: Address) -> list[IPv4Address]:
         found += [value & low ^ low, value >> 64 & low]
     if value >> 32 & 0xFCFFFFFF == _ISATAP:
         found.append(value & low)
+    if address in _LOCAL_GATEWAYS:
+        # Nothing lies in 0.0.0.0/8: zeros that belong to another length of the prefix.
+        found += [inner for inner in _placed(value) if inner >> 24]
     # The loopback and unspecified addresses of IPv6 lie in a carrier, and carry nothing.
     return [IPv4Address(inner) for inner in found if value > 1]
+
+
+def _placed(value: int) -> tuple[int, ...]:
+    """What stands behind a prefix of 48, 56, 64 and 96 bits (RFC 6052, 2.2: 64 to 71 are empty)."""
+    return (
+        (value >> 64 & 0xFFFF) << 16 | value >> 40 & 0xFFFF,
+        (value >> 64 & 0xFF) << 24 | value >> 32 & 0xFFFFFF,
+        value >> 24 & 0xFFFFFFFF,
+        value & 0xFFFFFFFF,
+    )
 
 
 def read_address(text: str) -> Address:

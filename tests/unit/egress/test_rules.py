@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +12,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tservice.core.egress import (
     GUARDED,
     PUBLIC_ONLY,
+    EgressPolicy,
     EgressRefused,
     parse_target,
     read_address,
@@ -85,6 +86,39 @@ ALLOWED = (
     ("my_host", "my_host"),
     ("1e100.net", "1e100.net"),
 )
+
+
+SPECIAL = (
+    "0.0.0.0/8",
+    "10.0.0.0/8",
+    "100.64.0.0/10",
+    "127.0.0.0/8",
+    "169.254.0.0/16",
+    "172.16.0.0/12",
+    "192.0.0.0/24",
+    "192.0.2.0/24",
+    "192.88.99.0/24",
+    "192.168.0.0/16",
+    "198.18.0.0/15",
+    "198.51.100.0/24",
+    "203.0.113.0/24",
+    "224.0.0.0/3",
+    "::/127",
+    "::ffff:0:0:0/96",
+    "64:ff9b:1::/48",
+    "100::/64",
+    "100:0:0:1::/64",
+    "2001::/23",
+    "2001:db8::/32",
+    "3fff::/20",
+    "4000::/2",
+    "5f00::/16",
+    "fc00::/7",
+    "fe80::/10",
+    "fec0::/10",
+    "ff00::/8",
+)
+"""Those of the registries of IANA that are no place on the internet, and what is not given out."""
 
 
 class LiteralTests(SynchronousTestCase):
@@ -212,10 +246,38 @@ class PropertyTests(SynchronousTestCase):
     def test_a_zone_changes_nothing(self, address: IPv4Address | IPv6Address) -> None:
         self.assertEqual(address, read_address(f"{address}%eth0"))
 
+    def test_a_local_gateway_s_prefix_carries_one_at_each_place(self) -> None:
+        """RFC 6052, 2.2: 169.254.169.254 behind a prefix of 48, 56, 64 and 96 bits (RFC 8215)."""
+        for text in (
+            "64:ff9b:1:a9fe:a9:fe00::",
+            "64:ff9b:1:a9fe:a9:fe00::1",
+            "64:ff9b:1:a9:fe:a9fe::",
+            "64:ff9b:1:77a9:fe:a9fe::",
+            "64:ff9b:1:0:a9:fea9:fe00:0",
+            "64:ff9b:1::a9fe:a9fe",
+        ):
+            self.assertTrue(_refused(IPv6Address(text)), text)
+        for text in ("64:ff9b:1:5db8:d8:2200::", "64:ff9b:1::5db8:d822"):
+            self.assertFalse(_refused(IPv6Address(text)), text)
 
-def _refused(address: IPv4Address | IPv6Address) -> bool:
+    @given(st.ip_addresses(v=4), st.ip_addresses(v=6))
+    def test_the_strict_policy_knows_what_python_knows(
+        self, four: IPv4Address, six: IPv6Address
+    ) -> None:
+        for address in (four, six):
+            if not address.is_global:
+                self.assertTrue(_refused(address, PUBLIC_ONLY), address)
+
+    @given(st.sampled_from(SPECIAL), st.integers(0))
+    def test_no_special_network_is_public(self, network: str, number: int) -> None:
+        net = ip_network(network)
+        address = net[number % net.num_addresses]
+        self.assertTrue(_refused(address, PUBLIC_ONLY), address)
+
+
+def _refused(address: IPv4Address | IPv6Address, policy: EgressPolicy = GUARDED) -> bool:
     try:
-        GUARDED.check_address(address)
+        policy.check_address(address)
     except EgressRefused:
         return True
     return False
