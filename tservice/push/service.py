@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
@@ -31,7 +31,8 @@ from tservice.push.store import PushStore
 from tservice.settings.interfaces import ISettings
 
 QUEUE = 200
-"""Messages that wait; at the bound the oldest is given up, for what is new matters more."""
+"""Messages that wait; at the bound the oldest of whoever has most of them is given up, for what is
+new matters more, and nobody's flood is another's loss."""
 IN_FLIGHT = 4
 """Messages that are sealed or sent at a time."""
 
@@ -42,7 +43,7 @@ Send = Callable[[Request], Awaitable[Reply]]
 Describe = Callable[[str], Mapping[str, Any] | None]
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False)
 class _Job:
     subscription: Subscription
     note: Note
@@ -82,7 +83,7 @@ class PushService(Service):
         self._describe = describe
         self._active = active
         self._waiting: deque[_Job] = deque()
-        self._running: set[Deferred[None]] = set()
+        self._running: dict[Deferred[None], str] = {}
         self._unsubscribe: Callable[[], None] = lambda: None
 
     @property
@@ -126,6 +127,8 @@ class PushService(Service):
         for owner in self._store.owners():
             if not self._active(owner):
                 self._store.delete_all_of(owner)
+        waiting = [job for job in self._waiting if self._active(job.subscription.owner)]
+        self._waiting = deque(waiting)
 
     def _heard(self, event: Event) -> None:
         if event.name == "admin:usersChanged":
@@ -150,21 +153,33 @@ class PushService(Service):
 
     def _put(self, job: _Job) -> None:
         if len(self._waiting) >= QUEUE:
-            self._waiting.popleft()
+            self._make_room()
             self._log.warn("push: {limit} messages wait, the oldest is given up", limit=QUEUE)
         self._waiting.append(job)
         self._pump()
 
+    def _make_room(self) -> None:
+        counted = Counter(job.subscription.owner for job in self._waiting)
+        [(most, _)] = counted.most_common(1)
+        self._waiting.remove(next(j for j in self._waiting if j.subscription.owner == most))
+
     def _pump(self) -> None:
         while self._waiting and len(self._running) < IN_FLIGHT:
-            self._begin(self._waiting.popleft())
+            self._begin(self._next())
+
+    def _next(self) -> _Job:
+        """The oldest of whoever has fewest under way: slow push services hold up their own."""
+        under_way = Counter(self._running.values())
+        job = min(self._waiting, key=lambda job: under_way[job.subscription.owner])
+        self._waiting.remove(job)
+        return job
 
     def _begin(self, job: _Job) -> None:
         task = spawn(self._deliver(job), self._log, "a push message")
-        self._running.add(task)
+        self._running[task] = job.subscription.owner
 
         def ended(result: None) -> None:
-            self._running.discard(task)
+            del self._running[task]
             if self.running:
                 self._pump()
 

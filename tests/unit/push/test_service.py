@@ -175,6 +175,42 @@ class BoundTests(PushCase):
         self.assertEqual(str(IN_FLIGHT + QUEUE + 2), self.name_at(-1))
 
 
+class FairTests(PushCase):
+    """Of a user whose push services are slow and whose sessions are loud, and another."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.subscriptions.save(ANN.subscription("ann"))
+        self.subscriptions.save(BOB.subscription("bob"))
+
+    def test_who_has_fewest_under_way_is_next(self) -> None:
+        for _ in range(IN_FLIGHT + 20):
+            self.tell(owner="ann")
+        self.tell(owner="bob")
+        self.assertEqual([ANN.endpoint] * IN_FLIGHT, self.urls())
+        self.answer(0, 201)
+        self.assertEqual(BOB.endpoint, self.urls()[-1])
+
+    def test_a_flood_pushes_out_its_own(self) -> None:
+        for _ in range(IN_FLIGHT):
+            self.tell(owner="ann")
+        self.tell(owner="bob")
+        for _ in range(QUEUE + 50):
+            self.tell(owner="ann")
+        self.answer(0, 201)
+        self.assertEqual(BOB.endpoint, self.urls()[-1])
+
+    def test_who_is_gone_gets_nothing_that_waited(self) -> None:
+        for owner in ("ann", "bob"):
+            for _ in range(IN_FLIGHT):
+                self.tell(owner=owner)
+        self.people.remove("bob")
+        self.hub.publish(Event(name="admin:usersChanged"))
+        for at in range(IN_FLIGHT):
+            self.answer(at, 201)
+        self.assertEqual([ANN.endpoint] * IN_FLIGHT, self.urls())
+
+
 class StoreTests(PushCase):
     def test_subscribing_again_changes_and_does_not_add(self) -> None:
         self.subscriptions.save(ANN.subscription("ann", at=1))
