@@ -91,10 +91,8 @@ class BasicAuthenticator:
 def _signed_in(cookies: CookieSessions, accounts: IAccounts, identity: Identity) -> Identity | None:
     """The account as it is now, while the session that the identity came with lives."""
     session = identity.auth_session
-    now = accounts.identity(identity.username)
-    if session is None or now is None or not cookies.lives(session):
-        return None
-    return evolve(now, method=identity.method, auth_session=session)
+    alive = session is not None and cookies.lives(session)
+    return accounts.identity(identity.username) if alive else None
 
 
 def parse_basic(header: str) -> tuple[str, str] | None:

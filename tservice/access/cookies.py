@@ -54,6 +54,7 @@ class CookieSessions:
         self._store, self._clock, self._random, self._revoked = store, clock, random, revoked
         self._sessions = {session.token_hash: session for session in store.load()}
         self._kept_until = {s.id: s.expires_at for s in self._sessions.values()}
+        self._hashes = {s.id: s.token_hash for s in self._sessions.values()}
         self._tokens: dict[str, str] = {}
         self._timer: IDelayedCall | None = None
         self._watch()
@@ -78,6 +79,7 @@ class CookieSessions:
         )
         self._keep(session)
         self._sessions[session.token_hash] = session
+        self._hashes[session.id] = session.token_hash
         self._watch()
         self._opened(session)
         return session.id, token
@@ -113,8 +115,8 @@ class CookieSessions:
 
     def lives(self, session_id: str) -> bool:
         """Whether a session is signed in still; its time is not extended."""
-        now = now_ms(self._clock)
-        return any(s.id == session_id and s.expires_at > now for s in self._sessions.values())
+        found = self._hashes.get(session_id)
+        return found is not None and self._sessions[found].expires_at > now_ms(self._clock)
 
     def sessions(self) -> Sequence[CookieSession]:
         """Every live session, the oldest first."""
@@ -189,4 +191,5 @@ class CookieSessions:
         for session in sessions:
             del self._sessions[session.token_hash]
             del self._kept_until[session.id]
+            del self._hashes[session.id]
             self._tokens.pop(session.id, None)

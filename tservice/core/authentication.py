@@ -96,7 +96,7 @@ class IAuthenticator(Interface):
 
         Nothing is looked at but what became of it since: no password, no hash, no failure counted.
 
-        @return: as it is now; C{None}: it is over, or not of this authenticator.
+        @return: its rights as they are now; C{None}: it is over, or not of this authenticator.
         """
 
 

@@ -15,8 +15,11 @@ def now_ms(clock: IReactorTime) -> int:
 
 
 def seconds_until(clock: IReactorTime, moment: int, most: float) -> float:
-    """How long it is to C{moment}, in Unix milliseconds: never negative, and C{most} seconds."""
-    return min(most, max(0.0, moment / 1000 - clock.seconds()))
+    """How long it is to C{moment}, in Unix milliseconds: never negative, at most C{most} seconds.
+
+    It is 0 only when L{now_ms} has come to it.
+    """
+    return min(most, max(0.0, (moment - now_ms(clock)) / 1000))
 
 
 def sleep(clock: IReactorTime, seconds: float) -> Deferred[None]:

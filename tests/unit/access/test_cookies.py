@@ -190,6 +190,24 @@ class CookieTests(SynchronousTestCase):
         self.assertEqual([], list(self.store.load()))
         self.assertEqual([], self.clock.getDelayedCalls())
 
+    def test_it_ends_to_the_millisecond(self) -> None:
+        opened, token = self.open()
+        self.clock.advance(100)
+        self.cookies.find(token)
+        self.clock.advance(TTL_SECONDS - 0.001)
+        self.assertTrue(self.cookies.lives(opened))
+        self.clock.advance(0.001)
+        self.assertEqual([frozenset([opened])], self.revoked)
+        self.assertFalse(self.cookies.lives(opened))
+
+    def test_asking_whether_it_lives_does_not_extend_it(self) -> None:
+        opened, _ = self.open()
+        for _ in range(int(TTL_SECONDS / 3600)):
+            self.assertTrue(self.cookies.lives(opened))
+            self.clock.advance(3600)
+        self.assertFalse(self.cookies.lives(opened))
+        self.assertFalse(self.cookies.lives("none"))
+
     def test_after_a_restart_too(self) -> None:
         self.open()
         self.cookies.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
@@ -56,7 +57,7 @@ class Named:
     """Believes the X-User header: stands for accounts, tokens and what else may come."""
 
     flagged = False
-    gone = False
+    changed: Callable[[Identity], Identity | None] = staticmethod(lambda identity: identity)
 
     async def authenticate(self, visit: Visit) -> Verdict:
         name = visit.header("x-user")
@@ -69,7 +70,7 @@ class Named:
         )
 
     def again(self, identity: Identity) -> Identity | None:
-        return None if self.gone or identity.auth_session is not None else identity
+        return None if identity.auth_session is not None else self.changed(identity)
 
 
 class GateCase(SynchronousTestCase):
@@ -81,6 +82,7 @@ class GateCase(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = Clock()
         self.numbers = 0
+        self.owners = {"mine": "ann", "theirs": "bob"}
         self.named = Named()
         self.failures = Failures(self.clock)
         self.store = MemoryCookieStore()
@@ -95,7 +97,7 @@ class GateCase(SynchronousTestCase):
             self.authenticators(account),
             HookAuthenticator(SECRET),
             self.failures,
-            {"mine": "ann", "theirs": "bob"}.get,
+            self.owners.get,
             lambda: PAGE,
         )
         table = routes.operations() + self.table()

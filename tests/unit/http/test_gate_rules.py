@@ -2,17 +2,111 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from attrs import evolve
+from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import ISSLTransport
 from zope.interface import directlyProvides
 
 from tests.unit.http.driver import Answer, MemoryTransport, head, parse
 from tests.unit.http.gatecase import SECRET, GateCase, basic
+from tests.unit.http.test_site import operation
 from tests.unit.http.wsframes import UPGRADE
 from tservice.core.config import Config
 from tservice.core.errors import StartError
 from tservice.http.gate import rules_of
+from tservice.http.operations import Access, Call, Operation
+
+
+class AgainTests(GateCase):
+    """A right that changes while its answer is under way."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.late: Deferred[object] = Deferred()
+
+    async def hold(self, call: Call) -> object:
+        return await self.late
+
+    def table(self) -> list[Operation]:
+        path = "/api/sessions/{id}/slow"
+        return [
+            *super().table(),
+            operation("GET", "/api/slow", self.hold),
+            operation("GET", path, self.hold, access=Access.OWNER),
+            operation("GET", "/api/public", self.hold, access=Access.PUBLIC),
+            operation("GET", "/api/hook", self.hold, access=Access.HOOK),
+        ]
+
+    def answered(self, path: str, change: Callable[[], None], **headers: str) -> Answer:
+        """What comes back when C{change} happens before there is an answer."""
+        connection = self.api.connect()
+        connection.send(head("GET", path, headers or {"X-User": "ann"}))
+        self.assertEqual(b"", connection.value())
+        change()
+        late, self.late = self.late, Deferred()
+        late.callback({"told": "x"})
+        answer = parse(connection.value())
+        connection.lose()
+        return answer
+
+    def become(self, **fields: Any) -> None:
+        self.named.changed = lambda identity: evolve(identity, **fields)
+
+    def vanish(self) -> None:
+        self.named.changed = lambda identity: None
+
+    def test_nothing_changed(self) -> None:
+        for path in ("/api/slow", "/api/sessions/mine/slow"):
+            self.assertEqual(200, self.answered(path, lambda: None).status)
+
+    def test_the_session_is_another_s(self) -> None:
+        def hand_over() -> None:
+            self.owners["mine"] = "bob"
+
+        found = self.answered("/api/sessions/mine/slow", hand_over)
+        self.assertEqual((404, "NOT_FOUND"), found.error[:2])
+
+    def test_the_session_is_gone(self) -> None:
+        found = self.answered("/api/sessions/mine/slow", self.owners.clear)
+        self.assertEqual(200, found.status)
+
+    def test_each_right_that_can_be_lost(self) -> None:
+        for lost in (
+            {"can_bypass_permissions": False},
+            {"must_change_password": True},
+            {"os_user": "somebody"},
+            {"username": "bob"},
+            {"scopes": frozenset[str]()},
+            {"sessions": frozenset({"theirs"})},
+        ):
+            found = self.answered("/api/slow", partial(self.become, **lost))
+            self.assertEqual((403, "FORBIDDEN"), found.error[:2], lost)
+
+    def test_a_demoted_admin_sees_no_session_of_others(self) -> None:
+        demote = partial(self.become, admin=False)
+        found = self.answered("/api/sessions/theirs/slow", demote, **{"X-User": "root"})
+        self.assertEqual((404, "NOT_FOUND"), found.error[:2])
+
+    def test_more_rights_are_no_harm(self) -> None:
+        self.assertEqual(200, self.answered("/api/slow", partial(self.become, admin=True)).status)
+
+    def test_who_is_gone(self) -> None:
+        found = self.answered("/api/slow", self.vanish)
+        self.assertEqual((401, b"Unauthorized"), (found.status, found.content))
+        self.assertIn("www-authenticate", found.headers)
+        script = {"X-User": "ann", "Sec-Fetch-Mode": "cors"}
+        self.named.changed = lambda identity: identity
+        found = self.answered("/api/slow", self.vanish, **script)
+        self.assertNotIn("www-authenticate", found.headers)
+
+    def test_nobody_and_hooks_have_nothing_to_lose(self) -> None:
+        self.assertEqual(200, self.answered("/api/public", self.vanish).status)
+        secret = {"X-Service-Hook-Secret": SECRET}
+        self.assertEqual(200, self.answered("/api/hook", self.vanish, **secret).status)
 
 
 class RoleTests(GateCase):

@@ -12,6 +12,7 @@ from tests.unit.http.test_site import operation
 from tservice.access.failures import CAP
 from tservice.access.interfaces import IAccounts
 from tservice.core.authentication import IAuthenticator
+from tservice.core.clock import LATEST_MS
 from tservice.core.errors import ServiceError
 from tservice.core.events import Audience, Event
 from tservice.core.identity import Identity
@@ -207,9 +208,27 @@ class LifeTests(TokenCase):
         self.clock.advance(30)
         self.assertEqual(401, self.status(token, "/api/list"))
         self.assertEqual([], self.tokens.list("ann"))
-        self.clock.advance(LOOK_SECONDS)
+        # At once, not at the next look: what is open in its name ends with it.
         self.assertEqual([frozenset([self.made.id])], self.over)
         self.assertEqual([], self.database.query("SELECT * FROM api_tokens"))
+
+    def test_the_next_to_expire_is_looked_for(self) -> None:
+        self.make(Scope.GIT, expires_at=90_000)
+        first = self.made
+        self.make(Scope.GIT, expires_at=10_000)
+        last = self.made
+        self.assertEqual(last, self.tokens.live(last.id))
+        self.clock.advance(10)
+        self.assertEqual([frozenset([last.id])], self.over)
+        self.assertIsNone(self.tokens.live(last.id))
+        self.clock.pump([LOOK_SECONDS, 20])
+        self.assertEqual(frozenset([first.id]), self.over[-1])
+        self.assertIsNone(self.tokens._timer)
+
+    def test_a_far_end_is_no_endless_timer(self) -> None:
+        self.make(Scope.GIT, expires_at=LATEST_MS)
+        [call] = self.clock.getDelayedCalls()
+        self.assertEqual(LOOK_SECONDS, call.getTime() - self.clock.seconds())
 
     def test_no_timer_without_need(self) -> None:
         self.make(Scope.WAITS)

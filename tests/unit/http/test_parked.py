@@ -1,0 +1,69 @@
+"""Tests for L{tservice.http.parked}."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.http.test_site import operation
+from tservice.core.errors import not_found
+from tservice.core.identity import Identity
+from tservice.http.operations import Call, Style
+from tservice.http.parked import ParkedCalls
+
+
+class ParkedTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.parked = ParkedCalls()
+        self.lost: set[str] = set()
+
+    def hold(self, name: str) -> tuple[Deferred[object], Deferred[object]]:
+        """A call of C{name}: what fires its answer, and its answer."""
+        inner: Deferred[object] = Deferred()
+
+        async def handler(call: Call) -> object:
+            return await inner
+
+        def again() -> None:
+            if name in self.lost:
+                raise not_found("Session")
+
+        wanted: Any = {"path": {}, "query": None, "body": None, "address": "", "request": None}
+        call = Call(
+            operation=operation("GET", "/api/x", handler, style=Style.LONG_POLL),
+            identity=Identity(username=name, admin=False),
+            again=again,
+            **wanted,
+        )
+        return inner, Deferred.fromCoroutine(self.parked.hold(call))
+
+    def test_only_those_whose_right_is_over_end(self) -> None:
+        held = {name: self.hold(name) for name in ("ann", "bob", "cid")}
+        self.lost = {"ann", "bob"}
+        self.parked.drop(lambda identity: identity.username in ("ann", "cid"))
+        self.failureResultOf(held["ann"][1], CancelledError)
+        for name in ("bob", "cid"):
+            self.assertNoResult(held[name][1])
+            held[name][0].callback(name)
+            self.assertEqual(name, self.successResultOf(held[name][1]))
+
+    def test_what_has_ended_is_forgotten(self) -> None:
+        good, answered = self.hold("ann")
+        bad, failed = self.hold("ann")
+        good.callback(1)
+        bad.errback(ZeroDivisionError())
+        self.successResultOf(answered)
+        self.failureResultOf(failed, ZeroDivisionError)
+        self.assertEqual({}, self.parked._held)
+
+    def test_an_end_that_ends_another(self) -> None:
+        """As a handler that lets go of what a second call waits for."""
+        first, answered = self.hold("ann")
+        second, other = self.hold("ann")
+        answered.addErrback(lambda why: second.callback("freed"))
+        self.lost = {"ann"}
+        self.parked.drop(lambda identity: True)
+        self.assertEqual("freed", self.successResultOf(other))
+        self.assertTrue(first.called)
