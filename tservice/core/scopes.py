@@ -21,7 +21,7 @@ class Scope(StrEnum):
     GIT = "git"
     APPROVALS = "approvals"
     ADMIN = "admin"
-    """What only admins may, where no other scope is named for it."""
+    """Some of what only admins may: never who comes in, see L{tservice.http.reach}."""
 
 
 READING = frozenset({Scope.SESSIONS_READ, Scope.WAITS, Scope.EVENTS, Scope.GIT, Scope.APPROVALS})

@@ -20,7 +20,7 @@ export const SCOPES: readonly Scope[] = [
   scope("git", "Git", "status and diffs of workspaces"),
   scope("cron", "Cron", "jobs that run by the clock", false),
   scope("settings", "Settings", "read and change the service's settings", false),
-  scope("admin", "Admin", "whatever else only admins may do", false),
+  scope("admin", "Admin", "tunnel, CLIs, webhook, audit log; accounts only to read", false),
 ];
 
 export const labelOf = (id: string): string => SCOPES.find((each) => each.id === id)?.label ?? id;
