@@ -142,6 +142,22 @@ class OperationTests(TunnelCase):
         self.assertEqual([False, True], [b"tunnel:qrRotated" in found for found in heard])
         self.assertIn(b"tunnel:qrAuthUsed", heard[0])
 
+    def test_settings_are_told_with_their_scope_alone(self) -> None:
+        """They hold names of folders, and the order of sessions that a token may not reach."""
+        scopes: list[tuple[list[str], list[str] | None]] = [
+            (["events"], None),
+            (["events"], [self.world.session]),
+            (["events", "settings"], None),
+        ]
+        streams = [
+            self.stream(self.world.token("root", *names, sessions=sessions))
+            for names, sessions in scopes
+        ]
+        streams.append(self.stream(self.cookie("ann")))
+        self.world.good("root", "PUT", "/api/settings", {"displayName": "told"})
+        heard = [b"settings:changed" in stream.value() for stream in streams]
+        self.assertEqual([False, False, True, True], heard)
+
     def stream(self, headers: dict[str, str]) -> Connection:
         connection = Connection(self.world.site, MemoryTransport("10.1.1.1"))
         self.addCleanup(connection.lose)

@@ -34,6 +34,7 @@ class Event:
     @ivar session_id: the session that it is about, if any.
     @ivar owner: the user that an L{Audience.OWNER} event belongs to.
     @ivar bulky: true for the high-volume terminal stream, which clients may filter.
+    @ivar scope: what a token needs to hear of it, beside the scope C{events}.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Event:
     owner: str | None = None
     audience: Audience = Audience.EVERYONE
     bulky: bool = False
+    scope: str | None = None
 
 
 Listener = Callable[[Event], None]

@@ -252,8 +252,8 @@ _WATCHING: dict[str, Reach] = {
     ),
     **_all(
         Scope.EVENTS,
-        "Hears what happens to sessions; what is the admins' with the scope admin as well, and"
-        " codes with no token.",
+        "Hears what happens to sessions, their text included; of settings and of what is the"
+        " admins' with those scopes as well, and of codes with no token.",
         "GET /api/events",
     ),
     **_all(

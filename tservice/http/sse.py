@@ -91,6 +91,8 @@ def wants(event: Event, identity: Identity, sessions: frozenset[str] | None) -> 
     """
     if event.bulky and sessions is not None and event.session_id not in sessions:
         return False
+    if event.scope is not None and not identity.has_scope(event.scope):
+        return False
     if event.audience is Audience.OWNER:
         return identity.may_reach(event.owner, event.session_id)
     if identity.sessions is not None and event.session_id is not None:

@@ -20,6 +20,7 @@ from tservice.core.files import (
     remove_leftovers,
     write_private,
 )
+from tservice.core.scopes import Scope
 from tservice.settings.interfaces import ISettings, SettingsObserver
 from tservice.settings.model import Settings, merge, public, read_settings
 
@@ -125,4 +126,4 @@ class SettingsService:
                 observer(before, after)
             except Exception:
                 self._log.failure("an observer of the settings failed")
-        self._hub.publish(Event(name="settings:changed", data=public(after)))
+        self._hub.publish(Event(name="settings:changed", data=public(after), scope=Scope.SETTINGS))
