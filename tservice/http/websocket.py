@@ -160,6 +160,7 @@ class WebSockets(Service):
         _check(request)
         try:
             handler = cast(ISocketHandler, await call.operation.handler(call))
+            call.again()  # from here on it is in the list of those that a lost right closes
         except CloseSocket as close:
             handler = _Closer(close)
         except ServiceError as error:

@@ -18,7 +18,7 @@ from tests.unit.http.wsframes import UPGRADE
 from tservice.core.config import Config
 from tservice.core.errors import StartError
 from tservice.http.gate import rules_of
-from tservice.http.operations import Access, Call, Operation
+from tservice.http.operations import Access, Call, Operation, Style
 
 
 class AgainTests(GateCase):
@@ -39,6 +39,7 @@ class AgainTests(GateCase):
             operation("GET", path, self.hold, access=Access.OWNER),
             operation("GET", "/api/public", self.hold, access=Access.PUBLIC),
             operation("GET", "/api/hook", self.hold, access=Access.HOOK),
+            operation("GET", "/ws/{id}/slow", self.hold, style=Style.WEBSOCKET),
         ]
 
     def answered(self, path: str, change: Callable[[], None], **headers: str) -> Answer:
@@ -102,6 +103,19 @@ class AgainTests(GateCase):
         self.named.changed = lambda identity: identity
         found = self.answered("/api/slow", self.vanish, **script)
         self.assertNotIn("www-authenticate", found.headers)
+
+    def test_a_socket_is_not_opened_for_who_is_gone(self) -> None:
+        found = self.answered("/ws/mine/slow", self.vanish, **UPGRADE, **{"X-User": "ann"})
+        self.assertEqual(401, found.status)
+        demote = partial(self.become, can_bypass_permissions=False)
+        connection = self.api.connect()
+        self.named.changed = lambda identity: identity
+        connection.send(head("GET", "/ws/mine/slow", {**UPGRADE, "X-User": "ann"}))
+        demote()
+        self.late.callback(None)
+        _, _, frame = connection.value().partition(b"\r\n\r\n")
+        self.assertEqual(4003, int.from_bytes(frame[2:4], "big"))
+        connection.lose()
 
     def test_nobody_and_hooks_have_nothing_to_lose(self) -> None:
         self.assertEqual(200, self.answered("/api/public", self.vanish).status)
