@@ -158,6 +158,18 @@ class OperationTests(TunnelCase):
         heard = [b"settings:changed" in stream.value() for stream in streams]
         self.assertEqual([False, False, True, True], heard)
 
+    def test_a_bound_token_hears_of_no_other_session(self) -> None:
+        made = self.world.good("ann", "POST", "/api/sessions", {"mode": "shell"})
+        other = made["session"]["id"]
+        bound = self.world.token("ann", "events", "sessions:read", sessions=[self.world.session])
+        streams = [self.stream(bound), self.stream(self.cookie("ann"))]
+        order = {"order": [self.world.session, other]}
+        self.world.good("ann", "PUT", "/api/session-order", order)
+        self.world.good("ann", "PUT", f"/api/sessions/{other}/name", {"name": "elsewhere"})
+        self.world.good("ann", "DELETE", f"/api/sessions/{other}")
+        heard = [other.encode() in stream.value() for stream in streams]
+        self.assertEqual([False, True], heard, streams[0].value())
+
     def stream(self, headers: dict[str, str]) -> Connection:
         connection = Connection(self.world.site, MemoryTransport("10.1.1.1"))
         self.addCleanup(connection.lose)

@@ -92,7 +92,7 @@ class Properties:
         result = [live.record.id for live in self._roster.visible(caller)]
         for owner_live in _one_per_owner(lives.values()):
             owned = [it.record.id for it in self._roster if _same_owner(it, owner_live)]
-            self._roster.publish(owner_live, "session:orderChanged", {"order": owned})
+            self._roster.publish_order(owner_live.record.owner, owned)
         return result
 
     def report_model(self, live: Live, source: ModelSource, text: str | None) -> Session:

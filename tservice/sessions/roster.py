@@ -116,6 +116,13 @@ class Roster:
         """Publish C{{id, at}} and what else there is to say."""
         self.publish(live, name, {"id": live.record.id, "at": now_ms(self._clock), **data})
 
+    def publish_order(self, owner: str | None, order: list[str]) -> None:
+        """Tell an owner of the order of all of its sessions; it is of no single one of them."""
+        data = {"order": order}
+        self._hub.publish(
+            Event(name="session:orderChanged", data=data, owner=owner, audience=Audience.OWNER)
+        )
+
     def publish(self, live: Live, name: str, data: Mapping[str, Any]) -> None:
         """Publish an event that belongs to the session's owner."""
         self._hub.publish(
