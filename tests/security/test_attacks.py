@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Sequence
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
 from urllib.parse import quote
 
+from attrs import evolve
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.security.attackcase import AttackCase
 from tests.security.rows import KEYS, PUSH
 from tests.security.test_matrix import CROSS, HOST
-from tests.security.world import PASSWORD, Answer, World
+from tests.security.world import PASSWORD, Answer, World, cookie_of
 from tests.unit.http.driver import Connection, MemoryTransport
 from tests.unit.http.gatecase import basic
 from tservice.access.failures import CAP
@@ -204,8 +209,9 @@ class CredentialTests(AttackCase):
         self.assertEqual(401, self.ask("GET", "/api/me", headers={"Cookie": planted}).status)
 
     def test_a_login_is_a_new_session_each_time(self) -> None:
-        found = {self.world.sign_in("ann") for _ in range(5)}
-        self.assertEqual(5, len(found))
+        found = [self.world.page("ann") for _ in range(5)]
+        for name in ("Cookie", "X-Service-Key"):
+            self.assertEqual(5, len({page[name] for page in found}))
 
     def test_cookie_flags(self) -> None:
         body = {"username": "ann", "password": PASSWORD}
@@ -221,7 +227,9 @@ class CredentialTests(AttackCase):
         self.assertEqual(200, answer.status)
         self.assertEqual(401, self.ask("GET", "/api/me", headers=stolen).status)
         self.assertEqual(401, self.ask("GET", "/api/me", headers=self.cookie("ann")).status)
-        mine = {"Cookie": answer.headers["set-cookie"].partition(";")[0]}
+        mine = {"Cookie": cookie_of(answer)}
+        self.assertEqual(401, self.ask("GET", "/api/me", headers=mine).status)
+        mine["X-Service-Key"] = json.loads(answer.body)["data"]["key"]
         self.assertEqual(200, self.ask("GET", "/api/me", headers=mine).status)
 
     def test_a_thief_cannot_guess_the_password_by_changing_it(self) -> None:
@@ -271,6 +279,97 @@ class CredentialTests(AttackCase):
         self.assertEqual([1], [*self.world.database.query(count)[0]])
         self.world.good("root", "PATCH", "/api/admin/users/bob", {"enabled": False})
         self.assertEqual([0], [*self.world.database.query(count)[0]])
+
+
+class OtherPortTests(AttackCase):
+    """A program on another port of the host: it reads our cookies, and sets others."""
+
+    def who(self, headers: dict[str, str]) -> str | None:
+        found = self.ask("GET", "/api/me", headers=headers)
+        if found.status == 401:
+            return None
+        name: str = json.loads(found.body)["data"]["username"]
+        return name
+
+    def test_a_stolen_cookie_opens_no_stream_and_no_socket(self) -> None:
+        stolen = {"Cookie": self.world.page("ann")["Cookie"]}
+        self.before = self.world.snapshot()
+        self.assertEqual(401, self.ask("GET", "/api/events", headers=stolen).status)
+        path = f"/ws/sessions/{self.world.session}/terminal"
+        for offer in ({}, {"Sec-WebSocket-Protocol": "tservice"}):
+            found = self.ask("GET", path, headers={**stolen, **offer}, socket=True)
+            self.assertEqual(401, found.status)
+        self.assertNoEffect()
+
+    def test_nor_an_upload_s_long_way(self) -> None:
+        """A large body is judged while it arrives."""
+        stolen = {"Cookie": self.world.page("ann")["Cookie"]}
+        body = b"x" * 200_000
+        self.assertEqual(401, self.ask("POST", "/api/sessions", body, headers=stolen).status)
+
+    def test_a_tossed_cookie_signs_out_and_not_over(self) -> None:
+        """Bob has a page's cookie and a program's; in ann's page neither makes her bob."""
+        ann = self.world.page("ann")
+        self.assertEqual("ann", self.who(ann))
+        for tossed in (self.world.page("bob")["Cookie"], self.cookie("bob")["Cookie"]):
+            self.assertIsNone(self.who({**ann, "Cookie": tossed}))
+            self.assertIsNone(self.who({"Cookie": tossed, "X-Service-Key": "none"}))
+
+    def test_nor_with_a_link_that_brings_the_key(self) -> None:
+        """A page marks what it finds in its address: it fits codes that were scanned alone."""
+        bob = self.world.page("bob")
+        led = {**bob, "X-Service-Key": f"qr-{bob['X-Service-Key']}"}
+        self.assertIsNone(self.who(led))
+
+    def test_a_signed_out_page_s_key_is_void(self) -> None:
+        ann = self.world.page("ann")
+        self.assertEqual(200, self.ask("POST", "/api/logout", headers=ann).status)
+        self.assertIsNone(self.who(ann))
+
+
+class PasswordEndTests(SynchronousTestCase):
+    """A cookie dies with the password that it was made under, changed while nobody was here."""
+
+    def start(self, folder: Path | None, **config: Any) -> World:
+        return World(folder, **{"multiuser": False, "username": "admin", **config})
+
+    def lives(self, world: World, pages: Sequence[dict[str, str]]) -> list[int]:
+        return [world.ask("GET", "/api/me", headers=page).status for page in pages]
+
+    def restarted(self, world: World, **config: Any) -> World:
+        world.stop()
+        return self.start(world.folder, **config)
+
+    def test_of_a_single_user(self) -> None:
+        world = self.start(None, password="first word")
+        folder = world.folder
+        self.addCleanup(rmtree, folder)
+        program = world.ask("GET", "/api/me", headers=basic("admin", "first word"))
+        pages = [world.page("admin", "first word"), {"Cookie": cookie_of(program)}]
+        world = self.restarted(world, password="first word")
+        self.assertEqual([200, 200], self.lives(world, pages))
+        world = self.restarted(world, password="second word")
+        self.assertEqual([401, 401], self.lives(world, pages))
+        self.assertEqual([], [*world.database.query("SELECT 1 FROM auth_sessions")])
+        # Nor does the old password bring them back.
+        world = self.restarted(world, password="first word")
+        self.assertEqual([401, 401], self.lives(world, pages))
+        world.stop()
+
+    def test_of_an_account(self) -> None:
+        """Its hash was put into the database from outside."""
+        world = self.start(None, multiuser=True, password=PASSWORD)
+        folder = world.folder
+        self.addCleanup(rmtree, folder)
+        page = world.page("admin")
+        world = self.restarted(world, multiuser=True, password=PASSWORD)
+        self.assertEqual([200], self.lives(world, [page]))
+        assert world.accounts is not None
+        account = world.accounts.get("admin")
+        world.accounts._store.save(evolve(account, password_hash=account.password_hash + "x"))
+        world = self.restarted(world, multiuser=True, password=PASSWORD)
+        self.assertEqual([401], self.lives(world, [page]))
+        world.stop()
 
 
 class SmugglingTests(AttackCase):

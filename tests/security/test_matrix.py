@@ -63,9 +63,10 @@ class Matrix:
     def __init__(self, world: World) -> None:
         self._world = world
         self._number = 0
-        root, ann = world.cookies["root"], world.cookies["ann"]
         self.revoked = world.sign_in("root")
-        self.admin, self.owner = {"Cookie": root}, {"Cookie": ann}
+        self.admin, self.owner = world.page("root"), world.page("ann")
+        self.stolen = {"Cookie": self.admin["Cookie"]}
+        self.program = {"Cookie": world.cookies["root"]}
         self.all_scopes = [scope.value for scope in Scope]
 
     def probes(self, method: str, row: Row) -> Iterator[Probe]:
@@ -95,6 +96,12 @@ class Matrix:
             "password of nobody": basic(f"nobody{self._number}", PASSWORD),
             "revoked cookie": {"Cookie": self.revoked},
             "made-up cookie": {"Cookie": f"service_session={'0' * 64}"},
+            "cookie without key": self.stolen,
+            "cookie with another's key": {**self.owner, **self.stolen},
+            "another's cookie with the key": {**self.admin, "Cookie": self.owner["Cookie"]},
+            "key without cookie": {"X-Service-Key": self.admin["X-Service-Key"]},
+            "program's cookie in a page": {**self.admin, **self.program},
+            "program's cookie in a browser": {**self.program, "Sec-Fetch-Site": "none"},
             "wrong token": {"Authorization": f"Bearer tsk_{'x' * 43}"},
             "hook secret, from afar": {"X-Service-Hook-Secret": "0" * 64},
             "spoofed address": {"X-Forwarded-For": "127.0.0.1", "X-Real-IP": "127.0.0.1"},
@@ -294,6 +301,9 @@ class MatrixTests(SynchronousTestCase):
                 found = world.ask(method, path)
                 public = method == "GET" and path in ("/", "/index.html")
                 self.assertIn(found.status, (200, 401) if public else (401,), (method, path))
+                # The files of the page hold nothing of anybody's.
+                found = world.ask(method, path, None, self.matrix.stolen)
+                self.assertEqual(200 if public else 401, found.status, (method, path))
                 if method not in ("GET", "OPTIONS"):
                     headers = {**self.matrix.admin, "Origin": "null"}
                     found = world.ask(method, path, None, headers)

@@ -15,12 +15,13 @@ from zope.interface import implementer
 
 from tests.security.attackcase import AttackCase
 from tests.security.rows import SESSION
-from tests.security.world import PASSWORD, Answer, World
+from tests.security.world import PASSWORD, Answer, World, cookie_of
 from tests.unit.clis.fakes import FakeTransport
 from tests.unit.http.driver import Connection, MemoryTransport
 from tservice.access.cookies import CookieSessions
 from tservice.access.cookiestore import MemoryCookieStore
 from tservice.access.failures import CAP
+from tservice.access.model import digest
 from tservice.core.identity import Identity
 from tservice.core.listening import Listener
 from tservice.core.redact import MARK, Redactor
@@ -45,6 +46,12 @@ class Program(FakeTransport):
     def signalProcess(self, number: int) -> None:
         super().signalProcess(number)
         self._clock.callLater(0, self.finish, None, number)
+
+
+def scanned(entered: Answer) -> dict[str, str]:
+    """What the page shows that a scanned code leads to."""
+    key = entered.headers["location"].partition("#key=")[2]
+    return {"Cookie": cookie_of(entered), "X-Service-Key": f"qr-{key}"}
 
 
 class TunnelCase(AttackCase):
@@ -86,8 +93,7 @@ class TunnelCase(AttackCase):
 
     def who(self, entered: Answer) -> str:
         self.assertEqual(302, entered.status, entered)
-        cookie = {"Cookie": entered.headers["set-cookie"].partition(";")[0]}
-        found = self.ask("GET", "/api/me", headers=cookie)
+        found = self.ask("GET", "/api/me", headers=scanned(entered))
         return str(json.loads(found.body)["data"]["username"])
 
     def refused(self, entered: Answer) -> None:
@@ -101,8 +107,15 @@ class CodeTests(TunnelCase):
 
     def test_a_scan_signs_its_admin_in(self) -> None:
         entered = self.enter(self.code())
-        self.assertEqual("/", entered.headers["location"])
+        self.assertRegex(entered.headers["location"], r"^/#key=[0-9a-f]{64}$")
         self.assertEqual("root", self.who(entered))
+
+    def test_its_cookie_alone_opens_nothing(self) -> None:
+        page = scanned(self.enter(self.code()))
+        key = page["X-Service-Key"]
+        for shown in ({}, {"X-Service-Key": "none"}, {"X-Service-Key": key.removeprefix("qr-")}):
+            found = self.ask("GET", "/api/me", headers={"Cookie": page["Cookie"], **shown})
+            self.assertEqual(401, found.status, shown)
 
     def test_code_guessing_from_one_address(self) -> None:
         for number in range(CAP):
@@ -173,17 +186,18 @@ class CodeTests(TunnelCase):
     def test_a_revoked_device_is_out(self) -> None:
         entered = self.enter(self.code())
         seen = self.code()
-        cookie = {"Cookie": entered.headers["set-cookie"].partition(";")[0]}
+        device_page = scanned(entered)
+        self.assertEqual(200, self.ask("GET", "/api/me", headers=device_page).status)
         shown = self.world.good("root", "GET", "/api/tunnel/status")["authSessions"]
         [device] = [session["id"] for session in shown if session["method"] == "qr"]
         self.world.good("root", "POST", "/api/auth/revoke", {"sessionId": device})
-        self.assertEqual(401, self.ask("GET", "/api/me", headers=cookie).status)
+        self.assertEqual(401, self.ask("GET", "/api/me", headers=device_page).status)
         self.refused(self.enter(seen))  # by which it could come in again
 
     def test_the_caller_s_own_session_is_marked(self) -> None:
         shown = self.world.good("root", "GET", "/api/tunnel/status")["authSessions"]
         [own] = [session for session in shown if session["current"]]
-        self.assertEqual(("root", "login"), (own["username"], own["method"]))
+        self.assertEqual(("root", "basic"), (own["username"], own["method"]))
         self.world.good("root", "POST", "/api/auth/revoke", {"sessionId": own["id"]})
         self.assertEqual(401, self.ask("GET", "/api/me", headers=self.cookie()).status)
 
@@ -192,6 +206,7 @@ class CodeTests(TunnelCase):
         value = entered.headers["set-cookie"].partition(";")[0].partition("=")[2]
         shown = self.ask("GET", "/api/tunnel/status", headers=self.cookie()).body
         self.assertNotIn(value, shown)
+        self.assertNotIn(entered.headers["location"].partition("=")[2], shown)
         for session in json.loads(shown)["data"]["authSessions"]:
             names = {"id", "username", "ip", "ua", "createdAt", "method", "current"}
             self.assertEqual(names, set(session))
@@ -264,11 +279,13 @@ class SignInTests(SynchronousTestCase):
             self.assertIsNone(sign_in(name, "10.1.1.1", "phone"))
         self.assertIsNone(sign_in_with(cookies, None)("root", "10.1.1.1", "phone"))
         self.assertEqual((), tuple(cookies.sessions()))
-        token = sign_in("root", "10.1.1.1", "phone")
-        assert token is not None
+        opened = sign_in("root", "10.1.1.1", "phone")
+        assert opened is not None
+        token, key = opened
         found = cookies.find(token)
         assert found is not None
         self.assertEqual(("root", "qr"), (found.username, found.method))
+        self.assertEqual(digest(f"qr-{key}"), found.key_hash)
 
 
 class LeakTests(TunnelCase):

@@ -22,6 +22,7 @@ from twisted.application.service import Service
 from twisted.internet.task import Clock
 
 from tests.unit.http.driver import Connection, MemoryTransport, _Socket, head
+from tests.unit.http.gatecase import basic
 from tests.unit.http.wsframes import UPGRADE, frames
 from tservice.access.accounts import Accounts
 from tservice.access.capabilities import Capabilities
@@ -88,8 +89,9 @@ class World:
     @ivar session: a running session of ann's.
     """
 
-    def __init__(self, **config: Any) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="tw"))
+    def __init__(self, folder: Path | None = None, **config: Any) -> None:
+        """@param folder: of one that was stopped."""
+        self.folder = folder or Path(tempfile.mkdtemp(prefix="tw"))
         self.clock = WorldClock()
         self.clock.advance(SOON)
         self.host = FakeHost(self.clock)
@@ -166,10 +168,17 @@ class World:
         return folder
 
     def sign_in(self, name: str) -> str:
-        """A new cookie."""
-        answer = self.ask("POST", "/api/login", {"username": name, "password": PASSWORD})
+        """A new cookie of a program's, which works alone."""
+        answer = self.ask("GET", "/api/me", headers=basic(name, PASSWORD))
         assert answer.status == 200, answer
-        return answer.headers["set-cookie"].partition(";")[0]
+        return cookie_of(answer)
+
+    def page(self, name: str, password: str = PASSWORD) -> dict[str, str]:
+        """What a page shows that was signed in with its form: the cookie and the key."""
+        answer = self.ask("POST", "/api/login", {"username": name, "password": password})
+        assert answer.status == 200, answer
+        key = json.loads(answer.body)["data"]["key"]
+        return {"Cookie": cookie_of(answer), "X-Service-Key": key}
 
     def good(self, name: str, method: str, path: str, body: object = None) -> Any:
         """The payload of what must succeed."""
@@ -228,11 +237,15 @@ class World:
 
     def close(self) -> None:
         """End it, and remove its folder."""
+        self.stop()
+        rmtree(self.folder)
+
+    def stop(self) -> None:
+        """End it."""
         stopped = self.stack.stopService()
         for _ in range(20):
             self.clock.advance(1)
         assert stopped.called
-        rmtree(self.folder)
 
 
 @contextmanager
@@ -244,6 +257,11 @@ def world(**config: Any) -> Iterator[World]:
         yield made
     finally:
         made.close()
+
+
+def cookie_of(answer: Answer) -> str:
+    """The cookie that an answer sets, as it is sent back."""
+    return answer.headers["set-cookie"].partition(";")[0]
 
 
 def parse(data: bytes, method: str) -> Answer:

@@ -54,6 +54,12 @@ class PasswordBody(Body):
     new_password: str = Field(max_length=LONGEST_PASSWORD)
 
 
+class KeyAnswer(Answer):
+    """What goes with the cookie of the caller's new session."""
+
+    key: str | None
+
+
 class UserAnswer(Answer):
     """An account, without its password in any form."""
 
@@ -177,10 +183,10 @@ class AccountRoutes:
         )
         request: Any = call.request
         agent = call.header("user-agent") or ""
-        _, token = self._cookies.open(name, "login", call.address, agent)
-        cookie = set_cookie(token, request.visit.secure)
+        opened = self._cookies.open(name, "login", call.address, agent)
+        cookie = set_cookie(opened.token, request.visit)
         request.responseHeaders.removeHeader("Set-Cookie")
-        return Reply(content={}, headers={"Set-Cookie": cookie})
+        return Reply(content=KeyAnswer(key=opened.key), headers={"Set-Cookie": cookie})
 
     def operations(self) -> list[Operation]:
         """The routes, for the table."""
@@ -207,7 +213,7 @@ class AccountRoutes:
                 tag="Access",
                 body=PasswordBody,
                 ends_access=True,
-                answer=dict,
+                answer=KeyAnswer,
                 errors=(ErrorCode.FORBIDDEN,),
             ),
         ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from hmac import compare_digest
 from typing import Any
@@ -101,6 +102,11 @@ class Accounts:
         """The OS user that panes of an account run as, enabled or not."""
         account = self._accounts.get(username)
         return None if account is None else account.os_user
+
+    def seal(self, username: str) -> bytes | None:
+        account = self._accounts.get(username)
+        # With its salt, so that not even the same password has the same one again.
+        return None if account is None else hashlib.sha256(account.password_hash.encode()).digest()
 
     def known(self, username: str) -> bool:
         return username in self._accounts

@@ -9,12 +9,13 @@ from hmac import compare_digest
 from attrs import evolve
 from zope.interface import implementer
 
+from tservice.access.browsers import from_browser
 from tservice.access.cookies import CookieSessions
 from tservice.access.failures import neighbourhood
 from tservice.access.hashing import BUSY_SECONDS, Crowded
 from tservice.access.hooksecret import HEADER, named_uid, os_user_secret
 from tservice.access.interfaces import IAccounts
-from tservice.access.model import COOKIE, set_cookie
+from tservice.access.model import COOKIE, CookieSession, set_cookie
 from tservice.core.authentication import Bucket, IAuthenticator, Pass, Verdict, Visit, Wrong
 from tservice.core.identity import Identity
 
@@ -50,10 +51,12 @@ class CookieAuthenticator:
         identity = self._accounts.identity(session.username)
         if identity is None:
             return None
-        return Pass(
-            identity=evolve(identity, method="cookie", auth_session=session.id),
-            set_cookie=set_cookie(token, visit.secure),
-        )
+        known = evolve(identity, method="cookie", auth_session=session.id)
+        if session.opens_for(visit):
+            left = self._cookies.seconds_left(self._cookies.extend(session))
+            return Pass(identity=known, set_cookie=set_cookie(token, visit, left))
+        # A browser asks for the files of the page before the page can show its key.
+        return Pass(identity=known) if visit.page else None
 
     def again(self, identity: Identity) -> Identity | None:
         return _signed_in(self._cookies, self._accounts, identity)
@@ -67,7 +70,8 @@ class BasicAuthenticator:
         self._cookies, self._accounts = cookies, accounts
 
     async def authenticate(self, visit: Visit) -> Verdict:
-        shown = parse_basic(visit.header("authorization") or "")
+        # A page is judged by its key: the password that its browser holds signs it in instead.
+        shown = parse_basic(visit.header("authorization") or "") if visit.key is None else None
         if shown is None:
             return None
         username, password = shown
@@ -77,15 +81,26 @@ class BasicAuthenticator:
             return Wrong(bucket=Bucket.BASIC, busy=BUSY_SECONDS)
         if identity is None:
             return Wrong(bucket=Bucket.BASIC, username=self._accounts.counted(username))
+        known = evolve(identity, method="basic")
+        held = self._page_of(visit)
+        if held is not None and held.username == known.username:
+            # The cookie of a page that is open beside this one: it stays.
+            return Pass(identity=evolve(known, auth_session=held.id))
         agent = visit.header("user-agent") or ""
-        opened, token = self._cookies.reuse(identity.username, visit.address, agent)
+        opened = self._cookies.reuse(known.username, visit.address, agent, from_browser(visit))
         return Pass(
-            identity=evolve(identity, method="basic", auth_session=opened),
-            set_cookie=set_cookie(token, visit.secure),
+            identity=evolve(known, auth_session=opened.id),
+            set_cookie=set_cookie(opened.token, visit),
         )
 
     def again(self, identity: Identity) -> Identity | None:
         return _signed_in(self._cookies, self._accounts, identity)
+
+    def _page_of(self, visit: Visit) -> CookieSession | None:
+        """The session of a page whose cookie came along, without its key."""
+        token = visit.cookie(COOKIE)
+        session = self._cookies.find(token) if token else None
+        return None if session is None or session.key_hash is None else session
 
 
 def _signed_in(cookies: CookieSessions, accounts: IAccounts, identity: Identity) -> Identity | None:

@@ -13,10 +13,13 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
 from tservice.access.interfaces import ICookieStore
 from tservice.access.model import (
+    LIFETIME_SECONDS,
     MAX_AGENT,
     MAX_SESSIONS,
+    SCANNED,
     TTL_SECONDS,
     CookieSession,
+    Opened,
     digest,
 )
 from tservice.core.clock import now_ms, seconds_until
@@ -43,14 +46,16 @@ class CookieSessions:
         random: Random,
         revoked: Callable[[frozenset[str]], None] = lambda ids: None,
         opened: Callable[[CookieSession], None] = lambda session: None,
+        seal_of: Callable[[str], bytes | None] = lambda username: b"",
     ) -> None:
         """
         @param random: gives so many unguessable bytes.
         @param revoked: told the ids of sessions that are over, by time too, so that their open
             streams can end as well.
         @param opened: told each new session.
+        @param seal_of: the seal of the password that a user has now.
         """
-        self._opened = opened
+        self._opened, self._seal_of = opened, seal_of
         self._store, self._clock, self._random, self._revoked = store, clock, random, revoked
         self._sessions = {session.token_hash: session for session in store.load()}
         self._kept_until = {s.id: s.expires_at for s in self._sessions.values()}
@@ -59,17 +64,22 @@ class CookieSessions:
         self._timer: IDelayedCall | None = None
         self._watch()
 
-    def open(self, username: str, method: str, address: str, user_agent: str) -> tuple[str, str]:
+    def open(
+        self, username: str, method: str, address: str, user_agent: str, keyed: bool = True
+    ) -> Opened:
         """Sign somebody in.
 
-        @return: the session's id, and the cookie's value, which is kept nowhere.
+        @param keyed: whether the cookie needs the key; only a program's does not.
         """
         self._forget_expired()
         self._make_room()
         token, now = self._random(32).hex(), now_ms(self._clock)
+        key = (SCANNED if method == "qr" else "") + self._random(32).hex() if keyed else None
         session = CookieSession(
             id=self._random(8).hex(),
             token_hash=digest(token),
+            key_hash=None if key is None else digest(key),
+            seal=self._seal_of(username) or b"",
             username=username,
             method=method,
             address=address,
@@ -82,36 +92,39 @@ class CookieSessions:
         self._hashes[session.id] = session.token_hash
         self._watch()
         self._opened(session)
-        return session.id, token
+        return Opened(id=session.id, token=token, key=key)
 
-    def reuse(self, username: str, address: str, user_agent: str) -> tuple[str, str]:
-        """The session of a program that signs in with every request, opened at its first.
+    def reuse(self, username: str, address: str, user_agent: str, keyed: bool = False) -> Opened:
+        """The session of a caller that signs in with every request, opened at its first.
 
         A program that keeps no cookies so holds one session, not one for each request
         (wire 26, Access).
 
-        @return: as L{open}.
+        @param keyed: as for L{open}; nobody is told the key.
         """
         agent = user_agent[:MAX_AGENT]
+        wanted = (username, address, agent, keyed)
         for session in reversed(self._live()):
-            same = (session.username, session.address, session.user_agent)
-            if session.id in self._tokens and same == (username, address, agent):
-                self._extend(session)
-                return session.id, self._tokens[session.id]
-        opened, token = self.open(username, "basic", address, agent)
+            own = (session.username, session.address, session.user_agent)
+            if session.id in self._tokens and (*own, session.key_hash is not None) == wanted:
+                self.extend(session)
+                return Opened(id=session.id, token=self._tokens[session.id], key=None)
+        opened = self.open(username, "basic", address, agent, keyed)
         # Hashes cannot be given out again: these cookies stay in this process's memory.
-        self._tokens[opened] = token
-        return opened, token
+        self._tokens[opened.id] = opened.token
+        return evolve(opened, key=None)
 
     def find(self, token: str) -> CookieSession | None:
-        """The live session of a cookie, its time extended."""
+        """The live session of a cookie."""
         session = self._sessions.get(digest(token))
-        if session is None:
-            return None
-        if session.expires_at <= now_ms(self._clock):
+        if session is not None and session.expires_at <= now_ms(self._clock):
             self._forget_expired()
             return None
-        return self._extend(session)
+        return session
+
+    def seconds_left(self, session: CookieSession) -> int:
+        """Until a session ends, unless there is another request."""
+        return (session.expires_at - now_ms(self._clock)) // 1000
 
     def lives(self, session_id: str) -> bool:
         """Whether a session is signed in still; its time is not extended."""
@@ -161,8 +174,10 @@ class CookieSessions:
             [(most, _)] = Counter(session.username for session in live).most_common(1)
             self._end([next(session for session in live if session.username == most)])
 
-    def _extend(self, session: CookieSession) -> CookieSession:
-        later = evolve(session, expires_at=now_ms(self._clock) + TTL_SECONDS * 1000)
+    def extend(self, session: CookieSession) -> CookieSession:
+        """A live session, with as much time as it can have."""
+        end = now_ms(self._clock) + TTL_SECONDS * 1000
+        later = evolve(session, expires_at=min(end, _last_moment(session)))
         if later.expires_at > self._kept_until[session.id]:
             self._keep(later)
         self._sessions[session.token_hash] = later
@@ -170,7 +185,8 @@ class CookieSessions:
 
     def _keep(self, session: CookieSession) -> None:
         # What the cookie promises is on the disk before the answer leaves, and then some.
-        kept = evolve(session, expires_at=session.expires_at + SLACK_SECONDS * 1000)
+        end = session.expires_at + SLACK_SECONDS * 1000
+        kept = evolve(session, expires_at=min(end, _last_moment(session)))
         self._store.save(kept)
         self._kept_until[session.id] = kept.expires_at
 
@@ -193,3 +209,8 @@ class CookieSessions:
             del self._kept_until[session.id]
             del self._hashes[session.id]
             self._tokens.pop(session.id, None)
+
+
+def _last_moment(session: CookieSession) -> int:
+    """When a session ends at the latest, in Unix milliseconds."""
+    return session.created_at + LIFETIME_SECONDS * 1000

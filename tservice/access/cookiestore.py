@@ -13,9 +13,11 @@ from tservice.store.database import Database
 
 _SAVE = """
     INSERT INTO auth_sessions
-        (id, token_hash, username, method, address, user_agent, created_at, expires_at)
+        (id, token_hash, key_hash, seal, username, method, address, user_agent,
+         created_at, expires_at)
     VALUES
-        (:id, :token_hash, :username, :method, :address, :user_agent, :created_at, :expires_at)
+        (:id, :token_hash, :key_hash, :seal, :username, :method, :address, :user_agent,
+         :created_at, :expires_at)
     ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at
 """
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
+from argon2.low_level import Type, hash_secret_raw
 from twisted.internet.defer import Deferred
 from twisted.logger import Logger
 
@@ -34,6 +35,14 @@ MAX_PLACES = 1000
 
 BUSY_SECONDS = 1.0
 """After so long it is worth trying again."""
+
+
+def password_seal(password: str, salt: bytes) -> bytes:
+    """Tells a password from others after a restart, and costs who guesses it as much as its hash.
+
+    @param salt: secret and of this instance, at least 16 bytes.
+    """
+    return hash_secret_raw(_bytes(password), salt, PASSES, MEMORY_KIB, LANES, 32, Type.ID)
 
 
 class Crowded(Exception):

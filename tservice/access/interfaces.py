@@ -23,6 +23,10 @@ class IAccounts(Interface):
     def identity(username: str) -> Identity | None:
         """The account as it is now; C{None} when it is gone or disabled."""
 
+    def seal(username: str) -> bytes | None:
+        """Tells the account's password from every other it had or will have, and tells nothing of
+        it; C{None} when there is no such account."""
+
     def known(username: str) -> bool:
         """Whether there is an account of that name, disabled or not."""
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+from hmac import compare_digest
 
 from attrs import frozen
+
+from tservice.core.authentication import Visit
 
 COOKIE = "service_session"
 TTL_SECONDS = 24 * 60 * 60
 """A session ends so long after its last request (wire 15)."""
+
+LIFETIME_SECONDS = 30 * 24 * 60 * 60
+"""A session ends so long after its beginning, whatever its requests (wire 27, Perimeter)."""
 
 MAX_SESSIONS = 100
 """Sessions at a time; the oldest goes (wire 15)."""
@@ -23,6 +29,9 @@ class CookieSession:
 
     @ivar id: names the session to admins; not the cookie.
     @ivar token_hash: SHA-256 of the cookie's value.
+    @ivar key_hash: SHA-256 of the key without which a browser's cookie opens nothing; C{None}: a
+        program's, which needs none.
+    @ivar seal: of the password that it was made under.
     @ivar method: how it began: C{login}, C{basic} or C{qr}.
     @ivar created_at: Unix milliseconds.
     @ivar expires_at: Unix milliseconds.
@@ -30,12 +39,45 @@ class CookieSession:
 
     id: str
     token_hash: bytes
+    key_hash: bytes | None
+    seal: bytes
     username: str
     method: str
     address: str
     user_agent: str
     created_at: int
     expires_at: int
+
+    def opens_for(self, visit: Visit) -> bool:
+        """Whether its cookie, which C{visit} shows, is shown by whom it was given to.
+
+        Which session needs a key was settled when it was made: a thief asks as a program does.
+        """
+        if self.key_hash is None:
+            # In a page, a program's cookie was put there by somebody else.
+            return visit.key is None and visit.header("sec-fetch-site") is None
+        return visit.key is not None and compare_digest(self.key_hash, digest(visit.key))
+
+
+@frozen(kw_only=True)
+class Opened:
+    """A session that was just opened, with what is kept only as hashes.
+
+    @ivar token: the cookie's value.
+    @ivar key: what its page shows beside it; C{None}: nobody is told one.
+    """
+
+    id: str
+    token: str
+    key: str | None
+
+
+SCANNED = "qr-"
+"""Begins the key of a scanned code's session.
+
+A page puts it before a key that it finds in its address: so no link can lead a page into a session
+whose key its maker was told at a login.
+"""
 
 
 def digest(token: str) -> bytes:
@@ -46,16 +88,20 @@ def digest(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
-def set_cookie(token: str, secure: bool) -> str:
-    """The C{Set-Cookie} that opens or extends a session (interface.md Authentication 2)."""
-    return _cookie(token, TTL_SECONDS, secure)
+def set_cookie(token: str, visit: Visit, seconds: int = TTL_SECONDS) -> str:
+    """The C{Set-Cookie} that opens or extends a session (interface.md Authentication 2).
+
+    @param seconds: until the session ends, unless there is another request.
+    """
+    return _cookie(token, seconds, visit)
 
 
-def clear_cookie(secure: bool) -> str:
+def clear_cookie(visit: Visit) -> str:
     """The C{Set-Cookie} that ends one."""
-    return _cookie("", 0, secure)
+    return _cookie("", 0, visit)
 
 
-def _cookie(value: str, seconds: int, secure: bool) -> str:
-    parts = [f"{COOKIE}={value}", "Path=/", "HttpOnly", "SameSite=Lax", f"Max-Age={seconds}"]
-    return "; ".join([*parts, "Secure"] if secure else parts)
+def _cookie(value: str, seconds: int, visit: Visit) -> str:
+    path = visit.base or "/"
+    parts = [f"{COOKIE}={value}", f"Path={path}", "HttpOnly", "SameSite=Lax", f"Max-Age={seconds}"]
+    return "; ".join([*parts, "Secure"] if visit.secure else parts)

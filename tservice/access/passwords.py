@@ -15,7 +15,9 @@ from tservice.core.identity import Identity
 class SingleAccount:
     """One user name and one password; the user is an admin."""
 
-    def __init__(self, username: str, password: str) -> None:
+    def __init__(self, username: str, password: str, seal: bytes = b"") -> None:
+        """@param seal: see L{IAccounts.seal}; it is the same after a restart."""
+        self._seal = seal
         self._username, self._password = _fold(username), _fold(password)
         self._identity = Identity(username=username, admin=True)
 
@@ -27,6 +29,9 @@ class SingleAccount:
 
     def identity(self, username: str) -> Identity | None:
         return self._identity if username == self._identity.username else None
+
+    def seal(self, username: str) -> bytes | None:
+        return self._seal if self.known(username) else None
 
     def known(self, username: str) -> bool:
         return username == self._identity.username

@@ -7,12 +7,13 @@ from typing import Literal, cast
 
 from pydantic import Field
 
+from tservice.access.authenticators import parse_basic
 from tservice.access.cookies import CookieSessions
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import clear_cookie, set_cookie
 from tservice.access.signin import TooMany, check_password_of
-from tservice.core.authentication import IFailures
-from tservice.core.errors import ErrorCode, not_found
+from tservice.core.authentication import IFailures, Visit
+from tservice.core.errors import ErrorCode, invalid, not_found
 from tservice.core.identity import Identity
 from tservice.http.gate import too_many, unauthorized
 from tservice.http.models import Answer, Body
@@ -21,10 +22,10 @@ from tservice.http.request import Request
 
 
 class LoginBody(Body):
-    """What the login page sends."""
+    """What the login page sends; without a body, Basic authentication says who it is."""
 
-    username: str = Field(max_length=256)
-    password: str = Field(max_length=1024)
+    username: str | None = Field(None, max_length=256)
+    password: str | None = Field(None, max_length=1024)
 
 
 class RevokeBody(Body):
@@ -40,6 +41,12 @@ class MeAnswer(Answer):
     role: Literal["admin", "user"]
     must_change_password: bool
     multi_user: bool
+
+
+class LoginAnswer(MeAnswer):
+    """Who signed in, and what goes with the cookie; C{key} is null where nobody has to sign in."""
+
+    key: str | None
 
 
 class RevokedAnswer(Answer):
@@ -76,30 +83,29 @@ class AccessRoutes:
         @raise Refusal: bare 401 for a wrong password, 429 over the failure cap.
         """
         if self._accounts is None:
-            return self._me(Identity(username=self._username, admin=True))
+            everybody = self._me(Identity(username=self._username, admin=True))
+            return LoginAnswer(**everybody.model_dump(), key=None)
+        method, username, password = _shown(call)
         try:
             identity = await check_password_of(
-                self._accounts,
-                self._failures,
-                call.body.username,
-                call.body.password,
-                call.address,
+                self._accounts, self._failures, username, password, call.address
             )
         except TooMany as error:
             raise too_many(error.seconds) from None
         if identity is None:
             raise unauthorized(challenge=False)
         agent = call.header("user-agent") or ""
-        _, token = self._cookies.open(identity.username, "login", call.address, agent)
-        cookie = set_cookie(token, _secure(call))
-        return Reply(content=self._me(identity), headers={"Set-Cookie": cookie})
+        opened = self._cookies.open(identity.username, method, call.address, agent)
+        answer = LoginAnswer(**self._me(identity).model_dump(), key=opened.key)
+        cookie = set_cookie(opened.token, _visit(call))
+        return Reply(content=answer, headers={"Set-Cookie": cookie})
 
     async def logout(self, call: Call) -> object:
         """End the caller's own session."""
         mine = call.identity.auth_session
         if mine is not None:
             self._cookies.revoke(lambda session: session.id == mine)
-        return Reply(content=None, headers={"Set-Cookie": clear_cookie(_secure(call))})
+        return Reply(content=None, headers={"Set-Cookie": clear_cookie(_visit(call))})
 
     async def revoke(self, call: Call) -> object:
         """End one session, or all of them, the caller's own included."""
@@ -110,7 +116,7 @@ class AccessRoutes:
         self._revoked()
         headers = {}
         if wanted in (None, call.identity.auth_session):
-            headers["Set-Cookie"] = clear_cookie(_secure(call))
+            headers["Set-Cookie"] = clear_cookie(_visit(call))
         return Reply(content=RevokedAnswer(revoked=ended), headers=headers)
 
     async def me(self, call: Call) -> object:
@@ -133,11 +139,12 @@ class AccessRoutes:
                 path="/api/login",
                 access=Access.PUBLIC,
                 handler=self.login,
-                summary="Sign in; sets the session cookie",
+                summary="Sign in; sets the session cookie, and gives the key that goes with it",
                 tag="Access",
                 body=LoginBody,
+                optional_body=True,
                 audit=Audit.NONE,  # the session that it opens is noted, or the failure
-                answer=MeAnswer,
+                answer=LoginAnswer,
                 errors=(ErrorCode.UNAUTHORIZED,),
             ),
             Operation(
@@ -174,5 +181,25 @@ class AccessRoutes:
         ]
 
 
-def _secure(call: Call) -> bool:
-    return cast(Request, call.request).visit.secure
+def _shown(call: Call) -> tuple[str, str, str]:
+    """How somebody signs in, and the user name and password.
+
+    @raise ServiceError: 400 naming what is missing.
+    @raise Refusal: bare 401: a page asked whether its browser holds a password, and it holds none.
+    """
+    body: LoginBody = call.body
+    for name, value in (("username", body.username), ("password", body.password)):
+        if value is None and cast(Request, call.request).received:
+            raise invalid(name, "is required")
+    if body.username is not None and body.password is not None:
+        return "login", body.username, body.password
+    basic = parse_basic(call.header("authorization") or "")
+    if basic is not None:
+        return "basic", *basic
+    if _visit(call).key is not None:
+        raise unauthorized(challenge=False)
+    raise invalid("body", "is required")
+
+
+def _visit(call: Call) -> Visit:
+    return cast(Request, call.request).visit

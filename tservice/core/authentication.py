@@ -25,6 +25,9 @@ class Visit:
     @ivar upgrade: whether it asks for a WebSocket.
     @ivar preflight: whether a browser only asks what it may send from an allowed origin.
     @ivar cors: the foreign origin that may read the answer, if one is allowed to.
+    @ivar page: whether only a file of the browser UI is asked for: it holds nothing of anybody's.
+    @ivar key: what a page shows beside its cookie, right or wrong; C{None}: no page asks.
+    @ivar base: the base path that the caller knows the service under.
     @ivar header: the last value of a request header, or C{None}.
     @ivar cookie: the value of a cookie, or C{None}.
     """
@@ -37,6 +40,9 @@ class Visit:
     upgrade: bool
     header: Callable[[str], str | None]
     cookie: Callable[[str], str | None]
+    page: bool = False
+    key: str | None = None
+    base: str = ""
     preflight: bool = False
     cors: str | None = None
 

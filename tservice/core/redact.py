@@ -16,7 +16,9 @@ _PATTERNS = (
         r"(?i)(authorization['\"]?\s*[:=]\s*[^\w]{0,3}(?:basic|bearer|digest)\s+)[^\s'\",;)]+"
     ),
     re.compile(r"(?i)(x-service-hook-secret['\"]?\s*[:=]\s*[^\w]{0,3})[^\s'\",;)\]]+"),
+    re.compile(r"(?i)(x-service-key['\"]?\s*[:=]\s*[^\w]{0,3})[^\s'\",;)\]]+"),
     re.compile(r"(service_session=)[^\s'\";,]+"),
+    re.compile(r"(#key=|\bkey\.(?:qr-)?)[0-9a-f]{64}"),
     re.compile(r"(?i)(\w[\w+.-]*://)[^\s/@'\"]+(?=@)"),
     re.compile(r"(/q/)[A-Za-z0-9]{6}(?![A-Za-z0-9])"),
     re.compile(r"(tsk_)[A-Za-z0-9_-]{20,}"),

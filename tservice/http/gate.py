@@ -23,6 +23,7 @@ from tservice.http.headers import HSTS, cors_headers, security_headers
 from tservice.http.hosts import LOOPBACK, HostPolicy, Network, Origin
 from tservice.http.kernel import IGate
 from tservice.http.operations import Access, Operation, Style
+from tservice.http.pagekey import shown_key
 from tservice.http.request import Request
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -78,7 +79,7 @@ def wants_login_page(visit: Visit) -> bool:
 
 def from_script(visit: Visit) -> bool:
     """Whether a page's own script asks: a challenge would pop a dialog up over the page."""
-    return (visit.header("sec-fetch-mode") or "navigate") != "navigate"
+    return visit.key is not None or (visit.header("sec-fetch-mode") or "navigate") != "navigate"
 
 
 def _started_elsewhere(visit: Visit) -> bool:
@@ -99,6 +100,7 @@ class GateRules:
     @ivar origins: what CORS lets in; localhost only.
     @ivar proxies: whose X-Forwarded-* headers count.
     @ivar gesture: C{SERVICE_GESTURE=1}.
+    @ivar base_path: where a reverse proxy put the service; a tunnel knows nothing of it.
     """
 
     hosts: HostPolicy
@@ -106,6 +108,7 @@ class GateRules:
     origins: frozenset[Origin]
     proxies: tuple[Network, ...]
     gesture: bool = False
+    base_path: str = ""
 
 
 def rules_of(
@@ -125,6 +128,7 @@ def rules_of(
             origins=hosts.localhost_origins(config.allowed_origins),
             proxies=hosts.trusted_networks(config.trusted_proxies),
             gesture=config.gesture,
+            base_path=config.base_path,
         )
     except ValueError as error:
         raise StartError(str(error)) from None
@@ -172,6 +176,8 @@ class Gate:
             address=came.address,
             secure=request.isSecure() or came.scheme == "https",
             upgrade=upgrade,
+            key=shown_key(request, upgrade),
+            base="" if host.name in self._rules.tunnel_hosts() else self._rules.base_path,
             header=request.getHeader,
             cookie=lambda name: _cookie(request, name),
         )

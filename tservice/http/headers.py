@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
+from tservice.http.pagekey import HEADER
+
 CSP = {
     "default-src": "'self'",
     "script-src": "'self'",
@@ -66,7 +68,7 @@ def cors_headers(origin: str, preflight: bool) -> Mapping[str, str]:
     if preflight:
         headers["Access-Control-Allow-Methods"] = "GET, HEAD, POST, PUT, PATCH, DELETE"
         headers["Access-Control-Allow-Headers"] = (
-            "Authorization, Content-Type, Last-Event-ID, X-Service-Agent-Origin"
+            f"Authorization, Content-Type, Last-Event-ID, X-Service-Agent-Origin, {HEADER}"
         )
         headers["Access-Control-Max-Age"] = "600"
     return headers

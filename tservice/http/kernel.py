@@ -8,6 +8,7 @@ from functools import partial
 from itertools import count
 from typing import Any
 
+from attrs import evolve
 from twisted.internet.defer import CancelledError
 from twisted.logger import Logger
 from twisted.web.resource import IResource
@@ -325,6 +326,8 @@ class Kernel:
         page = None
         if visit.path is not None and visit.method in ("GET", "HEAD"):
             page = self._pages.find(visit.path, visit)
+        if page is not None:
+            request.visit = visit = evolve(visit, page=True)
         if page is None or not page.public:
             identity = await self._identify(request, None)
             self._gate.authorize(visit, identity, None, {})

@@ -10,6 +10,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from tservice.core.errors import HTTP_STATUS, ErrorCode
 from tservice.http.operations import Access, Operation, Style
+from tservice.http.pagekey import CARRIER, HEADER, PROTOCOL
 from tservice.http.reach import REACH, name_of
 from tservice.http.routing import ANY
 
@@ -32,7 +33,20 @@ ERROR: Schema = {
 SECURITY: Schema = {
     "basic": {"type": "http", "scheme": "basic"},
     "token": {"type": "http", "scheme": "bearer"},
-    "cookie": {"type": "apiKey", "in": "cookie", "name": "service_session"},
+    "cookie": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "service_session",
+        "description": "Alone only for a program that got it by Basic, without a browser's headers",
+    },
+    "pageKey": {
+        "type": "apiKey",
+        "in": "header",
+        "name": HEADER,
+        "description": "Goes with the cookie that a browser got, or that any login gave: the key "
+        f"of the login's answer. In an upgrade also as the subprotocol {CARRIER}<key>, offered "
+        f"beside {PROTOCOL}",
+    },
     "hookSecret": {"type": "apiKey", "in": "header", "name": "X-Service-Hook-Secret"},
 }
 
@@ -156,7 +170,7 @@ def _security(operation: Operation) -> list[Schema]:
     access, scope = operation.access, operation.scope
     if access in (Access.PUBLIC, Access.CAPABILITY):
         return []
-    user: list[Schema] = [{"basic": []}, {"cookie": []}]
+    user: list[Schema] = [{"basic": []}, {"cookie": [], "pageKey": []}, {"cookie": []}]
     if scope is not None:
         user.append({"token": [scope.value]})
     return [{"hookSecret": []}, *user] if access is Access.HOOK else user

@@ -207,8 +207,9 @@ class Socket(WebSocketServerProtocol):
 
     # What Autobahn calls
 
-    def onConnect(self, request: object) -> Any:
-        return None, self.extra_headers
+    def onConnect(self, request: Any) -> Any:
+        # A browser that asked for a subprotocol hangs up when none is named.
+        return next(iter(request.protocols), None), self.extra_headers
 
     def onOpen(self) -> None:
         self._deflate = self._perMessageCompress is not None

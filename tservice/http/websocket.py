@@ -25,6 +25,7 @@ from tservice.core.identity import Identity
 from tservice.http.envelope import Refusal, Response, failure
 from tservice.http.kernel import ISockets
 from tservice.http.operations import Call
+from tservice.http.pagekey import PROTOCOL, protocols
 from tservice.http.request import Request
 from tservice.http.socket import GOING_AWAY, MAX_MESSAGE, ISocket, ISocketHandler, Socket, Traffic
 
@@ -238,4 +239,6 @@ def _handshake(request: Request) -> bytes:
     offers = ",".join(request.header_values("sec-websocket-extensions"))
     if offers:
         lines.append(f"Sec-WebSocket-Extensions: {offers}")
+    if PROTOCOL in protocols(request):
+        lines.append(f"Sec-WebSocket-Protocol: {PROTOCOL}")
     return "\r\n".join([*lines, "", ""]).encode("ascii", "replace")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import os
 from collections.abc import Callable
 
@@ -22,7 +23,7 @@ from tservice.access.cookies import CookieSessions
 from tservice.access.cookiestore import DatabaseCookieStore
 from tservice.access.failures import Failures
 from tservice.access.firstadmin import make_first_admin
-from tservice.access.hashing import Hasher
+from tservice.access.hashing import Hasher, password_seal
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import CookieSession
 from tservice.access.passwords import SingleAccount
@@ -99,7 +100,11 @@ def wire_access(ground: Ground, stack: ServiceStack) -> AccessParts:
     secret = hooksecret.hook_secret(config.data_dir, ground.random)
     base.redactor.register(secret)
     capabilities = Capabilities(base.reactor, ground.random)
-    cookies = _cookies(ground, capabilities)
+
+    def seal_of(username: str) -> bytes | None:
+        return None if accounts is None else accounts.seal(username)
+
+    cookies = _cookies(ground, capabilities, seal_of)
     Closing("cookie sessions", cookies.close).setServiceParent(stack)
     tokens = TokenService(
         TokenStore(ground.database),
@@ -114,7 +119,10 @@ def wire_access(ground: Ground, stack: ServiceStack) -> AccessParts:
         login.forget(username)
         capabilities.end(lambda known: known.username == username)
 
-    accounts, routes = _accounts(ground, cookies, tokens, failures, forget)
+    accounts, routes = _accounts(ground, secret, cookies, tokens, failures, forget)
+    if accounts is not None:
+        # Those that were made under another password, changed while nobody was here.
+        cookies.revoke(lambda session: session.seal != seal_of(session.username))
     login = wire_qr_login(base, ground.tunnel, cookies, failures, accounts, stack)
     gate = Gate(
         rules_of(config, (), ground.tunnel.hosts),
@@ -138,7 +146,9 @@ def wire_access(ground: Ground, stack: ServiceStack) -> AccessParts:
     )
 
 
-def _cookies(ground: Ground, capabilities: Capabilities) -> CookieSessions:
+def _cookies(
+    ground: Ground, capabilities: Capabilities, seal_of: Callable[[str], bytes | None]
+) -> CookieSessions:
     def revoked(ids: frozenset[str]) -> None:
         ground.drop(lambda identity: identity.auth_session in ids)
         capabilities.end(lambda known: known.auth_session in ids)
@@ -149,11 +159,13 @@ def _cookies(ground: Ground, capabilities: Capabilities) -> CookieSessions:
         ground.random,
         revoked,
         lambda session: note_login(ground.audit, session),
+        seal_of,
     )
 
 
 def _accounts(
     ground: Ground,
+    secret: str,
     cookies: CookieSessions,
     tokens: TokenService,
     failures: Failures,
@@ -161,6 +173,7 @@ def _accounts(
 ) -> tuple[IAccounts | None, list[Operation]]:
     """Who there is, C{None} where no password is asked for, and the routes of accounts.
 
+    @param secret: of this instance.
     @param forget: ends what could still open a session in an account's name.
     """
     base = ground.base
@@ -168,7 +181,9 @@ def _accounts(
     if not config.multiuser:
         if config.password is None:
             return None, []
-        return SingleAccount(config.username, config.password), []
+        salt = hmac.digest(secret.encode(), b"password seal", "sha256")
+        seal = password_seal(config.password, salt)
+        return SingleAccount(config.username, config.password, seal), []
 
     def revoke(username: str) -> int:
         ended = cookies.revoke(lambda session: session.username == username)

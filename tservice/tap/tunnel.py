@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from tservice.access.cookies import CookieSessions
 from tservice.access.interfaces import IAccounts
-from tservice.access.model import CookieSession, set_cookie
+from tservice.access.model import SCANNED, CookieSession, set_cookie
 from tservice.core.authentication import IFailures
 from tservice.core.identity import Identity
 from tservice.core.listening import Listener
@@ -83,12 +83,12 @@ def wire_qr_login(
 def sign_in_with(cookies: CookieSessions, accounts: IAccounts | None) -> SignIn:
     """Opens the session of a scanned code, if its user is still an admin."""
 
-    def sign_in(username: str, address: str, agent: str) -> str | None:
+    def sign_in(username: str, address: str, agent: str) -> tuple[str, str] | None:
         identity = None if accounts is None else accounts.identity(username)
         if identity is None or not identity.admin:
             return None
-        _, token = cookies.open(username, "qr", address, agent)
-        return token
+        opened = cookies.open(username, "qr", address, agent)
+        return opened.token, (opened.key or "").removeprefix(SCANNED)
 
     return sign_in
 

@@ -14,9 +14,9 @@ from tservice.core.events import Audience, Event, EventHub
 from tservice.tunnel.codes import MAX_OWNERS, QrCodes
 from tservice.tunnel.guesses import Guesses
 
-SignIn = Callable[[str, str, str], str | None]
-"""Opens a session for a user, an address and a user agent: the cookie's value, or C{None} where
-that user may have none any more."""
+SignIn = Callable[[str, str, str], tuple[str, str] | None]
+"""Opens a session for a user, an address and a user agent: the cookie's value and what the page's
+address has to say, or C{None} where that user may have none any more."""
 
 
 class TooMany(Exception):
@@ -117,12 +117,12 @@ class QrLogin:
         """Void the codes of somebody whose account changed."""
         self._codes.forget(owner)
 
-    def log_in(self, word: str, address: str, agent: str) -> str | None:
+    def log_in(self, word: str, address: str, agent: str) -> tuple[str, str] | None:
         """Use a code up.
 
         Unlike a password a code is not looked at over a cap: it is short.
 
-        @return: the cookie's value of a new session; C{None}: wrong, used, or too old.
+        @return: what L{SignIn} gives of a new session; C{None}: wrong, used, or too old.
         @raise TooMany: over a cap.
         """
         failures = self._around.failures
@@ -133,13 +133,13 @@ class QrLogin:
         if wait:
             raise TooMany(wait)
         owner = self._codes.take(word)
-        token = None if owner is None else self._around.sign_in(owner, address, agent)
-        if token is None:
+        opened = None if owner is None else self._around.sign_in(owner, address, agent)
+        if opened is None:
             self._guesses.note()
             failures.failed(Bucket.QR, address, None)
             return None
         self._used(address, agent)
-        return token
+        return opened
 
     def close(self) -> None:
         """Void everything, and let go of the timers."""

@@ -7,6 +7,7 @@ from typing import cast
 
 from attrs import asdict, frozen
 
+from tservice.core.authentication import Visit
 from tservice.core.errors import ErrorCode
 from tservice.http.envelope import NO_STORE, Refusal, bare
 from tservice.http.gate import too_many
@@ -19,7 +20,6 @@ from tservice.tunnel.service import Tunnel
 HEADERS = {**NO_STORE, "Referrer-Policy": "no-referrer"}
 """Of every answer about a code: its address is to be found nowhere afterwards."""
 
-HOME = "/"
 WRONG = "Unauthorized: this code is used up or too old"
 
 
@@ -67,12 +67,12 @@ class Perimeter:
 
     @ivar auth_sessions: everybody who is signed in.
     @ivar sse_clients: how many listen to the events.
-    @ivar set_cookie: the C{Set-Cookie} for a token, and whether it came over TLS.
+    @ivar set_cookie: the C{Set-Cookie} for a token, as the answer to a visit.
     """
 
     auth_sessions: Callable[[], Sequence[AuthSessionAnswer]]
     sse_clients: Callable[[], int]
-    set_cookie: Callable[[str, bool], str]
+    set_cookie: Callable[[str, Visit], str]
 
 
 class TunnelRoutes:
@@ -114,19 +114,25 @@ class TunnelRoutes:
         @raise Refusal: bare 401 for a code that opens nothing, 429 over a cap.
         """
         request = cast(Request, call.request)
+        home = f"{request.visit.base}/"
         if request.method == b"HEAD":
             # What only looks at the address, as some messengers do, must not use it up.
-            return Reply(content=b"", status=302, headers={**HEADERS, "Location": HOME})
+            return Reply(content=b"", status=302, headers={**HEADERS, "Location": home})
         try:
-            token = self._login.log_in(
+            opened = self._login.log_in(
                 call.path["code"], call.address, call.header("user-agent") or ""
             )
         except TooMany as error:
             raise _unseen(too_many(error.seconds)) from None
-        if token is None:
+        if opened is None:
             raise _unseen(bare(401, WRONG))
-        cookie = self._perimeter.set_cookie(token, request.visit.secure)
-        headers = {**HEADERS, "Location": HOME, "Set-Cookie": cookie}
+        token, key = opened
+        # Behind the #, where it reaches the page and no server.
+        headers = {
+            **HEADERS,
+            "Location": f"{home}#key={key}",
+            "Set-Cookie": self._perimeter.set_cookie(token, request.visit),
+        }
         return Reply(content=b"", content_type="text/plain", status=302, headers=headers)
 
     def _signed_in(self, own: str | None) -> list[AuthSessionAnswer]:

@@ -5,6 +5,7 @@ import { startNavigation } from "./app/navigate.ts";
 import { followAgents } from "./agents/state.ts";
 import { followApprovals } from "./approvals/state.ts";
 import { followMe } from "./auth/me.ts";
+import { arrive } from "./auth/arrive.ts";
 import { startAuth } from "./auth/state.ts";
 import { followGit } from "./git/follow.ts";
 import { startNotifications } from "./notifications/start.ts";
@@ -34,7 +35,7 @@ followAgents();
 followPrompts();
 followGit();
 startNotifications();
-startStream();
+void arrive().then(startStream);
 
 const root = document.getElementById("app");
 if (!root) throw new Error("the page has no #app");

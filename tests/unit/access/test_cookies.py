@@ -11,12 +11,22 @@ from twisted.trial.unittest import SynchronousTestCase
 from tservice.access.cookies import LOOK_SECONDS, SLACK_SECONDS, CookieSessions
 from tservice.access.cookiestore import DatabaseCookieStore, MemoryCookieStore
 from tservice.access.interfaces import ICookieStore
-from tservice.access.model import MAX_AGENT, MAX_SESSIONS, TTL_SECONDS, CookieSession, digest
+from tservice.access.model import (
+    LIFETIME_SECONDS,
+    MAX_AGENT,
+    MAX_SESSIONS,
+    SCANNED,
+    TTL_SECONDS,
+    CookieSession,
+    digest,
+)
 from tservice.store.database import Database
 
 SESSION = CookieSession(
     id="a",
     token_hash=digest("t"),
+    key_hash=digest("k"),
+    seal=b"sealed",
     username="ann",
     method="login",
     address="::1",
@@ -110,7 +120,13 @@ class CookieTests(SynchronousTestCase):
 
     def open(self, username: str = "ann") -> tuple[str, str]:
         self.clock.advance(0.001)
-        return self.cookies.open(username, "login", "1.2.3.4", "x" * 999)
+        opened = self.cookies.open(username, "login", "1.2.3.4", "x" * 999)
+        return opened.id, opened.token
+
+    def use(self, token: str) -> CookieSession | None:
+        """A request with a cookie."""
+        found = self.cookies.find(token)
+        return None if found is None else self.cookies.extend(found)
 
     def test_open(self) -> None:
         opened, token = self.open()
@@ -133,7 +149,7 @@ class CookieTests(SynchronousTestCase):
         _, token = self.open()
         for _ in range(5):
             self.clock.advance(TTL_SECONDS - 1)
-            self.assertIsNotNone(self.cookies.find(token))
+            self.assertIsNotNone(self.use(token))
         self.clock.advance(TTL_SECONDS)
         self.assertIsNone(self.cookies.find(token))
         self.assertEqual([], list(self.store.load()))
@@ -141,7 +157,7 @@ class CookieTests(SynchronousTestCase):
     def test_a_restart_signs_nobody_out(self) -> None:
         _, token = self.open()
         self.clock.advance(TTL_SECONDS - 1)
-        self.assertIsNotNone(self.cookies.find(token))
+        self.assertIsNotNone(self.use(token))
         self.clock.advance(TTL_SECONDS - 1)
         self.assertIsNotNone(self.start().find(token))
 
@@ -149,10 +165,10 @@ class CookieTests(SynchronousTestCase):
         _, token = self.open()
         for _ in range(SLACK_SECONDS):
             self.clock.advance(0.9)
-            self.cookies.find(token)
+            self.use(token)
         self.assertEqual(1, self.store.writes)
         self.clock.advance(SLACK_SECONDS)
-        self.cookies.find(token)
+        self.use(token)
         self.assertEqual(2, self.store.writes)
 
     def test_the_oldest_goes(self) -> None:
@@ -233,8 +249,19 @@ class CookieTests(SynchronousTestCase):
         self.assertNotEqual(first, self.cookies.reuse("ann", "::1", "curl"))
 
     def test_reuse_never_gives_out_a_browser_s_cookie(self) -> None:
-        _, token = self.cookies.open("ann", "login", "::1", "curl")
-        self.assertNotEqual(token, self.cookies.reuse("ann", "::1", "curl")[1])
+        for keyed in (True, False):
+            token = self.cookies.open("ann", "login", "::1", "curl").token
+            self.assertNotEqual(token, self.cookies.reuse("ann", "::1", "curl", keyed).token)
+
+    def test_reuse_tells_browsers_from_programs(self) -> None:
+        program = self.cookies.reuse("ann", "::1", "curl")
+        browser = self.cookies.reuse("ann", "::1", "curl", keyed=True)
+        self.assertNotEqual(program.token, browser.token)
+        self.assertEqual(program, self.cookies.reuse("ann", "::1", "curl"))
+        self.assertEqual(browser, self.cookies.reuse("ann", "::1", "curl", keyed=True))
+        keys = {session.id: session.key_hash for session in self.cookies.sessions()}
+        self.assertIsNone(keys[program.id])
+        self.assertIsNotNone(keys[browser.id])
 
     def test_revoke(self) -> None:
         ann, bob = self.open("ann"), self.open("bob")
@@ -249,3 +276,52 @@ class CookieTests(SynchronousTestCase):
     def test_listing(self) -> None:
         opened = [self.open()[0] for _ in range(3)]
         self.assertEqual(opened, [session.id for session in self.cookies.sessions()])
+
+    def test_no_key_is_kept(self) -> None:
+        opened = self.cookies.open("ann", "login", "::1", "")
+        assert opened.key is not None
+        self.assertEqual(64, len(opened.key))
+        self.assertNotIn(opened.key, repr(self.store.load()))
+        again = self.cookies.open("ann", "login", "::1", "")
+        self.assertNotEqual(opened.key, again.key)
+
+    def test_a_scanned_code_s_key_is_marked(self) -> None:
+        keys = {way: self.cookies.open("ann", way, "::1", "").key for way in ("login", "qr")}
+        self.assertFalse((keys["login"] or "").startswith(SCANNED))
+        self.assertTrue((keys["qr"] or "").startswith(SCANNED))
+
+    def test_no_session_lives_longer_than_this(self) -> None:
+        _, token = self.open()
+        days = LIFETIME_SECONDS // TTL_SECONDS
+        for _ in range(days - 1):
+            self.clock.advance(TTL_SECONDS - 1)
+            self.assertIsNotNone(self.use(token))
+        # The days were a second short each.
+        self.clock.advance(days - 1)
+        found = self.use(token)
+        assert found is not None
+        self.assertEqual(TTL_SECONDS, self.cookies.seconds_left(found))
+        self.clock.advance(TTL_SECONDS - 1)
+        found = self.use(token)
+        assert found is not None
+        self.assertEqual(1, self.cookies.seconds_left(found))
+        self.assertIsNotNone(self.start().find(token))
+        self.clock.advance(1)
+        self.assertIsNone(self.start().find(token))
+        self.assertIsNone(self.use(token))
+
+    def test_a_reused_session_neither(self) -> None:
+        first = self.cookies.reuse("ann", "::1", "curl")
+        for _ in range(2 * LIFETIME_SECONDS // TTL_SECONDS):
+            self.clock.advance(TTL_SECONDS / 2)
+            again = self.cookies.reuse("ann", "::1", "curl")
+        self.assertNotEqual(first.id, again.id)
+
+    def test_the_seal_of_the_moment_is_kept(self) -> None:
+        seals = {"ann": b"one"}
+        cookies = CookieSessions(self.store, self.clock, self.random, seal_of=seals.get)
+        cookies.open("ann", "login", "::1", "")
+        seals["ann"] = b"two"
+        self.clock.advance(1)
+        cookies.open("ann", "login", "::1", "")
+        self.assertEqual([b"one", b"two"], [session.seal for session in cookies.sessions()])

@@ -145,6 +145,11 @@ class GateCase(SynchronousTestCase):
         self.assertEqual((status, text), (answer.status, answer.content.decode()))
         self.assertTrue(answer.headers["content-type"].startswith("text/plain"))
 
+    def page(self, signed_in: Answer) -> dict[str, str]:
+        """What the page shows that the answer to a login came to."""
+        cookie = signed_in.headers["set-cookie"].partition(";")[0]
+        return {"Cookie": cookie, "X-Service-Key": signed_in.data["key"]}
+
     def login(self, password: str = "right", **headers: str) -> Answer:
         body = {"username": "admin", "password": password}
         return self.ask(headers, "/api/login", "POST", body)

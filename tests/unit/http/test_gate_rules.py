@@ -183,9 +183,6 @@ class RoleTests(GateCase):
 class SignOutTests(GateCase):
     """The routes of access."""
 
-    def cookie(self, answer: Answer) -> dict[str, str]:
-        return {"Cookie": answer.headers["set-cookie"].partition(";")[0]}
-
     def test_me(self) -> None:
         self.assertEqual(
             {"username": "admin", "role": "admin", "mustChangePassword": False, "multiUser": False},
@@ -200,10 +197,10 @@ class SignOutTests(GateCase):
         self.assertEqual(400, self.ask({}, "/api/login", "POST", {"username": "a"}).status)
 
     def test_every_login_is_a_session(self) -> None:
-        self.assertNotEqual(self.cookie(self.login()), self.cookie(self.login()))
+        self.assertNotEqual(self.page(self.login()), self.page(self.login()))
 
     def test_logout(self) -> None:
-        cookie, other = self.cookie(self.login()), self.cookie(self.login())
+        cookie, other = self.page(self.login()), self.page(self.login())
         answer = self.ask(cookie, "/api/logout", "POST")
         want = "service_session=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0"
         self.assertEqual((200, want), (answer.status, answer.headers["set-cookie"]))
@@ -212,7 +209,7 @@ class SignOutTests(GateCase):
         self.assertEqual([1], [len(ids) for ids in self.revoked])
 
     def test_revoke_all(self) -> None:
-        cookie = self.cookie(self.login())
+        cookie = self.page(self.login())
         self.login()
         answer = self.ask(cookie, "/api/auth/revoke", "POST")
         self.assertEqual({"revoked": 2}, answer.data)
@@ -220,7 +217,7 @@ class SignOutTests(GateCase):
         self.assertEqual(401, self.ask(cookie).status)
 
     def test_revoke_one(self) -> None:
-        mine, other = self.cookie(self.login()), self.cookie(self.login())
+        mine, other = self.page(self.login()), self.page(self.login())
         known: Any = self.cookies.sessions()[1].id
         answer = self.ask(mine, "/api/auth/revoke", "POST", {"sessionId": known})
         self.assertEqual({"revoked": 1}, answer.data)

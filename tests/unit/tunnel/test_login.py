@@ -15,6 +15,7 @@ from tservice.tunnel.guesses import MOST
 from tservice.tunnel.login import Around, QrLogin, TooMany, draw
 from tservice.tunnel.model import ROTATION_SECONDS
 
+SIGNED_IN = ("cookie", "key")
 URL = "https://a.example.org"
 
 
@@ -43,16 +44,16 @@ class LoginCase(SynchronousTestCase):
         self.addCleanup(self.login.close)
         self.login.tunnel_changed(URL)
 
-    def sign_in(self, username: str, address: str, agent: str) -> str | None:
+    def sign_in(self, username: str, address: str, agent: str) -> tuple[str, str] | None:
         if username in self.gone:
             return None
         self.opened.append((username, address, agent))
-        return "cookie"
+        return SIGNED_IN
 
     def code(self, owner: str = "admin") -> str:
         return self.login.show(owner).url.rpartition("/")[2]
 
-    def enter(self, word: str, address: str = "203.0.113.1") -> str | None:
+    def enter(self, word: str, address: str = "203.0.113.1") -> tuple[str, str] | None:
         return self.login.log_in(word, address, "phone")
 
     def named(self, name: str) -> list[Event]:
@@ -77,7 +78,7 @@ class LoginTests(LoginCase):
 
     def test_signs_in_once(self) -> None:
         code = self.code()
-        self.assertEqual("cookie", self.enter(code))
+        self.assertEqual(SIGNED_IN, self.enter(code))
         self.assertEqual([("admin", "203.0.113.1", "phone")], self.opened)
         [event] = self.named("qrAuthUsed")
         self.assertEqual(
@@ -108,7 +109,7 @@ class LoginTests(LoginCase):
         codes = [self.code(), self.code("root")]
         self.login.renew_all()
         self.assertEqual([None, None], [self.enter(code) for code in codes])
-        self.assertEqual("cookie", self.enter(self.code("root")))
+        self.assertEqual(SIGNED_IN, self.enter(self.code("root")))
 
     def test_another_tunnel_voids_the_codes(self) -> None:
         code = self.code()
@@ -140,9 +141,9 @@ class CapTests(LoginCase):
         self.assertEqual(900, error.seconds)
         self.assertEqual([], self.opened)
         self.assertTrue(self.heard[-1][-1])  # noted as locked
-        self.assertEqual("cookie", self.enter(self.code(), "203.0.113.2"))
+        self.assertEqual(SIGNED_IN, self.enter(self.code(), "203.0.113.2"))
         self.clock.advance(900)
-        self.assertEqual("cookie", self.enter(self.code()))
+        self.assertEqual(SIGNED_IN, self.enter(self.code()))
 
     def test_thirty_for_all(self) -> None:
         for number in range(MOST):
@@ -150,7 +151,7 @@ class CapTests(LoginCase):
         error = self.assertRaises(TooMany, self.enter, self.code(), "198.51.100.1")
         self.assertEqual(60, error.seconds)
         self.clock.advance(60)
-        self.assertEqual("cookie", self.enter(self.code(), "198.51.100.1"))
+        self.assertEqual(SIGNED_IN, self.enter(self.code(), "198.51.100.1"))
 
     def test_the_caps_of_passwords_are_others(self) -> None:
         for _ in range(CAP):
@@ -159,7 +160,7 @@ class CapTests(LoginCase):
 
     def test_success_is_no_failure(self) -> None:
         for _ in range(MOST + CAP):
-            self.assertEqual("cookie", self.enter(self.code()))
+            self.assertEqual(SIGNED_IN, self.enter(self.code()))
 
 
 class OpenTests(LoginCase):

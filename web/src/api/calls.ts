@@ -3,8 +3,9 @@ import { request } from "./client.ts";
 import { sessionPath } from "./paths.ts";
 import type { CliEntry, NewSessionBody, SearchResult, Session, Settings, TerminalCapture } from "./types.ts";
 
-export const signIn = (username: string, password: string) =>
-  request<unknown>("POST", "api/login", { body: { username, password }, anonymous: true });
+/** @param person absent: whoever the browser itself has a password of. */
+export const signIn = (person?: { username: string; password: string }) =>
+  request<unknown>("POST", "api/login", { ...(person && { body: person }), anonymous: true });
 
 export const signOut = () => request<unknown>("POST", "api/logout");
 

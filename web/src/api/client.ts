@@ -1,6 +1,7 @@
 /** Requests to the service. */
 import { unwrap } from "./envelope.ts";
 import { ApiError, unreachable } from "./errors.ts";
+import { KEY_HEADER, pageKey } from "./key.ts";
 import { serviceUrl } from "./paths.ts";
 
 type Listener = () => void;
@@ -58,14 +59,20 @@ export interface RequestOptions {
   signal?: AbortSignal;
   /** A sign-in attempt itself: its 401 means a wrong password. */
   anonymous?: boolean;
+  /** Shown instead of this page's own. */
+  key?: string;
 }
 
 function initOf(method: string, options: RequestOptions): RequestInit {
-  const init: RequestInit = { method, headers: { Accept: "application/json" } };
+  const headers: Record<string, string> = {
+    Accept: "application/json",
+    [KEY_HEADER]: options.key ?? pageKey(),
+  };
+  const init: RequestInit = { method, headers };
   if (options.signal) init.signal = options.signal;
   if (options.body !== undefined) {
     init.body = JSON.stringify(options.body);
-    init.headers = { ...init.headers, "Content-Type": "application/json" };
+    init.headers = { ...headers, "Content-Type": "application/json" };
   }
   return init;
 }

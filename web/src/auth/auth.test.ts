@@ -10,8 +10,14 @@ const service = vi.hoisted(() => ({
   holdStream: vi.fn(),
   stopStream: vi.fn(),
 }));
-vi.stubGlobal("localStorage", { getItem: () => null, setItem: () => {} });
-const place = { replace: vi.fn() };
+const kept = new Map<string, string>();
+vi.stubGlobal("localStorage", {
+  getItem: (name: string) => kept.get(name) ?? null,
+  setItem: (name: string, value: string) => kept.set(name, value),
+});
+const place = { replace: vi.fn(), hash: "", pathname: "/prefix/", search: "?session=a" };
+const past = { state: null, replaceState: vi.fn() };
+vi.stubGlobal("history", past);
 vi.stubGlobal("location", place);
 vi.stubGlobal("document", { baseURI: "https://h/prefix/?page=settings" });
 vi.mock("../api/calls.ts", () => service);
@@ -23,20 +29,26 @@ const { tellServerEvent } = await import("../stream/events.ts");
 const { followMe, isAdmin, isMultiUser, me, passwordDue, readPerson } = await import("./me.ts");
 const state = await import("./state.ts");
 const { problemOf } = await import("./password.ts");
+const { arrive } = await import("./arrive.ts");
+const { forgetKey, keepKey, keyProtocols, pageKey } = await import("../api/key.ts");
 
 state.startAuth();
 followMe();
 
 const ANNA = { username: "anna", role: "user", mustChangePassword: false, multiUser: true } as const;
 const DUE = { ...ANNA, mustChangePassword: true };
+const NOBODY = new ApiError(401, "UNAUTHORIZED", "no");
 const settle = () => new Promise((resolve) => setTimeout(resolve));
 
 beforeEach(() => {
   for (const call of Object.values(service)) call.mockReset();
+  service.signIn.mockRejectedValue(NOBODY);
+  forgetKey();
+  kept.clear();
+  place.hash = "";
   me.value = ANNA;
   state.forgetPerson();
   state.signedOut.value = false;
-  state.holdsCookie.value = false;
   vi.clearAllMocks();
 });
 
@@ -60,9 +72,11 @@ describe("the person", () => {
 
 describe("signing in", () => {
   test("opens the stream", async () => {
-    service.signIn.mockResolvedValue(ANNA);
+    service.signIn.mockResolvedValue({ ...ANNA, key: "abc" });
     await state.enter("anna", "secret123");
+    expect(service.signIn).toHaveBeenCalledWith({ username: "anna", password: "secret123" });
     expect(me.value).toEqual(ANNA);
+    expect([pageKey(), keyProtocols()]).toEqual(["abc", ["tservice", "key.abc"]]);
     expect(service.restartStream).toHaveBeenCalledOnce();
     expect([state.signedOut.value, state.knowsCurrent.value]).toEqual([false, false]);
   });
@@ -81,6 +95,7 @@ describe("signing in", () => {
   test("as somebody else leaves nothing of the last one in the page", async () => {
     me.value = ANNA;
     reportUnauthorized();
+    await settle();
     service.signIn.mockResolvedValue({ ...ANNA, username: "bob" });
     await state.enter("bob", "secret123");
     expect(place.replace).toHaveBeenCalledOnce();
@@ -115,13 +130,15 @@ describe("a changed password", () => {
 });
 
 describe("what the service ends", () => {
-  test("is told to who was in, and to nobody else", () => {
+  test("is told to who was in, and to nobody else", async () => {
     reportUnauthorized();
+    await settle();
     expect([state.signedOut.value, state.wasEnded.value]).toEqual([true, false]);
     state.signedOut.value = false;
     me.value = ANNA;
     reportUnauthorized();
     reportUnauthorized();
+    await settle();
     expect([state.signedOut.value, state.wasEnded.value, me.value]).toEqual([true, true, undefined]);
   });
 
@@ -148,8 +165,10 @@ describe("what the service ends", () => {
 describe("leaving", () => {
   test("begins anew, behind whatever prefix", async () => {
     me.value = ANNA;
+    keepKey("abc");
     expect(state.canSignOut.value).toBe(true);
     await state.leave();
+    expect([pageKey(), keyProtocols()]).toEqual(["none", []]);
     expect([me.value, state.signedOut.value, state.wasEnded.value]).toEqual([undefined, true, false]);
     expect(state.canSignOut.value).toBe(false);
     expect(place.replace).toHaveBeenCalledWith("https://h/prefix/");
@@ -160,6 +179,75 @@ describe("leaving", () => {
     service.signOut.mockRejectedValue(new ApiError(503, "", "busy"));
     await state.leave();
     expect([me.value, state.signedOut.value]).toEqual([ANNA, false]);
+  });
+});
+
+describe("the key", () => {
+  test("is that of this base path, and one for all tabs", () => {
+    keepKey("abc");
+    expect([...kept]).toEqual([["tservice.key /prefix/", "abc"]]);
+    kept.set("tservice.key /prefix/", "of another tab");
+    expect(pageKey()).toBe("of another tab");
+  });
+
+  test("lasts as long as the page where the browser keeps nothing", () => {
+    keepKey("abc");
+    kept.clear();
+    expect(pageKey()).toBe("abc");
+  });
+
+  test("of a changed password takes the place of the old one", async () => {
+    keepKey("old");
+    service.changePassword.mockResolvedValue({ key: "new" });
+    await state.setPassword("present", "my own word");
+    expect(pageKey()).toBe("new");
+  });
+
+  test("of a scanned code is taken from the address when it opens something", async () => {
+    place.hash = "#key=0af";
+    service.readMe.mockResolvedValue(ANNA);
+    await arrive();
+    expect(service.readMe).toHaveBeenCalledWith("qr-0af");
+    expect(pageKey()).toBe("qr-0af");
+    expect(past.replaceState).toHaveBeenCalledWith(null, "", "/prefix/?session=a");
+  });
+
+  test("of a link that opens nothing takes the place of none", async () => {
+    const warned = vi.spyOn(console, "warn").mockReturnValue();
+    keepKey("abc");
+    place.hash = "#key=0af";
+    service.readMe.mockRejectedValue(NOBODY);
+    await arrive();
+    expect(pageKey()).toBe("abc");
+    place.hash = "#top";
+    await arrive();
+    expect(service.readMe).toHaveBeenCalledOnce();
+    warned.mockRestore();
+  });
+});
+
+describe("a password that the browser itself holds", () => {
+  test("signs in without the form, once", async () => {
+    keepKey("of an ended session");
+    service.signIn.mockResolvedValue({ ...ANNA, key: "abc" });
+    reportUnauthorized();
+    reportUnauthorized();
+    await settle();
+    expect(service.signIn).toHaveBeenCalledExactlyOnceWith();
+    expect([pageKey(), state.signedOut.value]).toEqual(["abc", false]);
+    expect(service.restartStream).toHaveBeenCalledOnce();
+    // Nothing came of it: a browser without cookies.
+    reportUnauthorized();
+    await settle();
+    expect([service.signIn.mock.calls.length, state.signedOut.value]).toEqual([1, true]);
+  });
+
+  test("brings nobody back who signed out", async () => {
+    forgetKey();
+    reportUnauthorized();
+    await settle();
+    expect(service.signIn).not.toHaveBeenCalled();
+    expect(state.signedOut.value).toBe(true);
   });
 });
 

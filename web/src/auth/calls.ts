@@ -8,7 +8,9 @@ export interface Me {
   multiUser: boolean;
 }
 
-export const readMe = () => request<Me>("GET", "api/me");
+/** @param key tried in the place of this page's own, which a refusal then says nothing about. */
+export const readMe = (key?: string) =>
+  request<Me>("GET", "api/me", key === undefined ? {} : { key, anonymous: true });
 
 export const changePassword = (currentPassword: string, newPassword: string) =>
   request<unknown>("PUT", "api/me/password", { body: { currentPassword, newPassword } });

@@ -2,10 +2,11 @@ import { computed, effect, signal } from "@preact/signals";
 import { signIn, signOut } from "../api/calls.ts";
 import { whenForbidden, whenUnauthorized } from "../api/client.ts";
 import { ApiError } from "../api/errors.ts";
+import { forgetKey, holdsKey, keepKey, keyOf, startKey } from "../api/key.ts";
 import { serviceUrl } from "../api/paths.ts";
-import { readStored, writeStored } from "../settings/prefs.ts";
 import { holdStream, restartStream, stopStream } from "../stream/connection.ts";
 import { failed, say } from "../ui/toasts.ts";
+import { enterSilently } from "./arrive.ts";
 import { changePassword, readMe } from "./calls.ts";
 import { isMultiUser, me, passwordDue, readPerson } from "./me.ts";
 
@@ -15,12 +16,7 @@ export const signedOut = signal(false);
 /** The service ended what was open: somebody revoked it, or its time was over. */
 export const wasEnded = signal(false);
 
-const KEY = "tservice.signedin";
-
-/** This browser signed in, by the form or a QR code: only then is there something to sign out of. */
-export const holdsCookie = signal(false);
-
-export const canSignOut = computed(() => holdsCookie.value || isMultiUser.value);
+export const canSignOut = computed(() => holdsKey.value || isMultiUser.value);
 
 /**
  * The password of the last sign-in, for as long as it must be changed: whoever has just copied a
@@ -41,7 +37,17 @@ function lockUp(): void {
   stopStream();
 }
 
-function unauthorized(): void {
+/** `spent` until somebody is in: where the browser keeps no cookies it would never end. */
+let silentEntry: "ready" | "tried" | "spent" = "ready";
+
+async function unauthorized(): Promise<void> {
+  if (silentEntry === "tried") return;
+  if (silentEntry === "ready") {
+    silentEntry = "tried";
+    const entered = await enterSilently();
+    silentEntry = "spent";
+    if (entered) return restartStream();
+  }
   wasEnded.value ||= me.peek() !== undefined;
   me.value = undefined;
   lockUp();
@@ -58,18 +64,14 @@ async function lookAgain(): Promise<void> {
 }
 
 export function startAuth(): void {
-  holdsCookie.value = readStored(KEY) === "yes";
-  whenUnauthorized(unauthorized);
+  startKey();
+  whenUnauthorized(() => void unauthorized());
   whenForbidden(() => void lookAgain());
   effect(() => {
     if (passwordDue.value) stopStream();
+    if (me.value) silentEntry = "ready";
     last = me.value?.username ?? last;
   });
-}
-
-export function rememberCookie(): void {
-  writeStored(KEY, "yes");
-  holdsCookie.value = true;
 }
 
 /** Begin anew: nothing of a person's, terminals, drafts and lists, stays in this page's memory. */
@@ -82,8 +84,9 @@ let last: string | undefined;
 
 /** @throws ApiError as the service refuses it. */
 export async function enter(username: string, password: string): Promise<void> {
-  const person = readPerson(await signIn(username, password));
-  rememberCookie();
+  const answer = await signIn({ username, password });
+  keepKey(keyOf(answer));
+  const person = readPerson(answer);
   if (last !== undefined && last !== person?.username) return startOver();
   me.value = person;
   wasEnded.value = false;
@@ -99,7 +102,7 @@ export async function enter(username: string, password: string): Promise<void> {
 export async function setPassword(current: string, wanted: string): Promise<void> {
   holdStream();
   try {
-    await changePassword(current || justTyped, wanted);
+    keepKey(keyOf(await changePassword(current || justTyped, wanted)));
   } catch (error) {
     if (!passwordDue.peek()) restartStream();
     throw error;
@@ -107,7 +110,6 @@ export async function setPassword(current: string, wanted: string): Promise<void
   keepTyped("");
   const before = me.peek();
   if (before) me.value = { ...before, mustChangePassword: false };
-  rememberCookie();
   say("good", "The password is changed", "Your other devices are signed out.");
   restartStream();
 }
@@ -128,8 +130,7 @@ export function forgetPerson(): void {
 
 /** The service has ended this device's session, as it was asked to. */
 export function afterSignOut(): void {
-  writeStored(KEY, "no");
-  holdsCookie.value = false;
+  forgetKey();
   forgetPerson();
   startOver();
 }

@@ -8,15 +8,10 @@ import { inOrder, methodText, readQrUse } from "./words.ts";
 
 const calls = vi.hoisted(() => ({ readStatus: vi.fn(), revokeDevice: vi.fn() }));
 vi.mock("../tunnel/calls.ts", () => calls);
-const auth = vi.hoisted(() => ({
-  afterSignOut: vi.fn(),
-  rememberCookie: vi.fn(),
-  canSignOut: { value: false },
-}));
+const auth = vi.hoisted(() => ({ afterSignOut: vi.fn() }));
 vi.mock("../auth/state.ts", () => auth);
 
 const { tellServerEvent } = await import("../stream/events.ts");
-const { me } = await import("../auth/me.ts");
 const state = await import("./state.ts");
 state.watchDevices();
 
@@ -33,7 +28,7 @@ const device = (id: string, createdAt: number, current = false): Device => ({
 const LIST = [device("old", 1), device("mine", 2, true), device("new", 3)];
 
 beforeEach(() => {
-  for (const call of [...Object.values(calls), auth.afterSignOut, auth.rememberCookie]) call.mockReset();
+  for (const call of [...Object.values(calls), auth.afterSignOut]) call.mockReset();
   calls.readStatus.mockResolvedValue({ running: false, url: null, sseClients: 1, authSessions: LIST });
   toasts.value = [];
 });
@@ -107,12 +102,6 @@ describe("signing out", () => {
     await second;
     expect(toasts.value[0]).toMatchObject({ tone: "bad", text: "busy" });
   });
-});
-
-test("who came in without the form can go out, too", async () => {
-  me.value = { username: "root", role: "admin", mustChangePassword: false, multiUser: false };
-  await vi.waitFor(() => expect(auth.rememberCookie).toHaveBeenCalledOnce());
-  me.value = undefined;
 });
 
 describe("a QR code that was used", () => {

@@ -1,8 +1,7 @@
 /** What is signed in, and the way to end it. */
-import { effect, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { textOf } from "../api/errors.ts";
-import { isAdmin } from "../auth/me.ts";
-import { afterSignOut, canSignOut, rememberCookie } from "../auth/state.ts";
+import { afterSignOut } from "../auth/state.ts";
 import { plural } from "../lib/format.ts";
 import { Reread } from "../lib/reread.ts";
 import { onServerEvent } from "../stream/events.ts";
@@ -28,19 +27,6 @@ const reads = new Reread(async () => {
 });
 
 export const refresh = (): Promise<void> => reads.now();
-
-/**
- * Whoever came in by a QR code never saw the form; that there is something to sign out of is known
- * from the list alone, as scripts cannot see the cookie.
- */
-async function learnCookie(): Promise<void> {
-  try {
-    const { authSessions } = await readStatus();
-    if (authSessions.some((device) => device.current)) rememberCookie();
-  } catch (error) {
-    console.warn("unknown whether there is something to sign out of", textOf(error));
-  }
-}
 
 /** @returns a function that ends the following. */
 export function followDevices(): () => void {
@@ -119,7 +105,4 @@ function qrUsed(data: unknown): void {
 /** For as long as the page lives: whoever photographs a code from a screen is seen. */
 export function watchDevices(): void {
   onServerEvent("tunnel:qrAuthUsed", qrUsed);
-  effect(() => {
-    if (isAdmin.value && !canSignOut.value) void learnCookie();
-  });
 }

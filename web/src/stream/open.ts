@@ -1,4 +1,5 @@
 /** The network end of the event stream. */
+import { KEY_HEADER, pageKey } from "../api/key.ts";
 import { serviceUrl } from "../api/paths.ts";
 import type { Opened } from "./eventstream.ts";
 
@@ -22,7 +23,7 @@ async function* decode(body: ReadableStream<Uint8Array>): AsyncGenerator<string>
 async function* nothing(): AsyncGenerator<string> {}
 
 export async function openStream(lastId: string | undefined, signal: AbortSignal): Promise<Opened> {
-  const headers: Record<string, string> = { Accept: "text/event-stream" };
+  const headers: Record<string, string> = { Accept: "text/event-stream", [KEY_HEADER]: pageKey() };
   if (lastId !== undefined) headers["Last-Event-ID"] = lastId;
   const response = await fetch(serviceUrl(PATH, document.baseURI), {
     headers,

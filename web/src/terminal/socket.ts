@@ -1,4 +1,5 @@
 /** The browser's WebSocket behind the link's small interface. */
+import { keyProtocols } from "../api/key.ts";
 import { socketUrl } from "../api/paths.ts";
 import type { Socket, SocketHandlers } from "./link.ts";
 
@@ -6,7 +7,7 @@ import type { Socket, SocketHandlers } from "./link.ts";
 const OPEN_MS = 10_000;
 
 export function openSocket(path: string, handlers: SocketHandlers): Socket {
-  const socket = new WebSocket(socketUrl(path, document.baseURI));
+  const socket = new WebSocket(socketUrl(path, document.baseURI), keyProtocols());
   socket.binaryType = "arraybuffer";
   const tooLate = setTimeout(() => socket.close(), OPEN_MS);
   socket.onopen = () => clearTimeout(tooLate);

@@ -1,0 +1,227 @@
+"""The key without which a browser's cookie opens nothing, at the gate."""
+
+from __future__ import annotations
+
+from attrs import evolve
+
+from tests.unit.http.driver import Answer
+from tests.unit.http.gatecase import GateCase, basic
+from tests.unit.http.test_site import operation
+from tests.unit.http.wsframes import UPGRADE
+from tservice.access.model import TTL_SECONDS
+from tservice.core.config import Config
+from tservice.http.operations import Call, Operation, Style
+from tservice.http.websocket import CloseSocket
+
+BROWSERS = (
+    {"Origin": "http://localhost"},
+    {"Referer": "http://localhost/"},
+    {"Accept-Language": "de"},
+    {"Sec-Fetch-Site": "same-origin"},
+    {"Sec-Fetch-Mode": "navigate"},
+    {"Sec-Fetch-Dest": ""},
+    {"Sec-CH-UA": '"Chromium"'},
+    {"Upgrade-Insecure-Requests": "1"},
+    {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64)"},
+    {"Accept": "text/html,*/*;q=0.8"},
+)
+"""What one of them alone tells of a browser; a request has several."""
+
+PROGRAMS = (
+    {},
+    {"User-Agent": "curl/8.5.0", "Accept": "*/*"},
+    {"User-Agent": "python-requests/2.32", "Accept-Encoding": "gzip", "Accept": "*/*"},
+)
+
+
+def cookie(answer: Answer) -> dict[str, str]:
+    """The cookie of an answer, alone."""
+    return {"Cookie": answer.headers["set-cookie"].partition(";")[0]}
+
+
+class KeyTests(GateCase):
+    """Who shows a cookie, and what beside it."""
+
+    def test_a_cookie_of_the_form_opens_nothing_alone(self) -> None:
+        stolen = cookie(self.login())
+        for headers in (*PROGRAMS, *BROWSERS):
+            self.assertEqual(401, self.ask({**stolen, **headers}).status, headers)
+
+    def test_nor_with_another_key(self) -> None:
+        mine, other = self.page(self.login()), self.page(self.login())
+        for key in (
+            "",
+            "none",
+            other["X-Service-Key"],
+            mine["X-Service-Key"][:-1],
+            "\xff",
+            "0" * 64,
+        ):
+            self.assertEqual(401, self.ask({**mine, "X-Service-Key": key}).status, key)
+        self.assertEqual(200, self.ask(mine).status)
+
+    def test_the_thief_does_not_keep_it_alive(self) -> None:
+        page = self.page(self.login())
+        self.clock.advance(TTL_SECONDS - 1)
+        self.ask({"Cookie": page["Cookie"]})
+        self.ask({"Cookie": page["Cookie"]}, "/")
+        self.clock.advance(1)
+        self.assertEqual(401, self.ask(page).status)
+
+    def test_a_key_alone_opens_nothing(self) -> None:
+        key = self.page(self.login())["X-Service-Key"]
+        self.assertEqual(401, self.ask({"X-Service-Key": key}).status)
+
+    def test_no_failure_is_counted(self) -> None:
+        """Else a page whose key is gone could lock its own address out."""
+        stolen = cookie(self.login())
+        for _ in range(20):
+            self.assertEqual(401, self.ask(stolen).status)
+
+    def test_the_files_of_the_page_need_the_cookie_only(self) -> None:
+        """A browser asks for them before the page can show anything; they hold nothing."""
+        signed_in = cookie(self.login())
+        found = self.ask(signed_in, "/")
+        self.assertEqual(200, found.status)
+        self.assertNotIn("set-cookie", found.headers)
+        for path in ("/nothing", "/api", "/api/nothing", "/healthz/x"):
+            self.assertEqual(401, self.ask(signed_in, path).status, path)
+        self.assertEqual(401, self.ask({}, "/").status)
+
+    def test_no_challenge_pops_up_over_a_page(self) -> None:
+        self.assertNotIn("www-authenticate", self.ask({"X-Service-Key": "none"}).headers)
+
+
+class UpgradeTests(GateCase):
+    """Upgrades, which carry no header of a page's."""
+
+    async def close(self, call: Call) -> object:
+        raise CloseSocket(4004)
+
+    def table(self) -> list[Operation]:
+        return [operation("GET", "/ws/{id}", self.close, style=Style.WEBSOCKET)]
+
+    def upgrade(self, offer: str | None, **headers: str) -> Answer:
+        more = {} if offer is None else {"Sec-WebSocket-Protocol": offer}
+        return self.ask({**UPGRADE, **headers, **more}, "/ws/x")
+
+    def test_it_is_a_subprotocol_there(self) -> None:
+        page = self.page(self.login())
+        key, signed_in = page["X-Service-Key"], page["Cookie"]
+        for offer in (None, "tservice", f"tservice, key.{key[:-1]}", "key.", key):
+            self.assertEqual(401, self.upgrade(offer, Cookie=signed_in).status, offer)
+        found = self.upgrade(f"tservice, key.{key}", Cookie=signed_in)
+        # The key itself is never sent back.
+        self.assertEqual((101, "tservice"), (found.status, found.headers["sec-websocket-protocol"]))
+
+    def test_a_header_does_as_well(self) -> None:
+        found = self.upgrade(None, **self.page(self.login()))
+        self.assertEqual(101, found.status)
+        self.assertNotIn("sec-websocket-protocol", found.headers)
+
+    def test_nothing_but_an_upgrade_takes_the_subprotocol(self) -> None:
+        page = self.page(self.login())
+        offer = {"Sec-WebSocket-Protocol": f"tservice, key.{page['X-Service-Key']}"}
+        self.assertEqual(401, self.ask({"Cookie": page["Cookie"], **offer}, "/api/me").status)
+
+
+class BasicTests(GateCase):
+    """Which cookie a password in the header gives."""
+
+    def test_a_program_s_works_alone(self) -> None:
+        for headers in PROGRAMS:
+            found = self.ask({**basic(), **headers})
+            self.assertEqual(200, self.ask(cookie(found)).status, headers)
+
+    def test_a_browser_s_does_not(self) -> None:
+        for headers in (*BROWSERS, {"X-Service-Key": "none"}):
+            found = self.ask({**basic(), **headers})
+            if "set-cookie" in found.headers:
+                self.assertEqual(401, self.ask(cookie(found)).status, headers)
+            else:
+                self.assertEqual(401, found.status, headers)
+
+    def test_they_are_never_each_other_s(self) -> None:
+        """The same address and user agent: a user agent can be anything."""
+        program = cookie(self.ask(basic()))
+        browser = cookie(self.ask({**basic(), "Accept-Language": "de"}))
+        self.assertNotEqual(program, browser)
+        self.assertEqual(program, cookie(self.ask(basic())))
+
+    def test_a_program_s_cookie_in_a_page_was_put_there_by_somebody(self) -> None:
+        tossed = cookie(self.ask(basic()))
+        for headers in ({"X-Service-Key": "none"}, {"X-Service-Key": "0" * 64},
+                        {"Sec-Fetch-Site": "same-origin"}):  # fmt: skip
+            self.assertEqual(401, self.ask({**tossed, **headers}).status, headers)
+
+    def test_a_page_s_cookie_stays(self) -> None:
+        """The browser may send the password along beside an open page."""
+        page = self.page(self.login())
+        found = self.ask({**basic(), "Cookie": page["Cookie"], "Accept-Language": "de"})
+        self.assertEqual("basic", found.data["by"])
+        self.assertNotIn("set-cookie", found.headers)
+        self.assertEqual(1, len(self.cookies.sessions()))
+        self.assertEqual(200, self.ask(page).status)
+
+    def test_a_page_is_judged_by_its_key(self) -> None:
+        """Else one whose key is wrong would work by half: upgrades have no password."""
+        self.assertEqual(401, self.ask({**basic(), "X-Service-Key": "none"}).status)
+
+    def test_a_login_by_it(self) -> None:
+        found = self.ask(basic(), "/api/login", "POST")
+        self.assertEqual(200, self.ask(self.page(found)).status)
+        self.assertEqual(401, self.ask(cookie(found)).status)
+        [session] = self.cookies.sessions()
+        self.assertEqual("basic", session.method)
+        again = self.ask(basic(), "/api/login", "POST")
+        self.assertNotEqual(cookie(found), cookie(again))
+
+    def test_a_login_by_nothing(self) -> None:
+        asked = {"X-Service-Key": "none"}
+        for headers in (asked, {**asked, "Authorization": "Bearer x"}, basic(password="wrong")):
+            answer = self.ask(headers, "/api/login", "POST")
+            self.assertBare(401, "Unauthorized", answer)
+            self.assertNotIn("www-authenticate", answer.headers)
+        self.assertEqual("body: is required", self.ask({}, "/api/login", "POST").error[2])
+        for body, text in (
+            ({}, "username: is required"),
+            ({"username": "admin"}, "password: is required"),
+            ({"username": None, "password": "right"}, "username: is required"),
+        ):
+            self.assertEqual(text, self.ask(basic(), "/api/login", "POST", body).error[2])
+
+    def test_a_wrong_password_there_is_counted(self) -> None:
+        found = [self.ask(basic(password="wrong"), "/api/login", "POST").status for _ in range(11)]
+        self.assertEqual([401] * 10 + [429], found)
+
+
+class BasePathTests(GateCase):
+    """Where the browser sends the cookie."""
+
+    config = Config(password="right", base_path="/deep")
+
+    def paths(self, answer: Answer) -> list[str]:
+        return [
+            part for part in answer.headers["set-cookie"].split("; ") if part.startswith("Path=")
+        ]
+
+    def test_only_below_it(self) -> None:
+        for answer in (self.login(), self.ask(basic())):
+            self.assertEqual(["Path=/deep"], self.paths(answer))
+        out = self.ask(self.page(self.login()), "/api/logout", "POST")
+        self.assertEqual(["Path=/deep"], self.paths(out))
+
+    def test_a_tunnel_knows_nothing_of_it(self) -> None:
+        self.assertEqual(["Path=/"], self.paths(self.login(Host="tunnel.example")))
+
+
+class OpenTests(GateCase):
+    """Nobody has to sign in."""
+
+    config = evolve(Config(), password=None)
+
+    def test_no_key(self) -> None:
+        found = self.ask({}, "/api/login", "POST")
+        self.assertIsNone(found.data["key"])
+        self.assertNotIn("set-cookie", found.headers)
+        self.assertEqual(200, self.ask({"X-Service-Key": "none"}).status)
