@@ -50,6 +50,105 @@ class OriginCase(PerimeterCase):
         return self.thief.loot()
 
 
+class TossedCookieTests(OriginCase):
+    """What another port can do to a page by setting cookies."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.running = self.people()
+        bob = {"username": "bob", "password": PASSWORD, "canBypassPermissions": True}
+        self.call(self.running, "POST", "/api/admin/users", bob)
+        self.root = self.enter(self.running)
+
+    def test_it_signs_out_and_never_over(self) -> None:
+        """Bob tosses what a login of his gave, and what a program of his was given."""
+        word = {"username": "bob", "password": PASSWORD}
+        login = self.running.request("POST", "/api/login", word)
+        program = self.running.request("GET", "/api/me", headers={"Authorization": basic("bob")})
+        for answer in (login, program):
+            cookie = answer.headers["set-cookie"].partition(";")[0]
+            other = self.root.context.new_page()
+            other.goto(self.thief.tossing(cookie))
+            other.close()
+            self.root.reload()
+            expect(self.root.get_by_test_id("login")).to_be_visible()
+            # Nor does a link help that brings the key along.
+            self.root.goto("about:blank")
+            self.root.goto(f"{self.running.url}/#key={login.data()['key']}")
+            expect(self.root.get_by_test_id("login")).to_be_visible()
+            self.assertEqual(f"{self.running.url}/", self.root.url)
+            self.fill_in(self.root, "root", PASSWORD)
+            expect(self.root.get_by_test_id("empty")).to_be_visible()
+            self.assertEqual("root", self.signed_in_as(self.root))
+
+    def signed_in_as(self, page: Page) -> str:
+        [name] = [entry for entry in self.entries(page) if entry.startswith("Sign out")]
+        return name.rpartition(" ")[2]
+
+    def test_a_link_with_a_key_signs_nobody_out(self) -> None:
+        self.root.goto("about:blank")
+        self.root.goto(f"{self.running.url}/#key={'0' * 64}")
+        expect(self.root.get_by_test_id("empty")).to_be_visible()
+        self.root.reload()
+        expect(self.root.get_by_test_id("empty")).to_be_visible()
+
+
+class LostKeyTests(OriginCase):
+    """A live cookie, and a page that has no key to it."""
+
+    def test_it_leads_to_the_form_once(self) -> None:
+        """After the storage was cleared; also what a cookie of before the keys comes to."""
+        daemon = self.alone()
+        page = self.signed_in(daemon)
+        loads: list[str] = []
+        page.on("load", lambda each: loads.append(each.url))
+        page.evaluate("localStorage.clear()")
+        page.reload()
+        expect(page.get_by_test_id("login")).to_be_visible()
+        self.assertEqual(1, len(loads))
+        self.fill_in(page, "admin", PASSWORD)
+        expect(page.get_by_test_id("empty")).to_be_visible()
+        self.assertEqual(1, len(loads))
+
+    def test_tabs_share_it(self) -> None:
+        daemon = self.alone()
+        first = self.signed_in(daemon)
+        second = self.page(daemon.url, first.context)
+        expect(second.get_by_test_id("empty")).to_be_visible()
+        # One that is signed in anew takes the others along.
+        first.evaluate("localStorage.clear()")
+        first.reload()
+        self.fill_in(first, "admin", PASSWORD)
+        expect(first.get_by_test_id("empty")).to_be_visible()
+        second.reload()
+        self.start_shell(second)
+        first.keyboard.press("Alt+Shift+S")
+        first.get_by_test_id("sign-out").click()
+        expect(first.get_by_test_id("login")).to_be_visible()
+        expect(second.get_by_test_id("login")).to_be_visible()
+        self.assertEqual("", first.evaluate(KEY))
+
+    def test_the_files_of_the_page_are_served(self) -> None:
+        """They are asked for without a key: the manifest, icons, the service worker."""
+        page = self.signed_in(self.alone())
+        script = "async (path) => (await fetch(path)).status"
+        for path in ("/", "/manifest.webmanifest", "/sw.js", "/icons/icon.svg"):
+            self.assertEqual(200, page.evaluate(script, path), path)
+        for path in ("/api/me", "/api/status", "/metrics", "/nothing"):
+            self.assertEqual(401, page.evaluate(script, path), path)
+
+    def test_another_password_ends_it(self) -> None:
+        daemon = self.alone()
+        page = self.signed_in(daemon)
+        port = urlsplit(daemon.url).port
+        daemon.environment["SERVICE_PASSWORD"] = "another word"
+        daemon.stop()
+        daemon.start(listen=(f"tcp:{port}:interface=127.0.0.1",))
+        expect(page.get_by_test_id("login-note")).to_be_visible()
+        self.fill_in(page, "admin", "another word")
+        expect(page.get_by_test_id("empty")).to_be_visible()
+
+
 class StolenCookieTests(OriginCase):
     """What the cookie of a browser opens for who has nothing else."""
 

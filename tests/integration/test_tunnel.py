@@ -82,11 +82,13 @@ class TunnelCase(SynchronousTestCase):
         }
         return self.daemon.request("GET", f"/q/{code}", None, headers)
 
-    def cookie(self) -> dict[str, str]:
-        """That of a phone that was signed in."""
+    def page(self) -> dict[str, str]:
+        """What the page of a phone shows that was signed in."""
         entered = self.enter(self.code())
         self.assertEqual(302, entered.status, entered)
-        return {"Cookie": entered.headers["set-cookie"].partition(";")[0]}
+        key = entered.headers["location"].partition("#key=")[2]
+        cookie = entered.headers["set-cookie"].partition(";")[0]
+        return {"Cookie": cookie, "X-Service-Key": f"qr-{key}"}
 
     def status(self, headers: dict[str, str]) -> int:
         return self.daemon.request("GET", "/api/me", None, headers).status
@@ -107,7 +109,8 @@ class TunnelTests(TunnelCase):
         self.assertNotIn(PASSWORD, environment)
         code = self.code()
         entered = self.enter(code)
-        self.assertEqual((302, "/"), (entered.status, entered.headers["location"]))
+        self.assertEqual(302, entered.status)
+        self.assertRegex(entered.headers["location"], r"^/#key=[0-9a-f]{64}$")
         self.assertTrue(entered.headers["set-cookie"].endswith("; Secure"))
         shown = self.ask("GET", "/api/tunnel/status").data()["authSessions"]
         [phone] = [session for session in shown if session["method"] == "qr"]
@@ -187,7 +190,7 @@ class RestartTests(TunnelCase):
         """Also after a crash: cookies and tokens do, revoked ones and codes do not."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             self.start()
-            good, bad = self.cookie(), self.cookie()
+            good, bad = self.page(), self.page()
             (_, token), (name, ended) = self.token(), self.token()
             shown = self.ask("GET", "/api/tunnel/status").data()["authSessions"]
             self.ask("POST", "/api/auth/revoke", {"sessionId": shown[-1]["id"]}).data()

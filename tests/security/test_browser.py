@@ -17,9 +17,11 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.integration.test_daemon import DaemonCase
+from tests.unit.http.gatecase import basic
 
 PASSWORD = "long enough"
 NAME = "rebound.example"
+ADMIN = basic("admin", PASSWORD)
 
 READ = """async (url) => {
     try {
@@ -60,8 +62,12 @@ FORM = """(url) => new Promise((done) => {
     form.submit();
     setTimeout(() => done(false), 3000);
 })"""
-SOCKET = """(url) => new Promise((done) => {
-    const socket = new WebSocket(url);
+KEY = """async () => {
+    const answer = await fetch("/api/login", {method: "POST"});
+    return (await answer.json()).data.key;
+}"""
+SOCKET = """([url, protocols]) => new Promise((done) => {
+    const socket = new WebSocket(url, protocols);
     socket.onopen = () => done("open");
     socket.onmessage = () => done("message");
     socket.onerror = () => done("error");
@@ -136,9 +142,7 @@ class BrowserTests(DaemonCase):
         return page
 
     def sessions(self) -> Any:
-        cookie = self.context.cookies()[0]["value"]
-        headers = {"Cookie": f"service_session={cookie}"}
-        return self.service.request("GET", "/api/sessions", headers=headers).data()
+        return self.service.request("GET", "/api/sessions", headers=ADMIN).data()
 
     def test_it_cannot_read(self) -> None:
         for path in ("/api/sessions", "/api/me", "/api/settings", "/healthz"):
@@ -156,8 +160,7 @@ class BrowserTests(DaemonCase):
 
     def counted(self, route: str) -> dict[str, int]:
         """How often a route was reached, by method, without asking as the browser."""
-        headers = {"Cookie": f"service_session={self.context.cookies()[0]['value']}"}
-        text = self.service.request("GET", "/metrics", headers=headers).body.decode()
+        text = self.service.request("GET", "/metrics", headers=ADMIN).body.decode()
         pattern = r'_requests_total\{method="(\w+)",route="%s",status="200"\} (\d+)'
         return {name: int(number) for name, number in re.findall(pattern % re.escape(route), text)}
 
@@ -167,19 +170,19 @@ class BrowserTests(DaemonCase):
             self.page.evaluate(POST, [url, kind])
         self.page.evaluate(FORM, url)
         self.assertEqual([], self.sessions())
-        counted = self.service.request("GET", "/metrics", headers=self.cookie()).body
+        counted = self.service.request("GET", "/metrics", headers=ADMIN).body
         self.assertIn(b'"403"', counted)
 
-    def cookie(self) -> dict[str, str]:
-        return {"Cookie": f"service_session={self.context.cookies()[0]['value']}"}
-
     def test_it_cannot_open_a_socket(self) -> None:
-        made = self.service.request("POST", "/api/sessions", {"mode": "shell"}, self.cookie())
+        made = self.service.request("POST", "/api/sessions", {"mode": "shell"}, ADMIN)
         path = f"/ws/sessions/{made.data()['session']['id']}/terminal"
         url = self.service.url.replace("http", "ws") + path
-        self.assertEqual("error", self.page.evaluate(SOCKET, url))
+        self.assertEqual("error", self.page.evaluate(SOCKET, [url, []]))
         self.page.goto(f"{self.service.url}/api/me")
-        self.assertEqual("open", self.page.evaluate(SOCKET, url))
+        shown = [url, ["tservice", f"key.{self.page.evaluate(KEY)}"]]
+        self.assertEqual("open", self.page.evaluate(SOCKET, shown))
+        self.page.goto(self.evil)
+        self.assertEqual("error", self.page.evaluate(SOCKET, shown))
 
     def test_it_cannot_frame(self) -> None:
         refused: list[str] = []
@@ -197,4 +200,4 @@ class BrowserTests(DaemonCase):
         shown = page.evaluate(READ, f"http://{NAME}:{self.port}/api/sessions")
         self.assertEqual("Forbidden: host not allowed", shown)
         url = f"ws://{NAME}:{self.port}/ws/sessions/x/terminal"
-        self.assertEqual("error", page.evaluate(SOCKET, url))
+        self.assertEqual("error", page.evaluate(SOCKET, [url, []]))

@@ -15,7 +15,7 @@ from tservice.access.failures import neighbourhood
 from tservice.access.hashing import BUSY_SECONDS, Crowded
 from tservice.access.hooksecret import HEADER, named_uid, os_user_secret
 from tservice.access.interfaces import IAccounts
-from tservice.access.model import COOKIE, CookieSession, set_cookie
+from tservice.access.model import CookieSession, set_cookie
 from tservice.core.authentication import Bucket, IAuthenticator, Pass, Verdict, Visit, Wrong
 from tservice.core.identity import Identity
 
@@ -44,19 +44,19 @@ class CookieAuthenticator:
         self._cookies, self._accounts = cookies, accounts
 
     async def authenticate(self, visit: Visit) -> Verdict:
-        token = visit.cookie(COOKIE)
-        session = self._cookies.find(token) if token else None
-        if token is None or session is None:
-            return None
-        identity = self._accounts.identity(session.username)
-        if identity is None:
-            return None
-        known = evolve(identity, method="cookie", auth_session=session.id)
-        if session.opens_for(visit):
-            left = self._cookies.seconds_left(self._cookies.extend(session))
-            return Pass(identity=known, set_cookie=set_cookie(token, visit, left))
+        found = self._cookies.shown(visit)
+        for token, session in found:
+            known = self._identity(session) if session.opens_for(visit) else None
+            if known is not None:
+                left = self._cookies.seconds_left(self._cookies.extend(session))
+                return Pass(identity=known, set_cookie=set_cookie(token, visit, left))
         # A browser asks for the files of the page before the page can show its key.
-        return Pass(identity=known) if visit.page else None
+        owners = [self._identity(session) for _, session in found] if visit.page else []
+        return next((Pass(identity=owner) for owner in owners if owner is not None), None)
+
+    def _identity(self, session: CookieSession) -> Identity | None:
+        known = self._accounts.identity(session.username)
+        return known and evolve(known, method="cookie", auth_session=session.id)
 
     def again(self, identity: Identity) -> Identity | None:
         return _signed_in(self._cookies, self._accounts, identity)
@@ -70,8 +70,7 @@ class BasicAuthenticator:
         self._cookies, self._accounts = cookies, accounts
 
     async def authenticate(self, visit: Visit) -> Verdict:
-        # A page is judged by its key: the password that its browser holds signs it in instead.
-        shown = parse_basic(visit.header("authorization") or "") if visit.key is None else None
+        shown = parse_basic(visit.header("authorization") or "")
         if shown is None:
             return None
         username, password = shown
@@ -81,26 +80,21 @@ class BasicAuthenticator:
             return Wrong(bucket=Bucket.BASIC, busy=BUSY_SECONDS)
         if identity is None:
             return Wrong(bucket=Bucket.BASIC, username=self._accounts.counted(username))
-        known = evolve(identity, method="basic")
-        held = self._page_of(visit)
-        if held is not None and held.username == known.username:
-            # The cookie of a page that is open beside this one: it stays.
-            return Pass(identity=evolve(known, auth_session=held.id))
+        known, paged = evolve(identity, method="basic"), visit.key is not None
+        for _, held in self._cookies.shown(visit):
+            if held.key_hash is not None and held.username == known.username:
+                # The cookie of a page that is open beside this one: it stays.
+                return Pass(identity=evolve(known, auth_session=held.id), key_wanted=paged)
         agent = visit.header("user-agent") or ""
         opened = self._cookies.reuse(known.username, visit.address, agent, from_browser(visit))
         return Pass(
             identity=evolve(known, auth_session=opened.id),
             set_cookie=set_cookie(opened.token, visit),
+            key_wanted=paged,
         )
 
     def again(self, identity: Identity) -> Identity | None:
         return _signed_in(self._cookies, self._accounts, identity)
-
-    def _page_of(self, visit: Visit) -> CookieSession | None:
-        """The session of a page whose cookie came along, without its key."""
-        token = visit.cookie(COOKIE)
-        session = self._cookies.find(token) if token else None
-        return None if session is None or session.key_hash is None else session
 
 
 def _signed_in(cookies: CookieSessions, accounts: IAccounts, identity: Identity) -> Identity | None:

@@ -13,6 +13,7 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
 from tservice.access.interfaces import ICookieStore
 from tservice.access.model import (
+    COOKIE,
     LIFETIME_SECONDS,
     MAX_AGENT,
     MAX_SESSIONS,
@@ -22,6 +23,7 @@ from tservice.access.model import (
     Opened,
     digest,
 )
+from tservice.core.authentication import Visit
 from tservice.core.clock import now_ms, seconds_until
 
 SLACK_SECONDS = 300
@@ -121,6 +123,11 @@ class CookieSessions:
             self._forget_expired()
             return None
         return session
+
+    def shown(self, visit: Visit) -> list[tuple[str, CookieSession]]:
+        """The live sessions whose cookies a request shows, rightly or not, with their cookies."""
+        found = [(token, self.find(token)) for token in visit.cookies(COOKIE)]
+        return [(token, session) for token, session in found if session is not None]
 
     def seconds_left(self, session: CookieSession) -> int:
         """Until a session ends, unless there is another request."""

@@ -185,7 +185,6 @@ def _shown(call: Call) -> tuple[str, str, str]:
     """How somebody signs in, and the user name and password.
 
     @raise ServiceError: 400 naming what is missing.
-    @raise Refusal: bare 401: a page asked whether its browser holds a password, and it holds none.
     """
     body: LoginBody = call.body
     for name, value in (("username", body.username), ("password", body.password)):
@@ -194,11 +193,9 @@ def _shown(call: Call) -> tuple[str, str, str]:
     if body.username is not None and body.password is not None:
         return "login", body.username, body.password
     basic = parse_basic(call.header("authorization") or "")
-    if basic is not None:
-        return "basic", *basic
-    if _visit(call).key is not None:
-        raise unauthorized(challenge=False)
-    raise invalid("body", "is required")
+    if basic is None:
+        raise invalid("body", "is required")
+    return "basic", *basic
 
 
 def _visit(call: Call) -> Visit:

@@ -5,7 +5,7 @@ The gate (tservice.http.gate) knows no passwords; an authenticator knows no HTTP
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
 
 from attrs import frozen
@@ -29,7 +29,7 @@ class Visit:
     @ivar key: what a page shows beside its cookie, right or wrong; C{None}: no page asks.
     @ivar base: the base path that the caller knows the service under.
     @ivar header: the last value of a request header, or C{None}.
-    @ivar cookie: the value of a cookie, or C{None}.
+    @ivar cookies: the values of a cookie: other paths, and programs on other ports, set more.
     """
 
     method: str
@@ -39,7 +39,7 @@ class Visit:
     secure: bool
     upgrade: bool
     header: Callable[[str], str | None]
-    cookie: Callable[[str], str | None]
+    cookies: Callable[[str], Sequence[str]]
     page: bool = False
     key: str | None = None
     base: str = ""
@@ -64,10 +64,12 @@ class Pass:
     """The caller is known.
 
     @ivar set_cookie: C{Set-Cookie} of the session that this pass opened or extended.
+    @ivar key_wanted: whether a page came in without its key, and should get itself one.
     """
 
     identity: Identity
     set_cookie: str | None = None
+    key_wanted: bool = False
 
 
 @frozen(kw_only=True)

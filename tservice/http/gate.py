@@ -29,6 +29,9 @@ from tservice.http.request import Request
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 CHALLENGE = {"WWW-Authenticate": 'Basic realm="Service"'}
 
+MOST_COOKIES = 8
+"""Cookies of one name that are looked at."""
+
 STRANGER = Identity(username="", admin=False, method="none", can_bypass_permissions=False)
 """Whoever calls a public operation: nobody asked."""
 
@@ -179,7 +182,7 @@ class Gate:
             key=shown_key(request, upgrade),
             base="" if host.name in self._rules.tunnel_hosts() else self._rules.base_path,
             header=request.getHeader,
-            cookie=lambda name: _cookie(request, name),
+            cookies=lambda name: _cookies(request, name),
         )
         scheme = came.scheme or ("https" if visit.secure else None)
         return self._judge_origin(visit, _all(request, "origin"), host, scheme)
@@ -347,6 +350,7 @@ def _only(request: Request, name: str) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def _cookie(request: Request, name: str) -> str | None:
-    value = request.received_cookies.get(name.encode())
-    return None if value is None else value.decode("ascii", "replace")
+def _cookies(request: Request, name: str) -> Sequence[str]:
+    pairs = ";".join(request.header_values("cookie")).split(";")
+    found = [pair.strip().partition("=") for pair in pairs]
+    return [value for key, _, value in found if key == name and value][:MOST_COOKIES]

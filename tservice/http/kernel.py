@@ -20,7 +20,7 @@ from tservice.core.authentication import Pass, Visit
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.core.tasks import spawn
-from tservice.http import envelope, paths
+from tservice.http import envelope, pagekey, paths
 from tservice.http.body import read_body, read_nothing, read_query, too_large
 from tservice.http.envelope import NO_PAGE, Refusal, Response, bare
 from tservice.http.operations import JSON_BODY_LIMIT, Call, Operation, Style
@@ -318,6 +318,8 @@ class Kernel:
         passed = await self._gate.identify(request.visit, operation)
         if passed.set_cookie is not None:
             request.responseHeaders.addRawHeader("Set-Cookie", passed.set_cookie)
+        if passed.key_wanted:
+            request.responseHeaders.setRawHeaders(pagekey.HEADER, [pagekey.WANTED])
         return passed.identity
 
     async def _without_operation(self, request: Request, error: HTTPException) -> Response:

@@ -12,6 +12,9 @@ from tservice.http.request import Request
 HEADER = "X-Service-Key"
 """Carries the key; a page without one sends it all the same, and so says that it is a page."""
 
+WANTED = "wanted"
+"""The header's value in an answer to a page that another evidence let in."""
+
 PROTOCOL = "tservice"
 """The subprotocol of the service's WebSockets, for clients that ask for one."""
 

@@ -155,6 +155,7 @@ class ProxyContract(_Case):
         self.assertEqual(200, found.status, text)
         cookie = found.getheader("set-cookie") or ""
         self.assertIn("; Secure", cookie)
+        self.assertIn("; Path=/terminals;", cookie)
         self.assertIn("max-age", found.getheader("strict-transport-security") or "")
         self.assertEqual(308, self.ask("GET", "/terminals")[0].status)
         self.assertEqual(200, self.ask("GET", "/terminals/")[0].status)

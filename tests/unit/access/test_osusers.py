@@ -82,7 +82,7 @@ class SecretTests(SynchronousTestCase):
             secure=False,
             upgrade=False,
             header=lambda name: shown,
-            cookie=lambda name: None,
+            cookies=lambda name: (),
         )
         asked = HookAuthenticator(SECRET).authenticate(visit)
         return self.successResultOf(Deferred.fromCoroutine(asked))

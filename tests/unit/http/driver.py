@@ -42,7 +42,7 @@ class OpenGate:
             secure=False,
             upgrade=False,
             header=request.getHeader,
-            cookie=lambda name: None,
+            cookies=lambda name: (),
         )
 
     async def identify(self, visit: Visit, operation: Operation | None) -> Pass:

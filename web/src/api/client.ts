@@ -30,6 +30,18 @@ export function reportForbidden(): void {
   for (const listener of onForbidden) listener();
 }
 
+const onKeyWanted = new Set<Listener>();
+
+/** Tell `listener` whenever an answer says that this page was let in without its key. */
+export function whenKeyWanted(listener: Listener): () => void {
+  onKeyWanted.add(listener);
+  return () => onKeyWanted.delete(listener);
+}
+
+export function lookForKey(response: Response): void {
+  if (response.headers.has(KEY_HEADER)) for (const listener of onKeyWanted) listener();
+}
+
 function report(error: unknown, anonymous: boolean): void {
   if (!(error instanceof ApiError) || anonymous) return;
   if (error.status === 401) reportUnauthorized();
@@ -83,6 +95,7 @@ function initOf(method: string, options: RequestOptions): RequestInit {
  */
 export async function request<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
   const response = await send(path, initOf(method, options));
+  lookForKey(response);
   const text = await response.text();
   try {
     const answer = {

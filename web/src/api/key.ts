@@ -58,9 +58,6 @@ export function forgetKey(): void {
   holdsKey.value = false;
 }
 
-/** The person signed out here and has not come back: no password of the browser's own is used. */
-export const leftHere = (): boolean => (readStored(name()) ?? unkept) === "";
-
 /** The key that a scanned code's redirect put into the address, which is cleared of it. */
 export function takeHanded(): string | undefined {
   const handed = /^#key=([0-9a-f]+)$/.exec(location.hash)?.[1];

@@ -24,7 +24,7 @@ vi.mock("../api/calls.ts", () => service);
 vi.mock("./calls.ts", () => service);
 vi.mock("../stream/connection.ts", () => service);
 
-const { reportForbidden, reportUnauthorized } = await import("../api/client.ts");
+const { lookForKey, reportForbidden, reportUnauthorized } = await import("../api/client.ts");
 const { tellServerEvent } = await import("../stream/events.ts");
 const { followMe, isAdmin, isMultiUser, me, passwordDue, readPerson } = await import("./me.ts");
 const state = await import("./state.ts");
@@ -95,7 +95,6 @@ describe("signing in", () => {
   test("as somebody else leaves nothing of the last one in the page", async () => {
     me.value = ANNA;
     reportUnauthorized();
-    await settle();
     service.signIn.mockResolvedValue({ ...ANNA, username: "bob" });
     await state.enter("bob", "secret123");
     expect(place.replace).toHaveBeenCalledOnce();
@@ -130,15 +129,13 @@ describe("a changed password", () => {
 });
 
 describe("what the service ends", () => {
-  test("is told to who was in, and to nobody else", async () => {
+  test("is told to who was in, and to nobody else", () => {
     reportUnauthorized();
-    await settle();
     expect([state.signedOut.value, state.wasEnded.value]).toEqual([true, false]);
     state.signedOut.value = false;
     me.value = ANNA;
     reportUnauthorized();
     reportUnauthorized();
-    await settle();
     expect([state.signedOut.value, state.wasEnded.value, me.value]).toEqual([true, true, undefined]);
   });
 
@@ -227,27 +224,40 @@ describe("the key", () => {
 });
 
 describe("a password that the browser itself holds", () => {
-  test("signs in without the form, once", async () => {
+  const letIn = () => lookForKey(new Response("", { headers: { "X-Service-Key": "wanted" } }));
+
+  test("gets the page its key, once in a while", async () => {
+    const now = vi.spyOn(performance, "now").mockReturnValue(100_000);
     keepKey("of an ended session");
     service.signIn.mockResolvedValue({ ...ANNA, key: "abc" });
-    reportUnauthorized();
-    reportUnauthorized();
+    lookForKey(new Response(""));
+    expect(service.signIn).not.toHaveBeenCalled();
+    letIn();
+    letIn();
     await settle();
     expect(service.signIn).toHaveBeenCalledExactlyOnceWith();
-    expect([pageKey(), state.signedOut.value]).toEqual(["abc", false]);
+    expect(pageKey()).toBe("abc");
     expect(service.restartStream).toHaveBeenCalledOnce();
     // Nothing came of it: a browser without cookies.
-    reportUnauthorized();
+    now.mockReturnValue(159_999);
+    letIn();
+    expect(service.signIn).toHaveBeenCalledOnce();
+    now.mockReturnValue(160_000);
+    letIn();
     await settle();
-    expect([service.signIn.mock.calls.length, state.signedOut.value]).toEqual([1, true]);
+    expect(service.signIn).toHaveBeenCalledTimes(2);
+    now.mockRestore();
   });
 
-  test("brings nobody back who signed out", async () => {
-    forgetKey();
-    reportUnauthorized();
+  test("that is refused leaves everything as it is", async () => {
+    const now = vi.spyOn(performance, "now").mockReturnValue(500_000);
+    const warned = vi.spyOn(console, "warn").mockReturnValue();
+    letIn();
     await settle();
-    expect(service.signIn).not.toHaveBeenCalled();
-    expect(state.signedOut.value).toBe(true);
+    expect(warned).toHaveBeenCalledOnce();
+    expect([pageKey(), state.signedOut.value]).toEqual(["none", false]);
+    warned.mockRestore();
+    now.mockRestore();
   });
 });
 

@@ -1,12 +1,11 @@
 import { computed, effect, signal } from "@preact/signals";
 import { signIn, signOut } from "../api/calls.ts";
-import { whenForbidden, whenUnauthorized } from "../api/client.ts";
+import { whenForbidden, whenKeyWanted, whenUnauthorized } from "../api/client.ts";
 import { ApiError } from "../api/errors.ts";
 import { forgetKey, holdsKey, keepKey, keyOf, startKey } from "../api/key.ts";
 import { serviceUrl } from "../api/paths.ts";
 import { holdStream, restartStream, stopStream } from "../stream/connection.ts";
 import { failed, say } from "../ui/toasts.ts";
-import { enterSilently } from "./arrive.ts";
 import { changePassword, readMe } from "./calls.ts";
 import { isMultiUser, me, passwordDue, readPerson } from "./me.ts";
 
@@ -37,20 +36,27 @@ function lockUp(): void {
   stopStream();
 }
 
-/** `spent` until somebody is in: where the browser keeps no cookies it would never end. */
-let silentEntry: "ready" | "tried" | "spent" = "ready";
-
-async function unauthorized(): Promise<void> {
-  if (silentEntry === "tried") return;
-  if (silentEntry === "ready") {
-    silentEntry = "tried";
-    const entered = await enterSilently();
-    silentEntry = "spent";
-    if (entered) return restartStream();
-  }
+function unauthorized(): void {
   wasEnded.value ||= me.peek() !== undefined;
   me.value = undefined;
   lockUp();
+}
+
+/** Where the browser keeps no cookies, each key is in vain: then no more often than this. */
+const KEY_PAUSE_MS = 60_000;
+let fetchedAt = -KEY_PAUSE_MS;
+
+/** The browser itself holds a password (Basic), which it sends along with some requests only. */
+async function fetchKey(): Promise<void> {
+  if (performance.now() - fetchedAt < KEY_PAUSE_MS) return;
+  fetchedAt = performance.now();
+  try {
+    keepKey(keyOf(await signIn()));
+    restartStream();
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    console.warn("the service gives no key", error.message);
+  }
 }
 
 async function lookAgain(): Promise<void> {
@@ -65,11 +71,11 @@ async function lookAgain(): Promise<void> {
 
 export function startAuth(): void {
   startKey();
-  whenUnauthorized(() => void unauthorized());
+  whenUnauthorized(unauthorized);
+  whenKeyWanted(() => void fetchKey());
   whenForbidden(() => void lookAgain());
   effect(() => {
     if (passwordDue.value) stopStream();
-    if (me.value) silentEntry = "ready";
     last = me.value?.username ?? last;
   });
 }
