@@ -137,6 +137,17 @@ class LostKeyTests(OriginCase):
         for path in ("/api/me", "/api/status", "/metrics", "/nothing"):
             self.assertEqual(401, page.evaluate(script, path), path)
 
+    def test_below_a_base_path(self) -> None:
+        daemon = self.alone(SERVICE_BASE_PATH="/deep")
+        page = self.signed_in(daemon)
+        [cookie] = page.context.cookies()
+        self.assertEqual(("/deep", True), (cookie["path"], daemon.url.endswith("/deep")))
+        self.start_shell(page)
+        page.reload()
+        Terminal(page).ready()
+        self.assertIsNone(page.evaluate(KEY))
+        self.assertNotIn("service_session", self.visit_thief(page))
+
     def test_another_password_ends_it(self) -> None:
         daemon = self.alone()
         page = self.signed_in(daemon)

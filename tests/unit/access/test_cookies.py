@@ -21,6 +21,7 @@ from tservice.access.model import (
     digest,
 )
 from tservice.store.database import Database
+from tservice.store.schemas import packaged, read_steps
 
 SESSION = CookieSession(
     id="a",
@@ -89,6 +90,19 @@ class DatabaseStoreTests(StoreContract, SynchronousTestCase):
         again = Database.open(self.path, clock=Clock())
         self.addCleanup(again.close)
         self.assertEqual([SESSION], list(DatabaseCookieStore(again).load()))
+
+    def test_those_of_before_the_keys_are_gone(self) -> None:
+        steps = read_steps(packaged())
+        path = Path(self.mktemp())
+        old = Database.open(path, clock=Clock(), schemas=steps[:11])
+        old.execute(
+            "INSERT INTO auth_sessions VALUES ('a', :hash, 'ann', 'login', '::1', '', 1, 2)",
+            {"hash": digest("t")},
+        )
+        old.close()
+        new = Database.open(path, clock=Clock())
+        self.addCleanup(new.close)
+        self.assertEqual([], list(DatabaseCookieStore(new).load()))
 
 
 class CountingStore(MemoryCookieStore):

@@ -102,6 +102,14 @@ describe("signing in", () => {
     expect(service.restartStream).not.toHaveBeenCalled();
   });
 
+  test("as somebody else in another tab neither", () => {
+    me.value = ANNA;
+    tellServerEvent("init", { user: ANNA });
+    expect(place.replace).not.toHaveBeenCalled();
+    tellServerEvent("init", { user: { ...ANNA, username: "bob" } });
+    expect(place.replace).toHaveBeenCalledOnce();
+  });
+
   test("refused leaves everything as it is", async () => {
     service.signIn.mockRejectedValue(new ApiError(401, "UNAUTHORIZED", "no"));
     state.signedOut.value = true;

@@ -76,7 +76,7 @@ export function startAuth(): void {
   whenForbidden(() => void lookAgain());
   effect(() => {
     if (passwordDue.value) stopStream();
-    last = me.value?.username ?? last;
+    follow(me.value?.username);
   });
 }
 
@@ -87,6 +87,13 @@ function startOver(): void {
 
 /** Whoever was in last on this page. */
 let last: string | undefined;
+
+/** Somebody else signed in in another tab: the cookie and the key are one for all of them. */
+function follow(name: string | undefined): void {
+  const other = name !== undefined && last !== undefined && name !== last;
+  last = name ?? last;
+  if (other) startOver();
+}
 
 /** @throws ApiError as the service refuses it. */
 export async function enter(username: string, password: string): Promise<void> {
