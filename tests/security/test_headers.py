@@ -26,6 +26,7 @@ VALUES = {
     "Connection": f"Upgrade, {BAD}",
     "Authorization": f"Bearer {BAD}",
     HEADER: SECRET + BAD,
+    "X-Service-Key": BAD,
     "Cookie": f"service_session={BAD}; {BAD}={BAD}",
     "User-Agent": BAD,
     "Accept": f"text/html;q={BAD}",
