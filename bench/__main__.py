@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 
 from bench import (
+    bodies,
     cronzones,
     echo,
     flood,
@@ -20,6 +21,7 @@ from bench.report import Row, table
 from tests.integration.harness import Daemon
 
 BENCHES: dict[str, Callable[[Daemon], list[Row]]] = {
+    "bodies": bodies.run,
     "cronzones": cronzones.run,
     "echo": echo.run,
     "flood": flood.run,

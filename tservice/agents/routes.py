@@ -8,11 +8,14 @@ from pydantic import Field
 
 from tservice.agents.model import HookEvent
 from tservice.core.identity import Identity
-from tservice.http.models import Answer, Body
+from tservice.http.models import MEMBER, Answer, Body
 from tservice.http.operations import Access, Call, Operation, Reply, Style
 
 HOOK_BODY_LIMIT = 8 * 1024 * 1024
 """Bytes: the payload holds whole prompts and whole files that a tool is about to write."""
+
+TELEMETRY_BODY_LIMIT = 256 * 1024
+"""Bytes: a status line is given some two thousand."""
 
 SessionId = Annotated[str, Field(min_length=1, max_length=64)]
 
@@ -20,7 +23,7 @@ SessionId = Annotated[str, Field(min_length=1, max_length=64)]
 class HookBody(Body):
     """One hook event; C{data} is the hook's payload, of which wire 4 says what is kept."""
 
-    event: Annotated[HookEvent, Field(strict=False)]
+    event: Annotated[HookEvent, Field(strict=False), MEMBER]
     session_id: SessionId
     data: dict[str, Any] | None = None
 
@@ -83,6 +86,7 @@ def agent_operations(hooks: IHooks, telemetry: ITelemetry) -> list[Operation]:
             summary="Take in a status line's figures; answers the line to show",
             tag="Hooks",
             body=TelemetryBody,
+            body_limit=TELEMETRY_BODY_LIMIT,
             style=Style.RAW,
         ),
     ]

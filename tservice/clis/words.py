@@ -39,11 +39,11 @@ Binary = Annotated[
 """A file name to look up, or an absolute path (without dot folders)."""
 EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)]
 Text = Annotated[str, StringConstraints(pattern=f"^{LINE}$")]
-CliId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,23}$")]
+CliId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,23}$", max_length=24)]
 Label = Annotated[str, StringConstraints(pattern=f"^{LINE}$", min_length=1, max_length=60)]
 Badge = Annotated[str, StringConstraints(pattern=f"^{LINE}$", min_length=1, max_length=6)]
-Binaries = Annotated[tuple[Binary, ...], Field(min_length=1, max_length=4)]
-Argv = Annotated[tuple[Word, ...], Field(min_length=1, max_length=16)]
+Binaries = Annotated[tuple[Binary, ...], Field(min_length=1, max_length=4, strict=False)]
+Argv = Annotated[tuple[Word, ...], Field(min_length=1, max_length=16, strict=False)]
 
 REFUSED_ENV = frozenset({"PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH", "NODE_OPTIONS"})
 """Names that no entry and no caller may set (wire 1.3)."""

@@ -26,10 +26,10 @@ from tservice.cron.model import (
     run_json,
 )
 from tservice.cron.service import CronService
-from tservice.http.models import Answer, Body
+from tservice.http.models import MEMBER, Answer, Body
 from tservice.http.operations import Access, Audit, Call, Handler, Operation, Scope
 
-BODY_LIMIT = 2 * 1024 * 1024
+BODY_LIMIT = 1536 * 1024
 """Bytes: a prompt of the longest kind, each of its characters escaped."""
 
 
@@ -97,10 +97,10 @@ Day = Annotated[int, Field(ge=0, le=6)]
 Days = Annotated[list[Day], Field(min_length=1, max_length=7), AfterValidator(_once_each)]
 Expression = Annotated[str, StringConstraints(min_length=1, max_length=EXPRESSION_LENGTH), Line]
 # By their values: strict models would want the members themselves.
-Prompts = Annotated[PromptMode, Field(strict=False)]
-Inputs = Annotated[InputMode, Field(strict=False)]
-Schedules = Annotated[ScheduleType, Field(strict=False)]
-Policy = Annotated[Concurrency, Field(strict=False)]
+Prompts = Annotated[PromptMode, Field(strict=False), MEMBER]
+Inputs = Annotated[InputMode, Field(strict=False), MEMBER]
+Schedules = Annotated[ScheduleType, Field(strict=False), MEMBER]
+Policy = Annotated[Concurrency, Field(strict=False), MEMBER]
 
 
 class _Optional(Body):

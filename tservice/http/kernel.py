@@ -165,7 +165,7 @@ class Kernel:
     def body_bound(self, method: bytes, path: bytes) -> int:
         """The most bytes of body that this route takes."""
         operation = self._find(method, path)
-        return JSON_BODY_LIMIT if operation is None else operation.body_limit
+        return JSON_BODY_LIMIT if operation is None else operation.bounds.size
 
     def _find(self, method: bytes, path: bytes) -> Operation | None:
         known = paths.canonical(path, self._base)
@@ -353,15 +353,16 @@ def _call(
     @param again: L{Call.again}.
     @raise ServiceError: the query or the body is not what C{operation} takes.
     """
-    if request.received > operation.body_limit:
-        raise too_large(operation.body_limit)
+    bounds = operation.bounds
+    if request.received > bounds.size:
+        raise too_large(bounds.size)
     query = body = None
     if operation.query is not None:
         query = read_query(request.args, operation.query)
     if operation.body is not None:
         kind = request.getHeader("content-type") or ""
         raw = request.content.read()
-        body = read_body(raw, kind, operation.body, operation.optional_body)
+        body = read_body(raw, kind, operation.body, operation.optional_body, bounds.values)
     elif operation.bodiless:
         read_nothing(request.content.read(), request.getHeader("content-type") or "")
     return Call(

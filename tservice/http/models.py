@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 
 _INTEGER = re.compile(r"-?[0-9]+")
 _LARGEST = 10**18 - 1
+_LONGEST_MEMBER = 64
 _TRUTHS = ("0", "1", "false", "true")
 
 
@@ -55,6 +56,13 @@ def _truth(value: object) -> object:
         return value in ("1", "true")
     return value
 
+
+def _member(value: object) -> object:
+    return value if isinstance(value, str) and len(value) <= _LONGEST_MEMBER else ""
+
+
+MEMBER = BeforeValidator(_member)
+"""On an enum of texts in a body that may be large: an enum spells out what it does not hold."""
 
 QueryInt = Annotated[int, BeforeValidator(_integer)]
 """A query parameter of decimal digits with an optional minus sign, and nothing else.

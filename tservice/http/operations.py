@@ -11,16 +11,15 @@ from collections.abc import Awaitable, Callable, Mapping
 from enum import Enum
 from typing import Any
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from pydantic import BaseModel
 from twisted.web.iweb import IRequest
 
 from tservice.core.errors import ErrorCode
 from tservice.core.identity import Identity as Identity
 from tservice.core.scopes import Scope as Scope
-
-JSON_BODY_LIMIT = 1024 * 1024
-"""Bytes of a JSON body, unless an operation says otherwise (wire 0)."""
+from tservice.http.bounds import JSON_BODY_LIMIT as JSON_BODY_LIMIT
+from tservice.http.bounds import LEAST_BODY_LIMIT, Bounds, bounds_of
 
 
 class Access(Enum):
@@ -122,6 +121,7 @@ class Operation:
     @ivar body: strict pydantic model of the JSON body; C{None} when there is none.
     @ivar allowed: asked before the request is validated; raises C{ServiceError} while what the
         operation does is switched off.
+    @ivar body_limit: bytes of the body; C{None}: what C{body} can make use of.
     @ivar optional_body: true when an absent body means the model's defaults.
     @ivar answer: the type of the payload, for the OpenAPI document.
     @ivar errors: the codes it may answer beside those that its other fields imply.
@@ -146,7 +146,7 @@ class Operation:
     answer: Any = None
     style: Style = Style.ENVELOPE
     errors: tuple[ErrorCode, ...] = ()
-    body_limit: int = JSON_BODY_LIMIT
+    body_limit: int | None = None
     media_type: str = "application/json"
     status: int = 200
     scope: Scope | None = None
@@ -160,8 +160,16 @@ class Operation:
 
         Nobody looks at that of a read; with a limit of its own the handler reads it itself.
         """
-        own = self.body is not None or self.body_limit != JSON_BODY_LIMIT
+        own = self.body is not None or self.body_limit is not None
         return not own and self.method in ("POST", "PUT", "PATCH", "DELETE")
+
+    @property
+    def bounds(self) -> Bounds:
+        """What a body may have; what anybody may call takes little."""
+        found = bounds_of(self.body)
+        if self.access is Access.PUBLIC:
+            return evolve(found, size=LEAST_BODY_LIMIT)
+        return found if self.body_limit is None else evolve(found, size=self.body_limit)
 
     @property
     def audited(self) -> Audit:

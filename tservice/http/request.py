@@ -13,9 +13,9 @@ from twisted.web import server
 from twisted.web.http import datetimeToString
 
 from tservice.http.body import too_large
+from tservice.http.bounds import JSON_BODY_LIMIT, LEAST_BODY_LIMIT
 from tservice.http.channel import LINGER_BYTES, Channel
 from tservice.http.envelope import Refusal, bare
-from tservice.http.operations import JSON_BODY_LIMIT
 
 if TYPE_CHECKING:
     from tservice.core.authentication import Visit
@@ -53,7 +53,7 @@ class Request(server.Request):
     _received = 0
     _held = 0
     _dropped = 0
-    _bound = JSON_BODY_LIMIT
+    _bound: int | None = None
     _vouched = False
 
     def __init__(self, channel: Any, *args: Any, **kwargs: Any) -> None:
@@ -82,10 +82,10 @@ class Request(server.Request):
 
     def gotLength(self, length: int | None) -> None:
         self.content = _content_file(length)
-        if length is not None and length > JSON_BODY_LIMIT:
-            self._look_up_bound()
-            if length > self._bound:
-                self._refuse(too_large(self._bound))
+        if length is not None and length > LEAST_BODY_LIMIT:
+            bound = self._look_up_bound()
+            if length > bound:
+                self._refuse(too_large(bound))
 
     def handleContentChunk(self, data: bytes) -> None:
         if self.refusal is None:
@@ -99,19 +99,20 @@ class Request(server.Request):
 
     def _weigh(self, size: int) -> None:
         """Refuse the body when it grew too large, or its sender may not send such a one."""
-        if self._received > JSON_BODY_LIMIT and not self._vouched:
+        if self._received > LEAST_BODY_LIMIT:
+            bound = self._look_up_bound() if self._bound is None else self._bound
+            if self._received > bound:
+                self._refuse(too_large(bound))
+        if self.refusal is None and self._received > JSON_BODY_LIMIT and not self._vouched:
             self._vouched = True
-            self._look_up_bound()
-            if self._received <= self._bound:
-                self.site.kernel.vouch(self, *self._head())
-        if self.refusal is None and self._received > self._bound:
-            self._refuse(too_large(self._bound))
+            self.site.kernel.vouch(self, *self._head())
         if self.refusal is None and not self.site.hold(size):
             self._refuse(BUSY)
 
-    def _look_up_bound(self) -> None:
+    def _look_up_bound(self) -> int:
         method, target = self._head()
         self._bound = self.site.kernel.body_bound(method, target.partition(b"?")[0])
+        return self._bound
 
     def _head(self) -> tuple[bytes, bytes]:
         if isinstance(self.channel, Channel):

@@ -9,14 +9,20 @@ from attrs import evolve
 from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode
+from tservice.http.bounds import LEAST_BODY_LIMIT, LONGEST_CHARACTER
 from tservice.http.models import Body
 from tservice.http.operations import Access, Audit, Call, Operation, Reply, Scope, Style
 from tservice.sessions.answer_routes import DeliveryAnswer
 from tservice.sessions.interfaces import Delivery, ISessions
-from tservice.sessions.requests import CLIENT_ID_LENGTH, SEQ_LIMIT, InputRequest
+from tservice.sessions.requests import CLIENT_ID_LENGTH, INPUT_LENGTH, SEQ_LIMIT, InputRequest
 from tservice.sessions.wait_routes import BUSY, NO_STORE, WaitAnswer, parse_until
 from tservice.sessions.waiting import Waiting, WaitRequest
 from tservice.sessions.waits import TIMEOUT_DEFAULT
+
+BODY_LIMIT = LONGEST_CHARACTER * INPUT_LENGTH + LEAST_BODY_LIMIT
+"""Bytes: the longest input, each of its characters escaped, and the other fields."""
+
+_Signals = Annotated[str, StringConstraints(max_length=256)]
 
 
 class InputBody(Body):
@@ -32,7 +38,7 @@ class InputBody(Body):
         Annotated[str, StringConstraints(min_length=1, max_length=CLIENT_ID_LENGTH)] | None
     ) = None
     seq: Annotated[int, Field(ge=0, le=SEQ_LIMIT)] | None = None
-    wait: bool | str | list[str] | None = None
+    wait: bool | _Signals | Annotated[list[_Signals], Field(max_length=32)] | None = None
     wait_timeout: Annotated[int, Field(gt=0)] | None = None
 
     def request(self) -> InputRequest:
@@ -101,6 +107,7 @@ class InputRoutes:
                 summary="Type something, as a prompt or as raw bytes, and wait if asked to",
                 tag="Terminal",
                 body=InputBody,
+                body_limit=BODY_LIMIT,
                 answer=DeliveryAnswer | InputWaitAnswer,
                 style=Style.LONG_POLL,
                 errors=(

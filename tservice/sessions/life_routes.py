@@ -11,6 +11,7 @@ from tservice.core.text import LINE
 from tservice.http.models import Body, Query
 from tservice.http.operations import Access, Call, Operation, Scope
 from tservice.sessions.answer_routes import Killed, OneSession, QuickStartAnswer, SessionAnswer
+from tservice.sessions.names import NAME_LENGTH
 from tservice.sessions.quickstart import ORIGIN_LENGTH, QuickStart
 from tservice.sessions.requests import CreateRequest
 from tservice.sessions.service import SessionService
@@ -22,10 +23,14 @@ Effort = Literal["low", "medium", "high", "xhigh", "max"]
 ModelName = Annotated[str, StringConstraints(min_length=1, max_length=50)]
 FolderText = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 SessionId = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+SessionName = Annotated[str, StringConstraints(max_length=NAME_LENGTH)]
 CaseName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$", max_length=128)]
 Origin = Annotated[str, StringConstraints(max_length=ORIGIN_LENGTH, pattern=f"^{LINE}$")]
 Params = Annotated[dict[str, str | bool | int], Field(max_length=32)]
 EnvOverrides = Annotated[dict[str, str], Field(max_length=64)]
+
+MAKE_BODY_LIMIT = 256 * 1024
+"""Bytes: the environment is most of it, of which the system takes 128 KiB in one variable."""
 
 _MAKE_ERRORS = (
     ErrorCode.INVALID_INPUT,
@@ -75,7 +80,7 @@ class CreateBody(LaunchBody):
     """A new session; it runs only with C{start}."""
 
     working_dir: FolderText | None = None
-    name: str | None = None
+    name: SessionName | None = None
     resume_session_id: (
         Annotated[str, StringConstraints(pattern=r"^[0-9a-fA-F-]{1,100}$")] | None
     ) = None
@@ -89,7 +94,7 @@ class CreateBody(LaunchBody):
 class QuickStartBody(LaunchBody):
     """A case and a session in it, which is started."""
 
-    session_name: str | None = None
+    session_name: SessionName | None = None
     agent_origin: Origin | None = None
 
 
@@ -150,6 +155,7 @@ class LifeRoutes:
                 summary="Make a session; nothing runs unless start is true",
                 tag="Sessions",
                 body=CreateBody,
+                body_limit=MAKE_BODY_LIMIT,
                 optional_body=True,
                 answer=OneSession,
                 errors=_MAKE_ERRORS,
@@ -163,6 +169,7 @@ class LifeRoutes:
                 summary="Make a case where it is missing, and start a session in it",
                 tag="Sessions",
                 body=QuickStartBody,
+                body_limit=MAKE_BODY_LIMIT,
                 optional_body=True,
                 answer=QuickStartAnswer,
                 errors=_MAKE_ERRORS,

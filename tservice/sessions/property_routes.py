@@ -20,10 +20,13 @@ from tservice.sessions.answer_routes import (
     OrderAnswer,
     PinAnswer,
 )
-from tservice.sessions.life_routes import SessionId
+from tservice.sessions.life_routes import SessionId, SessionName
 from tservice.sessions.model import AutoClear, AutoCompact, AutoResume, Colour, NameSource, Nice
 from tservice.sessions.service import SessionService
 from tservice.sessions.wire import record_json
+
+ORDER_BODY_LIMIT = 128 * 1024
+"""Bytes: a thousand ids, which are plain ASCII."""
 
 Threshold = Annotated[int, Field(ge=1, le=10_000_000)]
 
@@ -31,7 +34,7 @@ Threshold = Annotated[int, Field(ge=1, le=10_000_000)]
 class NameBody(Body):
     """An empty name returns to a generated one."""
 
-    name: str
+    name: SessionName
 
 
 class ColourBody(Body):
@@ -125,6 +128,7 @@ class PropertyRoutes:
                 summary="Put the caller's sessions into an order",
                 tag="Sessions",
                 body=OrderBody,
+                body_limit=ORDER_BODY_LIMIT,
                 answer=OrderAnswer,
                 errors=(ErrorCode.INVALID_INPUT, ErrorCode.NOT_FOUND),
             ),

@@ -13,6 +13,7 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
+    FailFast,
     Field,
     StringConstraints,
     ValidationError,
@@ -31,10 +32,26 @@ def _distinct(items: tuple[str, ...]) -> tuple[str, ...]:
     return items
 
 
+class _AtFirst(FailFast):
+    """Ends the check of a list at its first fault; unions ask it for a hash."""
+
+    __hash__ = object.__hash__
+
+
 CaseName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,128}$")]
 SessionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{1,64}$")]
-CaseOrder = Annotated[tuple[CaseName, ...], Field(max_length=1000), AfterValidator(_distinct)]
-SessionOrder = Annotated[tuple[SessionId, ...], Field(max_length=1000), AfterValidator(_distinct)]
+CaseOrder = Annotated[
+    tuple[CaseName, ...],
+    Field(max_length=1000, strict=False),
+    _AtFirst(),
+    AfterValidator(_distinct),
+]
+SessionOrder = Annotated[
+    tuple[SessionId, ...],
+    Field(max_length=1000, strict=False),
+    _AtFirst(),
+    AfterValidator(_distinct),
+]
 Mode = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,23}$")]
 ModelName = Annotated[
     str, StringConstraints(pattern=r"^(?:[A-Za-z0-9_][A-Za-z0-9_@%+=:,./\[\]-]*)?$", max_length=50)
@@ -73,7 +90,7 @@ class VoiceSettings(Record):
         str, StringConstraints(pattern=r"^[\x21-\x7e]*$", max_length=500), Field(repr=False)
     ] = ""
     language: Language = "en"
-    keyterms: Annotated[tuple[Term, ...], Field(max_length=100)] = ()
+    keyterms: Annotated[tuple[Term, ...], Field(max_length=100, strict=False)] = ()
 
 
 class NotificationPreferences(Record):
@@ -81,7 +98,7 @@ class NotificationPreferences(Record):
 
     enabled: bool = False
     sound: bool = False
-    events: Annotated[tuple[NotifiedEvent, ...], AfterValidator(_distinct)] = (
+    events: Annotated[tuple[NotifiedEvent, ...], Field(strict=False), AfterValidator(_distinct)] = (
         "permission_prompt",
         "elicitation_dialog",
         "idle_prompt",

@@ -10,6 +10,9 @@ from tservice.http.reach import SETTINGS
 from tservice.settings.model import SettingsPatch, changes, public
 from tservice.settings.service import SettingsService
 
+BODY_LIMIT = 512 * 1024
+"""Bytes: two orders of a thousand names, and every text at its longest, escaped."""
+
 PUBLIC_SETTINGS: Any = dict[str, Any]
 
 
@@ -41,6 +44,7 @@ class SettingsRoutes:
                 summary="Change the settings given; answers all of them",
                 tag="Settings",
                 body=SettingsPatch,
+                body_limit=BODY_LIMIT,
                 answer=PUBLIC_SETTINGS,
                 errors=(ErrorCode.FORBIDDEN, ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED),
             ),

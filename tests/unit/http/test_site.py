@@ -88,7 +88,7 @@ class Handlers:
         return [
             operation("GET", "/api/things/{id}", self.echo),
             operation("DELETE", "/api/things/{id}", self.nothing),
-            operation("POST", "/api/size", self.size, body=Size),
+            operation("POST", "/api/size", self.size, body=Size, body_limit=JSON_BODY_LIMIT),
             operation("GET", "/api/list", self.listing, query=Page),
             operation("GET", "/api/missing/{id}", self.missing),
             operation("GET", "/api/broken", self.broken),

@@ -149,7 +149,7 @@ class LifeTests(RouteCase):
         for body, status, text in (
             ({"mode": "nope"}, 400, "mode: "),
             ({"envOverrides": {"PATH": "/x"}}, 400, "envOverrides"),
-            ({"sessionName": "x" * 129}, 400, "sessionName: at most 128 characters"),
+            ({"sessionName": "x" * 129}, 400, "sessionName: must be at most 128 characters"),
             ({"sessionName": "\x07"}, 400, "sessionName: control characters"),
             ({"parentSessionId": "nobody"}, 404, "parentSessionId"),
             ({"mode": "opencode"}, 422, "opencode"),

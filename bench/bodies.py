@@ -1,0 +1,114 @@
+"""What the worst body of each route costs the reactor, in this process.
+
+The promise: 5 ms for each MiB begun, whatever is sent.  A body that is refused counts like one
+that is taken.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from math import ceil
+from typing import Any
+
+from bench.report import Row
+from tests.integration.harness import Daemon
+from tests.security.world import World
+from tservice.core.errors import ServiceError
+from tservice.http.body import read_body
+from tservice.http.operations import Operation
+
+MIB = 1024 * 1024
+MS_PER_MIB = 5.0
+TIMES = 5
+
+CROWDS = {
+    "objects": b"{},",
+    "lists": b"[],",
+    "pairs": b'{"a":{}},',
+    "empty texts": b'"",',
+    "floats": b"1.797693134862315700000000000001e308,",
+    "vast integers": b"1" * 400 + b",",
+    "escaped texts": b'"\\ud83d\\ude00",',
+}
+TEXTS = {
+    "line ends": b"\\n",
+    "quotes": b'\\"',
+    "backslashes": b"\\\\",
+    "escaped letters": b"\\u0041",
+    "emoji": b"\\ud83d\\ude00",
+    "half emoji": b"\\ud800",
+    "UTF-8": "é".encode(),
+    "commas": b",",
+    "digits": b"9",
+}
+
+
+def bodies(operation: Operation) -> Iterator[tuple[str, bytes]]:
+    """Names and contents of what may be the worst, as large as the route takes it."""
+    size, values = operation.bounds.size - 100, operation.bounds.values - 10
+    assert operation.body is not None
+    fields = [field.alias or name for name, field in operation.body.model_fields.items()]
+    for place in [*fields, "x"]:
+        start = json.dumps({place: None}).encode().removesuffix(b"null}")
+        for name, unit in CROWDS.items():
+            marks = len(unit.translate(None, bytes(set(range(256)) - set(b",:[{"))))
+            crowd = unit * min(size // len(unit), values // marks)
+            yield f"{name} in {place}", start + b"[" + crowd + b"0]}"
+            yield f"names of {name} in {place}", start + _named(unit, size, values) + b"}"
+        for name, unit in TEXTS.items():
+            yield f"{name} in {place}", start + b'"' + unit * (size // len(unit)) + b'"}'
+    yield "spaces", b" " * size + b"{}"
+    yield "number", b"1" * size
+    yield "float", b"0." + b"1" * (size - 2)
+    yield "depth", b"[" * size
+    yield "names", _named(b"0,", size, values)
+
+
+def _named(unit: bytes, size: int, values: int) -> bytes:
+    parts, left = [], min(values // 4, size // (len(unit) + 8))
+    parts = [b'"%x":%b' % (number, unit) for number in range(left)]
+    return b"{" + b"".join(parts) + b'"":0}'
+
+
+def cost(operation: Operation, raw: bytes) -> float:
+    """Milliseconds of reading C{raw}, the fastest of some times."""
+    taken = []
+    for _ in range(TIMES):
+        begin = time.thread_time()
+        _read(operation, raw)
+        taken.append(time.thread_time() - begin)
+    return min(taken) * 1000
+
+
+def _read(operation: Operation, raw: bytes) -> Any:
+    model = operation.body
+    assert model is not None
+    try:
+        return read_body(raw, "application/json", model, True, operation.bounds.values)
+    except ServiceError as error:
+        return error
+
+
+def row(operation: Operation) -> Row:
+    """The worst of a route."""
+    costs = {name: (cost(operation, raw), len(raw)) for name, raw in bodies(operation)}
+    worst, (spent, size) = max(costs.items(), key=lambda item: item[1][0] / ceil(item[1][1] / MIB))
+    return Row(
+        name=f"{operation.method} {operation.path}: {worst}, {size / 1024:.0f} KiB",
+        ours=spent,
+        peer=MS_PER_MIB * ceil(size / MIB),
+        unit="ms",
+        against="5 ms a MiB",
+        at_most=1.0,
+    )
+
+
+def run(_: Daemon) -> list[Row]:
+    """One row a route that takes a body."""
+    world = World()
+    try:
+        return [row(each) for each in world.operations if each.body is not None]
+    finally:
+        world.close()

@@ -1,0 +1,115 @@
+"""What the worst body of each route can make the reactor do, counted (wire 0)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, get_args
+from unittest.mock import patch
+
+from pydantic import BaseModel, ValidationError
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.security.world import World
+from tservice.core.errors import ServiceError
+from tservice.http import body
+from tservice.http.bounds import JSON_BODY_LIMIT, LEAST_BODY_LIMIT, MAX_VALUES
+from tservice.http.operations import Access, Operation
+from tservice.http.rules import explain
+
+FAULTS = 1000
+"""Faults that are found in one body at most: some two microseconds each."""
+
+BIGGER = {
+    "POST /api/hook-event",
+    "POST /api/cron/jobs",
+    "POST /api/cron/preview",
+    "PUT /api/cron/jobs/{id}",
+}
+"""Routes that take more than a JSON body does elsewhere; where they are it is said why."""
+
+
+def hostile(model: type[BaseModel]) -> Iterator[bytes]:
+    """Bodies of many faults: at the top, and in each field."""
+    crowds: list[Any] = [
+        {f"x{number}": [] for number in range(3_000)},
+        [[] for _ in range(4_000)],
+        [{"x": 0} for _ in range(2_000)],
+        ["\0" for _ in range(9_000)],
+    ]
+    for crowd in crowds:
+        yield json.dumps(crowd, separators=(",", ":")).encode()
+        for name, field in model.model_fields.items():
+            given = {field.alias or name: crowd}
+            yield json.dumps(given, separators=(",", ":")).encode()
+
+
+def lists_in(model: type[BaseModel]) -> Iterator[dict[str, Any]]:
+    """A body for each field of C{model} and of what it nests, with a list there."""
+    for name, field in model.model_fields.items():
+        yield {field.alias or name: []}
+        for kind in (field.annotation, *get_args(field.annotation)):
+            if isinstance(kind, type) and issubclass(kind, BaseModel):
+                yield from ({field.alias or name: inner} for inner in lists_in(kind))
+
+
+class WorstBodyTests(SynchronousTestCase):
+    """Every route of the real table."""
+
+    def setUp(self) -> None:
+        self.world = World()
+        self.addCleanup(self.world.close)
+
+    def faults(self, operation: Operation, raw: bytes) -> int:
+        found = []
+
+        def noted(error: Any, data: Any, whole: str) -> ServiceError:
+            found.append(error.error_count())
+            return explain(error, data, whole)
+
+        model, bounds = operation.body, operation.bounds
+        assert model is not None
+        with patch.object(body, "explain", noted):
+            self.assertRaises(ServiceError, body.read_body, raw, "", model, True, bounds.values)
+        return sum(found)
+
+    def test_what_anybody_may_call_takes_little(self) -> None:
+        public = [each for each in self.world.operations if each.access is Access.PUBLIC]
+        self.assertIn("/api/login", [each.path for each in public])
+        for each in public:
+            self.assertEqual(LEAST_BODY_LIMIT, each.bounds.size, each.path)
+
+    def test_every_route_has_bounds(self) -> None:
+        for each in self.world.operations:
+            bounds = each.bounds
+            self.assertTrue(bounds.values <= MAX_VALUES, each.path)
+            name = f"{each.method} {each.path}"
+            self.assertEqual(name in BIGGER, bounds.size > JSON_BODY_LIMIT, name)
+            if each.body is None:
+                self.assertEqual(LEAST_BODY_LIMIT, bounds.size, each.path)
+
+    def test_faults_are_not_gathered(self) -> None:
+        for each in self.world.operations:
+            if each.body is None:
+                continue
+            for raw in hostile(each.body):
+                if len(raw) <= each.bounds.size:
+                    found = self.faults(each, raw)
+                    self.assertTrue(found <= FAULTS, (each.path, found, raw[:80]))
+
+    def test_lists_are_taken_for_lists(self) -> None:
+        """Models are strict, and a list of JSON is no tuple: fields must say that it may be one."""
+        for each in self.world.operations:
+            if each.body is None:
+                continue
+            for data in lists_in(each.body):
+                try:
+                    each.body.model_validate(data)
+                except ValidationError as error:
+                    kinds = {found["type"] for found in error.errors()}
+                    self.assertEqual(set(), kinds & {"tuple_type", "set_type"}, (each.path, data))
+
+    def test_login(self) -> None:
+        names = ",".join(f'"{number:x}":0' for number in range(100_000))
+        answer = self.world.ask("POST", "/api/login", ("{" + names + "}").encode())
+        self.assertEqual((413, "PAYLOAD_TOO_LARGE"), (answer.status, answer.error))

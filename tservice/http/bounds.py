@@ -1,0 +1,133 @@
+"""How much of a body a model can make use of, by its own bounds (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from attrs import frozen
+from pydantic import BaseModel
+
+JSON_BODY_LIMIT = 1024 * 1024
+"""Bytes of a JSON body of which its model does not say how long it may be (wire 0)."""
+
+LEAST_BODY_LIMIT = 4096
+"""Bytes that every route takes, and the most that one takes which anybody may call."""
+
+MAX_VALUES = 10_000
+"""Values in a body, names counted as well, of which its model does not say how many."""
+
+SPARE_VALUES = 64
+"""Values beyond what a model can hold: so few faults are found one by one, and named."""
+
+LONGEST_CHARACTER = 12
+"""Bytes of a character at most: an escaped pair of surrogates."""
+
+_WORD = 32
+"""Bytes of a number, of C{true}, C{false} or C{null}, with what stands around it."""
+
+
+@frozen
+class Bounds:
+    """What a body may have.
+
+    @ivar size: bytes.
+    @ivar values: values and names; a list or an object counts as two.
+    """
+
+    size: int
+    values: int
+
+    def __add__(self, other: Bounds) -> Bounds:
+        return Bounds(self.size + other.size, self.values + other.values)
+
+    def __mul__(self, times: int) -> Bounds:
+        return Bounds(self.size * times, self.values * times)
+
+    def __or__(self, other: Bounds) -> Bounds:
+        """Either of the two."""
+        return Bounds(max(self.size, other.size), max(self.values, other.values))
+
+
+OPEN = Bounds(JSON_BODY_LIMIT, MAX_VALUES)
+"""Of what may be anything."""
+
+OPEN_TEXT = Bounds(JSON_BODY_LIMIT, 1)
+"""Of a text of any length."""
+
+NOTHING = Bounds(LEAST_BODY_LIMIT, SPARE_VALUES)
+"""Of a body that has nothing to say."""
+
+
+@lru_cache(maxsize=256)
+def bounds_of(model: type[BaseModel] | None) -> Bounds:
+    """The least bounds that refuse no body which C{model} takes.
+
+    What the model leaves open has the bounds of L{OPEN}.
+    """
+    if model is None:
+        return NOTHING
+    schema = model.model_json_schema(mode="validation")
+    found = _Reader(schema.get("$defs", {})).read(schema)
+    size = min(JSON_BODY_LIMIT, max(LEAST_BODY_LIMIT, found.size))
+    return Bounds(size, min(MAX_VALUES, found.values + SPARE_VALUES))
+
+
+class _Reader:
+    """Reads one JSON schema as pydantic writes it."""
+
+    def __init__(self, named: Mapping[str, Any], above: frozenset[str] = frozenset()) -> None:
+        self._named, self._above = named, above
+
+    def read(self, schema: Any) -> Bounds:
+        """The bounds of what C{schema} describes; L{OPEN} for what it leaves open."""
+        if not isinstance(schema, dict):
+            return OPEN
+        if "$ref" in schema:
+            return self._read_named(schema["$ref"].rpartition("/")[2])
+        for several in ("anyOf", "oneOf"):
+            if several in schema:
+                return self._widest(schema[several])
+        if "enum" in schema or "const" in schema:
+            words = [schema.get("const"), *schema.get("enum", ())]
+            return _text(max(len(str(word)) for word in words))
+        match schema.get("type"):
+            case "string":
+                return _text(schema["maxLength"]) if "maxLength" in schema else OPEN_TEXT
+            case "integer" | "number" | "boolean" | "null":
+                return Bounds(_WORD, 1)
+            case "array" if "maxItems" in schema:
+                return Bounds(_WORD, 2) + self._each(schema) * int(schema["maxItems"])
+            case "object" if "properties" in schema or "maxProperties" in schema:
+                return self._object(schema)
+        return OPEN
+
+    def _read_named(self, name: str) -> Bounds:
+        if name in self._above:
+            return OPEN
+        return _Reader(self._named, self._above | {name}).read(self._named.get(name))
+
+    def _widest(self, schemas: list[Any]) -> Bounds:
+        widest = Bounds(0, 0)
+        for schema in schemas:
+            widest |= self.read(schema)
+        return widest
+
+    def _each(self, schema: Mapping[str, Any]) -> Bounds:
+        return self._widest([*schema.get("prefixItems", ()), schema.get("items", {})])
+
+    def _object(self, schema: Mapping[str, Any]) -> Bounds:
+        total = Bounds(_WORD, 2)
+        for name, field in schema.get("properties", {}).items():
+            total += _text(len(name)) + self.read(field)
+        if "maxProperties" in schema:
+            name = self.read({"type": "string", **schema.get("propertyNames", {})})
+            total += (name + self.read(schema.get("additionalProperties"))) * schema[
+                "maxProperties"
+            ]
+        return total
+
+
+def _text(length: int) -> Bounds:
+    return Bounds(length * LONGEST_CHARACTER + _WORD, 1)
