@@ -128,6 +128,9 @@ class Config:
     base_path: str = _setting(
         "", parse.url_prefix, "Path that a reverse proxy serves the service under."
     )
+    http2: bool = _setting(
+        False, parse.boolean, "Offer HTTP/2 over TLS; see docs/security.rst before."
+    )
     gesture: bool = _setting(
         False, parse.boolean, "Gesture-control overlay; widens the content security policy."
     )

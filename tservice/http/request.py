@@ -87,6 +87,15 @@ class Request(server.Request):
             if length > bound:
                 self._refuse(too_large(bound))
 
+    def hold_head(self, size: int) -> None:
+        """Count the head among what is held, where many requests arrive on one connection."""
+        if self.handled or self.gone:
+            return
+        if self.site.hold(size):
+            self._held += size
+        else:
+            self._refuse(BUSY)
+
     def handleContentChunk(self, data: bytes) -> None:
         if self.refusal is None:
             self._received += len(data)

@@ -63,13 +63,22 @@ class Site(server.Site):
         clock: IReactorTime,
         answered: Answered = _ignore,
         max_connections: int = MAX_CONNECTIONS,
+        http2: bool = False,
     ) -> None:
+        """
+        @param http2: whether to offer HTTP/2 over TLS.
+        """
         super().__init__(kernel, reactor=clock, timeout=IDLE_SECONDS, parsePOSTFormSubmission=False)
         self.kernel = kernel
         self._answered = answered
+        self._http2 = http2
         self._max_connections = max_connections
         self._open: dict[Negotiated, str] = {}
         self._held = 0
+
+    def acceptableProtocols(self) -> list[bytes]:
+        """What TLS may negotiate, best first."""
+        return [b"h2", b"http/1.1"] if self._http2 else [b"http/1.1"]
 
     def buildProtocol(self, addr: IAddress | None) -> Any:
         """A connection, or C{None} (it is closed) when there are too many."""

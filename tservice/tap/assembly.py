@@ -201,7 +201,7 @@ def make_site(base: Base, kernel: Kernel, metrics: Metrics) -> Site:
     """The HTTP server, with as many connections as this process has descriptors for."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     room = room_for_connections(files, base.config.max_sessions)
-    return Site(kernel, base.reactor, metrics.answered, room)
+    return Site(kernel, base.reactor, metrics.answered, room, base.config.http2)
 
 
 def give_up(reactor: Any) -> None:

@@ -37,7 +37,7 @@ class HTTP2Tests(SynchronousTestCase):
             operation("GET", "/ws/x", self.handlers.echo, style=Style.WEBSOCKET),
         ]
         sockets = WebSockets(self.clock)
-        self.api = Api(table, UpgradeGate(), None, sockets, clock=self.clock)
+        self.api = Api(table, UpgradeGate(), None, sockets, clock=self.clock, http2=True)
         self.transport = TLSTransport()
         self.connection = self.api.connect(transport=self.transport)
         self.channel = self.connection.channel
@@ -154,3 +154,4 @@ class HTTP2Tests(SynchronousTestCase):
 
     def test_offered(self) -> None:
         self.assertEqual([b"h2", b"http/1.1"], self.api.site.acceptableProtocols())
+        self.assertEqual([b"http/1.1"], Api([]).site.acceptableProtocols())

@@ -1,0 +1,77 @@
+"""HTTP/2 over real TLS: off unless asked for, and cut when it is abused."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+from pathlib import Path
+
+from hpack import Encoder
+from hyperframe import frame
+
+from tests.integration.harness import PATIENCE
+from tests.integration.test_daemon import DaemonCase, make_certificate
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame.SettingsFrame(0).serialize()
+FLOOD = 32 * 1024 * 1024
+"""Bytes of each connection that does not stop by itself."""
+
+GROWTH = 48 * 1024 * 1024
+"""Bytes that the service may have grown by while it is flooded with four times as much."""
+
+
+class HTTP2Tests(DaemonCase):
+    """A raw client on loopback."""
+
+    def serve(self, **environment: str) -> None:
+        self.one = self.daemon(SERVICE_LOG_LEVEL="info", **environment)
+        key, certificate = self.one.folder / "key.pem", self.one.folder / "cert.pem"
+        make_certificate(key, certificate)
+        endpoint = f"ssl:0:privateKey={key}:certKey={certificate}:interface=127.0.0.1"
+        self.one.start(listen=(endpoint,))
+        self.context = ssl.create_default_context(cafile=str(certificate))
+        self.context.set_alpn_protocols(["h2", "http/1.1"])
+
+    def connect(self) -> ssl.SSLSocket:
+        port = int(self.one.url.rpartition(":")[2])
+        plain = socket.create_connection(("127.0.0.1", port), PATIENCE)
+        made = self.context.wrap_socket(plain, server_hostname="127.0.0.1")
+        self.addCleanup(made.close)
+        return made
+
+    def memory(self) -> int:
+        pages = int(Path(f"/proc/{self.one.pid}/statm").read_text().split()[1])
+        return pages * 4096
+
+    def flood(self, first: bytes, again: bytes) -> int:
+        """Send until it is cut: how many bytes that took."""
+        client, sent = self.connect(), len(first)
+        client.sendall(PREFACE + first)
+        piece = again * max(1, 65_536 // len(again))
+        with contextlib.suppress(OSError):
+            while sent < FLOOD:
+                client.sendall(piece)
+                sent += len(piece)
+        return sent
+
+    def test_off_unless_asked_for(self) -> None:
+        self.serve()
+        self.assertEqual("http/1.1", self.connect().selected_alpn_protocol())
+
+    def test_floods_are_cut(self) -> None:
+        self.serve(SERVICE_HTTP2="1")
+        self.assertEqual("h2", self.connect().selected_alpn_protocol())
+        fields = [(":method", "GET"), (":path", "/"), (":scheme", "https"), (":authority", "x")]
+        start = frame.HeadersFrame(1, data=Encoder().encode(fields)).serialize()
+        more = frame.ContinuationFrame(1, data=b"\0" * 16_384).serialize()
+        ping = frame.PingFrame(0, opaque_data=b"12345678").serialize()
+        before = self.memory()
+        for first, again in ((start, more), (b"", ping), (b"\xff" * 9, b"\xff" * 9)):
+            for _ in range(4):
+                self.assertLess(self.flood(first, again), FLOOD)
+        self.assertLess(self.memory() - before, GROWTH)
+        self.one.wait_for_log("cutting an HTTP/2 connection")
+        for word in ("critical", "Traceback", "Unhandled"):
+            self.assertNotIn(word, self.one.log)
+        self.assertEqual(12, self.one.log.count("cutting an HTTP/2 connection"))

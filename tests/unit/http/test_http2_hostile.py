@@ -1,0 +1,264 @@
+"""HTTP/2 clients that break the protocol, or use it to wear the service out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hpack import Encoder
+from hyperframe import frame
+from twisted.internet.task import Clock
+from twisted.logger import formatEvent, globalLogPublisher
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.http.driver import Api, MemoryTransport
+from tests.unit.http.test_http2 import TLSTransport
+from tests.unit.http.test_site import Handlers
+from tservice.http.frameguard import BURST, HEADER_BYTES, HEADER_LIST_BYTES
+from tservice.http.negotiate import RESETS
+from tservice.http.site import IDLE_SECONDS
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+FULL = 16_384
+SPINNING = 200
+"""Turns of the reactor after which nothing may be left to do at once."""
+
+
+class Hostile(SynchronousTestCase):
+    """One connection, driven frame by frame."""
+
+    def setUp(self) -> None:
+        self.logged: list[Any] = []
+        observer: Any = self.logged.append
+        globalLogPublisher.addObserver(observer)
+        self.addCleanup(globalLogPublisher.removeObserver, observer)
+        self.clock = Clock()
+        self.handlers = Handlers()
+        self.api = Api(self.handlers.table(), clock=self.clock, http2=True)
+        self.addCleanup(self.api.close)
+        self.encoder = Encoder()
+        self.transport: MemoryTransport = TLSTransport()
+        self.connection = self.api.connect(transport=self.transport)
+        self.connection.send(PREFACE + frame.SettingsFrame(0).serialize())
+
+    @property
+    def patient(self) -> Any:
+        return self.connection.channel._channel
+
+    def head(self, path: str = "/api/things/1", method: str = "GET", **more: str) -> bytes:
+        fields = {":method": method, ":path": path, ":scheme": "https", ":authority": "localhost"}
+        named = {name.replace("_", "-"): value for name, value in more.items()}
+        encoded: bytes = self.encoder.encode([*fields.items(), *named.items()])
+        return encoded
+
+    def request(self, stream: int, *flags: str, **more: str) -> bytes:
+        sent = frame.HeadersFrame(stream, data=self.head(**more), flags=["END_HEADERS", *flags])
+        return bytes(sent.serialize())
+
+    def assertCut(self, why: str) -> None:
+        """It is told, hears no more, and is gone in a moment; one line is logged."""
+        [line] = [formatEvent(event) for event in self.logged if event["log_level"].name != "debug"]
+        self.assertIn("cutting an HTTP/2 connection of 127.0.0.1: ", line)
+        self.assertIn(why, line)
+        self.clock.advance(10)
+        self.assertTrue(self.transport.aborted)
+        self.assertEqual([], self.flushLoggedErrors())
+        sent = self.transport.value()
+        self.connection.send(b"\0" * 100_000)
+        self.assertEqual(sent, self.transport.value())
+        self.connection.lose()
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def settle(self) -> None:
+        """Let the reactor turn until it has nothing to do at once."""
+        for _ in range(SPINNING):
+            if not any(call.getTime() <= self.clock.seconds() for call in self.calls()):
+                return
+            self.clock.advance(0)
+        self.fail("the reactor never rests")
+
+    def calls(self) -> list[Any]:
+        return list(self.clock.getDelayedCalls())
+
+
+class FloodTests(Hostile):
+    """Frames without end."""
+
+    def test_continuation(self) -> None:
+        first = frame.HeadersFrame(1, data=self.head()).serialize()
+        self.connection.send(first)
+        part = frame.ContinuationFrame(1, data=b"\0" * FULL).serialize()
+        for _ in range(2 * HEADER_BYTES // FULL):
+            self.connection.send(part)
+        self.assertTrue(len(self.patient.conn.incoming_buffer._headers_buffer) <= 3)
+        for _ in range(100):
+            self.connection.send(part)
+        self.assertTrue(len(self.patient.conn.incoming_buffer._headers_buffer) <= 3)
+        self.assertEqual(0, len(self.patient.conn.incoming_buffer._data))
+        self.assertCut("a request's header of more than")
+
+    def test_continuation_by_bytes(self) -> None:
+        self.connection.send(frame.HeadersFrame(1, data=self.head()).serialize())
+        parts = frame.ContinuationFrame(1, data=b"").serialize() * BURST
+        for at in range(0, len(parts), 5):
+            self.connection.send(parts[at : at + 5])
+        self.assertCut("Too many continuation frames")
+
+    def test_what_carries_nothing(self) -> None:
+        empty = [
+            frame.PingFrame(0, opaque_data=b"12345678"),
+            frame.SettingsFrame(0),
+            frame.PriorityFrame(7, depends_on=0, stream_weight=3),
+            frame.WindowUpdateFrame(0, window_increment=1),
+        ]
+        unknown = b"\0\0\1\xee\0\0\0\0\0x"
+        for each in [*(bytes(one.serialize()) for one in empty), unknown]:
+            with self.subTest(each):
+                self.setUp()
+                self.connection.send(each * (BURST - 10))
+                self.settle()
+                self.assertFalse(self.transport.aborted)
+                self.connection.send(each * 20)
+                self.assertCut("too many frames")
+
+    def test_empty_data(self) -> None:
+        self.connection.send(self.request(1, method="POST", path="/api/size"))
+        self.connection.send(frame.DataFrame(1).serialize() * (BURST + 1))
+        self.assertCut("too many frames")
+
+    def test_a_slow_trickle_is_none(self) -> None:
+        for _ in range(10):
+            self.connection.send(frame.PingFrame(0, opaque_data=b"12345678").serialize() * 500)
+            self.clock.advance(1)
+        self.assertFalse(self.transport.aborted)
+
+    def test_many_priorities_are_passed_over(self) -> None:
+        ones = [
+            bytes(frame.PriorityFrame(2 * number + 1, depends_on=2 * number).serialize())
+            for number in range(1, 1500)
+        ]
+        self.connection.send(b"".join(ones))
+        self.assertFalse(self.transport.aborted)
+        self.assertEqual([], self.flushLoggedErrors())
+
+    def test_resets(self) -> None:
+        for number in range(RESETS + 10):
+            stream = 2 * number + 1
+            self.connection.send(self.request(stream, "END_STREAM", path="/api/park"))
+            self.connection.send(frame.RstStreamFrame(stream, error_code=8).serialize())
+        self.assertTrue(len(self.handlers.parked) <= RESETS + 1)
+        self.assertEqual(self.handlers.parked, self.handlers.cancelled)
+        self.assertCut("Too many stream resets")
+
+    def test_resets_of_what_is_over(self) -> None:
+        for number in range(50):
+            stream = 2 * number + 1
+            self.connection.send(self.request(stream, "END_STREAM"))
+            self.settle()
+            reset = frame.RstStreamFrame(stream, error_code=8).serialize()
+            self.connection.send(bytes(reset) + bytes(frame.DataFrame(stream, b"x").serialize()))
+        self.assertEqual([], self.flushLoggedErrors())
+
+    def test_resets_in_one_piece(self) -> None:
+        parts = []
+        for number in range(2 * RESETS):
+            parts.append(self.request(2 * number + 1, "END_STREAM"))
+            parts.append(bytes(frame.RstStreamFrame(2 * number + 1, error_code=8).serialize()))
+        self.connection.send(b"".join(parts))
+        self.assertCut("Too many stream resets")
+
+
+class BreachTests(Hostile):
+    """What is no HTTP/2."""
+
+    def test_broken(self) -> None:
+        breaches = [
+            bytes(frame.WindowUpdateFrame(0, window_increment=1).serialize())[:-4] + b"\0\0\0\0",
+            bytes(frame.DataFrame(99, b"x").serialize()),
+            bytes(frame.ContinuationFrame(1, data=b"x").serialize()),
+            bytes(frame.PushPromiseFrame(1, 2, b"x", flags=["END_HEADERS"]).serialize()),
+            bytes(frame.HeadersFrame(1, data=b"\xff" * 50, flags=["END_HEADERS"]).serialize()),
+        ]
+        for each in breaches:
+            with self.subTest(each[:12]):
+                self.setUp()
+                self.connection.send(each)
+                self.assertCut("")
+
+    def test_a_vast_frame_is_not_awaited(self) -> None:
+        self.connection.send(b"\xff\xff\xff\x00\x00\x00\x00\x00\x01")
+        self.assertCut("a frame of more than")
+
+    def test_windows_beyond_their_bound(self) -> None:
+        most = frame.WindowUpdateFrame(0, window_increment=2**31 - 1).serialize()
+        self.connection.send(bytes(most) * 2)
+        self.assertCut("")
+
+    def test_header_bomb(self) -> None:
+        """One entry of the table, named again and again."""
+        name = ("x", "y" * 3_000)
+        first = self.encoder.encode([*self.fields(), name])
+        again = self.encoder.encode([name])
+        bomb = first + again * (HEADER_LIST_BYTES // 3_000 + 1)
+        sent = frame.HeadersFrame(1, data=bomb, flags=["END_HEADERS", "END_STREAM"])
+        self.connection.send(sent.serialize())
+        self.assertCut("")
+
+    def fields(self) -> list[tuple[str, str]]:
+        return [(":method", "GET"), (":path", "/"), (":scheme", "https"), (":authority", "x")]
+
+
+class StallTests(Hostile):
+    """Answers that are asked for and not taken."""
+
+    def shut(self) -> None:
+        settings = {frame.SettingsFrame.INITIAL_WINDOW_SIZE: 0}
+        self.connection.send(frame.SettingsFrame(0, settings=settings).serialize())
+
+    def test_no_window_is_no_work(self) -> None:
+        self.shut()
+        for number in range(20):
+            self.connection.send(self.request(2 * number + 1, "END_STREAM"))
+        self.settle()
+
+    def test_a_window_of_a_byte(self) -> None:
+        settings = {frame.SettingsFrame.INITIAL_WINDOW_SIZE: 1}
+        self.connection.send(frame.SettingsFrame(0, settings=settings).serialize())
+        self.connection.send(self.request(1, "END_STREAM"))
+        self.settle()
+
+    def test_it_goes_on_when_the_window_opens(self) -> None:
+        self.shut()
+        self.connection.send(self.request(1, "END_STREAM"))
+        self.settle()
+        before = len(self.transport.value())
+        self.connection.send(frame.WindowUpdateFrame(1, window_increment=1000).serialize())
+        self.settle()
+        self.assertIn(b'"success":true', self.transport.value()[before:].replace(b" ", b""))
+
+    def test_it_goes_on_when_the_settings_open_it(self) -> None:
+        self.shut()
+        self.connection.send(self.request(1, "END_STREAM"))
+        self.settle()
+        settings = {frame.SettingsFrame.INITIAL_WINDOW_SIZE: 1000}
+        self.connection.send(frame.SettingsFrame(0, settings=settings).serialize())
+        self.settle()
+        self.assertIn(b'"success":true', self.transport.value().replace(b" ", b""))
+
+    def test_what_is_not_taken_is_no_answer_under_way(self) -> None:
+        """It makes room for others, and the idle time-out ends it."""
+        self.shut()
+        self.connection.send(self.request(1, "END_STREAM"))
+        self.settle()
+        self.assertFalse(self.connection.channel.answering)
+        self.clock.advance(IDLE_SECONDS)
+        self.assertTrue(self.transport.disconnecting)
+
+    def test_heads_of_half_requests_are_held_against_the_bound(self) -> None:
+        before = self.api.site._held
+        for number in range(50):
+            sent = self.request(2 * number + 1, method="POST", path="/api/size", x="y" * 2_000)
+            self.connection.send(sent)
+        self.assertTrue(self.api.site._held - before > 50 * 2_000)
+        self.assertTrue(self.connection.channel.arrived > 50 * 2_000)
+        self.connection.lose()
+        self.assertEqual(before, self.api.site._held)
