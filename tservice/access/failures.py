@@ -12,10 +12,16 @@ from zope.interface import implementer
 from tservice.core.authentication import Bucket, IFailures
 
 CAP = 10
+"""Failures of an address, and of a user name, in a window."""
+
+NETWORK_CAP = 60
+"""Failures of a network that one customer of a provider may have (wire 27, Perimeter)."""
+
 WINDOW_SECONDS = 15 * 60
 MAX_COUNTED = 10_000
-"""Addresses and names counted at a time; the one that began first is forgotten."""
+"""Addresses, names and networks, each, counted at a time; the first to begin is forgotten."""
 
+_CAPS = {"address": CAP, "username": CAP, "network": NETWORK_CAP}
 _Key = tuple[Bucket, str, str]
 Heard = Callable[[str, str, str | None, bool], None]
 
@@ -28,7 +34,7 @@ class _Window:
 
 @implementer(IFailures)
 class Failures:
-    """A window of L{WINDOW_SECONDS} begins with the first failure and holds L{CAP} of them.
+    """A window of L{WINDOW_SECONDS} begins with the first failure and holds a cap of them.
 
     Failures over the cap are not counted, so nobody can keep a window open.
     """
@@ -38,7 +44,7 @@ class Failures:
         @param heard: told of each: its bucket, place, user name, and whether it was over the cap.
         """
         self._clock, self._heard = clock, heard
-        self._windows: dict[_Key, _Window] = {}
+        self._windows: dict[str, dict[_Key, _Window]] = {kind: {} for kind in _CAPS}
 
     def failed(self, bucket: Bucket, address: str, username: str | None) -> float:
         """Count one failure.
@@ -57,20 +63,21 @@ class Failures:
         return max(self._left(key) for key in _keys(bucket, address, username))
 
     def _left(self, key: _Key) -> float:
-        window = self._windows.get(key)
-        if window is None or window.count < CAP:
+        window = self._windows[key[1]].get(key)
+        if window is None or window.count < _CAPS[key[1]]:
             return 0.0
         return max(0.0, window.ends - self._clock.seconds())
 
     def _window(self, key: _Key) -> _Window:
-        window = self._windows.get(key)
+        windows = self._windows[key[1]]
+        window = windows.get(key)
         if window is not None and window.ends > self._clock.seconds():
             return window
         # Out and in again: the order of the dict is the order of beginning.
-        self._windows.pop(key, None)
-        if len(self._windows) >= MAX_COUNTED:
-            del self._windows[next(iter(self._windows))]
-        window = self._windows[key] = _Window(self._clock.seconds() + WINDOW_SECONDS)
+        windows.pop(key, None)
+        if len(windows) >= MAX_COUNTED:
+            del windows[next(iter(windows))]
+        window = windows[key] = _Window(self._clock.seconds() + WINDOW_SECONDS)
         return window
 
 
@@ -78,6 +85,9 @@ def _keys(bucket: Bucket, address: str, username: str | None) -> list[_Key]:
     keys = [(bucket, "address", neighbourhood(address))]
     if username is not None:
         keys.append((bucket, "username", username))
+    around = network(address)
+    if around is not None:
+        keys.append((bucket, "network", around))
     return keys
 
 
@@ -90,3 +100,14 @@ def neighbourhood(address: str) -> str:
     if isinstance(found, IPv6Address) and not found.is_loopback:
         return str(ip_network((found, 64), strict=False))
     return address
+
+
+def network(address: str) -> str | None:
+    """The /24 or /48 around an address; C{None} for this machine's own."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return None
+    if found.is_loopback:
+        return None
+    return str(ip_network((found, 48 if isinstance(found, IPv6Address) else 24), strict=False))

@@ -31,7 +31,7 @@ class IAccounts(Interface):
         """Whether there is an account of that name, disabled or not."""
 
     def counted(username: str) -> str | None:
-        """The name whose own failures are counted; C{None} where there is only one account."""
+        """The name whose own failures are counted; C{None} for what can be no name."""
 
 
 class ICookieStore(Interface):

@@ -11,6 +11,10 @@ from tservice.access.interfaces import IAccounts
 from tservice.core.identity import Identity
 
 
+LONGEST_NAME = 256
+"""Characters of a user name whose failures are counted."""
+
+
 @implementer(IAccounts)
 class SingleAccount:
     """One user name and one password; the user is an admin."""
@@ -37,7 +41,8 @@ class SingleAccount:
         return username == self._identity.username
 
     def counted(self, username: str) -> str | None:
-        return None
+        """Also a name that is not the account's: to count it not would tell that."""
+        return username if len(username) <= LONGEST_NAME else None
 
 
 def _fold(text: str) -> bytes:

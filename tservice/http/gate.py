@@ -91,8 +91,12 @@ def _started_elsewhere(visit: Visit) -> bool:
     That page cannot see the answer, but where no password is asked for it could hold streams and
     waits open, or have a child started.  Following a link is no such thing.
     """
-    site = visit.header("sec-fetch-site") or "none"
-    return site in ("cross-site", "same-site") and paths.is_api(visit.path) and from_script(visit)
+    return _named_foreign(visit) and paths.is_api(visit.path) and from_script(visit)
+
+
+def _named_foreign(visit: Visit) -> bool:
+    """Whether a browser says that a page of another origin sent it, by a link or form as well."""
+    return visit.header("sec-fetch-site") in ("cross-site", "same-site")
 
 
 @frozen(kw_only=True)
@@ -201,7 +205,8 @@ class Gate:
     def _judge_origin(
         self, visit: Visit, origins: Sequence[str], host: hosts.Host, scheme: str | None
     ) -> Visit:
-        if not origins and not _started_elsewhere(visit):
+        changing = visit.upgrade or visit.method not in SAFE_METHODS
+        if not origins and not (_named_foreign(visit) if changing else _started_elsewhere(visit)):
             return visit
         origin = hosts.parse_origin(origins[0]) if len(origins) == 1 else None
         if hosts.same_origin(origin, host, scheme):
@@ -209,7 +214,7 @@ class Gate:
         if origin is not None and origin in self._rules.origins:
             asked = visit.method == "OPTIONS" and visit.header("access-control-request-method")
             return evolve(visit, cors=origins[0], preflight=bool(asked))
-        if visit.upgrade or visit.method not in SAFE_METHODS or _started_elsewhere(visit):
+        if changing or _started_elsewhere(visit):
             raise bare(403, "Forbidden: cross-site request blocked")
         return visit
 

@@ -8,9 +8,11 @@ from twisted.trial.unittest import SynchronousTestCase
 from tservice.access.failures import (
     CAP,
     MAX_COUNTED,
+    NETWORK_CAP,
     WINDOW_SECONDS,
     Failures,
     neighbourhood,
+    network,
 )
 from tservice.core.authentication import Bucket
 
@@ -76,4 +78,35 @@ class FailuresTests(SynchronousTestCase):
     def test_memory_is_bounded(self) -> None:
         for number in range(MAX_COUNTED + 10):
             self.miss(1, f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}")
-        self.assertEqual(MAX_COUNTED, len(self.failures._windows))
+            self.miss(1, f"2001:db8:{number:x}::1", f"name{number}")
+        for windows in self.failures._windows.values():
+            self.assertEqual(MAX_COUNTED, len(windows))
+
+    def test_a_network_has_a_cap_of_its_own(self) -> None:
+        """Whoever has a /48, or a /24, has as many addresses as guesses."""
+        for pattern in ("2001:db8:7:{:x}::1", "9.9.9.{}"):
+            for number in range(NETWORK_CAP):
+                self.assertEqual(0, self.miss(1, pattern.format(number)))
+            self.assertEqual(WINDOW_SECONDS, self.miss(1, pattern.format(NETWORK_CAP)))
+        self.assertEqual(0, self.miss(1, "2001:db8:8::1"))
+        self.assertEqual(0, self.miss(1, "9.9.8.1"))
+        self.clock.advance(WINDOW_SECONDS)
+        self.assertEqual(0, self.miss(1, "9.9.9.200"))
+
+    def test_many_addresses_push_no_network_out(self) -> None:
+        for number in range(NETWORK_CAP):
+            self.miss(1, f"9.9.9.{number}")
+        for number in range(MAX_COUNTED):
+            self.miss(1, f"10.{number // 50 >> 8}.{number // 50 & 255}.{number % 50}", f"n{number}")
+        self.assertTrue(self.failures.blocked(Bucket.BASIC, "9.9.9.250", None))
+
+    def test_this_machine_is_no_network(self) -> None:
+        for number in range(NETWORK_CAP + 1):
+            self.assertEqual(0, self.miss(1, f"127.0.0.{number + 1}"))
+        for address, want in (
+            ("1.2.3.4", "1.2.3.0/24"),
+            ("2001:db8:1:2::3", "2001:db8:1::/48"),
+            ("::1", None),
+            ("unix", None),
+        ):
+            self.assertEqual(want, network(address))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.unit.http.driver import Answer, Api
 from tests.unit.http.gatecase import SECRET, TOO_MANY, GateCase, basic
 from tests.unit.http.test_site import operation
-from tservice.access.failures import CAP, WINDOW_SECONDS
+from tservice.access.failures import CAP, NETWORK_CAP, WINDOW_SECONDS
 from tservice.core.config import Config
 from tservice.http.gate import prefers_page
 
@@ -76,6 +76,23 @@ class OrderTests(GateCase):
         answer = self.ask({"Origin": "http://evil.example", **basic()})
         self.assertEqual(200, answer.status)
         self.assertNotIn("access-control-allow-origin", answer.headers)
+
+    def test_a_page_elsewhere_changes_nothing_without_an_origin_either(self) -> None:
+        """A navigation of its form, by a browser that sends no Origin with it."""
+        for mode in ("navigate", "no-cors", "cors", "websocket"):
+            for site in ("cross-site", "same-site"):
+                browser = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode, **basic()}
+                for method in ("POST", "PUT", "PATCH", "DELETE"):
+                    for path in ("/api/who", "/api/login", "/nope", "/q/x"):
+                        answer = self.ask(browser, path, method)
+                        self.assertBare(403, "Forbidden: cross-site request blocked", answer)
+                upgrade = self.ask({**browser, "Upgrade": "websocket"}, "/api/who")
+                self.assertBare(403, "Forbidden: cross-site request blocked", upgrade)
+        for site in ("same-origin", "none"):
+            browser = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", **basic()}
+            self.assertEqual(200, self.ask(browser, method="POST").status)
+        link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", **basic()}
+        self.assertEqual(200, self.ask(link).status)
 
     def test_a_page_elsewhere_starts_no_reading(self) -> None:
         """It could not see the answer, but would cost us a child, a stream, or a held wait."""
@@ -158,7 +175,25 @@ class AuthenticationTests(GateCase):
         for _ in range(CAP + 1):
             self.ask(basic(password="wrong"))
         self.address = "10.0.0.9"
-        self.assertEqual(401, self.ask(basic(password="wrong")).status)
+        self.assertEqual(401, self.ask(basic("other", "wrong")).status)
+
+    def test_a_name_has_a_cap_of_its_own(self) -> None:
+        """Also where there is only one: many addresses have ten tries of it together."""
+        for number in range(CAP):
+            self.address = f"10.0.{number}.1"
+            self.assertEqual(401, self.ask(basic(password="wrong")).status)
+        self.address = "10.9.0.1"
+        self.assertEqual(429, self.ask(basic(password="wrong")).status)
+        self.assertEqual(429, self.login("wrong").status)
+        self.assertEqual(200, self.ask(basic()).status)
+
+    def test_many_networks_of_a_customer(self) -> None:
+        for number in range(NETWORK_CAP):
+            self.address = f"2001:db8:7:{number:x}::1"
+            self.assertEqual(401, self.ask(basic(f"name{number}", "wrong")).status)
+        self.address = "2001:db8:7:ffff::1"
+        self.assertEqual(429, self.ask(basic("another", "wrong")).status)
+        self.assertEqual(200, self.ask(basic()).status)
 
     def test_cookie(self) -> None:
         page = self.page(self.login())
