@@ -10,7 +10,6 @@ from zope.interface import implementer
 from tservice.access.interfaces import IAccounts
 from tservice.core.identity import Identity
 
-
 LONGEST_NAME = 256
 """Characters of a user name whose failures are counted."""
 

@@ -12,6 +12,7 @@ from tservice.core.identity import Identity
 from tservice.core.tasks import spawn
 from tservice.sessions.frames import GotFrame, InputFrame, Malformed, ResizeFrame, parse
 from tservice.sessions.interfaces import ISessions
+from tservice.sessions.latest import Latest
 from tservice.sessions.requests import InputRequest
 from tservice.sessions.sockets import (
     CLOSE_FOREIGN,
@@ -22,6 +23,9 @@ from tservice.sessions.viewer import frame
 from tservice.sessions.viewport import Viewport
 
 CLOSE_MALFORMED = 1003
+
+RESIZE_SECONDS = 0.05
+"""Between two changes of size that one socket asks for: a window that is drawn wider sends many."""
 
 
 class Channel(Protocol):
@@ -63,6 +67,7 @@ class TerminalSocket:
         self._since = since
         self._typed = typed
         self._channel: Channel | None = None
+        self._sizes = Latest(sockets.clock, RESIZE_SECONDS, self._resize)
         self.cid = cid
 
     # -- told by the WebSocket
@@ -87,7 +92,7 @@ class TerminalSocket:
             case InputFrame():
                 spawn(self._type(message), self._log, "terminal input")
             case ResizeFrame():
-                spawn(self._resize(message), self._log, "terminal resize")
+                self._sizes.put(message)
             case GotFrame(offset=offset):
                 viewer = self._sockets.viewer(self._id, self)
                 if viewer is not None:
@@ -106,6 +111,7 @@ class TerminalSocket:
     def closed(self, code: int | None) -> None:
         """The socket is gone."""
         self._channel = None
+        self._sizes.stop()
         self._sockets.disconnect(self._id, self)
 
     # -- what the stream needs of a socket
@@ -127,6 +133,7 @@ class TerminalSocket:
     def close(self, code: int, reason: str) -> None:
         """Close, and hear nothing more."""
         channel, self._channel = self._channel, None
+        self._sizes.stop()
         self._sockets.disconnect(self._id, self)
         if channel is not None:
             channel.close(code, reason)

@@ -79,6 +79,7 @@ class TerminalSockets:
     """Connects sockets to panes.
 
     @param pane_of: the pane that a session has now, or C{None}.
+    @ivar clock: the time, for what is paced.
     @param needed: whether somebody waits for a session's output and so needs every byte.
     """
 
@@ -88,7 +89,7 @@ class TerminalSockets:
         pane_of: Callable[[str], IPane | None],
         needed: Callable[[str], bool] = lambda session_id: False,
     ) -> None:
-        self._clock = clock
+        self.clock = clock
         self._pane_of = pane_of
         self._needed = needed
         self._rooms: dict[str, _Room] = {}
@@ -196,7 +197,7 @@ class TerminalSockets:
         pane = self._pane_of(session_id)
         if pane is None:
             return
-        room.stream = TerminalStream(pane, self._clock, partial(self._needed, session_id))
+        room.stream = TerminalStream(pane, self.clock, partial(self._needed, session_id))
         room.unlisten = pane.listen(_Announcer(self, session_id))
 
     def _close_stream(self, room: _Room) -> None:

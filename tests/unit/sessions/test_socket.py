@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, succeed
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
@@ -15,7 +15,7 @@ from tservice.core.identity import Identity
 from tservice.mux.fake import FakeMultiplexer
 from tservice.sessions.interfaces import Delivery, ISessions
 from tservice.sessions.requests import InputRequest
-from tservice.sessions.socket import TerminalSocket
+from tservice.sessions.socket import RESIZE_SECONDS, TerminalSocket
 from tservice.sessions.sockets import TerminalSockets
 
 
@@ -37,6 +37,8 @@ class FakeSessions:
         self.inputs: list[InputRequest] = []
         self.answer: Delivery | Exception = Delivery(delivered=True)
         self.size = (80, 24)
+        self.sizes: list[tuple[int, int]] = []
+        self.busy: Deferred[None] = succeed(None)
 
     def get(self, session_id: str, caller: Identity | None = None) -> str:
         if session_id != "s" or (caller is not None and caller.username != "ann"):
@@ -50,6 +52,8 @@ class FakeSessions:
         return self.answer
 
     async def resize(self, session_id: str, cols: int, rows: int, **how: Any) -> tuple[int, int]:
+        self.sizes.append((cols, rows))
+        await self.busy
         return self.size
 
 
@@ -57,7 +61,7 @@ class SocketTests(SynchronousTestCase):
     """L{TerminalSocket}."""
 
     def setUp(self) -> None:
-        clock = Clock()
+        clock = self.clock = Clock()
         self.mux = FakeMultiplexer(clock)
         pane = self.successResultOf(Deferred.fromCoroutine(self.mux.create(SPEC)))
         self.sessions = FakeSessions()
@@ -118,8 +122,43 @@ class SocketTests(SynchronousTestCase):
         socket, channel = self.open()
         self.say(socket, t="z", c=80, r=24)
         self.assertNotIn("size", channel.kinds())
+        self.clock.advance(RESIZE_SECONDS)
         self.say(socket, t="z", c=40, r=20, v="mobile")
         self.assertEqual({"t": "size", "c": 80, "r": 24}, channel.frames[-1])
+
+    def test_of_many_sizes_the_last_one_wins(self) -> None:
+        socket, _ = self.open()
+        for second in range(4):
+            for number in range(1, 500):
+                self.say(socket, t="z", c=number, r=100 + second)
+            self.clock.advance(RESIZE_SECONDS)
+        self.assertEqual([(1, 100), *((499, 100 + second) for second in range(4))],
+                         self.sessions.sizes)  # fmt: skip
+        self.clock.advance(RESIZE_SECONDS)
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_one_size_is_applied_at_a_time(self) -> None:
+        self.sessions.busy = Deferred()
+        socket, _ = self.open()
+        self.say(socket, t="z", c=50, r=20)
+        self.clock.advance(RESIZE_SECONDS)
+        self.say(socket, t="z", c=60, r=20)
+        self.say(socket, t="z", c=70, r=20)
+        self.assertEqual([(50, 20)], self.sessions.sizes)
+        busy, self.sessions.busy = self.sessions.busy, succeed(None)
+        busy.callback(None)
+        self.assertEqual([(50, 20), (70, 20)], self.sessions.sizes)
+
+    def test_sizes_end_with_the_socket(self) -> None:
+        for end in (lambda s: s.closed(1006), lambda s: s.binary(b"x")):
+            self.sessions.sizes.clear()
+            socket, _ = self.open()
+            for cols in (50, 60):
+                self.say(socket, t="z", c=cols, r=20)
+            end(socket)
+            self.clock.advance(1)
+            self.assertEqual([(50, 20)], self.sessions.sizes)
+            self.assertEqual([], self.clock.getDelayedCalls())
 
     def test_malformed_frames_close_1003(self) -> None:
         for send in (lambda s: s.text("[]"), lambda s: s.binary(b"x")):

@@ -1,0 +1,59 @@
+"""Work of which only the last demand counts, done so often at most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any, Generic, TypeVar
+
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.logger import Logger
+
+from tservice.core.tasks import spawn
+
+_Demand = TypeVar("_Demand")
+
+
+class Latest(Generic[_Demand]):
+    """Does C{work} for the first demand at once; of those that come too soon, for the last."""
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        seconds: float,
+        work: Callable[[_Demand], Coroutine[Any, Any, object]],
+    ) -> None:
+        """@param seconds: from one start to the next; a start also waits for the end before it."""
+        self._clock, self._seconds, self._work = clock, seconds, work
+        self._demand: _Demand | None = None
+        self._pause: IDelayedCall | None = None
+        self._busy = self._stopped = False
+
+    def put(self, demand: _Demand) -> None:
+        """Do C{demand} now or soon, unless another one follows before."""
+        self._demand = demand
+        self._next()
+
+    def stop(self) -> None:
+        """Begin nothing more; what has begun goes on."""
+        self._stopped, self._demand = True, None
+        if self._pause is not None:
+            self._pause.cancel()
+            self._pause = None
+
+    def _next(self) -> None:
+        if self._demand is None or self._stopped or self._busy or self._pause is not None:
+            return
+        demand, self._demand = self._demand, None
+        self._busy = True
+        self._pause = self._clock.callLater(self._seconds, self._rested)
+        spawn(self._work(demand), self._log, "what was demanded last").addBoth(self._done)
+
+    def _rested(self) -> None:
+        self._pause = None
+        self._next()
+
+    def _done(self, _: object) -> None:
+        self._busy = False
+        self._next()
