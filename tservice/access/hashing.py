@@ -19,6 +19,7 @@ from argon2.low_level import Type, hash_secret_raw
 from twisted.internet.defer import Deferred
 from twisted.logger import Logger
 
+from tservice.access.failures import network
 from tservice.core.tasks import spawn
 from tservice.core.threads import SIZE, IThreads
 
@@ -30,8 +31,14 @@ LANES = 1
 MAX_WAITING = 8
 """Checks of one place that wait; one more is refused."""
 
-MAX_PLACES = 1000
-"""Places with waiting checks; for one more there is no room."""
+MAX_AROUND = 64
+"""Checks of one network that wait: who has a /48 has places without end."""
+
+MAX_TOTAL = 256
+"""Checks that wait in all, each of which holds a connection open.
+
+For one more the network that has most of them makes room.
+"""
 
 BUSY_SECONDS = 1.0
 """After so long it is worth trying again."""
@@ -98,44 +105,77 @@ class Hasher:
         return hmac.digest(self._key, text, "sha256")
 
 
+_Waiting = tuple[Callable[[], Any], Deferred[Any]]
+
+
 class Turns:
-    """Lets L{SIZE} pieces of work run at a time; the places take turns."""
+    """Lets L{SIZE} pieces of work run at a time; networks take turns, and in each its places."""
 
     _log = Logger()
 
     def __init__(self, threads: IThreads) -> None:
         self._threads = threads
         self._running = 0
-        self._waiting: dict[str, deque[tuple[Callable[[], Any], Deferred[Any]]]] = {}
+        self._waiting: dict[str, dict[str, deque[_Waiting]]] = {}
 
     async def run(self, place: str, work: Callable[[], Any]) -> Any:
         """The result of C{work}.
 
-        @raise Crowded: C{place} has L{MAX_WAITING} waiting, or there are L{MAX_PLACES}.
+        @raise Crowded: L{MAX_WAITING} of C{place}, or L{MAX_AROUND} of the network around it, wait
+            already; or there are L{MAX_TOTAL}, and no network has more than this one would.
         """
-        queue = self._waiting.get(place)
-        if queue is None:
-            if len(self._waiting) >= MAX_PLACES:
-                raise Crowded
-            queue = self._waiting[place] = deque()
-        if len(queue) >= MAX_WAITING:
+        around = network(place.partition("/")[0]) or place
+        many = self._count(around)
+        queue = self._waiting.get(around, {}).get(place, ())
+        if len(queue) >= MAX_WAITING or many >= MAX_AROUND or not self._has_room(many):
             raise Crowded
         done: Deferred[Any] = Deferred()
-        queue.append((work, done))
+        self._waiting.setdefault(around, {}).setdefault(place, deque()).append((work, done))
         self._next()
         return await done
 
+    def _count(self, around: str) -> int:
+        return sum(map(len, self._waiting.get(around, {}).values()))
+
+    def _has_room(self, many: int) -> bool:
+        """Whether one more may wait of a network that has C{many}; makes room if that is fair."""
+        counts = {around: self._count(around) for around in self._waiting}
+        if sum(counts.values()) < MAX_TOTAL:
+            return True
+        most = max(counts, key=lambda around: counts[around])
+        if counts[most] <= many + 1:
+            return False
+        places = self._waiting[most]
+        place = max(places, key=lambda place: len(places[place]))
+        _, done = places[place].pop()
+        if not places[place]:
+            del places[place]
+        if not done.called:
+            done.errback(Crowded())
+        return True
+
     def _next(self) -> None:
         while self._waiting and self._running < SIZE:
-            place = next(iter(self._waiting))
-            queue = self._waiting.pop(place)
-            work, done = queue.popleft()
-            if queue:
-                # Behind everybody else: the order of the dict is the order of turns.
-                self._waiting[place] = queue
+            work, done = self._take()
             if not done.called:
                 self._running += 1
                 spawn(self._run(work, done), self._log, "a password check")
+
+    def _take(self) -> _Waiting:
+        """The next in line; those left go behind everybody else.
+
+        The order of the dicts is the order of turns.
+        """
+        around = next(iter(self._waiting))
+        places = self._waiting.pop(around)
+        place = next(iter(places))
+        queue = places.pop(place)
+        taken = queue.popleft()
+        if queue:
+            places[place] = queue
+        if places:
+            self._waiting[around] = places
+        return taken
 
     async def _run(self, work: Callable[[], Any], done: Deferred[Any]) -> None:
         try:

@@ -10,7 +10,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
 from tests.unit.access.accountcase import cheap
-from tservice.access.hashing import MAX_PLACES, MAX_WAITING, Crowded, Turns
+from tservice.access.hashing import MAX_AROUND, MAX_TOTAL, MAX_WAITING, Crowded, Turns
 from tservice.core.threads import SIZE, IThreads
 
 
@@ -65,10 +65,41 @@ class TurnTests(SynchronousTestCase):
         self.failureResultOf(self.ask("flood", "more"), Crowded)
         self.assertNoResult(self.ask("ann", "ann"))
 
-    def test_places_are_bounded(self) -> None:
-        for n in range(SIZE + MAX_PLACES):
+    def test_all_together_are_bounded(self) -> None:
+        for n in range(SIZE + MAX_TOTAL):
             self.ask(str(n), "")
         self.failureResultOf(self.ask("more", ""), Crowded)
+
+    def test_networks_take_turns(self) -> None:
+        """Whoever has a /48 has places enough to stand in every line."""
+        for n in range(SIZE + MAX_AROUND):
+            self.ask(f"2001:db8:7:{n:x}::/64", "flood")
+        self.ask("2001:db8:8:1::/64", "ann")
+        self.ask("10.0.0.1", "bob")
+        order = [self.threads.finish() for _ in range(SIZE + 4)]
+        self.assertIn("ann", order)
+        self.assertIn("bob", order)
+
+    def test_a_network_may_have_a_few(self) -> None:
+        for n in range(SIZE + MAX_AROUND):
+            self.ask(f"9.9.9.{n}", "flood")
+        self.failureResultOf(self.ask("9.9.9.200", "flood"), Crowded)
+        self.assertNoResult(self.ask("9.9.8.1", "ann"))
+
+    def test_this_machine_s_addresses_are_no_network(self) -> None:
+        for n in range(SIZE + MAX_AROUND + 1):
+            self.assertNoResult(self.ask(f"127.0.0.{n}", ""))
+
+    def test_who_has_most_makes_room(self) -> None:
+        """So a flood from many networks keeps out nobody who comes from another."""
+        asked = [self.ask(f"10.0.{n % 8}.{n // 64}", "flood") for n in range(SIZE + MAX_TOTAL)]
+        mine = self.ask("10.9.9.9", "mine")
+        self.assertNoResult(mine)
+        refused = [one for one in asked if one.called]
+        self.assertEqual(1, len(refused))
+        self.failureResultOf(refused[0], Crowded)
+        order = [self.threads.finish() for _ in range(SIZE + 9)]
+        self.assertIn("mine", order)
 
     def test_who_leaves_is_not_worked_for(self) -> None:
         for n in range(SIZE):
