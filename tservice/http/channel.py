@@ -44,6 +44,8 @@ class Channel(HTTPChannel):
     _drained = 0
     _linger: IDelayedCall | None = None
     _upgraded: IProtocol | None = None
+    _held = False
+    _turn: IDelayedCall | None = None
 
     @property
     def head(self) -> tuple[bytes, bytes, bytes]:
@@ -104,8 +106,43 @@ class Channel(HTTPChannel):
     def rawDataReceived(self, data: bytes) -> None:
         if self._upgraded is not None:
             self._upgraded.dataReceived(data)
+        elif self._held:
+            self._dataBuffer.append(data)
         elif not self._draining:
             super().rawDataReceived(data)
+
+    def requestDone(self, request: Request) -> None:
+        """Go on to the next request: if it is here already, in a turn of its own.
+
+        twisted.web answers all that came in at once, also to a client that reads none of it: a
+        read of 64 KiB asks for a thousand files.
+        """
+        if self.persistent and (self._buffer or self._dataBuffer):
+            self.requests.remove(request)
+            self._handlingRequest, self._held = False, True
+            self.setTimeout(self._savedTimeOut)
+            self._networkProducer.pauseProducing()
+            self._turn = self.site.reactor.callLater(0, self._take_turn)
+            return
+        super().requestDone(request)
+        if self.persistent and self._waitingForTransport:
+            # The transport said so while the request was handled, and nobody paused it.
+            self._networkProducer.pauseProducing()
+
+    def _take_turn(self) -> None:
+        self._turn = None
+        if self._waitingForTransport:
+            return
+        self._held = False
+        waiting, self._dataBuffer = b"".join(self._dataBuffer), []
+        self._networkProducer.resumeProducing()
+        self.setLineMode(waiting)
+
+    def resumeProducing(self) -> None:
+        """The transport takes more again."""
+        super().resumeProducing()
+        if self._held and self._turn is None:
+            self._take_turn()
 
     def refuse(self, request: Request) -> None:
         """Answer C{request} before its body is here, then end the connection."""
@@ -151,8 +188,9 @@ class Channel(HTTPChannel):
         protocol.dataReceived(first + waiting)
 
     def connectionLost(self, reason: Failure) -> None:  # type: ignore[override]
-        if self._linger is not None and self._linger.active():
-            self._linger.cancel()
+        for timer in (self._linger, self._turn):
+            if timer is not None and timer.active():
+                timer.cancel()
         super().connectionLost(reason)
         if self._upgraded is not None:
             self._upgraded.connectionLost(reason)
