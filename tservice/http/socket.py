@@ -91,6 +91,12 @@ class ISocketHandler(Interface):
         """
 
 
+MAX_PARTS = 1024
+"""Fragments of a message from a client."""
+
+TOO_BIG = 1009
+
+
 @define
 class Traffic:
     """Bytes of all sockets, on the wire: compressed, with their frames' heads.
@@ -135,6 +141,7 @@ class Socket(WebSocketServerProtocol):
         self._full = False
         self._heard = True
         self._deflate = False
+        self._parts = 0
         self._timer: IDelayedCall | None = None
 
     # What the handler calls
@@ -216,6 +223,17 @@ class Socket(WebSocketServerProtocol):
         self.transport.registerProducer(self, True)
         self._timer = self._clock.callLater(PING_SECONDS, self._ping)
         self._safely(self._handler.opened, self)
+
+    def onMessageBegin(self, isBinary: bool) -> None:
+        super().onMessageBegin(isBinary)
+        self._parts = 0
+
+    def onMessageFrameBegin(self, length: int) -> None:
+        self._parts += 1
+        if self._parts == MAX_PARTS + 1:
+            # Each is kept until the last, and one without content counts for nothing in bytes.
+            self._fail_connection(TOO_BIG, f"a message of more than {MAX_PARTS} fragments")
+        super().onMessageFrameBegin(length)
 
     def onMessage(self, payload: bytes, isBinary: bool) -> None:
         if self.state != self.STATE_OPEN:

@@ -28,6 +28,7 @@ from tservice.http.socket import (
     CLOSE_SECONDS,
     MAX_BUFFERED,
     MAX_MESSAGE,
+    MAX_PARTS,
     PING_SECONDS,
     PONG_SECONDS,
     TRANSPORT_BUFFER,
@@ -371,6 +372,22 @@ class ClosingTests(SocketCase):
         connection = self.open(**DEFLATE)
         connection.send(masked(TEXT, packed, first=0xC0))
         self.assertEqual(1009, self.got(connection)[0].code)
+
+    def test_fragments_without_end(self) -> None:
+        """They are kept until the last one, however little is in them."""
+        for content in (b"", b"x"):
+            self.setUp()
+            connection = self.open()
+            connection.send(masked(BINARY, content, first=0))
+            for _ in range(MAX_PARTS - 2):
+                connection.send(masked(0, content, first=0))
+            connection.send(masked(0, content))
+            self.assertEqual(content * MAX_PARTS, self.handler.heard[-1][1])
+            connection.send(masked(BINARY, content, first=0))
+            for _ in range(3 * MAX_PARTS):
+                connection.send(masked(0, content, first=0))
+            self.assertEqual([1009], [each.code for each in self.got(connection)])
+            self.assertTrue(len(connection.channel._channel._upgraded.message_data) <= MAX_PARTS)
 
     def test_broken_frames(self) -> None:
         for data, code in (
