@@ -98,7 +98,9 @@ class NotificationPreferences(Record):
 
     enabled: bool = False
     sound: bool = False
-    events: Annotated[tuple[NotifiedEvent, ...], Field(strict=False), AfterValidator(_distinct)] = (
+    events: Annotated[
+        tuple[NotifiedEvent, ...], Field(max_length=16, strict=False), AfterValidator(_distinct)
+    ] = (
         "permission_prompt",
         "elicitation_dialog",
         "idle_prompt",
