@@ -16,7 +16,7 @@ from bench.report import Row
 from tests.integration.harness import Daemon
 from tests.security.world import World
 from tservice.core.errors import ServiceError
-from tservice.http.body import read_body
+from tservice.http.body import MAX_DIGITS, read_body
 from tservice.http.operations import Operation
 
 MIB = 1024 * 1024
@@ -29,7 +29,7 @@ CROWDS = {
     "pairs": b'{"a":{}},',
     "empty texts": b'"",',
     "floats": b"1.797693134862315700000000000001e308,",
-    "vast integers": b"1" * 400 + b",",
+    "long integers": b"1" * MAX_DIGITS + b",",
     "escaped texts": b'"\\ud83d\\ude00",',
 }
 TEXTS = {

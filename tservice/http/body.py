@@ -31,8 +31,8 @@ JSON_TYPES = frozenset({"", "application/json", "text/plain"})
 The Origin rule of the gate keeps other sites from using it; a missing type is curl's business.
 """
 
-MAX_DIGITS = 400
-"""Of an integer: the time to read one grows with the square of its digits."""
+MAX_DIGITS = 40
+"""Of an integer, more than 128 bits have: the time to read one grows with their square."""
 
 _NO_SIGNS = bytes(set(range(256)) - set(b",:[{"))
 _DIGITS = bytes.maketrans(b"123456789", b"000000000")

@@ -138,7 +138,8 @@ class BodyTests(SynchronousTestCase):
         finite = "body: must hold finite numbers only"
         for number in ("1" * (MAX_DIGITS + 1), "-" + "9" * MAX_DIGITS, "9" * 5000):
             self.assertSays(most, b'{"anything": [%b]}' % number.encode())
-        self.assertEqual(10**399, read(b'{"cols":1,"anything":1%b}' % (b"0" * 399)).anything)
+        zeros = MAX_DIGITS - 1
+        self.assertEqual(10**zeros, read(b'{"cols":1,"anything":1%b}' % (b"0" * zeros)).anything)
         for number in ("-1E999", "1e0309", "9" * 280 + "e+50", "9" * 400 + ".5"):
             self.assertSays(finite, b'{"cols": 1, "anything": {"x": [%b]}}' % number.encode())
         text = '"1e999 ' + "9" * 999 + '"'
