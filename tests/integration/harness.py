@@ -92,7 +92,12 @@ class Daemon:
     def launch(self, *options: str, listen: Sequence[str] = (LOOPBACK,)) -> _Child:
         """Start one without waiting; for starts that are to be refused."""
         words = [f"--listen={endpoint}" for endpoint in listen]
-        return _Child(["--nodaemon", "--pidfile="], [*words, *options], self.environ(), self.home)
+        twistd = [*TWISTD, "--nodaemon", "--pidfile=", "tservice", *words, *options]
+        return _Child(self.wrapped(twistd), self.environ(), self.home)
+
+    def wrapped(self, command: list[str]) -> list[str]:
+        """The command that starts the daemon's; it must become it, or its signals are lost."""
+        return command
 
     def run(self, *options: str, listen: Sequence[str] = (LOOPBACK,)) -> tuple[int, str, str]:
         """Start one that ends by itself: its exit status, stdout and stderr."""
@@ -187,13 +192,12 @@ class _Child:
 
     def __init__(
         self,
-        twistd: Sequence[str],
-        options: Sequence[str],
+        command: Sequence[str],
         environ: Mapping[str, str],
         folder: Path,
     ) -> None:
         self._process = subprocess.Popen(
-            [*TWISTD, *twistd, "tservice", *options],
+            list(command),
             cwd=folder,
             env=dict(environ),
             stdin=subprocess.DEVNULL,

@@ -18,7 +18,6 @@ from typing import Any
 from unittest.mock import patch
 
 from attrs import evolve, frozen
-from twisted.application.service import Service
 from twisted.internet.task import Clock
 
 from tests.unit.http.driver import Connection, MemoryTransport, _Socket, head
@@ -30,7 +29,7 @@ from tservice.access.hashing import Hasher
 from tservice.core.config import Config
 from tservice.core.redact import Redactor
 from tservice.core.stack import ServiceStack
-from tservice.core.threads import NoThreads
+from tservice.core.threads import Doors, NoThreads
 from tservice.http.operations import Operation
 from tservice.http.site import Site
 from tservice.mux.fake import FakeHost, FakeMultiplexer
@@ -59,9 +58,13 @@ class WorldClock(Clock):
         raise PermissionError("no programs in this world")
 
 
-class _NoThreads(NoThreads, Service):
-    def __init__(self, reactor: object) -> None:
-        """Threads would outlive the test."""
+class _NoDoors(Doors):
+    """Threads would outlive the test."""
+
+    def __init__(self, base: Base, stack: ServiceStack) -> None:
+        super().__init__(base.reactor)
+        for door in self.all:
+            door.run = NoThreads().run  # type: ignore[method-assign]
 
 
 @frozen
@@ -118,7 +121,7 @@ class World:
         self.stack.startService()
         with (
             patch.object(assembly, "wire_mux", lambda base, stack: mux),
-            patch.object(assembly, "Threads", _NoThreads),
+            patch.object(assembly, "wire_doors", _NoDoors),
             patch.object(assembly, "Site", keep("site", Site)),
             patch.object(assembly, "open_database", keep("store", open_database)),
             patch.object(access, "Hasher", partial(Hasher, memory_kib=8, passes=1)),

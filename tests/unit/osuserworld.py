@@ -47,7 +47,7 @@ class OsUserWorld:
         self._entries[name] = SimpleNamespace(
             pw_name=name, pw_uid=uid, pw_gid=uid, pw_dir=str(home), pw_shell=shell
         )
-        user = self.users._find(name)
+        user = self.users.find(name)
         assert user is not None
         return user
 

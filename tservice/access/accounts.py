@@ -151,7 +151,7 @@ class Accounts:
         @raise Crowded: see L{Hasher.hash}.
         """
         self._judge_new(username)
-        self._judge_os_user(os_user)
+        await self._judge_os_user(os_user)
         once = one_time_password(self._around.random) if password is None else None
         word = check_password(password) if password is not None else once
         hashed = await self._around.hasher.hash("admin", word or "")
@@ -200,8 +200,9 @@ class Accounts:
         @raise ServiceError: 400, 404, 409 C{LAST_ADMIN}, 422 (no OS user that panes can run as).
         @raise Crowded: see L{Hasher.hash}.
         """
+        self.get(username)
+        await self._judge_os_user(wanted.os_user)
         before = self.get(username)
-        self._judge_os_user(wanted.os_user)
         hashed = None
         if wanted.password is not None:
             word = check_password(wanted.password)
@@ -221,8 +222,11 @@ class Accounts:
         self._judge_last_admin(account, None)
         self._store.delete(username)
         del self._accounts[username]
-        self._around.forget(username)
-        self._changed(username)
+        try:
+            self._around.forget(username)
+        finally:
+            # Also where the disk took the account's end, and nothing more.
+            self._changed(username)
 
     async def reset_password(self, username: str, again: Again = lambda: None) -> str:
         """Give an account a one-time password, which is the result.
@@ -286,8 +290,9 @@ class Accounts:
         if len(self._accounts) >= MAX_ACCOUNTS:
             raise failed(f"there are {MAX_ACCOUNTS} users already")
 
-    def _judge_os_user(self, name: str | None) -> None:
+    async def _judge_os_user(self, name: str | None) -> None:
         if name:
+            await self._around.os_users.ask(name)
             self._around.os_users.judge(name)
 
     def _judge_last_admin(self, before: Account, after: Account | None) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 
 from attrs import evolve
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
@@ -25,6 +26,8 @@ from tservice.access.model import (
 )
 from tservice.core.authentication import Visit
 from tservice.core.clock import now_ms, seconds_until
+from tservice.core.disk import NotKept
+from tservice.core.errors import failed
 
 SLACK_SECONDS = 300
 """How much longer a session lives on the disk than it must.
@@ -147,10 +150,14 @@ class CookieSessions:
         """End sessions at once.
 
         @return: how many.
+        @raise ServiceError: 422: they are ended, but the disk does not take it yet.
         """
         self._forget_expired()
         ended = [session for session in self._live() if which(session)]
-        self._end(ended)
+        try:
+            self._end(ended)
+        except NotKept as error:
+            raise failed(f"{error.reason}: signed out, but a restart now would undo it") from error
         return len(ended)
 
     def _live(self) -> list[CookieSession]:
@@ -179,7 +186,8 @@ class CookieSessions:
         while len(self._sessions) >= MAX_SESSIONS:
             live = self._live()
             [(most, _)] = Counter(session.username for session in live).most_common(1)
-            self._end([next(session for session in live if session.username == most)])
+            with suppress(NotKept):  # owed to the disk, and over all the same
+                self._end([next(session for session in live if session.username == most)])
 
     def extend(self, session: CookieSession) -> CookieSession:
         """A live session, with as much time as it can have."""
@@ -199,23 +207,21 @@ class CookieSessions:
 
     def _forget_expired(self) -> None:
         now = now_ms(self._clock)
-        self._end([s for s in self._sessions.values() if s.expires_at <= now])
+        with suppress(NotKept):  # expired is expired, also after a restart
+            self._end([s for s in self._sessions.values() if s.expires_at <= now])
 
     def _end(self, sessions: Iterable[CookieSession]) -> None:
         ended = list(sessions)
-        self._remove(ended)
-        if ended:
-            self._revoked(frozenset(session.id for session in ended))
-
-    def _remove(self, sessions: Sequence[CookieSession]) -> None:
-        if not sessions:
+        if not ended:
             return
-        self._store.delete([session.id for session in sessions])
-        for session in sessions:
+        ids = [session.id for session in ended]
+        for session in ended:
             del self._sessions[session.token_hash]
             del self._kept_until[session.id]
             del self._hashes[session.id]
             self._tokens.pop(session.id, None)
+        self._revoked(frozenset(ids))
+        self._store.delete(ids)
 
 
 def _last_moment(session: CookieSession) -> int:

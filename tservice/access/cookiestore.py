@@ -9,6 +9,7 @@ from zope.interface import implementer
 
 from tservice.access.interfaces import ICookieStore
 from tservice.access.model import CookieSession
+from tservice.core.disk import NotKept
 from tservice.store.database import Database
 
 _SAVE = """
@@ -20,6 +21,10 @@ _SAVE = """
          :created_at, :expires_at)
     ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at
 """
+
+
+_TABLE = "auth_sessions"
+_DELETE = "DELETE FROM auth_sessions WHERE id = ?"
 
 
 @implementer(ICookieStore)
@@ -52,10 +57,18 @@ class DatabaseCookieStore:
         return tuple(CookieSession(**dict(row)) for row in rows)
 
     def save(self, session: CookieSession) -> None:
-        self._database.execute(_SAVE, asdict(session))
+        try:
+            self._database.execute(_SAVE, asdict(session))
+        except NotKept:
+            # Whoever signs in to make room must get in.
+            self._database.later((_TABLE, session.id), _SAVE, asdict(session))
 
     def delete(self, ids: Iterable[str]) -> None:
-        with self._database.transaction():
-            self._database.execute_many(
-                "DELETE FROM auth_sessions WHERE id = ?", [(name,) for name in ids]
-            )
+        gone = [(name,) for name in ids]
+        try:
+            with self._database.transaction():
+                self._database.execute_many(_DELETE, gone)
+        except NotKept:
+            for row in gone:
+                self._database.later((_TABLE, *row), _DELETE, row)
+            raise

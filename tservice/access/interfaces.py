@@ -41,7 +41,10 @@ class ICookieStore(Interface):
         """Every session kept."""
 
     def save(session: CookieSession) -> None:
-        """Add a session, or keep its new state under the same id."""
+        """Add a session, or keep its new state under the same id; a full disk gets it later."""
 
     def delete(ids: Iterable[str]) -> None:
-        """Forget sessions; unknown ids are fine."""
+        """Forget sessions; unknown ids are fine.
+
+        @raise NotKept: the disk does not take it yet; until it does a restart brings them back.
+        """

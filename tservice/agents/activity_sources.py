@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from attrs import field, frozen
 from twisted.internet.interfaces import IReactorTime
@@ -16,8 +17,10 @@ from tservice.agents.hooks_store import AgentStore
 from tservice.agents.interfaces import IAgents, Look, LookObserver
 from tservice.agents.model import PlanUsage
 from tservice.clis.interfaces import Hooks, ICliRegistry, Kind, Trust
-from tservice.core.errors import conflict
+from tservice.core.errors import ServiceError, conflict
 from tservice.core.osuser import OsUsers, environment_of
+from tservice.core.tasks import spawn
+from tservice.core.threads import IThreads, NoThreads
 from tservice.sessions.interfaces import (
     IActivitySource,
     IActivitySources,
@@ -41,6 +44,7 @@ class Around:
     @ivar shells: finds out what shells do.
     @ivar environ: what the service was started with; says where agents have their settings.
     @ivar os_users: the settings of theirs are read as they.
+    @ivar files: the door for what users' folders hold.
     """
 
     clock: IReactorTime
@@ -50,6 +54,7 @@ class Around:
     store: AgentStore
     environ: Mapping[str, str]
     os_users: OsUsers = field(factory=OsUsers)
+    files: IThreads = field(factory=NoThreads)
 
 
 @implementer(IAgents, IActivitySources)
@@ -163,16 +168,26 @@ class Agents:
     def _report_known_models(self, session: Session) -> None:
         """What the launch parameters and the agent's own settings say, read again at each start."""
         given = session.params.get("model")
-        configured = self._configured_model(session)
         self._report(session, ModelSource.LAUNCH, given if isinstance(given, str) else None)
-        self._report(session, ModelSource.CONFIG, configured)
+        spawn(self._report_configured(session.id), self._log, "reading the configured model")
 
-    def _configured_model(self, session: Session) -> str | None:
+    async def _report_configured(self, session_id: str) -> None:
+        sessions = self._around.sessions()
+        try:
+            found = await self._around.files.run(self._configured_model(sessions.get(session_id)))
+            # It may be gone meanwhile, and says other things than when the file was asked for.
+            self._report(sessions.get(session_id), ModelSource.CONFIG, found)
+        except ServiceError as error:
+            self._log.info("session {id}: no model: {error}", id=session_id, error=error)
+
+    def _configured_model(self, session: Session) -> Callable[[], str | None]:
+        """Reads it, in a thread."""
         around = self._around
         user = around.os_users.recall(session.os_user)
         environ = around.environ if user is None else environment_of(user, around.environ)
         env = {**environ, **session.env_overrides}
-        return around.os_users.act(user, lambda: around.clis.configured_model(session.mode, env))
+        read = partial(around.clis.configured_model, session.mode, env)
+        return partial(around.os_users.act, user, read)
 
     def _report_screen_model(self, look: Look) -> None:
         session = self._around.sessions().get(look.session_id)

@@ -8,14 +8,25 @@ from typing import Any
 import attrs
 
 from tservice.agents.approvals_model import Item, ItemKind, ItemOption
+from tservice.core.disk import NotKept
 from tservice.store.database import Database
+
+_SET = (
+    "INSERT INTO approvals (session_id, number, item) SELECT id, ?, ? FROM sessions WHERE id = ? "
+    "ON CONFLICT (session_id) DO UPDATE SET number = excluded.number, item = excluded.item"
+)
 
 
 class ApprovalStore:
-    """One row a session; what was saved is on the disk when the method returns."""
+    """One row a session; what was saved is on the disk when the method returns.
+
+    A full disk gets it later: whoever looks after the agents must hear of them all the same.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        # Of sessions whose row is owed to the disk.
+        self._numbers: dict[str, int] = {}
 
     def load(self) -> list[Item]:
         """Every pending item, oldest first."""
@@ -28,22 +39,26 @@ class ApprovalStore:
         row = self._database.query_one(
             "SELECT number FROM approvals WHERE session_id = ?", (session_id,)
         )
-        return 1 if row is None else int(row["number"]) + 1
+        kept = 0 if row is None else int(row["number"])
+        return max(kept, self._numbers.get(session_id, 0)) + 1
 
     def save(self, item: Item) -> None:
         """Let it be the session's item."""
-        text = json.dumps(attrs.asdict(item))
-        self._database.execute(
-            "INSERT INTO approvals (session_id, number, item) VALUES (?, ?, ?) "
-            "ON CONFLICT (session_id) DO UPDATE SET number = excluded.number, item = excluded.item",
-            (item.session_id, number_of(item.id), text),
-        )
+        self._set(item.session_id, number_of(item.id), json.dumps(attrs.asdict(item)))
 
     def clear(self, session_id: str) -> None:
         """The session has no item any more; its last number stays known."""
-        self._database.execute(
-            "UPDATE approvals SET item = NULL WHERE session_id = ?", (session_id,)
-        )
+        self._set(session_id, self.next_number(session_id) - 1, None)
+
+    def _set(self, session_id: str, number: int, item: str | None) -> None:
+        row = (number, item, session_id)
+        try:
+            self._database.execute(_SET, row)
+        except NotKept:
+            self._database.later(("approval", session_id), _SET, row)
+            self._numbers[session_id] = number
+        else:
+            self._numbers.clear()
 
 
 def number_of(item_id: str) -> int:

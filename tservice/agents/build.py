@@ -22,6 +22,7 @@ from tservice.agents.telemetry import TelemetryIntake
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.events import EventHub
 from tservice.core.osuser import OsUsers
+from tservice.core.threads import IThreads, NoThreads
 from tservice.sessions.interfaces import IActivitySources, ISessions
 from tservice.settings.interfaces import ISettings
 from tservice.store.database import Database
@@ -36,6 +37,7 @@ class Surroundings:
     @ivar sessions: the sessions; not asked before one of them starts.
     @ivar shells: finds out what shells do.
     @ivar os_users: those that panes run as in place of the service's own.
+    @ivar files: the door for what users' folders hold.
     """
 
     clock: IReactorTime
@@ -48,6 +50,7 @@ class Surroundings:
     home: Path
     environ: Mapping[str, str]
     os_users: OsUsers = field(factory=OsUsers)
+    files: IThreads = field(factory=NoThreads)
 
 
 @frozen(kw_only=True)
@@ -81,6 +84,7 @@ def build_agents(around: Surroundings) -> AgentParts:
             store=store,
             environ=around.environ,
             os_users=around.os_users,
+            files=around.files,
         )
     )
     return AgentParts(
@@ -92,6 +96,7 @@ def build_agents(around: Surroundings) -> AgentParts:
             around.clis,
             around.sessions,
             around.os_users,
+            around.files,
         ),
         hooks=HookIntake(around.clock, around.hub, around.sessions, around.clis, agents, store),
         telemetry=TelemetryIntake(around.clock, around.hub, around.sessions, store),

@@ -32,6 +32,7 @@ class History:
 
         @raise ServiceError: 422 naming C{osUser}: nothing can be read as that user now.
         """
+        await self._homes.os_users.ask(caller.os_user)
         user = None if caller.os_user is None else self._homes.os_users.judge(caller.os_user)
         sessions = self._sessions.list(caller)
         own = None if caller.admin else frozenset(each.working_dir for each in sessions)

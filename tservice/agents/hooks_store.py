@@ -13,7 +13,7 @@ from tservice.store.database import Database
 class AgentStore:
     """C{agent_sessions} and C{plan_usage}.
 
-    Told again within minutes, so nothing here costs a flush.
+    Told again within minutes, so nothing here costs a flush, and a full disk gets it later.
     """
 
     def __init__(self, database: Database) -> None:
@@ -28,13 +28,13 @@ class AgentStore:
 
     def keep_transcript(self, session_id: str, path: str) -> None:
         """Remember the file; the session's end forgets it."""
-        self._database.execute(
+        self._database.later(
+            ("transcript", session_id),
             """
             INSERT INTO agent_sessions (session_id, transcript_path) VALUES (?, ?)
             ON CONFLICT (session_id) DO UPDATE SET transcript_path = excluded.transcript_path
             """,
             (session_id, path),
-            durable=False,
         )
 
     def plan_usage(self) -> PlanUsage | None:
@@ -51,13 +51,13 @@ class AgentStore:
 
     def keep_plan_usage(self, usage: PlanUsage) -> None:
         """Remember it in place of what was told before."""
-        self._database.execute(
+        self._database.later(
+            ("plan usage",),
             """
             INSERT INTO plan_usage (id, usage) VALUES (1, ?)
             ON CONFLICT (id) DO UPDATE SET usage = excluded.usage
             """,
             (json.dumps(attrs.asdict(usage)),),
-            durable=False,
         )
 
 

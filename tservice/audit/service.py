@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from tservice.audit.interfaces import IAuditLog
 from tservice.audit.model import HEAD_FILE, KEY_FILE, MAX_ROWS, Entry
 from tservice.audit.summing import Summing
 from tservice.core.clock import now_ms
+from tservice.core.disk import NotKept
 from tservice.core.errors import StartError
 from tservice.core.files import FileError, read_text, write_private
 from tservice.store.chain import Chain
@@ -24,6 +26,9 @@ from tservice.store.database import Database
 
 TYPING_SECONDS = 10.0
 """What one caller types into one session within this time is one entry."""
+
+MOST_WAITING = 1000
+"""Entries that wait for a full disk; what comes beyond is counted."""
 
 FAILURE_SECONDS = 600.0
 """The first failure of one address is an entry at once, what follows within this time another."""
@@ -53,7 +58,12 @@ class Wanted:
 
 @implementer(IAuditLog)
 class AuditLog:
-    """See L{IAuditLog}."""
+    """See L{IAuditLog}.
+
+    A full disk stops nobody by way of the log: what changes something is refused by itself then,
+    and who makes room must not be.  Entries wait in memory, L{MOST_WAITING} of them, and how many
+    more there were is an entry too.
+    """
 
     _log = Logger()
 
@@ -62,6 +72,9 @@ class AuditLog:
     ) -> None:
         self._database, self._clock = database, clock
         self._chain = Chain(database, key, head, most)
+        self._waiting: deque[dict[str, Any]] = deque()
+        self._dropped = 0
+        database.debts.when_recovered(self._write)
         self._typing = Summing(clock, TYPING_SECONDS, self._typed)
         self._failures = Summing(clock, FAILURE_SECONDS, self._failed)
         if self._chain.fault is not None:
@@ -71,10 +84,26 @@ class AuditLog:
             self.record(Entry(action="audit.broken", detail={"fault": self._chain.fault}))
 
     def record(self, entry: Entry) -> None:
-        try:
-            self._chain.append(at=now_ms(self._clock), **entry.columns())
-        except Exception:
-            self._log.failure("{action} could not be put into the audit log", action=entry.action)
+        if len(self._waiting) >= MOST_WAITING:
+            self._dropped += 1
+            return
+        self._waiting.append({"at": now_ms(self._clock), **entry.columns()})
+        self._write()
+
+    def _write(self) -> None:
+        """Write what waits, in order, as far as the disk takes it."""
+        while self._waiting:
+            columns = self._waiting[0]
+            try:
+                self._chain.append(**columns)
+            except NotKept:
+                return
+            except Exception:
+                self._log.failure("{action} was not put into the audit log", **columns)
+            self._waiting.popleft()
+        if self._dropped:
+            dropped, self._dropped = self._dropped, 0
+            self.record(Entry(action="audit.dropped", detail={"entries": dropped}))
 
     def summed(self, entry: Entry, amount: int) -> None:
         words = (entry.actor, entry.method, entry.address, entry.action, entry.target)

@@ -19,6 +19,7 @@ from tservice.clis.stock import stock_entries
 from tservice.core.config import Config
 from tservice.core.events import EventHub
 from tservice.core.osuser import OsUsers
+from tservice.core.reach import IReach
 from tservice.settings.interfaces import ISettings
 
 
@@ -44,10 +45,12 @@ def build_clis(
     settings: ISettings,
     hub: EventHub,
     os_users: OsUsers | None = None,
+    reach: IReach | None = None,
 ) -> Clis:
     """Make the registry, read C{clis.json} and take it into use.
 
     @param environ: what the service was started with.
+    @param reach: asks whether the folders of C{PATH} answer.
     @raise ServiceError: a packaged entry is broken.
     """
     lookup = BinaryLookup(clock, environ, home)
@@ -68,6 +71,7 @@ def build_clis(
         installer=installer,
         settings=settings,
         hub=hub,
+        reach=reach,
     )
     service.load()
     return Clis(registry=registry, service=service, lookup=lookup)

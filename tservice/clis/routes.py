@@ -118,18 +118,24 @@ class CliRoutes:
 
     async def read(self, call: Call) -> list[dict[str, Any]]:
         """All of them, for admins."""
-        return self._clis.listing() if call.identity.admin else []
+        if not call.identity.admin:
+            return []
+        await self._clis.answers(call.identity.username)
+        return self._clis.listing()
 
     async def switch(self, call: Call) -> dict[str, Any]:
         """Switch one on or off."""
+        await self._clis.answers(call.identity.username)
         return self._clis.set_enabled(call.id, call.body.enabled)
 
     async def create(self, call: Call) -> dict[str, Any]:
         """Add a custom entry."""
+        await self._clis.answers(call.identity.username)
         return self._clis.create(_fields(call.body))
 
     async def replace(self, call: Call) -> dict[str, Any]:
         """Replace a custom entry."""
+        await self._clis.answers(call.identity.username)
         return self._clis.replace(call.id, _fields(call.body))
 
     async def delete(self, call: Call) -> dict[str, Any]:
@@ -139,6 +145,7 @@ class CliRoutes:
 
     async def install(self, call: Call) -> dict[str, Any]:
         """Install a stock entry's program."""
+        await self._clis.answers(call.identity.username)
         return await self._clis.install(call.id)
 
 

@@ -15,6 +15,7 @@ from tservice.clis.launcher import CliRegistry
 from tservice.clis.lookup import BinaryLookup
 from tservice.clis.model import Entry, Kind
 from tservice.clis.registry import merge_registry, read_file, write_file
+from tservice.core.disk import trouble
 from tservice.core.errors import (
     ErrorCode,
     ServiceError,
@@ -25,6 +26,7 @@ from tservice.core.errors import (
 )
 from tservice.core.events import Audience, Event, EventHub
 from tservice.core.files import FileError, remove_leftovers
+from tservice.core.reach import IReach, NoReach
 from tservice.settings.interfaces import ISettings
 
 TAIL = 4000
@@ -56,7 +58,9 @@ class CliService:
         installer: Installer,
         settings: ISettings,
         hub: EventHub,
+        reach: IReach | None = None,
     ) -> None:
+        self._reach = reach or NoReach()
         self._path = path
         self._stock = stock
         self._registry = registry
@@ -78,6 +82,14 @@ class CliService:
     def stop(self) -> Deferred[list[Ending]]:
         """End the installs that run; fires once they are over."""
         return self._installer.stop()
+
+    async def answers(self, place: str) -> None:
+        """Make sure that looking for programs holds up nobody.
+
+        @param place: who asks.
+        @raise ServiceError: 422: a folder of C{PATH} does not answer; 429: too much is asked.
+        """
+        await self._reach.paths(None, (), place)
 
     def listing(self) -> list[dict[str, Any]]:
         """Every entry, disabled included, as clients see them."""
@@ -201,7 +213,8 @@ class CliService:
         except FileError as error:
             raise conflict(f"{error}; mend the file first") from error
         except OSError as error:
-            raise failed(f"{self._path.name}: {error.strerror}") from error
+            why = trouble(error) or error.strerror
+            raise failed(f"{self._path.name} could not be written: {why}") from error
         self._registry.use(merged)
         self._lookup.forget()
         entry = merged.entries.get(name)

@@ -13,6 +13,7 @@ from twisted.logger import ILogObserver, LogEvent, LogLevel, formatEvent
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
+from tservice.core.disk import NotKept
 from tservice.core.redact import Redactor
 
 LONGEST = 16_000
@@ -22,6 +23,8 @@ LONGEST = 16_000
 @implementer(ILogObserver)
 class LineObserver:
     """Writes every event of at least one level; an event without a level counts as C{info}.
+
+    Lines that the log's disk does not take are counted, and told of when it takes them again.
 
     @param out: has C{write} and C{flush}.
     @param log_format: C{text} or C{json}.
@@ -33,11 +36,22 @@ class LineObserver:
         self._form = json_line if log_format == "json" else text_line
         self._least = LogLevel.lookupByName(level)
         self._redactor = redactor
+        self._lost = 0
 
     def __call__(self, event: LogEvent) -> None:
-        if event.get("log_level", LogLevel.info) >= self._least:
-            self._out.write(self._form(event, self._redactor))
+        if event.get("log_level", LogLevel.info) < self._least or is_told_elsewhere(event):
+            return
+        lines = self._form(event, self._redactor)
+        if self._lost:
+            lines = self._form(_lost_lines(event, self._lost), self._redactor) + lines
+        try:
+            self._out.write(lines)
             self._out.flush()
+        except OSError:
+            # There is nowhere else to say it: the log's own disk is full.
+            self._lost += 1
+        else:
+            self._lost = 0
 
 
 @implementer(ILogObserver)
@@ -51,8 +65,9 @@ class FaultCount:
         self.count = 0
 
     def __call__(self, event: LogEvent) -> None:
-        if event.get("log_level", LogLevel.info) >= LogLevel.error:
-            self.count += 1
+        if event.get("log_level", LogLevel.info) < LogLevel.error or is_told_elsewhere(event):
+            return
+        self.count += 1
 
 
 class LogFile:
@@ -86,6 +101,25 @@ class LogFile:
             self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o640
         )
         return os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace")
+
+
+def is_told_elsewhere(event: LogEvent) -> bool:
+    """Whether it is the failure of something that a full disk did not take.
+
+    The store tells of the disk once; each thing that then could not be kept would be a flood.
+    """
+    failure = event.get("log_failure")
+    return isinstance(failure, Failure) and failure.check(NotKept) is not None
+
+
+def _lost_lines(event: LogEvent, count: int) -> LogEvent:
+    return {
+        "log_time": event["log_time"],
+        "log_level": LogLevel.error,
+        "log_namespace": __name__,
+        "log_format": "{count} lines of this log may be lost: its disk did not take them",
+        "count": count,
+    }
 
 
 def text_line(event: LogEvent, redactor: Redactor) -> str:

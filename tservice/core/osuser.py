@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, Protocol, TypeVar
 
@@ -79,14 +79,28 @@ def not_here(user: OsUser | None, work: Callable[[], _T], /) -> _T:
     return work()
 
 
+async def _at_hand(name: str) -> None:
+    """C{Host} answers without waiting."""
+
+
 NO_ROOT = Host(obstacle="panes can only run as the service's own user", act=not_here)
 
 
 @frozen
 class OsUsers:
-    """Judges and recalls OS users, and works on files as one of them."""
+    """Judges and recalls OS users, and works on files as one of them.
+
+    @ivar refresh: has the system's word on a name at hand, for what is judged and recalled then;
+        raises C{ServiceError} (422, 429) where the system does not answer.
+    """
 
     host: Host = field(default=NO_ROOT)
+    refresh: Callable[[str], Awaitable[None]] = field(default=_at_hand)
+
+    async def ask(self, name: str | None) -> None:
+        """As C{refresh}, also for nobody else than the service's own user."""
+        if name is not None:
+            await self.refresh(name)
 
     def judge(self, name: str) -> OsUser:
         """The OS user C{name}, as whom panes may run.
@@ -96,7 +110,7 @@ class OsUsers:
         """
         if self.host.obstacle is not None:
             raise _refused(self.host.obstacle)
-        user = self._find(name)
+        user = self.find(name)
         if user is None:
             raise _refused(f"there is no OS user {name[:64]!r}")
         if user.uid == 0:
@@ -124,7 +138,7 @@ class OsUsers:
         """
         if known is None:
             return None
-        user = self._find(known.name)
+        user = self.find(known.name)
         if user is not None and user.uid == known.uid:
             return user
         return OsUser(
@@ -140,7 +154,8 @@ class OsUsers:
         """Work on files as C{user}; C{None}: as this process.  See L{tservice.core.acting}."""
         return self.host.act(user, work)
 
-    def _find(self, name: str) -> OsUser | None:
+    def find(self, name: str) -> OsUser | None:
+        """The user as the system has it, fit for anything or not."""
         try:
             entry = self.host.entry(name)
         except (KeyError, ValueError):

@@ -1,19 +1,29 @@
-"""The one door to threads, for work that would hold up the reactor (architecture: 6)."""
+"""The doors to threads, for work that would hold up the reactor (architecture: Doors).
+
+There is one door for each kind of work, so that what hangs behind one holds up nobody at another:
+a dead mount stops no sign-in.  A piece of work that takes too long is given up: its caller is told,
+and its thread, which nothing can end, is replaced, up to a bound.  The threads are daemons: the end
+of the program waits for none that hangs.
+"""
 
 from __future__ import annotations
 
+import threading
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from twisted.application.service import Service
-from twisted.internet.defer import Deferred, succeed
-from twisted.internet.interfaces import IReactorThreads
-from twisted.internet.threads import deferToThreadPool
-from twisted.python.threadpool import ThreadPool
+from attrs import define, frozen
+from twisted.application.service import MultiService, Service
+from twisted.internet.defer import Deferred, fail, succeed
+from twisted.internet.interfaces import IDelayedCall
+from twisted.python.failure import Failure
 from zope.interface import Interface, implementer
 
+from tservice.core.errors import ErrorCode, ServiceError, failed
+
 SIZE = 2
-"""Threads: what goes through the door is bound by the processor, not by waiting."""
+"""Hashes at a time: they are bound by the processor, not by waiting."""
 
 _T = TypeVar("_T")
 
@@ -24,39 +34,239 @@ class IThreads(Interface):
     def run(work: Callable[[], Any]) -> Deferred[Any]:
         """The result of C{work}, which must touch nothing that the reactor's thread uses.
 
-        Who calls this bounds how much it puts in.
+        The Deferred may fail with a L{ServiceError}: 429: too much waits; 422: it took too long.
         """
 
 
+@frozen(kw_only=True)
+class Bounds:
+    """What one door lets in.
+
+    @ivar threads: pieces of work at a time, not counting those that were given up.
+    @ivar stuck: threads of given-up work that are replaced; beyond, they count as busy.
+    @ivar share: threads that one place may have, given up or not.
+    @ivar queue: pieces that wait; one more is refused with 429.
+    @ivar seconds: that a piece waits at most, and then runs at most; C{None}: for ever.
+    """
+
+    threads: int
+    stuck: int = 0
+    share: int | None = None
+    queue: int = 256
+    seconds: float | None = None
+
+
+@frozen(kw_only=True)
+class State:
+    """How a door stands.
+
+    @ivar threads: alive.
+    @ivar stuck: of them, those whose work was given up.
+    @ivar oldest: seconds since the oldest work that runs was begun.
+    """
+
+    threads: int
+    busy: int
+    stuck: int
+    queued: int
+    oldest: float
+
+
+@define(eq=False)
+class _Job:
+    work: Callable[[], Any]
+    place: str
+    limit: float | None
+    done: Deferred[Any]
+    begun: float = 0.0
+    given_up: bool = False
+    timer: IDelayedCall | None = None
+
+
 @implementer(IThreads)
-class Threads(Service):
-    """A pool of L{SIZE} threads, begun with the first work and ended with the service."""
+class Door(Service):
+    """Threads for one kind of work, each piece in one of its own."""
 
-    def __init__(self, reactor: IReactorThreads) -> None:
-        self._reactor = reactor
-        self._pool = ThreadPool(0, SIZE, "tservice")
-        self._begun = False
+    def __init__(self, reactor: Any, name: str, what: str, bounds: Bounds) -> None:
+        """
+        @param reactor: provides IReactorTime and IReactorFromThreads.
+        @param what: what does not answer, as callers are told it.
+        """
+        self.setName(f"door {name}")
+        self.label = name
+        self.refused = 0
+        self.what = what
+        self._reactor, self._bounds = reactor, bounds
+        self._waiting: list[_Job] = []
+        self._begun: list[_Job] = []
+        self._closed = False
+        self._empty: Deferred[None] | None = None
 
-    def run(self, work: Callable[[], _T]) -> Deferred[_T]:
-        """See L{IThreads}."""
-        if not self._begun:
-            self._begun = True
-            self._pool.start()
-        found: Deferred[_T] = deferToThreadPool(self._reactor, self._pool, work)
-        return found
+    def run(
+        self, work: Callable[[], _T], place: str = "", seconds: float | None = None
+    ) -> Deferred[_T]:
+        """See L{IThreads}.
 
-    def stopService(self) -> None:
-        """Wait for what runs; what has not begun yet is run too, so callers put little in."""
+        @param place: who asks; none has more than its share of the threads.
+        @param seconds: in place of the door's own bound.
+        """
+        if self._closed:
+            return fail(failed("the service is stopping"))
+        if len(self._waiting) >= self._bounds.queue:
+            self.refused += 1
+            return fail(self._crowded())
+        limit = seconds or self._bounds.seconds
+        job = _Job(work, place, limit, Deferred(lambda _: self._drop(job)))
+        self._set_timer(job)
+        self._waiting.append(job)
+        self._next()
+        return job.done
+
+    @property
+    def state(self) -> State:
+        """How it stands now."""
+        now = self._reactor.seconds()
+        stuck = sum(job.given_up for job in self._begun)
+        return State(
+            threads=len(self._begun),
+            busy=len(self._begun) - stuck,
+            stuck=stuck,
+            queued=len(self._waiting),
+            oldest=max((now - job.begun for job in self._begun), default=0.0),
+        )
+
+    def stopService(self) -> Deferred[None]:
+        """Begin nothing more; fires once nothing runs but what was given up."""
         super().stopService()
-        if self._begun:
-            self._begun = False
-            self._pool.stop()
+        self._closed = True
+        for job in tuple(self._waiting):
+            self._end(job, Failure(failed("the service is stopping")))
+        self._waiting.clear()
+        self._empty = Deferred()
+        self._look_empty()
+        return self._empty
+
+    # -- inside
+
+    def _next(self) -> None:
+        for job in tuple(self._waiting):
+            if not self._has_room:
+                return
+            if self._may(job.place):
+                self._waiting.remove(job)
+                self._begin(job)
+
+    @property
+    def _has_room(self) -> bool:
+        stuck = sum(job.given_up for job in self._begun)
+        replaced = min(stuck, self._bounds.stuck)
+        return len(self._begun) - replaced < self._bounds.threads
+
+    def _may(self, place: str) -> bool:
+        share = self._bounds.share
+        return share is None or Counter(job.place for job in self._begun)[place] < share
+
+    def _begin(self, job: _Job) -> None:
+        job.begun = self._reactor.seconds()
+        self._set_timer(job)
+        self._begun.append(job)
+        name = f"tservice-{self.label}"
+        threading.Thread(target=self._work, args=(job,), name=name, daemon=True).start()
+
+    def _work(self, job: _Job) -> None:
+        """In the thread."""
+        result: Any
+        try:
+            result = job.work()
+        except BaseException:
+            result = Failure()
+        self._reactor.callFromThread(self._over, job, result)
+
+    def _over(self, job: _Job, result: Any) -> None:
+        self._begun.remove(job)
+        self._end(job, result)
+        self._next()
+        self._look_empty()
+
+    def _give_up(self, job: _Job) -> None:
+        job.timer = None
+        self.refused += 1
+        if job in self._waiting:
+            self._waiting.remove(job)
+            self._end(job, Failure(self._crowded()))
+            return
+        job.given_up = True
+        self._end(job, Failure(failed(f"{self.what} does not answer")))
+        self._next()
+        self._look_empty()
+
+    def _drop(self, job: _Job) -> None:
+        """Its caller left; what has begun goes on."""
+        if job in self._waiting:
+            self._waiting.remove(job)
+            self._stop_timer(job)
+
+    def _end(self, job: _Job, result: Any) -> None:
+        self._stop_timer(job)
+        if not job.done.called:
+            job.done.callback(result)
+
+    def _set_timer(self, job: _Job) -> None:
+        self._stop_timer(job)
+        if job.limit is not None:
+            job.timer = self._reactor.callLater(job.limit, self._give_up, job)
+
+    def _stop_timer(self, job: _Job) -> None:
+        if job.timer is not None:
+            job.timer.cancel()
+            job.timer = None
+
+    def _look_empty(self) -> None:
+        if self._empty is None or self._empty.called:
+            return
+        if all(job.given_up for job in self._begun):
+            self._empty.callback(None)
+
+    def _crowded(self) -> ServiceError:
+        text = f"too much waits: {self.what} is slow; try again"
+        return ServiceError(ErrorCode.RATE_LIMITED, text)
+
+
+HASHING = Bounds(threads=SIZE, queue=1024)
+"""Who waits for a hash is bounded where hashes are asked for, place by place."""
+NAMES = Bounds(threads=6, stuck=10, share=4, queue=128, seconds=10.0)
+FILES = Bounds(threads=6, stuck=10, share=4, queue=256, seconds=30.0)
+"""No place can have all threads, not even for as long as it takes to give its work up."""
+
+
+class Doors(MultiService):
+    """Every door.
+
+    @ivar hashing: for what the processor works on: passwords, seals of messages.
+    @ivar names: for the system's word on hosts and users, which may come over a network.
+    @ivar files: for folders and files that users named.
+    """
+
+    def __init__(self, reactor: Any) -> None:
+        super().__init__()
+        self.hashing = Door(reactor, "hashing", "the processor", HASHING)
+        self.names = Door(reactor, "names", "the system's directory of names", NAMES)
+        self.files = Door(reactor, "files", "the file system", FILES)
+        for door in self.all:
+            door.setServiceParent(self)
+
+    @property
+    def all(self) -> tuple[Door, ...]:
+        """In a fixed order."""
+        return (self.hashing, self.names, self.files)
 
 
 @implementer(IThreads)
 class NoThreads:
     """Runs everything at once, in the caller's thread: for tests and for the start."""
 
-    def run(self, work: Callable[[], _T]) -> Deferred[_T]:
+    def run(
+        self, work: Callable[[], _T], place: str = "", seconds: float | None = None
+    ) -> Deferred[_T]:
         """See L{IThreads}."""
         return succeed(work())

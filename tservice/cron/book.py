@@ -71,9 +71,7 @@ class JobBook:
         """Save jobs and runs, all or none, and tell of the jobs."""
         jobs, runs = list(jobs), list(runs)
         self.store.save(jobs, runs)
-        for job in jobs:
-            self._jobs[job.id] = job
-        self._tell_jobs(jobs)
+        self._use(jobs)
 
     def delete(self, job: Job) -> None:
         """Forget a job and its runs."""
@@ -93,6 +91,8 @@ class JobBook:
         C{delivery} alone is nothing to tell of.
 
         Nothing of it happens when the job was deleted meanwhile.
+
+        @raise NotKept: the disk does not take what is still to be delivered.
         """
         run = evolve(run, **fields)
         job = self._jobs.get(run.job_id)
@@ -101,12 +101,22 @@ class JobBook:
         jobs = []
         if job.last_status is not run.status and self.store.newest(job.id) == run.id:
             jobs = [evolve(job, last_status=run.status)]
-        self.keep(jobs, [run])
+        if run.delivery is not None:
+            self.keep(jobs, [run])
+        else:
+            # Nothing is done because of it any more: it is what became of the run.
+            self.store.note(jobs, [run])
+            self._use(jobs)
         if set(fields) != {"delivery"}:
             self._tell_run("cron:runUpdated", run)
         return run
 
     # -- telling
+
+    def _use(self, jobs: Iterable[Job]) -> None:
+        for job in jobs:
+            self._jobs[job.id] = job
+        self._tell_jobs(jobs)
 
     def _tell_run(self, name: str, run: Run) -> None:
         job = self._jobs.get(run.job_id)

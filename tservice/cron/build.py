@@ -17,6 +17,7 @@ from tservice.core.alarm import make_alarm
 from tservice.core.events import EventHub
 from tservice.core.identity import Identity
 from tservice.core.osuser import OsUsers
+from tservice.core.reach import IReach, NoReach
 from tservice.core.threads import IThreads
 from tservice.cron.book import JobBook
 from tservice.cron.rules import JobRules
@@ -37,7 +38,7 @@ class Surroundings:
     @ivar zone: what C{HH:MM} is told in.
     @ivar random_bytes: for ids.
     @ivar folder, data_dir, cases_dir: see L{JobRules}.
-    @ivar os_users: see L{Hands}.
+    @ivar os_users, reach: see L{Hands}.
     @ivar identity, known, multiuser: see L{Parts}.
     """
 
@@ -58,6 +59,7 @@ class Surroundings:
     known: Callable[[str], bool]
     multiuser: bool
     os_users: OsUsers = field(factory=OsUsers)
+    reach: IReach = field(factory=NoReach)
 
 
 def build_cron(around: Surroundings) -> CronService:
@@ -80,6 +82,7 @@ def build_cron(around: Surroundings) -> CronService:
             audit=around.audit,
             identity=around.identity,
             os_users=around.os_users,
+            reach=around.reach,
         )
     )
     scheduler = Scheduler(
@@ -103,6 +106,7 @@ def build_cron(around: Surroundings) -> CronService:
             identity=around.identity,
             known=around.known,
             multiuser=around.multiuser,
+            reach=around.reach,
         )
     )
 

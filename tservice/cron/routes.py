@@ -240,6 +240,7 @@ class CronRoutes:
     async def create(self, call: Call) -> object:
         """A new job."""
         body: JobBody = call.body
+        await self._cron.answers(body.given(), call.identity)
         return {"job": job_json(self._cron.create(body.given(), call.identity))}
 
     async def preview(self, call: Call) -> object:
@@ -254,11 +255,13 @@ class CronRoutes:
     async def update(self, call: Call) -> object:
         """Change some fields."""
         body: JobPatch = call.body
+        await self._cron.answers(body.given(), call.identity, call.id)
         return {"job": job_json(self._cron.update(call.id, body.given(), call.identity))}
 
     async def enable(self, call: Call) -> object:
         """Switch a job on or off."""
         given = {"enabled": call.body.enabled}
+        await self._cron.answers(given, call.identity, call.id)
         return {"job": job_json(self._cron.update(call.id, given, call.identity))}
 
     async def delete(self, call: Call) -> object:

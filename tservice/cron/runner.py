@@ -22,6 +22,7 @@ from tservice.core.clock import now_ms, sleep
 from tservice.core.errors import ErrorCode, ServiceError, failed
 from tservice.core.identity import Identity
 from tservice.core.osuser import OsUsers
+from tservice.core.reach import IReach, NoReach
 from tservice.core.tasks import spawn
 from tservice.core.threads import IThreads
 from tservice.cron.book import JobBook
@@ -67,6 +68,7 @@ class Hands:
 
     @ivar identity: the account of an owner as it is now; C{None} when it is gone or disabled.
     @ivar os_users: as whom prompt files are read, where the account names one.
+    @ivar reach: asks whether folders answer.
     """
 
     clock: IReactorTime
@@ -78,6 +80,7 @@ class Hands:
     audit: IAuditLog
     identity: Callable[[str | None], Identity | None]
     os_users: OsUsers = field(factory=OsUsers)
+    reach: IReach = field(factory=NoReach)
 
 
 class Runner:
@@ -208,6 +211,8 @@ class Runner:
 
     async def _launch(self, job: Job, run: Run) -> Run:
         owner = self._owner(job)
+        folder = job.definition.working_dir
+        await self._hands.reach.paths(owner.os_user, [folder], owner.username)
         definition = self._hands.rules.check(job.definition, owner)
         delivery = await self._delivery(definition, owner)
         session = await self._taken_up(job, run)
@@ -238,6 +243,7 @@ class Runner:
             read = partial(read_prompt, definition.working_dir, path)
             users = self._hands.os_users
             # The file is the user's to choose: root must not follow where its name leads.
+            await users.ask(owner.os_user)
             user = None if owner.os_user is None else users.judge(owner.os_user)
             text = await self._hands.threads.run(partial(users.act, user, read))
         return Delivery(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import tzinfo
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from zope.interface import implementer
@@ -15,6 +15,7 @@ from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode, ServiceError, failed, invalid
 from tservice.core.events import Event, EventHub
 from tservice.core.identity import Identity
+from tservice.core.reach import IReach, NoReach
 from tservice.cron.book import JobBook
 from tservice.cron.crontab import check_expression
 from tservice.cron.interfaces import ICron
@@ -52,6 +53,7 @@ class Parts:
     runner: Runner
     scheduler: Scheduler
     rules: JobRules
+    reach: IReach = field(factory=NoReach)
     zone: tzinfo
     new_id: Callable[[], str]
     identity: Callable[[str | None], Identity | None]
@@ -126,6 +128,22 @@ class CronService:
         return {(status.value,): count for status, count in counts.items()}
 
     # -- changing
+
+    async def answers(
+        self, given: Mapping[str, Any], caller: Identity, job_id: str | None = None
+    ) -> None:
+        """Make sure that looking at the folder holds up nobody; before L{create}, L{update}.
+
+        @raise ServiceError: 404; 422: it does not answer; 429: too much is asked.
+        """
+        owner, folder = caller, given.get("working_dir")
+        if job_id is not None:
+            job = self._book.get(job_id, caller)
+            if given == {"enabled": False}:
+                return
+            owner = self._owner_of(job, caller)
+            folder = folder or job.definition.working_dir
+        await self._parts.reach.paths(owner.os_user, [folder or ""], caller.username)
 
     def create(self, given: Mapping[str, Any], caller: Identity) -> Job:
         """A new job of the caller's.

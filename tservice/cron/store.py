@@ -9,6 +9,7 @@ from typing import Any
 
 import attrs
 
+from tservice.core.disk import NotKept
 from tservice.cron.model import (
     MAX_RUNS,
     Concurrency,
@@ -62,12 +63,23 @@ class CronStore:
     def save(self, jobs: Iterable[Job] = (), runs: Iterable[Run] = ()) -> None:
         """Keep jobs and runs, all or none; the oldest finished runs beyond L{MAX_RUNS} go.
 
+        @raise NotKept: the disk does not take them.
         @raise sqlite3.IntegrityError: a new run has the due key of another.
         """
         with self._database.transaction():
             self._database.execute_many(_SAVE_JOB, [_job_row(job) for job in jobs])
             self._database.execute_many(_SAVE_RUN, [_run_row(run) for run in runs])
             self._database.execute(_TRIM, (MAX_RUNS,))
+
+    def note(self, jobs: Iterable[Job], runs: Iterable[Run]) -> None:
+        """As L{save}, for what has become of runs that are known: a full disk gets it later."""
+        try:
+            self.save(jobs, runs)
+        except NotKept:
+            for job in jobs:
+                self._database.later(("cron job", job.id), _SAVE_JOB, _job_row(job))
+            for run in runs:
+                self._database.later(("cron run", run.id), _SAVE_RUN, _run_row(run))
 
     def delete(self, job_id: str) -> None:
         """Forget a job and its runs."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
 from tservice.clis.interfaces import ICliRegistry
+from tservice.doctor.model import Row
 from tservice.doctor.registered import registered
 from tservice.doctor.routes import DoctorRoutes
 from tservice.doctor.service import DoctorService
@@ -42,10 +43,12 @@ def build_doctor(
     environ: Mapping[str, str],
     home: Path,
     clis: ICliRegistry,
+    own: Callable[[], Sequence[Row]] = tuple,
 ) -> Doctor:
     """Make the feature; it needs no start.
 
     @param environ: the service's own; C{PATH} says where tools are.
+    @param own: see L{DoctorService}.
     """
     service = DoctorService(
         clock=clock,
@@ -53,5 +56,6 @@ def build_doctor(
         environ=environ,
         home=home,
         clis=lambda: registered(clis.entries()),
+        own=own,
     )
     return Doctor(service=service, routes=DoctorRoutes(service))

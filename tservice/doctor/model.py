@@ -119,6 +119,29 @@ def report(platform: str, rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
+def with_rows(found: Mapping[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
+    """A report with more rows in front."""
+    counts = Counter({Status(name): number for name, number in found["summary"].items()})
+    counts.update(row.status for row in rows)
+    return {
+        **found,
+        "summary": {status.value: counts[status] for status in Status},
+        "tools": [*map(_shown, rows), *found["tools"]],
+    }
+
+
+def ailment(name: str, label: str, reason: str) -> Row:
+    """The row of something about the service itself that is not as it should be."""
+    return Row(
+        id=name,
+        label=label,
+        category=Category.CORE,
+        required=True,
+        status=Status.ERROR,
+        reason=reason,
+    )
+
+
 def fails(found: Mapping[str, Any]) -> bool:
     """Whether something required is not as it should be, in a report."""
     return any(tool["required"] and tool["status"] != Status.OK.value for tool in found["tools"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from twisted.logger import Logger
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.doctor.catalogue import Cli
 from tservice.doctor.launch import child_argv, child_env, child_order
-from tservice.doctor.model import Category
+from tservice.doctor.model import Category, Row, with_rows
 from tservice.doctor.process import DoctorProcess
 
 Report = dict[str, Any]
@@ -41,8 +41,13 @@ class DoctorService:
         clis: Callable[[], Iterable[Cli]],
         make: Callable[[IReactorTime], DoctorProcess] = DoctorProcess,
         argv: Callable[[], list[str]] = child_argv,
+        own: Callable[[], Sequence[Row]] = tuple,
     ) -> None:
-        """@param argv: the child's command."""
+        """
+        @param argv: the child's command.
+        @param own: rows on what ails the service itself; they belong to the category core.
+        """
+        self._own = own
         self._clock = clock
         self._processes = processes
         self._environ = environ
@@ -64,7 +69,7 @@ class DoctorService:
         found = await waiter
         if found is None:
             raise ServiceError(ErrorCode.INTERNAL_ERROR, "the doctor gave no report")
-        return found
+        return found if category not in (None, Category.CORE) else with_rows(found, self._own())
 
     @property
     def running(self) -> int:

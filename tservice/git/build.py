@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -94,7 +93,6 @@ def build_git(
             in_thread=in_thread_as,
             home=folder,
             containers=forbidden,
-            resolve=lambda path: users.act(user, lambda: os.path.realpath(path)),
         )
 
     service = GitReaders(service_of, users)

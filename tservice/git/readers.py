@@ -30,15 +30,17 @@ class GitReaders:
 
     async def status(self, workspace: Workspace, options: Options) -> dict[str, Any]:
         """See L{GitService.status}."""
-        return await self._reader(workspace).status(workspace, options)
+        return await (await self._reader(workspace)).status(workspace, options)
 
     async def diff(
         self, workspace: Workspace, repo: str, path: str, kind: Kind, options: Options
     ) -> dict[str, Any]:
         """See L{GitService.diff}."""
-        return await self._reader(workspace).diff(workspace, repo, path, kind, options)
+        return await (await self._reader(workspace)).diff(workspace, repo, path, kind, options)
 
-    def _reader(self, workspace: Workspace) -> GitService:
+    async def _reader(self, workspace: Workspace) -> GitService:
+        known = workspace.os_user
+        await self._os_users.ask(None if known is None else known.name)
         user = self._os_users.recall(workspace.os_user)
         if user is None:
             return self._own

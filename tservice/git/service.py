@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,16 +74,12 @@ class GitService:
         in_thread: InThread,
         home: Path,
         containers: ContainerWorkspaces,
-        resolve: Callable[[bytes], bytes] = os.path.realpath,
     ) -> None:
-        """
-        @param resolve: a path without symlinks, as whoever reads sees it.
-        """
-        self._resolve = resolve
+        """@param in_thread: does what it is given with the rights of whoever reads."""
         self._clock = clock
         self._inspector = inspector
         self._in_thread = in_thread
-        self._home = resolve(os.fsencode(home))
+        self._home = os.fsencode(home)
         self._containers = containers
         self._found: Flights[_Place, Found] = Flights(clock, ttl=FOUND_SECONDS, size=KEPT)
         self._states: Flights[bytes, Snapshot] = Flights(clock, ttl=STATUS_SECONDS, size=KEPT)
@@ -93,7 +89,7 @@ class GitService:
         """The answer of the status route (interface.md Git status data)."""
         if workspace.unsupported is not None:
             return self._answer("unsupported", reason=workspace.unsupported)
-        place = self._place(workspace)
+        place = await self._place(workspace)
         try:
             found = most(await self._locate(place, options), options.max_repos)
         except OSError as error:
@@ -128,11 +124,14 @@ class GitService:
 
     # -- finding
 
-    def _place(self, workspace: Workspace) -> _Place:
-        forbidden = frozenset(
-            os.path.realpath(os.fsencode(folder)) for folder in self._containers()
-        )
-        return _Place(self._resolve(os.fsencode(workspace.folder)), forbidden)
+    async def _place(self, workspace: Workspace) -> _Place:
+        containers = [os.fsencode(folder) for folder in self._containers()]
+
+        def place() -> _Place:
+            forbidden = frozenset(map(os.path.realpath, containers))
+            return _Place(os.path.realpath(os.fsencode(workspace.folder)), forbidden)
+
+        return await self._in_thread(place)
 
     async def _locate(self, place: _Place, options: Options) -> Found:
         kept = None if options.fresh else self._found.peek(place)
@@ -141,12 +140,15 @@ class GitService:
         return await self._found.join(place, lambda: self._search(place))
 
     async def _search(self, place: _Place) -> Found:
-        bounds = Bounds(home=self._home, forbidden=place.forbidden)
-        return await self._in_thread(lambda: locate(place.workspace, bounds))
+        def search() -> Found:
+            bounds = Bounds(home=os.path.realpath(self._home), forbidden=place.forbidden)
+            return locate(place.workspace, bounds)
+
+        return await self._in_thread(search)
 
     async def _match(self, workspace: Workspace, repo: str, options: Options) -> Repository:
         try:
-            found = await self._locate(self._place(workspace), options)
+            found = await self._locate(await self._place(workspace), options)
         except OSError:
             raise not_found("Repository") from None
         for repository in most(found, options.max_repos).repositories:

@@ -17,6 +17,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from zope.interface import Interface, implementer
 
 from tservice.core.authentication import Pass, Visit
+from tservice.core.disk import NotKept, trouble
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.core.tasks import spawn
@@ -237,7 +238,9 @@ class Kernel:
         except Exception as error:
             if isinstance(error, CancelledError) and request.gone:
                 raise
-            response = self._fault(request)
+            reason = trouble(error)
+            refused = None if reason is None else envelope.failure(NotKept(reason))
+            response = refused or self._fault(request)
         if response is None or request.gone:
             return None
         if request.startedWriting:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import attrs
 
+from tservice.core.disk import trouble
 from tservice.core.errors import conflict, failed
 from tservice.core.files import (
     FileError,
@@ -61,4 +62,5 @@ class ConfigFile:
         except FileError as error:
             raise conflict(f"{error}; mend the file first") from error
         except OSError as error:
-            raise failed(f"{FILE_NAME} could not be written: {error.strerror}") from error
+            why = trouble(error) or error.strerror
+            raise failed(f"{FILE_NAME} could not be written: {why}") from error

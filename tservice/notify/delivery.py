@@ -41,6 +41,7 @@ class Delivery:
         self._sender = sender
         self._webhook = webhook
         self._told = told
+        outbox.when_room(self.wake)
         self._running: dict[int, Deferred[None]] = {}
         self._timer: IDelayedCall | None = None
         self._open = False

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 import attrs
 from attrs import frozen
 
+from tservice.core.disk import NotKept
 from tservice.notify.model import Message, Result, Urgency
 from tservice.store.database import Database
 
+_ADD = "INSERT INTO webhook_outbox (message, attempts, due_at) VALUES (?, 0, ?)"
 OUTBOX_LIMIT = 500
 """Messages waiting; when another comes, the oldest is given up."""
 
@@ -34,17 +36,29 @@ class Outbox:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._owed = 0
 
     def add(self, message: Message, due_at: int) -> int:
-        """Put one in.
+        """Put one in; a full disk gets it later, and then it is due.
 
         @return: how many old ones were given up for it.
         """
+        row = (json.dumps(attrs.asdict(message)), due_at)
+        try:
+            return self._add(row)
+        except NotKept:
+            # In the place of the one that waited longest for the disk, once there are too many.
+            self._owed = self._owed % OUTBOX_LIMIT + 1
+            self._database.later(("webhook", self._owed), _ADD, row)
+            return 0
+
+    def when_room(self, call: Callable[[], object]) -> None:
+        """Have C{call} called when what a full disk did not take is in the outbox."""
+        self._database.debts.when_recovered(call)
+
+    def _add(self, row: tuple[str, int]) -> int:
         with self._database.transaction():
-            self._database.execute(
-                "INSERT INTO webhook_outbox (message, attempts, due_at) VALUES (?, 0, ?)",
-                (json.dumps(attrs.asdict(message)), due_at),
-            )
+            self._database.execute(_ADD, row)
             return self._database.execute(
                 "DELETE FROM webhook_outbox WHERE id IN"
                 " (SELECT id FROM webhook_outbox ORDER BY id DESC LIMIT -1 OFFSET ?)",
@@ -103,9 +117,9 @@ class Outbox:
 
     def keep_result(self, result: Result) -> None:
         """Remember it in place of the one before; costs no flush."""
-        self._database.execute(
+        self._database.later(
+            ("webhook result",),
             "INSERT INTO webhook_result (id, result) VALUES (1, ?)"
             " ON CONFLICT (id) DO UPDATE SET result = excluded.result",
             (json.dumps(attrs.asdict(result)),),
-            durable=False,
         )

@@ -11,6 +11,8 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.config import Config
 from tservice.core.events import EventHub
+from tservice.core.reach import IReach, NoReach
+from tservice.core.threads import IThreads, NoThreads
 from tservice.mux.interface import IMultiplexer
 from tservice.sessions.activity import PlainSources
 from tservice.sessions.adoption import Adoption
@@ -42,6 +44,8 @@ class Surroundings:
     @ivar gate: keeps prompts back; C{None}: nothing does.
     @ivar preparation: puts in place what agents read when they start.
     @ivar os_users: the OS users that panes run as.
+    @ivar reach: asks whether folders answer.
+    @ivar files: the door for what users' folders hold.
     """
 
     clock: IReactorTime
@@ -60,6 +64,8 @@ class Surroundings:
     gate: IInputGate = field(factory=OpenGate)
     preparation: ILaunchPreparation = field(factory=NothingToPrepare)
     os_users: SessionOsUsers = field(factory=SessionOsUsers)
+    reach: IReach = field(factory=NoReach)
+    files: IThreads = field(factory=NoThreads)
 
 
 def build_sessions(around: Surroundings) -> SessionService:
@@ -99,6 +105,7 @@ def build_sessions(around: Surroundings) -> SessionService:
             ),
             adoption=Adoption(around.clock, around.mux, roster, processes),
             gate=around.gate,
+            reach=around.reach,
             new_input_id=lambda: around.random_bytes(12).hex(),
             history_limit=lambda: around.settings.get().history_limit,
         )
@@ -111,6 +118,8 @@ def _launcher(around: Surroundings) -> Launcher:
         hook_secret_file=around.hook_secret_file,
         history_limit=lambda: around.settings.get().history_limit,
         os_users=around.os_users,
+        reach=around.reach,
+        files=around.files,
     )
     return Launcher(around.mux, around.clis, settings, around.preparation)
 

@@ -99,6 +99,10 @@ class Creator:
         )
         return self._complete(session, caller)
 
+    def folders(self, request: CreateRequest) -> list[str]:
+        """Where the session of C{request} may come to work."""
+        return [request.working_dir or self._defaults().working_dir or ""]
+
     def find_parent(self, text: str | None, caller: Identity) -> str | None:
         """The living session of the same owner that C{text} names, whole or by 8 characters.
 

@@ -95,12 +95,10 @@ class InputQueue:
 
     def recover(self) -> None:
         """Finish what a process before this one began; call it when the pane was taken up."""
-        entry = self._journal.pending(self._subject.session().id)
         # With the queue at work the entry is what it is typing just now.
-        if entry is not None and self._idle:
-            begun = entry
-            self._queue.put(lambda: self._finish_begun(begun)).addErrback(
-                lambda why: self._log.failure("input {id} was not finished", why, id=begun.id)
+        if self._idle:
+            self._queue.put(self._recover).addErrback(
+                lambda why: self._log.failure("what was being typed was not finished", why)
             )
 
     def abandon(self) -> None:
@@ -194,7 +192,7 @@ class InputQueue:
             wanted=lambda: entry.seq is not None or not answer.called,
             submitting=request.submitting,
         )
-        self._journal.accept(entry)
+        entry = self._journal.accept(entry)
         await self._type(entry, hands)
         return Delivery(delivered=True)
 
@@ -228,6 +226,22 @@ class InputQueue:
             raise
         self._journal.finish(entry)
         self._subject.typed(entry.kind is not Kind.RAW or b"\r" in entry.data)
+
+    async def _recover(self) -> None:
+        session_id = self._subject.session().id
+        entry = self._journal.pending(session_id)
+        try:
+            mark = await self._subject.living_pane().last_mark()
+        except (MuxError, ServiceError) as error:
+            self._log.warn("session {id}: no mark: {error}", id=session_id, error=error)
+            mark = None
+        over = None if mark is None else self._journal.learn(session_id, mark.id)
+        if entry is None:
+            return
+        if entry.id == over:
+            self._journal.finish(entry)
+        else:
+            await self._finish_begun(entry)
 
     async def _finish_begun(self, entry: Entry) -> None:
         try:

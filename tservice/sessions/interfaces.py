@@ -146,7 +146,7 @@ class IInputGate(Interface):
 class ILaunchPreparation(Interface):
     """Puts in place what an agent reads when it starts."""
 
-    def prepare(session: Session, env: Mapping[str, str]) -> None:
+    async def prepare(session: Session, env: Mapping[str, str]) -> None:
         """Its process is about to start, with this environment; never keeps it from starting."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from attrs import field, frozen
@@ -13,6 +14,8 @@ from tservice.clis.interfaces import ICliRegistry, Launch, LaunchRequest, PaneKe
 from tservice.core.errors import ServiceError, failed
 from tservice.core.kernelfiles import leads_to_kernel
 from tservice.core.osuser import can_enter
+from tservice.core.reach import IReach, NoReach
+from tservice.core.threads import IThreads, NoThreads
 from tservice.mux.interface import IMultiplexer, IPane, MuxError, PaneGone, PaneSpec
 from tservice.sessions.interfaces import ILaunchPreparation
 from tservice.sessions.model import Session
@@ -26,19 +29,23 @@ class LaunchSettings:
     @ivar api_url: C{SERVICE_API_URL}; asked at each start, for the port may be the kernel's choice.
     @ivar history_limit: lines above the screen (setting C{historyLimit}).
     @ivar os_users: the OS users that panes run as.
+    @ivar reach: asks whether folders answer.
+    @ivar files: the door for what users' folders hold.
     """
 
     api_url: Callable[[], str]
     hook_secret_file: Path
     history_limit: Callable[[], int]
     os_users: SessionOsUsers = field(factory=SessionOsUsers)
+    reach: IReach = field(factory=NoReach)
+    files: IThreads = field(factory=NoThreads)
 
 
 @implementer(ILaunchPreparation)
 class NothingToPrepare:
     """For agents that read nothing of the service's."""
 
-    def prepare(self, session: Session, env: Mapping[str, str]) -> None:
+    async def prepare(self, session: Session, env: Mapping[str, str]) -> None:
         """Nothing to put in place."""
 
 
@@ -63,6 +70,15 @@ class Launcher:
     def os_users(self) -> SessionOsUsers:
         """As whom panes run."""
         return self._settings.os_users
+
+    async def answers(self, session: Session) -> None:
+        """Make sure that nothing that a start looks at holds up everybody.
+
+        @raise ServiceError: 422: a folder, or the system's word on a user, does not answer; 429.
+        """
+        os_user = None if session.os_user is None else session.os_user.name
+        folders = (session.working_dir,)
+        await self._settings.reach.paths(os_user, folders, session.owner or "")
 
     def plan(self, session: Session, *, granted: bool, resume: str | None = None) -> Launch:
         """What would run.
@@ -98,10 +114,11 @@ class Launcher:
         """
         os_users = self._settings.os_users
         user = os_users.starting(session)
-        if not os_users.users.act(user, lambda: _is_usable(session.working_dir)):
+        look = partial(_is_usable, session.working_dir)
+        if not await self._settings.files.run(partial(os_users.users.act, user, look)):
             raise failed(f"the folder {session.working_dir} is gone, or closed to its user")
         os_users.put_secret(user)
-        self._preparation.prepare(session, plan.env)
+        await self._preparation.prepare(session, plan.env)
         spec = PaneSpec(
             session_id=session.id,
             argv=plan.argv,
@@ -120,9 +137,12 @@ class Launcher:
     async def take_up(self, session: Session) -> IPane | None:
         """The pane that runs for the session already; C{None} when there is none.
 
-        @raise ServiceError: 422: something is there but does not answer; leave it alone.
+        @raise ServiceError: 422: something is there but does not answer, or nobody knows who its
+            user is; leave it alone.
         """
-        user = self._settings.os_users.users.recall(session.os_user)
+        users = self._settings.os_users.users
+        await users.ask(None if session.os_user is None else session.os_user.name)
+        user = users.recall(session.os_user)
         try:
             # Its hooks go on too, also where this service has got a new secret since.
             self._settings.os_users.put_secret(user)

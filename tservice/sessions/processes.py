@@ -9,6 +9,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
+from tservice.core.disk import NotKept
 from tservice.core.errors import ServiceError, failed
 from tservice.mux.interface import IPane, PaneExit
 from tservice.sessions.breaker import add_failure, tripped
@@ -105,12 +106,13 @@ class Processes:
             pane = parked or await self._launch(live, granted, resume)
         except Exception:
             live.stage.move.begin_failed()
-            self._roster.change(live, phase=live.stage.phase, status=Status.IDLE, pid=None)
+            self._roster.happened(live, phase=live.stage.phase, status=Status.IDLE, pid=None)
             raise
         self._hold(live, pane, fresh=parked is None)
         return live.session
 
     async def _launch(self, live: Live, granted: bool, resume: str | None) -> IPane:
+        await self._launcher.answers(live.record)
         plan = self._launcher.plan(live.record, granted=granted, resume=resume)
         # The dead pane of the last start still has its server.
         old = live.forget_pane() or await self._launcher.take_up(live.record)
@@ -132,7 +134,7 @@ class Processes:
         ran = live.record.pid is not None
         await self._end(live)
         live.stage.move.stop()
-        self._roster.change(
+        self._roster.happened(
             live,
             phase=Phase.STOPPED,
             status=Status.STOPPED,
@@ -145,7 +147,13 @@ class Processes:
 
     async def _kill(self, live: Live) -> None:
         await self._end(live)
-        self._roster.remove(live)
+        try:
+            self._roster.remove(live)
+        except NotKept:
+            # It stays in the list until the disk takes that it is gone, but its process is over.
+            if live.record.pid is not None:
+                self._over(live, None)
+            raise
 
     async def _end(self, live: Live) -> None:
         pane = live.pane
@@ -164,7 +172,7 @@ class Processes:
         live.stage.move.let_go()
         # The multiplexer has no way to drop one client; it is kept aside for the next start.
         live.pane = live.forget_pane()
-        self._roster.change(live, phase=Phase.DETACHED, status=Status.IDLE, pid=None)
+        self._roster.happened(live, phase=Phase.DETACHED, status=Status.IDLE, pid=None)
 
     async def _reconcile(self, live: Live) -> bool:
         if live.stage.phase is not Phase.UNKNOWN:
@@ -197,7 +205,7 @@ class Processes:
 
     def _running(self, live: Live, pane: IPane, watcher: Watcher, fresh: bool) -> None:
         status = Status.IDLE if fresh else live.record.status
-        self._roster.change(
+        self._roster.happened(
             live,
             phase=Phase.RUNNING,
             pid=pane.pid,
@@ -233,7 +241,7 @@ class Processes:
             live.stage.move.trip()
         else:
             live.stage.move.over()
-        self._roster.change(
+        self._roster.happened(
             live,
             phase=live.stage.phase,
             status=Status.ERROR if broke else Status.IDLE,

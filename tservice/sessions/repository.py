@@ -15,6 +15,7 @@ _SAVE = (
     f"INSERT INTO sessions ({_NAMES}) VALUES ({_PLACES}) "  # noqa: S608
     f"ON CONFLICT (id) DO UPDATE SET {_UPDATES}"
 )
+_REMOVE = "DELETE FROM sessions WHERE id = ?"
 _LOAD = f"SELECT {_NAMES} FROM sessions ORDER BY position, id"  # noqa: S608
 
 
@@ -28,16 +29,30 @@ class SessionRepository:
         """Every record, in the order of the list."""
         return [from_row(row) for row in self._database.query(_LOAD)]
 
-    def save(self, session: Session, *, durable: bool = True) -> None:
+    def save(self, session: Session) -> None:
         """Insert or replace.
 
-        @param durable: false for what nobody would miss after a power loss, such as a status.
+        @raise NotKept: the disk does not take it.
         """
-        self._database.execute(_SAVE, to_row(session), durable=durable)
+        self._database.execute(_SAVE, to_row(session))
+
+    def note(self, session: Session) -> None:
+        """Insert or replace what has happened; a full disk gets it later.
+
+        It costs no flush: a power loss may undo it.
+        """
+        self._database.later(("session", session.id), _SAVE, to_row(session))
 
     def remove(self, session_id: str) -> None:
-        """Forget the record, its input marks and its journal."""
-        self._database.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
+        """Forget the record, its input marks and its journal.
+
+        @raise NotKept: the disk does not take it.
+        """
+        self._database.execute(_REMOVE, (session_id,))
+
+    def drop(self, session_id: str) -> None:
+        """As L{remove}, for one that nobody asked to have removed; a full disk hears it later."""
+        self._database.later(("session", session_id), _REMOVE, (session_id,))
 
     def place(self, positions: Mapping[str, int]) -> None:
         """Set the positions of these sessions, all or none."""

@@ -10,6 +10,7 @@ from attrs import evolve
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
+from tservice.core.disk import NotKept
 from tservice.core.errors import not_found
 from tservice.core.events import Audience, Event, EventHub
 from tservice.core.identity import Identity
@@ -22,7 +23,8 @@ from tservice.sessions.wire import session_json
 class Roster:
     """The sessions by id, in the order of the list.
 
-    A change is on disk before it is told to anybody.
+    A change that somebody asks for is on disk before it is told to anybody, or refused.  What has
+    happened is told whether a full disk took it or not, and reaches the disk when it can.
     """
 
     def __init__(self, clock: IReactorTime, repository: SessionRepository, hub: EventHub) -> None:
@@ -79,9 +81,15 @@ class Roster:
         self.recall(live)
         self.publish(live, "session:created", session_json(live.session))
 
-    def remove(self, live: Live) -> None:
-        """Take it out for good."""
-        self._repository.remove(live.record.id)
+    def remove(self, live: Live, *, asked: bool = True) -> None:
+        """Take it out for good.
+
+        @raise NotKept: the disk does not take it, and somebody asked for it.
+        """
+        if asked:
+            self._repository.remove(live.record.id)
+        else:
+            self._repository.drop(live.record.id)
         del self._sessions[live.record.id]
         live.inputs.close()
         self.tell(live, "session:deleted")
@@ -90,13 +98,26 @@ class Roster:
         """Change fields of the record, save it and publish C{session:updated}.
 
         A session that was removed meanwhile stays removed.
+
+        @param durable: false for what nobody would miss after a power loss, such as a status.
+        @raise NotKept: the disk does not take what is to be durable.
         """
         record = evolve(live.session, **fields)
         if record != live.record and self._sessions.get(record.id) is live:
-            self._repository.save(record, durable=durable)
+            if durable:
+                self._repository.save(record)
+            else:
+                self._repository.note(record)
             live.record = record
             self.publish(live, "session:updated", session_json(record))
         return record
+
+    def happened(self, live: Live, **fields: Any) -> Session:
+        """As L{change}, for what is so whether the disk takes it or not: where a process stands."""
+        try:
+            return self.change(live, **fields)
+        except NotKept:
+            return self.change(live, durable=False, **fields)
 
     def place(self, positions: Mapping[str, int]) -> None:
         """Give these sessions new places in the list."""
@@ -110,7 +131,7 @@ class Roster:
         for live in self:
             if live.session is not live.record:
                 live.record = live.session
-                self._repository.save(live.record, durable=False)
+                self._repository.note(live.record)
 
     def tell(self, live: Live, name: str, **data: Any) -> None:
         """Publish C{{id, at}} and what else there is to say."""

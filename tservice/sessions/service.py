@@ -14,6 +14,7 @@ from tservice.clis.interfaces import ICliRegistry
 from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError, failed
 from tservice.core.identity import Identity
+from tservice.core.reach import IReach
 from tservice.mux.interface import Capture, IPane, MuxError, PaneGone
 from tservice.sessions.adoption import Adoption
 from tservice.sessions.capacity import overdue
@@ -69,6 +70,7 @@ class Parts:
     properties: Properties
     adoption: Adoption
     gate: IInputGate
+    reach: IReach
     new_input_id: Callable[[], str]
     history_limit: Callable[[], int]
 
@@ -151,6 +153,7 @@ class SessionService:
     # -- life and death
 
     async def create(self, request: CreateRequest, caller: Identity) -> Session:
+        await self._answers(request, caller)
         live = self._add(self._parts.creator.record(request, caller))
         if request.start:
             await self._first_start(live, caller)
@@ -158,6 +161,7 @@ class SessionService:
 
     async def quick_start(self, wanted: QuickStart, caller: Identity) -> Session:
         """Make a case and a session in it, and start it (wire 1.4)."""
+        await self._answers(wanted.session, caller)
         live = self._add(self._parts.quick.prepare(wanted, caller))
         await self._first_start(live, caller)
         return live.session
@@ -173,7 +177,7 @@ class SessionService:
     async def stop(self, session_id: str, reason: str) -> Session:
         session = await self._processes.stop(self._roster.get(session_id), reason)
         for record in overdue(self._roster.records()):
-            self._roster.remove(self._roster.get(record.id))
+            self._roster.remove(self._roster.get(record.id), asked=False)
         return session
 
     async def delete(self, session_id: str, *, kill: bool = True) -> None:
@@ -237,6 +241,14 @@ class SessionService:
 
     # -- inside
 
+    async def _answers(self, request: CreateRequest, caller: Identity) -> None:
+        """Make sure that no folder of the request holds up everybody.
+
+        @raise ServiceError: 422: one does not answer; 429: too many are asked.
+        """
+        folders = self._parts.creator.folders(request)
+        await self._parts.reach.paths(caller.os_user, folders, caller.username)
+
     def _add(self, record: Session) -> Live:
         live = self._live(record, record.phase)
         self._roster.add(live)
@@ -248,7 +260,7 @@ class SessionService:
             granted = caller.can_bypass_permissions
             await self._processes.start(live, granted=granted, resume=_first_resume(live))
         except Exception:
-            self._roster.remove(live)
+            self._roster.remove(live, asked=False)
             raise
 
     def _live(self, record: Session, phase: Phase) -> Live:

@@ -11,6 +11,7 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.core.config import Config
+from tservice.core.disk import trouble
 from tservice.core.errors import ErrorCode, ServiceError, conflict, failed
 from tservice.core.events import Event, EventHub
 from tservice.core.files import (
@@ -108,7 +109,8 @@ class SettingsService:
         except FileError as error:
             raise conflict(f"{error}; mend the file first") from error
         except OSError as error:
-            raise failed(f"{self._path.name} could not be written: {error.strerror}") from error
+            why = trouble(error) or error.strerror
+            raise failed(f"{self._path.name} could not be written: {why}") from error
 
     def _read_settings(self, stored: Mapping[str, Any]) -> Settings:
         settings, faults = read_settings(stored)

@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from attrs import evolve, field, frozen
+from twisted.logger import Logger
 
+from tservice.core.disk import trouble
 from tservice.core.files import FileError, read_json, write_private
 from tservice.store.database import Database
 
@@ -123,6 +125,7 @@ def write_head(path: Path, head: Head, key: bytes) -> None:
     write_private(path, json.dumps(content) + "\n")
 
 
+_LET_GO = "DELETE FROM audit_log WHERE seq <= ?"
 _MARKS = ("anchor", "newest")
 
 
@@ -137,6 +140,8 @@ class Chain:
     @ivar fault: what was wrong with the end of the chain at the start, if anything.  New rows
         then follow the newest one that ever was, so that L{verify} goes on finding the hole.
     """
+
+    _log = Logger()
 
     def __init__(self, database: Database, key: bytes, head_file: Path, most: int) -> None:
         """
@@ -155,7 +160,10 @@ class Chain:
     def append(self, **fields: Any) -> int:
         """Write one row; it is on the disk when this returns its number.
 
+        A head that the disk does not take is written with a later row: rows beyond it count.
+
         @param fields: L{COLUMNS} without C{seq}.
+        @raise NotKept: the disk does not take the row.
         """
         before = self._head.newest
         row = {"seq": before.seq + 1, **fields}
@@ -169,9 +177,19 @@ class Chain:
         self._head = evolve(self._head, newest=mark)
         if mark.seq - self._head.anchor.seq > self._most:
             self._let_go(mark.seq - self._most + self._most // 10)
-        write_head(self._file, self._head, self._key)
-        self._remove_let_go()
+        if self._write_head():
+            self._remove_let_go()
         return mark.seq
+
+    def _write_head(self) -> bool:
+        try:
+            write_head(self._file, self._head, self._key)
+        except OSError as error:
+            if trouble(error) is None:
+                raise
+            self._log.error("{file}: {error}", file=self._file.name, error=error.strerror)
+            return False
+        return True
 
     def _recover(self) -> Head:
         tail = self._database.query_one("SELECT seq, hash FROM audit_log ORDER BY seq DESC LIMIT 1")
@@ -195,6 +213,4 @@ class Chain:
 
     def _remove_let_go(self) -> None:
         """The head names the new beginning before the old rows go."""
-        self._database.execute(
-            "DELETE FROM audit_log WHERE seq <= ?", (self._head.anchor.seq,), durable=False
-        )
+        self._database.later(("audit",), _LET_GO, (self._head.anchor.seq,))

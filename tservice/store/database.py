@@ -10,16 +10,18 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import Clock
+from twisted.logger import Logger
 
+from tservice.core.disk import NotKept, trouble
 from tservice.core.files import remove_leftovers, replacement
 from tservice.store.backups import back_up
+from tservice.store.debts import Debts, Key, Params
 from tservice.store.errors import NestedTransaction, StoreError
 from tservice.store.schemas import (
     Schemas,
@@ -29,8 +31,6 @@ from tservice.store.schemas import (
     read_steps,
     read_version,
 )
-
-Params = Sequence[Any] | Mapping[str, Any]
 
 BUSY_SECONDS = 1.0
 """How long a statement waits for another process's lock before it fails."""
@@ -42,12 +42,19 @@ class Database:
     """An open database.
 
     Outside of L{transaction} every statement is a transaction of its own.  Rows are
-    L{sqlite3.Row}: C{row["name"]}.  SQL errors are L{sqlite3.Error}s.
+    L{sqlite3.Row}: C{row["name"]}.  SQL errors are L{sqlite3.Error}s, but a disk that takes
+    nothing more is L{NotKept}, a refusal that a caller may see.
+
+    @ivar debts: what L{later} could not write yet.  No other change passes it: whoever writes
+        pays it first, so that the disk always has the changes in their order.
     """
+
+    _log = Logger()
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._flushing = True
+        self.debts = Debts(self._pay)
 
     @classmethod
     def open(cls, path: Path, *, clock: IReactorTime, schemas: Schemas | None = None) -> Database:
@@ -65,9 +72,11 @@ class Database:
         try:
             if not os.path.lexists(path):
                 _create(path, steps, clock)
-            return cls(_open(path, steps, clock))
+            database = cls(_open(path, steps, clock))
         except (sqlite3.Error, OSError, StoreError) as error:
             raise StoreError(f"database {path}: {error}") from error
+        database.debts.watch(clock)
+        return database
 
     @classmethod
     def in_memory(
@@ -96,9 +105,34 @@ class Database:
 
         @param durable: as for L{transaction}; inside one, that one's choice holds.
         @return: the number of rows changed.
+        @raise NotKept: the disk does not take it.
         """
-        self._flush_commits(durable)
-        return self._connection.execute(sql, params).rowcount
+        with self._telling():
+            if not self._connection.in_transaction:
+                self.debts.pay()
+            self._flush_commits(durable)
+            return self._connection.execute(sql, params).rowcount
+
+    def later(self, key: Key, sql: str, params: Params = ()) -> bool:
+        """Run a statement now, or owe it where the disk does not take it.
+
+        For what has happened whether it can be written or not.  It costs no flush, and must not
+        be used in a transaction.  What is owed is lost with the end of the process.
+
+        @param key: names what is written; a later statement of the same key takes the place of an
+            owed one, and so must say all that the earlier one said.
+        @return: whether it is written.
+        @raise NotKept: too much is owed already.
+        """
+        if not self.debts.worth_a_try:
+            self.debts.owe(key, sql, params)
+            return False
+        try:
+            self.execute(sql, params, durable=False)
+        except NotKept:
+            self.debts.owe(key, sql, params)
+            return False
+        return True
 
     def execute_many(self, sql: str, rows: Iterable[Params]) -> int:
         """Run a statement once for each of C{rows}; inside a transaction only, so that it is whole.
@@ -107,7 +141,8 @@ class Database:
         """
         if not self._connection.in_transaction:
             raise NestedTransaction("execute_many needs a transaction around it")
-        return self._connection.executemany(sql, rows).rowcount
+        with self._telling():
+            return self._connection.executemany(sql, rows).rowcount
 
     @contextmanager
     def transaction(self, durable: bool = True) -> Iterator[None]:
@@ -122,20 +157,59 @@ class Database:
             with the next durable commit (or a checkpoint), in order.  A power loss before that
             undoes the latest such commits, never an earlier part of them.
         @raise NestedTransaction: one is open already.
+        @raise NotKept: the disk does not take it; nothing of the block is kept.
         """
         if self._connection.in_transaction:
             raise NestedTransaction("a transaction is open already")
-        self._flush_commits(durable)
-        self._connection.execute("BEGIN IMMEDIATE")
+        with self._telling():
+            self.debts.pay()
+            self._flush_commits(durable)
+            self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
-            self._connection.execute("COMMIT")
+            with self._telling():
+                self._connection.execute("COMMIT")
         finally:
             self._roll_back()
 
     def close(self) -> None:
-        """Close the file; may be called twice."""
+        """Close the file; may be called twice.  What is owed is tried once more."""
+        self.debts.close()
         self._connection.close()
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Tells the debts how the disk is."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            reason = trouble(error)
+            if reason is None:
+                raise
+            self.debts.refused(reason, error)
+            raise NotKept(reason) from error
+        if not self._connection.in_transaction:
+            self.debts.accepted()
+
+    def _pay(self, statements: Sequence[tuple[str, Params]]) -> None:
+        with self._telling():
+            self._flush_commits(True)
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                for sql, params in statements:
+                    self._pay_one(sql, params)
+                self._connection.execute("COMMIT")
+            finally:
+                self._roll_back()
+
+    def _pay_one(self, sql: str, params: Params) -> None:
+        try:
+            self._connection.execute(sql, params)
+        except sqlite3.Error as error:
+            if trouble(error) is not None or not self._connection.in_transaction:
+                raise
+            # What it was about is gone meanwhile; it must not keep all others from the disk.
+            self._log.failure("an owed change was not written")
 
     def _roll_back(self) -> None:
         """Undo what was not committed; SQLite did so by itself after some errors (full disk)."""

@@ -34,8 +34,9 @@ from tservice.audit.service import AuditLog
 from tservice.core.authentication import IAuthenticator
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity
+from tservice.core.reach import IReach
 from tservice.core.stack import Closing, ServiceStack
-from tservice.core.threads import IThreads
+from tservice.core.threads import Doors
 from tservice.http.gate import Gate, rules_of
 from tservice.http.operations import Operation
 from tservice.http.parked import ParkedCalls
@@ -59,7 +60,8 @@ class Ground:
 
     base: Base
     database: Database
-    threads: IThreads
+    doors: Doors
+    reach: IReach
     audit: AuditLog
     sessions: SessionService
     sockets: WebSockets
@@ -186,9 +188,10 @@ def _accounts(
         return SingleAccount(config.username, config.password, seal), []
 
     def revoke(username: str) -> int:
-        ended = cookies.revoke(lambda session: session.username == username)
+        # What a full disk can refuse comes last.
         forget(username)
         ground.drop(lambda identity: identity.username == username)
+        ended = cookies.revoke(lambda session: session.username == username)
         if accounts.identity(username) is None:
             PushStore(ground.database).delete_all_of(username)
         return ended
@@ -196,7 +199,7 @@ def _accounts(
     around = Surroundings(
         clock=base.reactor,
         random=ground.random,
-        hasher=Hasher(ground.threads, ground.random),
+        hasher=Hasher(ground.doors.hashing, ground.random),
         hub=base.hub,
         revoke=revoke,
         forget=tokens.forget,

@@ -13,7 +13,7 @@ from tservice.agents.approvals_build import (
 from tservice.agents.build import AgentParts, Surroundings, build_agents
 from tservice.clis.build import Clis
 from tservice.core.stack import Closing, ServiceStack
-from tservice.core.threads import IThreads
+from tservice.core.threads import Door
 from tservice.sessions.activity import PlainSources
 from tservice.sessions.service import SessionService
 from tservice.settings.service import SettingsService
@@ -27,6 +27,7 @@ def wire_agents(
     settings: SettingsService,
     clis: Clis,
     sessions: Callable[[], SessionService],
+    files: Door,
     stack: ServiceStack,
 ) -> AgentParts:
     """What the sessions are told by the agents in them."""
@@ -42,6 +43,7 @@ def wire_agents(
             home=base.home,
             environ=base.environ,
             os_users=base.os_users.users,
+            files=files,
         )
     )
     Closing("agents", agents.close).setServiceParent(stack)
@@ -55,7 +57,7 @@ def wire_approvals(
     agents: AgentParts,
     clis: Clis,
     sessions: SessionService,
-    threads: IThreads,
+    files: Door,
     stack: ServiceStack,
 ) -> ApprovalParts:
     """What the agents ask, what they said, and what is done for them; not started yet."""
@@ -70,7 +72,7 @@ def wire_approvals(
             settings=settings,
             home=base.home,
             local=local_zone(base.environ),
-            in_thread=threads.run,
+            in_thread=lambda work: files.run(work, "transcripts"),
             os_users=base.os_users.users,
         )
     )

@@ -23,7 +23,6 @@ from tservice.core.identity import Identity
 from tservice.core.listening import Listener
 from tservice.core.logging import FaultCount
 from tservice.core.stack import Closing, ServiceStack
-from tservice.core.threads import Threads
 from tservice.core.zone import zone_name
 from tservice.http.apidocs import ApiDocs
 from tservice.http.kernel import Kernel
@@ -44,9 +43,9 @@ from tservice.tap.access import Ground, wire_access
 from tservice.tap.audit import wire_audit
 from tservice.tap.base import Base
 from tservice.tap.features import wire_features
-from tservice.tap.ground import open_database, wire_clis, wire_mux
+from tservice.tap.ground import open_database, wire_clis, wire_doors, wire_mux, wire_reach
 from tservice.tap.root import Startup
-from tservice.tap.sessions import Sessions, wire_sessions
+from tservice.tap.sessions import Outside, Sessions, wire_sessions
 from tservice.tap.tunnel import tunnel_status, wire_tunnel
 from tservice.tunnel.service import Tunnel
 
@@ -54,15 +53,15 @@ from tservice.tunnel.service import Tunnel
 def assemble(base: Base, stack: ServiceStack) -> None:
     """Put everything together, bottom up; each service starts as it joins C{stack}."""
     database = open_database(base, stack)
-    threads = Threads(base.reactor)
-    threads.setServiceParent(stack)
+    doors = wire_doors(base, stack)
     audit = wire_audit(base, database, stack)
     settings = SettingsService(base.config.data_dir / "settings.json", base.hub, base.config)
     settings.load()
-    clis = wire_clis(base, settings, stack)
+    outside = Outside(base=base, doors=doors, reach=wire_reach(base, doors))
+    clis = wire_clis(base, settings, outside.reach, stack)
     mux = wire_mux(base, stack)
     sessions = wire_sessions(
-        base, database, settings, clis, mux, lambda: listener, threads, stack, audit.routes.typed
+        outside, database, settings, clis, mux, lambda: listener, stack, audit.routes.typed
     )
     tunnel = wire_tunnel(base, settings, lambda: listener, stack)
     sockets = WebSockets(base.reactor)
@@ -73,7 +72,8 @@ def assemble(base: Base, stack: ServiceStack) -> None:
     ground = Ground(
         base=base,
         database=database,
-        threads=threads,
+        doors=doors,
+        reach=outside.reach,
         audit=audit.log,
         sessions=sessions.service,
         sockets=sockets,

@@ -46,7 +46,7 @@ def wire_cron(
             sessions=ground.sessions,
             agents=agents,
             clis=clis.registry,
-            threads=ground.threads,
+            threads=ground.doors.files,
             audit=ground.audit,
             zone=local_zone(base.environ),
             random_bytes=os.urandom,
@@ -57,6 +57,7 @@ def wire_cron(
             known=lambda owner: accounts is not None and accounts.known(owner),
             multiuser=config.multiuser,
             os_users=base.os_users.users,
+            reach=ground.reach,
         )
     )
     Closing("cron", cron.stop).setServiceParent(stack)

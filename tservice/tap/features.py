@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from attrs import frozen
 
@@ -13,9 +14,10 @@ from tservice.agents.interfaces import IAgents
 from tservice.clis.build import Clis
 from tservice.core.identity import Identity
 from tservice.core.stack import Closing, ServiceStack
-from tservice.core.threads import IThreads
+from tservice.core.threads import Door
 from tservice.cron.routes import CronRoutes
 from tservice.doctor.build import Doctor, build_doctor
+from tservice.doctor.model import Row
 from tservice.git.build import Git, build_git
 from tservice.http.metrics import Metrics
 from tservice.http.operations import Operation
@@ -26,6 +28,7 @@ from tservice.store.database import Database
 from tservice.tap.access import Ground
 from tservice.tap.base import Base
 from tservice.tap.cron import wire_cron
+from tservice.tap.health import ailments, measure_health
 from tservice.tap.push import wire_push
 
 
@@ -53,9 +56,9 @@ def wire_features(
 ) -> Features:
     """Everything that stands around the sessions."""
     base, database, sessions = ground.base, ground.database, ground.sessions
-    git = wire_git(base, ground.threads, sessions, stack)
+    git = wire_git(base, ground.doors.files, sessions, stack)
     webhooks = wire_webhooks(base, database, settings, sessions, stack)
-    doctor = wire_doctor(base, clis, stack)
+    doctor = wire_doctor(base, clis, partial(ailments, database, ground.doors), stack)
     cron = wire_cron(ground, accounts, agents, clis, stack)
 
     def start() -> None:
@@ -65,6 +68,7 @@ def wire_features(
         ground.tunnel.keep(settings.get().tunnel_enabled)
 
     def measure(metrics: Metrics) -> None:
+        measure_health(metrics, database, ground.doors)
         metrics.gauge("cron_jobs", "Scheduled jobs there are.", cron.job_counts, ["enabled"])
         metrics.gauge("cron_runs", "Runs of jobs that are kept.", cron.run_counts, ["status"])
         metrics.count("git_processes", "Git processes running.", lambda: git.runner.running)
@@ -78,7 +82,7 @@ def wire_features(
             *git.operations(),
             *webhooks.operations(),
             *doctor.operations(),
-            *wire_push(base, database, settings, ground.threads, sessions, accounts, stack),
+            *wire_push(base, database, settings, ground.doors.hashing, sessions, accounts, stack),
             *CronRoutes(cron).operations(),
         ],
         start=start,
@@ -87,12 +91,12 @@ def wire_features(
     )
 
 
-def wire_git(base: Base, threads: IThreads, sessions: SessionService, stack: ServiceStack) -> Git:
+def wire_git(base: Base, threads: Door, sessions: SessionService, stack: ServiceStack) -> Git:
     """Git at a glance; a stop ends the git processes that run."""
     git = build_git(
         clock=base.reactor,
         processes=base.reactor,
-        in_thread=threads.run,
+        in_thread=lambda work: threads.run(work, "git"),
         environ=base.environ,
         home=base.home,
         euid=os.geteuid(),
@@ -126,14 +130,20 @@ def wire_webhooks(
     return webhooks
 
 
-def wire_doctor(base: Base, clis: Clis, stack: ServiceStack) -> Doctor:
-    """What the host has of the tools that the service works with."""
+def wire_doctor(
+    base: Base, clis: Clis, own: Callable[[], Sequence[Row]], stack: ServiceStack
+) -> Doctor:
+    """What the host has of the tools that the service works with.
+
+    @param own: what ails the service itself.
+    """
     doctor = build_doctor(
         clock=base.reactor,
         processes=base.reactor,
         environ=base.environ,
         home=base.home,
         clis=clis.registry,
+        own=own,
     )
     Closing("doctor", doctor.stop).setServiceParent(stack)
     return doctor

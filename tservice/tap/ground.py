@@ -11,7 +11,10 @@ from twisted.internet.defer import Deferred
 
 from tservice.clis.build import Clis, build_clis
 from tservice.core.errors import StartError
+from tservice.core.reach import IReach, Reach
+from tservice.core.resolving import door_resolver
 from tservice.core.stack import Closing, ServiceStack
+from tservice.core.threads import Doors
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.sockets import SocketFolder
 from tservice.mux.transport import LocalTransport
@@ -34,7 +37,24 @@ def open_database(base: Base, stack: ServiceStack) -> Database:
     return database
 
 
-def wire_clis(base: Base, settings: SettingsService, stack: ServiceStack) -> Clis:
+def wire_doors(base: Base, stack: ServiceStack) -> Doors:
+    """The threads; names of hosts and users are looked up in theirs from now on."""
+    doors = Doors(base.reactor)
+    doors.setServiceParent(stack)
+    base.reactor.installNameResolver(door_resolver(base.reactor, doors.names))
+    base.os_users.directory.use(doors.names)
+    return doors
+
+
+def wire_reach(base: Base, doors: Doors) -> Reach:
+    """Asks whether what users name answers, and what the service looks into for each of them."""
+    programs = base.environ.get("PATH", "").split(":")
+    own = (base.home, base.home / ".local/bin", base.home / ".npm-global/bin")
+    folders = (*programs, *map(str, own), str(base.config.cases_dir))
+    return Reach(base.os_users.users, doors.files, folders)
+
+
+def wire_clis(base: Base, settings: SettingsService, reach: IReach, stack: ServiceStack) -> Clis:
     """Which CLIs there are; a stop ends the installs that run."""
     clis = build_clis(
         config=base.config,
@@ -45,6 +65,7 @@ def wire_clis(base: Base, settings: SettingsService, stack: ServiceStack) -> Cli
         settings=settings,
         hub=base.hub,
         os_users=base.os_users.users,
+        reach=reach,
     )
     Closing("installs", clis.service.stop).setServiceParent(stack)
     return clis

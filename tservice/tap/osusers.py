@@ -13,6 +13,7 @@ from attrs import define
 
 from tservice.access.hooksecret import OsUserSecrets, hook_secret
 from tservice.core.acting import SETGROUPS, act_as
+from tservice.core.directory import Directory
 from tservice.core.osuser import NO_ROOT, Host, OsUsers
 from tservice.core.sharedfolder import SharedFolder
 from tservice.mux.tmux.quarters import OsUserQuarters
@@ -26,10 +27,12 @@ PYTHONS = ("/usr/local/bin/python3", "/usr/bin/python3")
 class OsUserParts:
     """What the other parts are handed.
 
+    @ivar directory: what L{users} go by; asks in the caller's thread until it is given a door.
     @ivar of_account: the OS user that an owner's account names; there are no accounts at first.
     """
 
     users: OsUsers
+    directory: Directory
     secrets: OsUserSecrets
     quarters: Callable[[str], OsUserQuarters | None]
     of_account: Callable[[str], str | None] = lambda owner: None
@@ -49,7 +52,8 @@ def wire_os_users(
     """Nothing is made or asked yet but what programs there are."""
     path = environ.get("PATH")
     setpriv, setsid = (shutil.which(name, path=path) for name in ("setpriv", "setsid"))
-    users = OsUsers(host_of(os.geteuid(), setpriv, setsid))
+    directory = Directory()
+    users = OsUsers(host_of(os.geteuid(), setpriv, setsid, directory), directory.refresh)
     shared = SharedFolder(data_dir)
 
     def quarters(tmux: str) -> OsUserQuarters | None:
@@ -66,6 +70,7 @@ def wire_os_users(
 
     return OsUserParts(
         users=users,
+        directory=directory,
         secrets=OsUserSecrets(
             secret=lambda: hook_secret(data_dir, secrets.token_bytes), shared=shared, hide=hide
         ),
@@ -73,7 +78,7 @@ def wire_os_users(
     )
 
 
-def host_of(euid: int, setpriv: str | None, setsid: str | None) -> Host:
+def host_of(euid: int, setpriv: str | None, setsid: str | None, directory: Directory) -> Host:
     """What this process can do."""
     if euid != 0:
         return NO_ROOT
@@ -81,4 +86,4 @@ def host_of(euid: int, setpriv: str | None, setsid: str | None) -> Host:
         return Host(obstacle="setpriv and setsid of util-linux are missing", act=act_as)
     if SETGROUPS is None:
         return Host(obstacle="not known how on this kind of machine", act=act_as)
-    return Host(obstacle=None, act=act_as)
+    return Host(obstacle=None, act=act_as, entry=directory.entry, groups=directory.groups)

@@ -16,8 +16,9 @@ from tservice.agents.routes import agent_operations
 from tservice.clis.build import Clis
 from tservice.core.events import Event
 from tservice.core.listening import Listener
+from tservice.core.reach import IReach
 from tservice.core.stack import Closing, ServiceStack
-from tservice.core.threads import IThreads
+from tservice.core.threads import Doors
 from tservice.http.operations import Operation
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.sessions.build import Surroundings, build_sessions
@@ -49,20 +50,29 @@ class Sessions:
     operations: list[Operation]
 
 
+@frozen(kw_only=True)
+class Outside:
+    """What the sessions touch of the world, and how without waiting for it."""
+
+    base: Base
+    doors: Doors
+    reach: IReach
+
+
 def wire_sessions(
-    base: Base,
+    outside: Outside,
     database: Database,
     settings: SettingsService,
     clis: Clis,
     mux: TmuxMultiplexer,
     listener: Callable[[], Listener],
-    threads: IThreads,
     stack: ServiceStack,
     typed: Typed,
 ) -> Sessions:
     """The sessions, their waits and their terminals."""
+    base, doors, reach = outside.base, outside.doors, outside.reach
     config = base.config
-    agents = wire_agents(base, database, settings, clis, lambda: service, stack)
+    agents = wire_agents(base, database, settings, clis, lambda: service, doors.files, stack)
     service = build_sessions(
         Surroundings(
             clock=base.reactor,
@@ -80,10 +90,12 @@ def wire_sessions(
             gate=agents.gate,
             preparation=agents.preparation,
             os_users=base.os_users.for_sessions(),
+            reach=reach,
+            files=doors.files,
         )
     )
     Closing("sessions", service.close).setServiceParent(stack)
-    asked = wire_approvals(base, database, settings, agents, clis, service, threads, stack)
+    asked = wire_approvals(base, database, settings, agents, clis, service, doors.files, stack)
     waiting, terminals = wire_readers(base, service, asked.approvals.blocked, stack)
     routes = SocketRoutes(service, terminals, lambda: secrets.token_hex(8), typed)
 

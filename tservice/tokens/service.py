@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 
 from attrs import evolve
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
@@ -10,6 +11,7 @@ from zope.interface import implementer
 
 from tservice.core.authentication import Bucket, IAuthenticator, Pass, Verdict, Visit, Wrong
 from tservice.core.clock import now_ms, seconds_until
+from tservice.core.disk import NotKept
 from tservice.core.errors import failed, invalid, not_found
 from tservice.core.identity import Identity
 from tservice.tokens.model import (
@@ -91,16 +93,17 @@ class TokenService:
     def delete(self, token_id: str, owner: str) -> None:
         """End a token of C{owner}.
 
-        @raise ServiceError: 404, also for another's.
+        @raise ServiceError: 404, also for another's; 422: it is ended, but the disk does not take
+            that yet.
         """
         found = [token for token in self.list(owner) if token.id == token_id]
         if not found:
             raise not_found(f"Token {token_id}")
-        self._end(found)
+        self._end_on_demand(found)
 
     def forget(self, owner: str) -> None:
         """End every token of an owner who is gone."""
-        self._end([token for token in self._tokens.values() if token.owner == owner])
+        self._end_on_demand([t for t in self._tokens.values() if t.owner == owner])
 
     def find(self, word: str) -> Token | None:
         """The live token that C{word} is, its use noted."""
@@ -110,7 +113,7 @@ class TokenService:
             return None
         if token.last_used_at is None or now - token.last_used_at >= USED_SLACK_MS:
             token = evolve(token, last_used_at=now)
-            self._store.save(token, durable=False)
+            self._store.used(token)
             self._tokens[token.token_hash] = token
         return token
 
@@ -126,15 +129,22 @@ class TokenService:
             self._timer.cancel()
         self._timer = None
 
+    def _end_on_demand(self, tokens: Iterable[Token]) -> None:
+        try:
+            self._end(tokens)
+        except NotKept as error:
+            raise failed(f"{error.reason}: ended, but a restart now would undo it") from error
+
     def _end(self, tokens: Iterable[Token]) -> None:
         gone = list(tokens)
         if not gone:
             return
-        self._store.delete([token.id for token in gone])
+        ids = [token.id for token in gone]
         for token in gone:
             del self._tokens[token.token_hash]
             del self._hashes[token.id]
-        self._ended(frozenset(token.id for token in gone))
+        self._ended(frozenset(ids))
+        self._store.delete(ids)
 
     def _watch(self) -> None:
         """Look when the next token expires, and from time to time before."""
@@ -148,7 +158,8 @@ class TokenService:
     def _look(self) -> None:
         self._timer = None
         now = now_ms(self._clock)
-        self._end([token for token in self._tokens.values() if token.expired(now)])
+        with suppress(NotKept):  # expired is expired, also after a restart
+            self._end([token for token in self._tokens.values() if token.expired(now)])
         self._watch()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from tservice.core.disk import NotKept
 from tservice.core.scopes import Scope
 from tservice.store.database import Database
 from tservice.tokens.model import Token
@@ -15,6 +16,8 @@ _SAVE = """
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET last_used_at = excluded.last_used_at
 """
+_TABLE = "api_tokens"
+_DELETE = "DELETE FROM api_tokens WHERE id = ?"
 
 
 class TokenStore:
@@ -37,24 +40,41 @@ class TokenStore:
             for row in rows
         ]
 
-    def save(self, token: Token, *, durable: bool = True) -> None:
-        """Add it, or keep when it was used last."""
-        values = (
-            token.id,
-            token.owner,
-            token.name,
-            token.token_hash,
-            json.dumps(token.scopes),
-            None if token.sessions is None else json.dumps(token.sessions),
-            token.created_at,
-            token.expires_at,
-            token.last_used_at,
-        )
-        self._database.execute(_SAVE, values, durable=durable)
+    def save(self, token: Token) -> None:
+        """Add it.
+
+        @raise NotKept: the disk does not take it.
+        """
+        self._database.execute(_SAVE, _values(token))
+
+    def used(self, token: Token) -> None:
+        """Keep when it was used last; a full disk gets it later."""
+        self._database.later((_TABLE, token.id), _SAVE, _values(token))
 
     def delete(self, ids: Sequence[str]) -> None:
-        """Forget them."""
-        with self._database.transaction():
-            self._database.execute_many(
-                "DELETE FROM api_tokens WHERE id = ?", [(name,) for name in ids]
-            )
+        """Forget them.
+
+        @raise NotKept: the disk does not take it yet; until it does a restart brings them back.
+        """
+        gone = [(name,) for name in ids]
+        try:
+            with self._database.transaction():
+                self._database.execute_many(_DELETE, gone)
+        except NotKept:
+            for row in gone:
+                self._database.later((_TABLE, *row), _DELETE, row)
+            raise
+
+
+def _values(token: Token) -> tuple[object, ...]:
+    return (
+        token.id,
+        token.owner,
+        token.name,
+        token.token_hash,
+        json.dumps(token.scopes),
+        None if token.sessions is None else json.dumps(token.sessions),
+        token.created_at,
+        token.expires_at,
+        token.last_used_at,
+    )

@@ -1,0 +1,145 @@
+"""A dead mount under the real daemon holds up whoever asks for it, and nobody else."""
+
+from __future__ import annotations
+
+import base64
+import re
+import signal
+import threading
+import time
+from collections.abc import Mapping
+
+from twisted.trial.unittest import SkipTest, SynchronousTestCase
+
+from bench.client import new_session, run_line, wait_output
+from tests.figures import tell
+from tests.integration.deadmount import DeadMount, obstacle
+from tests.integration.harness import PATIENCE, Answer, Daemon
+from tservice.core.reach import PROBE_SECONDS
+from tservice.core.threads import FILES
+
+PASSWORD = "a long password"
+
+
+class DeadMountCase(SynchronousTestCase):
+    headers: Mapping[str, str] = {}
+
+    def setUp(self) -> None:
+        why = obstacle()
+        if why is not None:
+            tell(f"dead mount: not shown, {why}")
+            raise SkipTest(why)
+        self.daemon = Daemon()
+        self.addCleanup(self.daemon.close)
+        self.mount = DeadMount(self.daemon.folder / "dead")
+        self.addCleanup(self.mount.close)
+
+    def metric(self, name: str, door: str = "files") -> float:
+        text = self.daemon.request("GET", "/metrics").body.decode()
+        found = re.search(rf'(?m)^tservice_door_{name}{{door="{door}"}} (\S+)$', text)
+        assert found is not None, text
+        return float(found[1])
+
+    def ask(self, folder: str) -> Answer:
+        body = {"mode": "shell", "workingDir": folder}
+        return self.daemon.request("POST", "/api/sessions", body, self.headers)
+
+    def ask_all(self, folders: list[str]) -> list[Answer]:
+        """All at once."""
+        answers: list[Answer] = []
+
+        def ask(folder: str) -> None:
+            answers.append(self.ask(folder))
+
+        asking = [threading.Thread(target=ask, args=(folder,)) for folder in folders]
+        for thread in asking:
+            thread.start()
+        for thread in asking:
+            thread.join(PATIENCE)
+        return answers
+
+    def silent(self, answer: Answer) -> None:
+        self.assertEqual(422, answer.status, answer.body)
+        self.assertIn("does not answer", answer.json()["error"])
+
+
+class WorkingDirTests(DeadMountCase):
+    def test_the_asker_is_told_and_nobody_else_waits(self) -> None:
+        self.daemon.start()
+        before = new_session(self.daemon)
+        slowest = 0.0
+        answers: list[Answer] = []
+        asking = threading.Thread(target=lambda: answers.append(self.ask(str(self.mount.path))))
+        asking.start()
+        while asking.is_alive():
+            begun = time.monotonic()
+            self.daemon.request("GET", "/healthz")
+            slowest = max(slowest, time.monotonic() - begun)
+            asking.join(0.05)
+        self.silent(answers[0])
+        self.assertLess(slowest, PROBE_SECONDS / 2)
+        tell(f"dead mount: /healthz took {slowest * 1000:.0f} ms at most meanwhile")
+        # A second time it is known, and costs no second thread.
+        begun = time.monotonic()
+        self.silent(self.ask(str(self.mount.path)))
+        self.assertLess(time.monotonic() - begun, PROBE_SECONDS / 2)
+        self.assertEqual(1, self.metric("stuck"))
+        self.assertGreaterEqual(self.metric("oldest_seconds"), PROBE_SECONDS)
+        rows = self.daemon.request("GET", "/api/doctor?category=core").data()["tools"]
+        told = {row["id"]: row for row in rows}["door-files"]
+        self.assertEqual(("error", True), (told["status"], "file system" in told["reason"]))
+        # Everything else goes on, also the making of sessions.
+        new_session(self.daemon)
+        run_line(self.daemon, before, "echo on-$((40 + 2))")
+        wait_output(self.daemon, before, "on-42", "buffer")
+
+    def test_many_folders_of_it_take_no_more_than_a_share(self) -> None:
+        self.daemon.start()
+        answers = self.ask_all([f"{self.mount.path}/{number}" for number in range(12)])
+        self.assertEqual({422, 429}, {answer.status for answer in answers})
+        self.assertEqual(FILES.share, self.metric("threads"))
+        for door in ("hashing", "names"):
+            self.assertEqual(0, self.metric("threads", door))
+
+    def test_all_goes_on_once_it_is_gone(self) -> None:
+        self.daemon.start()
+        self.silent(self.ask(str(self.mount.path)))
+        self.mount.close()
+        while self.metric("threads"):
+            threading.Event().wait(0.05)
+        body = {"mode": "shell", "start": True, "workingDir": str(self.mount.path)}
+        self.daemon.request("POST", "/api/sessions", body).data()
+
+    def test_a_stop_waits_for_none_that_hangs(self) -> None:
+        self.daemon.start()
+        self.silent(self.ask(str(self.mount.path)))
+        begun = time.monotonic()
+        self.assertEqual(-signal.SIGTERM, self.daemon.stop())
+        self.assertLess(time.monotonic() - begun, PATIENCE / 2)
+
+
+class PathTests(DeadMountCase):
+    def test_a_dead_folder_on_path(self) -> None:
+        path = f"{self.mount.path}:/usr/local/bin:/usr/bin:/bin"
+        self.daemon.environment["PATH"] = path
+        # At the start programs are looked for in the order of PATH, before there is a service.
+        self.mount.close()
+        self.daemon.start()
+        self.mount = DeadMount(self.daemon.folder / "dead")
+        self.addCleanup(self.mount.close)
+        self.silent(self.ask(str(self.daemon.home)))
+        self.assertEqual(200, self.daemon.request("GET", "/healthz").status)
+
+
+class SignInTests(DeadMountCase):
+    def test_people_sign_in_while_every_thread_for_files_hangs(self) -> None:
+        self.daemon.environment.update(SERVICE_MULTIUSER="1", SERVICE_PASSWORD=PASSWORD)
+        word = base64.b64encode(f"admin:{PASSWORD}".encode()).decode()
+        self.headers = {"Authorization": f"Basic {word}"}
+        self.daemon.start()
+        answers = self.ask_all([f"{self.mount.path}/{number}" for number in range(8)])
+        self.assertNotIn(200, {answer.status for answer in answers})
+        begun = time.monotonic()
+        body = {"username": "admin", "password": PASSWORD}
+        self.assertEqual(200, self.daemon.request("POST", "/api/login", body).status)
+        self.assertLess(time.monotonic() - begun, PROBE_SECONDS / 2)

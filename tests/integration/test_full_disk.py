@@ -1,0 +1,139 @@
+"""A full disk under the real daemon: refusals say so, typing goes on, and room mends everything."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+import time
+from collections.abc import Callable
+
+from twisted.trial.unittest import SkipTest, SynchronousTestCase
+
+from bench.client import Terminal, new_session, wait_output
+from tests.figures import tell
+from tests.integration.harness import PATIENCE, Answer
+from tests.integration.smalldisk import SmallDiskDaemon, obstacle
+
+
+class SmallDiskCase(SynchronousTestCase):
+    def setUp(self) -> None:
+        why = obstacle()
+        if why is not None:
+            tell(f"full disk: not shown, {why}")
+            raise SkipTest(why)
+        self.daemon = SmallDiskDaemon()
+        self.addCleanup(self.daemon.close)
+        self.daemon.start()
+
+    def metric(self, name: str) -> float:
+        text = self.daemon.request("GET", "/metrics").body.decode()
+        return float(
+            next(
+                line for line in text.splitlines() if line.startswith(f"tservice_{name} ")
+            ).split()[-1]
+        )
+
+    def until(self, holds: Callable[[], bool]) -> None:
+        end = time.monotonic() + PATIENCE
+        while not holds():
+            if time.monotonic() > end:
+                self.fail(f"it never came:\n{self.daemon.log[-3000:]}")
+            threading.Event().wait(0.05)
+
+    def refused(self, answer: Answer) -> None:
+        self.assertEqual(422, answer.status, answer.body)
+        self.assertEqual("OPERATION_FAILED", answer.json()["errorCode"])
+        self.assertIn("the disk is full", answer.json()["error"])
+
+    def ask(self, method: str, path: str, body: object = None) -> Answer:
+        return self.daemon.request(method, path, body)
+
+    def press(self, terminal: Terminal, text: str) -> None:
+        """Type as a person does, key by key; each is accepted before the next."""
+        for key in text:
+            terminal.type(key)
+            answer = {"t": ""}
+            while answer["t"] != "ack":
+                message = terminal.socket.recv(PATIENCE)
+                answer = json.loads(message) if isinstance(message, str) else answer
+            self.assertNotIn("err", answer)
+
+    def stuff(self) -> None:
+        """Fill the disk, the room inside of the store's own files too."""
+        self.daemon.fill()
+        for number in range(2000):
+            body = {"mode": "shell", "start": False, "name": "x" * 100 + str(number)}
+            if self.ask("POST", "/api/sessions", body).status == 422:
+                return
+        self.fail("the disk never got full")
+
+
+class FullDiskTests(SmallDiskCase):
+    def test_whoever_types_can_make_room(self) -> None:
+        session = new_session(self.daemon)
+        kept = self.ask("GET", f"/api/sessions/{session}").data()["name"]
+        terminal = Terminal(self.daemon, session)
+        self.addCleanup(terminal.close)
+        self.stuff()
+        # What cannot be kept is refused, and changes nothing.
+        name = f"/api/sessions/{session}/name"
+        self.refused(self.ask("PUT", name, {"name": "y" * 100}))
+        self.refused(self.ask("PUT", "/api/settings", {"defaultMode": "shell"}))
+        self.refused(self.ask("POST", "/api/sessions", {"mode": "shell"}))
+        self.refused(
+            self.ask("POST", f"/api/sessions/{session}/input", {"input": "echo\r", "useMux": True})
+        )
+        self.assertEqual(kept, self.ask("GET", f"/api/sessions/{session}").data()["name"])
+        # It is told.
+        self.assertEqual(1, self.metric("disk_trouble"))
+        rows = self.ask("GET", "/api/doctor?category=core").data()["tools"]
+        self.assertIn("the disk is full", {row["id"]: row for row in rows}["disk"]["reason"])
+        # Somebody types, and makes room.
+        self.press(terminal, "echo still-$((40 + 2))\r")
+        wait_output(self.daemon, session, "still-42", "buffer")
+        lines = self.daemon.log.count("\n")
+        self.press(terminal, "x\x7f" * 100)
+        self.assertLess(self.daemon.log.count("\n") - lines, 5)
+        self.press(terminal, f"rm {self.daemon.filler}; echo made-$((40 + 2))\r")
+        wait_output(self.daemon, session, "made-42", "buffer")
+        self.until(lambda: self.metric("disk_trouble") == 0)
+        self.until(lambda: self.metric("disk_owed") == 0)
+        self.ask("PUT", name, {"name": "room"}).data()
+        other = new_session(self.daemon)
+        self.daemon.kill()
+        self.daemon.start()
+        found = {one["id"]: one for one in self.ask("GET", "/api/sessions").data()}
+        self.assertEqual("room", found[session]["name"])
+        self.assertIn(other, found)
+        self.assertEqual([], [line for line in self.daemon.log.splitlines() if "Traceback" in line])
+
+    def test_streams_waits_and_reads_go_on(self) -> None:
+        session = new_session(self.daemon)
+        self.stuff()
+        with contextlib.closing(Terminal(self.daemon, session)) as terminal:
+            answers: list[object] = []
+            waiting = threading.Thread(
+                target=lambda: answers.append(
+                    wait_output(self.daemon, session, "seen-42", "buffer")
+                )
+            )
+            waiting.start()
+            self.press(terminal, "echo seen-$((40 + 2))\r")
+            waiting.join(PATIENCE)
+        self.assertEqual(1, len(answers))
+        self.assertEqual(200, self.ask("GET", f"/api/sessions/{session}/terminal").status)
+        self.assertEqual(200, self.ask("GET", "/api/status").status)
+
+    def test_a_crash_at_a_full_disk_types_nothing_twice(self) -> None:
+        session = new_session(self.daemon)
+        self.stuff()
+        with contextlib.closing(Terminal(self.daemon, session, "me")) as terminal:
+            self.press(terminal, "echo one-$((40 + 2))\r")
+            wait_output(self.daemon, session, "one-42", "buffer")
+        self.daemon.kill()
+        self.daemon.inside("rm", str(self.daemon.filler))
+        self.daemon.start()
+        body = {"input": "echo two\r", "clientId": "me", "seq": len("echo one-$((40 + 2))\r")}
+        again = self.ask("POST", f"/api/sessions/{session}/input", body).data()
+        self.assertTrue(again["duplicate"])

@@ -1,0 +1,231 @@
+"""A disk that takes nothing: keys go on, all else is refused, and nothing that was told is lost."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from twisted.internet.defer import Deferred
+
+from tests.unit.sessions.rig import ADMIN, SessionCase, begin
+from tests.unit.store.failing import FailingConnection
+from tservice.core.disk import FULL
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.mux.interface import MuxTimeout
+from tservice.sessions.heldmarks import HeldMark, held_mark
+from tservice.sessions.interfaces import Delivery
+from tservice.sessions.model import NameSource, Phase, Session
+from tservice.sessions.requests import CreateRequest
+from tservice.store.database import Database
+from tservice.store.debts import AGAIN_SECONDS
+
+DONE = Delivery(delivered=True)
+AGAIN = Delivery(delivered=False, duplicate=True)
+
+
+class FullDiskCase(SessionCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.path = Path(self.mktemp())
+        Database.open(self.path, clock=self.clock).close()
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """A service on the same disk and panes; the one before is killed."""
+        self.machine.crash()
+        self.connection = FailingConnection(self.path)
+        self.machine.database = Database(self.connection)
+        self.machine.database.debts.watch(self.clock)
+        self.addCleanup(self.connection.close)
+        self.machine.boot()
+        self.run_now(self.sessions.open())
+        self.spend(1)
+
+    def fill(self) -> None:
+        self.connection.fault = sqlite3.SQLITE_FULL
+
+    def make_room(self) -> None:
+        self.connection.fault = None
+        self.spend(AGAIN_SECONDS)
+
+    def key(self, session: Session, text: str, seq: int, client: str = "me") -> Delivery:
+        return self.successResultOf(self.typed(session, text, seq, client))
+
+    def typed(
+        self, session: Session, text: str, seq: int, client: str = "me"
+    ) -> Deferred[Delivery]:
+        return self.type(session, text, client_id=client, seq=seq)
+
+    def full(self, work: Awaitable[Any]) -> None:
+        done = work if isinstance(work, Deferred) else begin(work)
+        error: ServiceError = self.failureResultOf(done, ServiceError).value
+        self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
+        self.assertIn(FULL, error.message)
+
+
+class TypingTests(FullDiskCase):
+    def test_keys_go_on_and_prompts_are_refused(self) -> None:
+        session = self.shell()
+        self.fill()
+        self.assertEqual(DONE, self.key(session, "a", 1))
+        self.assertEqual(DONE, self.key(session, "b", 2))
+        self.assertEqual(AGAIN, self.key(session, "b", 2))
+        self.full(self.typed(session, "echo hi\r", 3))
+        self.assertEqual(b"ab", bytes(self.pane(session).typed))
+        self.make_room()
+        self.assertEqual(AGAIN, self.key(session, "b", 2))
+        self.begin_anew()
+        self.assertEqual(AGAIN, self.key(session, "b", 2))
+        self.assertEqual(DONE, self.key(session, "c", 3))
+
+    def test_a_crash_finds_the_number_with_the_pane(self) -> None:
+        session = self.shell()
+        self.fill()
+        self.key(session, "a", 7)
+        self.begin_anew()
+        self.assertEqual(AGAIN, self.key(session, "a", 7))
+        self.assertEqual(DONE, self.key(session, "b", 8))
+        self.assertEqual(DONE, self.key(session, "b", 7, "another"))
+
+    def test_a_row_that_could_not_be_struck_out_is_not_typed_again(self) -> None:
+        """Its input was done with when the disk got full, and another took its mark's place."""
+        session = self.shell()
+        self.connection.only = "DELETE FROM input_journal"
+        self.fill()
+        self.key(session, "a", 1)
+        self.connection.only = ""
+        self.key(session, "b", 2)
+        self.begin_anew()
+        self.assertEqual(b"ab", bytes(self.pane(session).typed))
+        self.assertEqual(AGAIN, self.key(session, "b", 2))
+        self.assertEqual(DONE, self.key(session, "c", 3))
+        self.assertEqual(b"abc", bytes(self.pane(session).typed))
+
+    def test_what_was_begun_after_there_was_room_again_is_finished(self) -> None:
+        session = self.shell()
+        self.fill()
+        self.key(session, "a", 1)
+        self.make_room()
+        self.pane(session).fail("write", MuxTimeout("x"))
+        self.pane(session).fail("last_mark", MuxTimeout("x"))
+        self.typed(session, "b", 2)
+        self.begin_anew()
+        self.assertEqual(b"ab", bytes(self.pane(session).typed))
+
+    def test_clients_are_bounded(self) -> None:
+        session = self.shell()
+        self.fill()
+        for number in range(256):
+            self.key(session, "x", 1, f"c{number}")
+        self.full(self.typed(session, "x", 1, "one more"))
+        self.assertEqual(DONE, self.key(session, "x", 2, "c0"))
+
+    def test_marks(self) -> None:
+        mark = held_mark("0a" * 12, "somebody", 2**53, "0b" * 12)
+        self.assertRegex(mark, r"^[A-Za-z0-9-]{1,128}$")
+        found = HeldMark.read(mark)
+        assert found is not None
+        self.assertEqual((2**53, "0b" * 12), (found.seq, found.over))
+        self.assertIsNone(HeldMark.read("0a" * 12))
+
+
+class LifeTests(FullDiskCase):
+    def test_what_is_asked_for_is_refused_and_changes_nothing(self) -> None:
+        session = self.shell()
+        self.fill()
+        before = self.sessions.get(session.id)
+        create = self.sessions.create(CreateRequest(mode="shell"), ADMIN)
+        self.full(create)
+        error = self.assertRaises(
+            ServiceError, self.sessions.rename, session.id, "x", NameSource.MANUAL
+        )
+        self.assertIn(FULL, error.message)
+        self.assertEqual(before, self.sessions.get(session.id))
+        self.assertEqual([session.id], [one.id for one in self.sessions.list()])
+
+    def test_a_process_that_ends_is_told_and_written_later(self) -> None:
+        session = self.shell()
+        self.fill()
+        self.pane(session).exit(3)
+        self.spend(1)
+        self.assertIn("session:exit", self.names)
+        self.assertEqual(Phase.EXITED, self.sessions.get(session.id).phase)
+        self.make_room()
+        self.begin_anew()
+        self.assertEqual(3, self.sessions.get(session.id).pane_exit.status)  # type: ignore[union-attr]
+
+    def test_a_session_that_is_ended_stays_in_the_list(self) -> None:
+        session = self.shell()
+        self.fill()
+        self.full(self.sessions.delete(session.id))
+        found = self.sessions.get(session.id)
+        self.assertEqual((Phase.EXITED, None), (found.phase, found.pid))
+        self.make_room()
+        self.run_now(self.sessions.delete(session.id))
+        self.assertEqual([], self.sessions.list())
+
+
+class EveryWriteTests(FullDiskCase):
+    """The disk fails at each write in turn, once or from then on."""
+
+    def walk(self) -> dict[str, bool]:
+        """Use a session from its making to its end; what of it was told to be done."""
+        done: dict[str, bool] = {}
+
+        def attempt(name: str, act: Callable[[], Any]) -> None:
+            task = begin(_called(act))
+            self.spend(2)
+            if isinstance(task.result, Delivery | Session | None):
+                done[name] = True
+                return
+            error: ServiceError = self.failureResultOf(task, ServiceError).value
+            self.assertIn(FULL, error.message)
+            done[name] = False
+
+        session = self.shell()
+        self.session = session
+        self.connection.tried, self.connection.failed = 0, 0
+        self.connection.after = self.survives
+        if self.lasting:
+            self.connection.lasting = True
+        sessions = self.sessions
+        attempt("prompt", lambda: self.typed(session, "echo hi\r", 1))
+        attempt("key", lambda: self.typed(session, "k", 2))
+        attempt("name", lambda: sessions.rename(session.id, "new", NameSource.MANUAL))
+        attempt("more", lambda: self.typed(session, "m", 3))
+        return done
+
+    def test_nothing_that_was_told_is_lost(self) -> None:
+        for self.lasting in (False, True):
+            self.survives, failed = 0, True
+            while failed:
+                self.check()
+                failed = self.connection_failed
+                self.survives += 1
+            self.assertGreater(self.survives, 8)
+
+    def check(self) -> None:
+        done = self.walk()
+        self.assertTrue(done["key"] and done["more"], "keys are never refused")
+        self.connection_failed = self.connection.failed > 0
+        for mended in (False, True):
+            if mended:
+                self.connection.fault = None
+                self.connection.lasting = False
+                self.connection.after = None
+                self.spend(AGAIN_SECONDS)
+            self.begin_anew()
+            found = self.sessions.get(self.session.id)
+            if done["name"]:
+                self.assertEqual("new", found.name)
+            self.assertEqual(AGAIN, self.key(self.session, "m", 3))
+            typed = bytes(self.pane(self.session).typed)
+            self.assertEqual((1, 1), (typed.count(b"k"), typed.count(b"m")), typed)
+        self.assertEqual(int(done["prompt"]), len(self.pane(self.session).pastes))
+
+
+async def _called(act: Callable[[], Any]) -> Any:
+    result = act()
+    return await result if isinstance(result, Deferred) else result

@@ -1,0 +1,286 @@
+"""What a disk that takes nothing does to each store and file: refused or owed, never lost."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+from collections.abc import Callable
+from functools import partial
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from twisted.internet.task import Clock
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.sessions.rig import FixedSettings
+from tests.unit.store.failing import FailingConnection
+from tservice.access.cookies import CookieSessions
+from tservice.access.cookiestore import DatabaseCookieStore
+from tservice.agents.approvals_inbox import About, Inbox
+from tservice.agents.approvals_store import ApprovalStore
+from tservice.audit.model import HEAD_FILE, Entry
+from tservice.audit.service import MOST_WAITING, AuditLog, Wanted
+from tservice.clis.build import build_clis
+from tservice.core.config import Config
+from tservice.core.disk import FULL, QUOTA, READ_ONLY, NotKept
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.events import EventHub
+from tservice.core.logging import FaultCount, LineObserver
+from tservice.core.redact import Redactor
+from tservice.core.scopes import Scope
+from tservice.notify.configfile import ConfigFile
+from tservice.notify.model import Message, Urgency, Webhook
+from tservice.notify.outbox import OUTBOX_LIMIT, Outbox
+from tservice.settings.service import SettingsService
+from tservice.store.chain import read_head, verify
+from tservice.store.database import Database
+from tservice.store.debts import AGAIN_SECONDS
+from tservice.tokens.service import TokenService
+from tservice.tokens.store import TokenStore
+
+KEY = b"k" * 32
+STEPS = ("tempfile.mkstemp", "open", "sync", "Path.replace")
+"""What putting a file in place does, in order."""
+REASONS = {errno.ENOSPC: FULL, errno.EDQUOT: QUOTA, errno.EROFS: READ_ONLY}
+
+
+class DiskCase(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.clock = Clock()
+        self.clock.advance(1_800_000_000)
+        self.folder = Path(self.mktemp())
+        self.folder.mkdir()
+        self.path = self.folder / "tservice.db"
+        Database.open(self.path, clock=self.clock).close()
+        self.connection = FailingConnection(self.path)
+        self.database = Database(self.connection)
+        self.database.debts.watch(self.clock)
+        self.addCleanup(self.database.close)
+        self.addCleanup(self.make_room)
+
+    def fill(self) -> None:
+        self.connection.fault = sqlite3.SQLITE_FULL
+
+    def make_room(self) -> None:
+        self.connection.fault = None
+        self.clock.advance(AGAIN_SECONDS)
+
+    def afresh(self) -> Database:
+        """As a service would find it that begins now."""
+        found = Database.open(self.path, clock=Clock())
+        self.addCleanup(found.close)
+        return found
+
+    def full(self, call: Callable[[], object]) -> None:
+        error = self.assertRaises(ServiceError, call)
+        self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
+        self.assertIn(FULL, error.message)
+
+
+class AuditTests(DiskCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.log = AuditLog(self.database, self.clock, KEY, self.folder / HEAD_FILE)
+        self.addCleanup(self.log.close)
+
+    def verdict(self) -> tuple[int, str | None]:
+        rows = self.database.query("SELECT * FROM audit_log ORDER BY seq")
+        found = verify([dict(row) for row in rows], read_head(self.folder / HEAD_FILE, KEY), KEY)
+        return found.rows, found.fault
+
+    def test_entries_wait_in_order_with_their_times(self) -> None:
+        self.log.record(Entry(action="one"))
+        self.fill()
+        self.log.record(Entry(action="two"))
+        self.clock.advance(1)
+        self.log.record(Entry(action="three"))
+        self.make_room()
+        found = self.log.find(Wanted(limit=9))
+        self.assertEqual(["three", "two", "one"], [entry["action"] for entry in found])
+        self.assertEqual(1000, found[0]["at"] - found[1]["at"])
+        self.assertEqual((3, None), self.verdict())
+
+    def test_too_many_are_counted(self) -> None:
+        self.fill()
+        for number in range(MOST_WAITING + 7):
+            self.log.record(Entry(action=f"a{number}"))
+        self.make_room()
+        [newest] = self.log.find(Wanted(limit=1))
+        self.assertEqual(("audit.dropped", {"entries": 7}), (newest["action"], newest["detail"]))
+        self.assertEqual((MOST_WAITING + 1, None), self.verdict())
+
+    def test_a_head_that_cannot_be_written_costs_no_entry(self) -> None:
+        with mock.patch("tservice.core.files.sync", refusing(errno.ENOSPC)):
+            self.log.record(Entry(action="one"))
+            self.log.record(Entry(action="two"))
+        self.log.record(Entry(action="three"))
+        self.assertEqual((3, None), self.verdict())
+
+
+class PeopleTests(DiskCase):
+    def random(self, size: int) -> bytes:
+        return os.urandom(size)
+
+    def cookies(self, database: Database) -> CookieSessions:
+        made = CookieSessions(DatabaseCookieStore(database), self.clock, self.random)
+        self.addCleanup(made.close)
+        return made
+
+    def test_signing_in_to_make_room(self) -> None:
+        cookies = self.cookies(self.database)
+        self.fill()
+        _, token = cookies.open("ann", "login", "::1", "x")
+        self.assertIsNotNone(cookies.find(token))
+        self.assertIsNone(self.cookies(self.afresh()).find(token))
+        self.make_room()
+        self.assertIsNotNone(self.cookies(self.afresh()).find(token))
+
+    def test_signing_out_holds_at_once_and_is_told_to_be_unkept(self) -> None:
+        cookies = self.cookies(self.database)
+        _, token = cookies.open("ann", "login", "::1", "x")
+        self.fill()
+        self.full(cookies.revoke)
+        self.assertIsNone(cookies.find(token))
+        self.make_room()
+        self.assertIsNone(self.cookies(self.afresh()).find(token))
+
+    def test_tokens(self) -> None:
+        tokens = TokenService(TokenStore(self.database), self.clock, self.random, lambda ids: None)
+        self.addCleanup(tokens.close)
+        make = {"owner": "ann", "name": "x", "scopes": [next(iter(Scope))], "sessions": None}
+        word, token = tokens.create(**make, expires_at=None)  # type: ignore[arg-type]
+        self.fill()
+        self.full(lambda: tokens.create(**make, expires_at=None))  # type: ignore[arg-type]
+        self.assertIsNotNone(tokens.find(word))
+        self.full(lambda: tokens.delete(token.id, "ann"))
+        self.assertIsNone(tokens.find(word))
+        self.make_room()
+        self.assertEqual([], list(TokenStore(self.afresh()).load()))
+
+
+class OutboxTests(DiskCase):
+    def message(self, title: str) -> Message:
+        return Message(event="e", title=title, body="", urgency=Urgency.INFO, host="h", at=1)
+
+    def test_owed_and_delivered_later(self) -> None:
+        outbox, told = Outbox(self.database), list[int]()
+        outbox.when_room(lambda: told.append(outbox.count()))
+        self.fill()
+        for number in range(OUTBOX_LIMIT + 3):
+            outbox.add(self.message(str(number)), 5)
+        self.assertIsNone(outbox.next(()))
+        self.make_room()
+        self.assertEqual([OUTBOX_LIMIT], told)
+        found = outbox.next(())
+        assert found is not None
+        self.assertEqual("3", found.message.title)
+
+
+class InboxTests(DiskCase):
+    def test_items_are_told_and_their_numbers_never_used_twice(self) -> None:
+        self.connection.execute("PRAGMA foreign_keys = OFF")
+        columns = [row["name"] for row in self.database.query("PRAGMA table_info(sessions)")]
+        self.assertIn("id", columns)
+        hub, told = EventHub(), list[str]()
+        hub.subscribe(lambda event: told.append(f"{event.name} {event.data['id']}"))
+        inbox = Inbox(self.clock, ApprovalStore(self.database), hub)
+        self.addCleanup(inbox.close)
+        inbox.open()
+        self.fill()
+        about = About(id="s", name="n", owner=None)
+        inbox.idle(about, ["row"], {})
+        item = inbox.of_session("s")
+        assert item is not None
+        inbox.acknowledge("s")
+        self.assertEqual(2, ApprovalStore.next_number(inbox._store, "s"))
+        self.assertEqual(["approval:pending s:1", "approval:updated s:1"], told)
+
+
+class FileTests(DiskCase):
+    """Every step of writing a file fails in turn, for every reason."""
+
+    def check(self, name: str, write: Callable[[], object], number: int, reason: str) -> None:
+        before = (self.folder / name).read_bytes()
+        for step in STEPS:
+            with mock.patch(f"tservice.core.files.{step}", refusing(number), create=True):
+                error = self.assertRaises(ServiceError, write)
+            self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
+            self.assertIn(reason, error.message, step)
+            self.assertEqual(before, (self.folder / name).read_bytes(), step)
+            self.assertEqual([], list(self.folder.glob(".*.tmp")), step)
+
+    def test_the_old_content_stays(self) -> None:
+        settings = SettingsService(self.folder / "settings.json", EventHub(), Config())
+        settings.change({"displayName": "kept"})
+        webhook = ConfigFile(self.folder)
+        webhook.write(Webhook())
+        for number, reason in REASONS.items():
+            change = partial(settings.change, {"displayName": reason})
+            self.check("settings.json", change, number, reason)
+            self.check("webhook.json", partial(webhook.write, Webhook()), number, reason)
+        self.assertEqual("kept", settings.get().display_name)
+
+    def test_the_clis(self) -> None:
+        clis = build_clis(
+            config=Config(data_dir=self.folder),
+            clock=self.clock,
+            processes=None,  # type: ignore[arg-type]
+            environ={},
+            home=self.folder,
+            settings=FixedSettings(),
+            hub=EventHub(),
+        ).service
+        clis.set_enabled("codex", False)
+        for number, reason in REASONS.items():
+            self.check("clis.json", partial(clis.set_enabled, "codex", True), number, reason)
+        self.assertFalse(clis.describe(clis._known("codex"))["enabled"])
+
+
+def refusing(number: int) -> Callable[..., object]:
+    """A system call that the disk refuses."""
+
+    def refuse(*arguments: Any, **named: object) -> object:
+        if arguments[1:] == ("rb",):
+            return open(*arguments)
+        if arguments and isinstance(arguments[0], int):
+            os.close(arguments[0])
+        raise OSError(number, os.strerror(number))
+
+    return refuse
+
+
+class LogTests(SynchronousTestCase):
+    def test_what_a_full_disk_did_not_take_is_no_flood(self) -> None:
+        out, count = StringIO(), FaultCount()
+        observer = LineObserver(out, "text", "info", Redactor())
+        for each in (observer, count):
+            log = Logger(observer=each)
+            log.failure("one", Failure(NotKept(FULL)))
+            log.failure("two", Failure(ValueError("x")))
+        self.assertNotIn("one", out.getvalue())
+        self.assertIn("two", out.getvalue())
+        self.assertEqual(1, count.count)
+
+    def test_a_log_that_cannot_be_written_says_how_much_it_lost(self) -> None:
+        class Out(StringIO):
+            full = False
+
+            def flush(self) -> None:
+                if self.full:
+                    raise OSError(errno.ENOSPC, "full")
+
+        out = Out()
+        log = Logger(observer=LineObserver(out, "text", "info", Redactor()))
+        out.full = True
+        for _ in range(3):
+            log.info("lost")
+        out.full = False
+        log.info("room")
+        lines = out.getvalue().splitlines()
+        self.assertIn("3 lines of this log may be lost", lines[-2])
+        self.assertIn("room", lines[-1])
