@@ -75,11 +75,13 @@ class ModelDetect(Record):
     """Where the screen names the model.
 
     @ivar pattern: searched in each of the last C{rows} rows; its one group is the name.
+    @ivar one_style: what follows the name in another colour is no part of it.
     @ivar config_reader: a named reader of the agent's own configuration file.
     """
 
     pattern: Annotated[str, StringConstraints(min_length=1, max_length=200)]
     rows: Annotated[int, Field(ge=1, le=200)]
+    one_style: bool = False
     config_reader: ConfigReader | None = None
 
     @field_validator("pattern")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
-from tservice.terminal.rules import ScreenRules
+from tservice.terminal.rules import ModelDetect, ScreenRules
 from tservice.terminal.screen import Frame
 
 LENGTH = 64
@@ -16,8 +17,26 @@ def display_model(frame: Frame, rules: ScreenRules) -> str | None:
     if rules.model is None:
         return None
     last = frame.filled(0, frame.bottom + 1)[-rules.model.rows :]
-    found = filter(None, (rules.model.pattern.search(frame.rows[i]) for i in reversed(last)))
-    return next(filter(None, (sanitised(match[1] or "") for match in found)), None)
+    names = (_name(frame, at, rules.model) for at in reversed(last))
+    return next(filter(None, map(sanitised, names)), None)
+
+
+def _name(frame: Frame, at: int, detect: ModelDetect) -> str:
+    match = detect.pattern.search(frame.rows[at])
+    if match is None or not match[1]:
+        return ""
+    start, stop = match.span(1)
+    return frame.rows[at][start : _one_style(frame, at, start, stop) if detect.one_style else stop]
+
+
+def _one_style(frame: Frame, at: int, start: int, stop: int) -> int:
+    """Where the first word ends that is not drawn as the one at C{start}."""
+    style, end = frame.style_at(at, start, start + 1), start
+    for word in re.finditer(r"\S+", frame.rows[at][start:stop]):
+        if frame.style_at(at, start + word.start(), start + word.end()) != style:
+            break
+        end = start + word.end()
+    return end
 
 
 def sanitised(text: str) -> str | None:

@@ -24,10 +24,14 @@ def alike(glyph: str) -> tuple[str, ...]:
 
 @frozen(kw_only=True)
 class ModelDetect:
-    """Where the screen names the model: one group, searched in each of the last C{rows} rows."""
+    """Where the screen names the model: one group, searched in each of the last C{rows} rows.
+
+    @ivar one_style: the name ends where the row is drawn otherwise; what follows is its provider.
+    """
 
     pattern: re.Pattern[str]
     rows: int
+    one_style: bool = False
 
 
 @frozen(kw_only=True)
@@ -96,4 +100,5 @@ def _model(detect: Mapping[str, Any] | None) -> ModelDetect | None:
     pattern = _pattern(detect, "pattern")
     if pattern is None or pattern.groups != 1:
         raise ValueError("modelDetect.pattern: must have exactly one group")
-    return ModelDetect(pattern=pattern, rows=detect["rows"])
+    one_style = bool(detect.get("oneStyle"))
+    return ModelDetect(pattern=pattern, rows=detect["rows"], one_style=one_style)

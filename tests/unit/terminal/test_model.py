@@ -20,6 +20,16 @@ class DetectTests(SynchronousTestCase):
         self.assertEqual("b", display_model(frame("model: b\n\n\n\nx\n\ny"), RULES))
         self.assertIsNone(display_model(frame("model: a\nx\ny\nz"), RULES))
 
+    def test_one_style(self) -> None:
+        """A provider in another colour is no part of the name; without colours nobody can tell."""
+        detect = {"pattern": "^model: (.*)$", "rows": 3, "oneStyle": True}
+        rules = ScreenRules.from_capabilities({"modelDetect": detect})
+        row = "\x1b[97mmodel:\x1b[37m \x1b[36mBig Model\x1b[37m \x1b[90mprovider co\x1b[0m"
+        self.assertEqual("Big Model", display_model(frame(row), rules))
+        self.assertEqual(
+            "Big Model provider", display_model(frame("model: Big Model provider"), rules)
+        )
+
     def test_nothing_to_detect(self) -> None:
         """A mode without the capability, a row without a name."""
         self.assertIsNone(display_model(frame("model: a"), ScreenRules()))
