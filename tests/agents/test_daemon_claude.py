@@ -169,6 +169,20 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
             return [None]
         return [] if items[0]["frame"] == before else [items[0]]
 
+    def test_local_commands_end_a_wait(self) -> None:
+        """They are no turns of the agent, so no hook says that they are over."""
+        self.prompt("SAY: ready")
+        for command in ("/compact", "/clear", "/nonexistent", "/compact"):
+            found = self.prompt(command, wait="stop,idle", waitTimeout=20_000)
+            self.assertEqual("idle", found["wait"]["signal"], command)
+            self.assertEqual("idle", self.record()["status"])
+        self.prompt("SAY: one")
+        self.prompt("SAY: two")
+        found = self.prompt("/compact", wait="stop,idle", waitTimeout=60_000)
+        self.assertEqual("idle", found["wait"]["signal"])
+        self.assertRegex(self.screen(), "Compacted|Conversation compacted")
+        self.assertEqual("stop", self.prompt("SAY: three")["wait"]["signal"])
+
     def test_two_lines_are_one_prompt(self) -> None:
         self.prompt("a line\nSAY: both")
         self.assertEqual(["a line\nSAY: both"], [turn.prompt for turn in self.turns()])

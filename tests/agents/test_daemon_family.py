@@ -37,6 +37,8 @@ Why did it ask me this?
 LISTED = "SAY: listed\n" + "\n".join(f"{number}. step" for number in range(1, 30))
 """Prompts that look like dialogs while they stand in the composer."""
 
+SHORT = 3
+"""Turns that are over at once."""
 HELD = 1.0
 """Seconds in which a prompt could wrongly go into the first dialog."""
 
@@ -164,6 +166,7 @@ class FamilyTests(SynchronousTestCase):
     def walk(self, cli: str) -> None:
         self.begin(cli)
         self.first_turn()
+        self.short_turns()
         self.prompts_like_dialogs()
         self.a_command_allowed()
         if self.manner.asks:
@@ -195,6 +198,15 @@ class FamilyTests(SynchronousTestCase):
             ],
         )
         self.assertEqual(["HOLD: door"], [turn.prompt for turn in self.world.stub.turns()])
+
+    def short_turns(self) -> None:
+        """Over before anybody looks, at the model's speed: each is told."""
+        for number in range(SHORT):
+            found = self.prompt(f"SAY: quick {number}", wait="idle", waitTimeout=30_000)
+            self.assertEqual("idle", found["wait"]["signal"], self.record()["statusReason"])
+            turns = [turn for turn in self.world.stub.turns() if turn.prompt.startswith("SAY: q")]
+            self.assertEqual(number + 1, len(turns))
+            self.assertIsNotNone(turns[-1].ended)
 
     def prompts_like_dialogs(self) -> None:
         for text in (QUOTED, LISTED):
@@ -252,6 +264,11 @@ class FamilyTests(SynchronousTestCase):
             [
                 ("user", "HOLD: door"),
                 ("assistant", "holding until released"),
+                *(
+                    (role, f"{say}quick {number}")
+                    for number in range(SHORT)
+                    for role, say in (("user", "SAY: "), ("assistant", ""))
+                ),
                 ("user", QUOTED),
                 ("assistant", "quoted"),
                 ("user", LISTED),

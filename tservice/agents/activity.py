@@ -54,6 +54,12 @@ class Activity(Protocol):
     def seen_idle(self, reason: str) -> None:
         """No turn runs, as the screen shows."""
 
+    def passed(self, reason: str) -> None:
+        """A turn began and ended that nobody saw run."""
+
+    def done(self, reason: str) -> None:
+        """A command that is no turn was carried out."""
+
     def ended(self) -> None:
         """The process is over, or no longer ours to watch."""
 
@@ -94,6 +100,15 @@ def _telling_idle(target: Doing) -> _Output:
     return output
 
 
+def _telling_both(target: Doing) -> _Output:
+    def output(activity: Activity, core: _Core, reason: str) -> None:
+        core.doing = target
+        core.sink.working(reason)
+        core.sink.idle(reason)
+
+    return output
+
+
 _AT_REST = (Doing.STARTING, Doing.IDLE)
 _IN_TURN = (Doing.WORKING, Doing.BLOCKED)
 _Input = Callable[[Activity, str], None]
@@ -107,6 +122,8 @@ _MOVES: list[tuple[tuple[Doing, ...], _Input, Doing, Callable[[Doing], _Output]]
     (_AT_REST, Activity.asked, Doing.BLOCKED, _telling_working),
     (_IN_TURN, Activity.stopped, Doing.IDLE, _telling_idle),
     (_IN_TURN, Activity.seen_idle, Doing.IDLE, _telling_idle),
+    (_AT_REST, Activity.passed, Doing.IDLE, _telling_both),
+    (_AT_REST, Activity.done, Doing.IDLE, _telling_idle),
     ((Doing.WORKING,), Activity.asked, Doing.BLOCKED, _noting),
     ((Doing.BLOCKED,), Activity.prompted, Doing.WORKING, _noting),
     ((Doing.BLOCKED,), Activity.answered, Doing.WORKING, _noting),
@@ -124,6 +141,8 @@ _INPUTS: tuple[_Input, ...] = (
     Activity.answered,
     Activity.seen_working,
     Activity.seen_idle,
+    Activity.passed,
+    Activity.done,
 )
 
 

@@ -85,7 +85,8 @@ class Looked:
     @ivar failed: it did not succeed.
     @ivar streak: looks in a row that showed an idle agent although a turn was begun.
     @ivar calm_since: since when every look showed the end of a turn that had been seen to work.
-    @ivar unseen: the turn was not seen to work yet.
+    @ivar unseen: the turn was not seen to work yet, or what was submitted was not seen at all.
+    @ivar pending: something was submitted of which nothing was seen yet.
     """
 
     at: float
@@ -94,6 +95,7 @@ class Looked:
     streak: int = 0
     calm_since: float | None = None
     unseen: bool = False
+    pending: bool = False
 
 
 def next_look(rhythm: Rhythm, looked: Looked, doing: Doing) -> float | None:
@@ -108,7 +110,7 @@ def next_look(rhythm: Rhythm, looked: Looked, doing: Doing) -> float | None:
         flowing = looked.at + pace
         settle = SETTLE_ASKED if doing is Doing.BLOCKED else SETTLE
         return max(looked.at + GAP, min(rhythm.last + settle, flowing))
-    if in_turn and looked.at < rhythm.last + SILENCE - SLACK:
+    if (in_turn or looked.pending) and looked.at < rhythm.last + SILENCE - SLACK:
         return rhythm.last + SILENCE
     return None
 
@@ -116,6 +118,21 @@ def next_look(rhythm: Rhythm, looked: Looked, doing: Doing) -> float | None:
 def is_blind(rules: ScreenRules) -> bool:
     """Whether the screen never shows that the agent works."""
     return rules.working_line is None and rules.working_title is None
+
+
+def tells_rest(rules: ScreenRules, titled: bool) -> bool:
+    """Whether the screen can show that the agent rests while output runs.
+
+    Of an agent whose title tells of its work the frame alone cannot: Codex streams its answer
+    without a spinner.
+
+    @param titled: the title was seen to tell of work in this run; it may be switched off.
+    """
+    return not is_blind(rules) and (rules.working_title is None or titled)
+
+
+UNTITLED = "; its title told nothing"
+"""Added to the reason where only a silence could show that the agent rests."""
 
 
 def shows_the_end(reading: Reading, rules: ScreenRules, title: str) -> bool:
@@ -139,12 +156,14 @@ class Scene:
         they did for L{CALM}, where that counts.
     @ivar sustained: output flows since L{BREAK}.
     @ivar submitted: Enter was pressed since the agent was idle last.
+    @ivar rests: L{tells_rest}: the screen can show rest while output runs.
     """
 
     doing: Doing
     silent: bool
     sustained: bool
     submitted: bool
+    rests: bool = True
 
 
 def judge(reading: Reading, rules: ScreenRules, scene: Scene) -> tuple[Verdict, str] | None:
@@ -162,7 +181,8 @@ def judge(reading: Reading, rules: ScreenRules, scene: Scene) -> tuple[Verdict, 
     if blind and scene.sustained and scene.submitted and not scene.silent:
         return Verdict.WORKING, "output is sustained"
     if reading.state == "idle" and (scene.silent or scene.doing is Doing.STARTING):
-        return Verdict.IDLE, reading.evidence
+        frame_alone = scene.doing is Doing.WORKING and not blind and not scene.rests
+        return Verdict.IDLE, reading.evidence + (UNTITLED if frame_alone else "")
     if blind and scene.silent and scene.doing is Doing.WORKING:
         return Verdict.IDLE, "output went quiet"
     return None

@@ -21,11 +21,12 @@ from tservice.agents.activity_pace import (
     Rhythm,
     Scene,
     Verdict,
-    is_blind,
     judge,
     next_look,
     shows_the_end,
+    tells_rest,
 )
+from tservice.agents.activity_submits import Submission, is_over, submits
 from tservice.agents.gate import BLIND, SETTLE, SETTLE_UNTOLD, Readiness
 from tservice.agents.interfaces import Look
 from tservice.agents.trust import TrustAnswer
@@ -98,6 +99,8 @@ class AgentWatch:
         self._stopped: float | None = None
         self._at_work = False
         self._title = ""
+        self._titled = False
+        self._submission: Submission | None = None
         self._next = now
         self._rested = now_ms(self._clock)
         self.readiness = Readiness(
@@ -116,6 +119,13 @@ class AgentWatch:
             answer = TrustAnswer(self._clock, pane, self._rules, self.readiness, self.look)
             self._spawn(answer.run(), "answering the trust dialog")
         self._arm()
+
+    def submitting(self, prompt: bool) -> None:
+        if self._unlisten is None:
+            return
+        printed = self._offset != self._pane.log.end
+        if submits(prompt, self.last, self._rules, printed=printed):
+            self._submission = Submission(at=self._clock.seconds())
 
     def stop(self) -> None:
         if self._unlisten is None:
@@ -141,6 +151,7 @@ class AgentWatch:
 
     def prompted(self, reason: str) -> None:
         """A hook: a turn began."""
+        self._submission = None
         self._stopped = None
         self._at_work = False
         self._course.tell.prompted(reason)
@@ -150,6 +161,13 @@ class AgentWatch:
         """A hook: the turn is over."""
         self._stopped = self._clock.seconds()
         self._course.tell.stopped(reason)
+        self.carried_out(reason)
+
+    def carried_out(self, reason: str) -> None:
+        """A hook: what was submitted last, which is no turn, is over."""
+        if self._submission is not None and self._course.doing in (Doing.STARTING, Doing.IDLE):
+            self._submission = None
+            self._course.tell.done(reason)
 
     def asked(self, reason: str) -> None:
         """A hook: a dialog waits."""
@@ -170,6 +188,7 @@ class AgentWatch:
 
         @raise ServiceError: 409: the process is gone; 422: it cannot be read now.
         """
+        begun = self._clock.seconds()
         try:
             capture = await self._pane.capture()
         except PaneGone as error:
@@ -188,20 +207,24 @@ class AgentWatch:
             reading=read(frame, capture.title, self._rules),
         )
         if self._unlisten is not None:
-            self._took(look)
+            self._took(look, begun)
         return look
 
     # -- inside
 
-    def _took(self, look: Look) -> None:
+    def _took(self, look: Look, begun: float) -> None:
         self.last = look
+        self._titled = self._titled or self._tells_work(self._title)
         quiet = self._rhythm.settled(self._clock.seconds())
         self._count(look)
         self._telling = True
         try:
             self.readiness.saw(look, quiet=quiet)
+            at_rest = self._course.doing in (Doing.STARTING, Doing.IDLE)
             self._weigh(look)
-            self._tell_of_rest(look.reading)
+            self._follow(look, begun)
+            if at_rest:
+                self._tell_of_rest(look.reading)
             self._subject.seen(look)
         finally:
             self._telling = False
@@ -221,9 +244,33 @@ class AgentWatch:
         )
         since = self._looked.calm_since
         self._note(
-            streak=self._looked.streak + 1 if counts and not is_blind(self._rules) else 0,
+            streak=self._looked.streak + 1 if counts and self._tells_rest() else 0,
             calm_since=(now if since is None else since) if ended else None,
         )
+
+    def _tells_work(self, title: str) -> bool:
+        pattern = self._rules.working_title
+        return pattern is not None and pattern.search(title) is not None
+
+    def _tells_rest(self) -> bool:
+        return tells_rest(self._rules, self._titled)
+
+    def _follow(self, look: Look, begun: float) -> None:
+        """What this look shows of the last Enter; one that was begun before it shows nothing."""
+        submission, now = self._submission, self._clock.seconds()
+        if submission is None or begun < submission.at:
+            return
+        if self._course.doing in (Doing.WORKING, Doing.BLOCKED):
+            self._submission = None
+            return
+        at_rest = look.reading.state == "idle" and self._tells_rest()
+        self._submission = submission.looked(at_rest)
+        if is_over(self._submission, look, self._rules, self._rhythm, now):
+            self._submission = None
+            tell = self._course.tell
+            over = tell.done if self._subject.hooks else tell.passed
+            over(look.reading.evidence)
+            self._rested = now_ms(self._clock)
 
     def _calm(self, now: float) -> bool:
         since = self._looked.calm_since
@@ -236,6 +283,7 @@ class AgentWatch:
             silent=self._rhythm.silent(now) or self._looked.streak >= STREAK or self._calm(now),
             sustained=self._rhythm.sustained(),
             submitted=(self._subject.session().last_submit_at or 0) >= self._rested,
+            rests=self._tells_rest(),
         )
         found = judge(look.reading, self._rules, scene)
         if found is None:
@@ -310,7 +358,9 @@ class AgentWatch:
         looked = evolve(
             self._looked,
             current=self._offset == self._pane.log.end,
-            unseen=self._subject.hooks and doing is Doing.WORKING and not self._at_work,
+            unseen=self._submission is not None
+            or (self._subject.hooks and doing is Doing.WORKING and not self._at_work),
+            pending=self._submission is not None,
         )
         return next_look(self._rhythm, looked, doing)
 

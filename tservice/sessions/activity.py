@@ -30,6 +30,9 @@ class IdleAfterStart:
         if fresh:
             self._timer = self._clock.callLater(self._seconds, sink.idle, self._reason)
 
+    def submitting(self, prompt: bool) -> None:
+        """What follows is not looked at."""
+
     def stop(self) -> None:
         if self._timer is not None and self._timer.active():
             self._timer.cancel()

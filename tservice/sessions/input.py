@@ -190,7 +190,7 @@ class InputQueue:
             unsure=lambda: _once(answer, failed(UNSURE)),
             # Without a number the caller can only send it again; with one it must not get lost.
             wanted=lambda: entry.seq is not None or not answer.called,
-            submitting=request.submitting,
+            submitting=partial(self._submitting, entry, request.submitting),
         )
         entry = self._journal.accept(entry)
         await self._type(entry, hands)
@@ -245,7 +245,11 @@ class InputQueue:
 
     async def _finish_begun(self, entry: Entry) -> None:
         try:
-            hands = self._hands(unsure=lambda: None, wanted=lambda: True)
+            hands = self._hands(
+                unsure=lambda: None,
+                wanted=lambda: True,
+                submitting=partial(self._submitting, entry, None),
+            )
             await Typist(entry, hands).type(resumed=True)
         except NotTyped as error:
             self._log.warn("input {id} was not typed: {error}", id=entry.id, error=error)
@@ -272,11 +276,20 @@ class InputQueue:
             submitting=submitting,
         )
 
+    def _submitting(self, entry: Entry, tell: Callable[[], None] | None) -> None:
+        if tell is not None:
+            tell()
+        prompt = entry.kind is not Kind.RAW
+        if prompt or b"\r" in entry.data:
+            self._subject.submitting(prompt)
+
     async def _press(self, key: str) -> None:
         pane = self._subject.living_pane()
         if key == "S-Enter" and self._subject.composer() is None:
             # A new line in a composer; a shell has none, and would print what comes of it.
             key = "Enter"
+        if key == "Enter":
+            self._subject.submitting(False)
         try:
             await pane.send_key(key)
         except PaneGone as error:

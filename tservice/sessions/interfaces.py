@@ -169,6 +169,12 @@ class IActivitySource(Interface):
     def start(pane: IPane, sink: ActivitySink, fresh: bool) -> None:
         """Begin; C{fresh}: the process was just started, not taken up again."""
 
+    def submitting(prompt: bool) -> None:
+        """Enter is pressed next.
+
+        @param prompt: it submits a prompt; else somebody presses it, or types it at a terminal.
+        """
+
     def stop() -> None:
         """The process is over or let go; tell nothing any more.  May be called twice."""
 

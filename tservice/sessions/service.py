@@ -269,6 +269,7 @@ class SessionService:
             pane=lambda: _held_pane(live),
             composer=lambda: composer_rule(self._parts.clis, live.record.mode),
             typed=lambda submitted: self._typed(live, submitted),
+            submitting=lambda prompt: _submitting(live, prompt),
         )
         inputs = InputQueue(
             clock=self._parts.clock,
@@ -299,6 +300,11 @@ class SessionService:
             else:
                 cols, rows = pane.cols, pane.rows
         self._roster.change(live, durable=False, cols=cols, rows=rows)
+
+
+def _submitting(live: Live, prompt: bool) -> None:
+    if live.activity is not None:
+        live.activity.submitting(prompt)
 
 
 def _held_pane(live: Live) -> IPane | None:

@@ -18,6 +18,7 @@ class Subject:
     """A session as its input queue sees it; everything is asked afresh each time.
 
     @ivar composer: how its mode draws its composer; C{None} for shells.
+    @ivar submitting: told just before an Enter; true where it submits a prompt.
     @ivar typed: told after an input was typed; true when it held an Enter.
     """
 
@@ -25,6 +26,7 @@ class Subject:
     pane: Callable[[], IPane | None]
     composer: Callable[[], ComposerRule | None]
     typed: Callable[[bool], None]
+    submitting: Callable[[bool], None]
 
     def living_pane(self) -> IPane:
         """The pane with its process.
