@@ -12,7 +12,7 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.agents.activity import Doing
 from tservice.agents.activity_sources import Agents
 from tservice.agents.activity_watch import AgentWatch
-from tservice.agents.hooks_model import REPLACES, Conversations, Dialogs
+from tservice.agents.hooks_model import CLEAR, Conversations, Dialogs
 from tservice.agents.hooks_store import AgentStore
 from tservice.agents.model import DIALOGS, HookEvent, HookNotice, reduce_data
 from tservice.agents.senders import told_of
@@ -103,7 +103,7 @@ class HookIntake:
         if not told.conversations.is_own(notice.event, conversation, source):
             return
         self._remember(session, notice, conversation)
-        self._signal(session, notice, told.dialogs, replaces=source in REPLACES)
+        self._signal(session, notice, told.dialogs, cleared=source == CLEAR)
 
     def _remember(self, session: Session, notice: HookNotice, conversation: str) -> None:
         fields: dict[str, Any] = {}
@@ -120,7 +120,7 @@ class HookIntake:
             self._store.keep_transcript(session.id, path)
 
     def _signal(
-        self, session: Session, notice: HookNotice, dialogs: Dialogs, *, replaces: bool
+        self, session: Session, notice: HookNotice, dialogs: Dialogs, *, cleared: bool
     ) -> None:
         watch = self._agents.watch_of(session.id)
         reason = f"{notice.event} hook"
@@ -137,7 +137,8 @@ class HookIntake:
             self._publish_signal(session, "session:stop", notice.at)
         if watch is not None:
             _move(watch, notice.event, reason)
-            if notice.event is HookEvent.SESSION_START and replaces:
+            # Not so of a compaction, which goes on behind this hook.
+            if notice.event is HookEvent.SESSION_START and cleared:
                 watch.carried_out(reason)
 
     def _publish_signal(self, session: Session, name: str, at: int) -> None:

@@ -8,8 +8,8 @@ FOREIGN = 100
 """Conversations of other agents that are remembered; the oldest is forgotten first."""
 
 _AT_ONCE = ("PermissionRequest", "Elicitation")
-REPLACES = ("clear", "resume", "compact")
-"""Why a conversation takes the place of another one: by a command of the user, or by compaction."""
+CLEAR = "clear"
+_REPLACES = (CLEAR, "resume", "compact")
 
 
 class Conversations:
@@ -46,7 +46,7 @@ class Conversations:
         return True
 
     def _is_second(self, event: HookEvent, conversation: str, source: str) -> bool:
-        begins = event is HookEvent.SESSION_START and source not in REPLACES
+        begins = event is HookEvent.SESSION_START and source not in _REPLACES
         return begins and self._current not in (None, conversation)
 
 

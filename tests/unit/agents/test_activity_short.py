@@ -177,6 +177,16 @@ class LocalCommandTests(ShortCase):
         self.spend(20)
         self.assert_signals([])
 
+    def test_a_compaction_goes_on_behind_its_hook(self) -> None:
+        session = self.at_rest("primary", COMPOSER)
+        self.submit(session, lambda: self.show(session, SPINNER, BUSY_TITLE))
+        self.hook(session, "session_start", session_id="b", source="compact")
+        self.spend(1)
+        self.assert_signals(["working"])
+        self.show(session, COMPOSER, IDLE_TITLE)
+        self.spend(5)
+        self.assert_signals(["idle"])
+
     def test_a_command_that_takes_time_ends_when_it_is_over(self) -> None:
         session = self.at_rest("primary", COMPOSER)
         self.submit(session, lambda: self.show(session, SPINNER, BUSY_TITLE))
