@@ -85,14 +85,14 @@ class ApprovalParts:
 
 def build_approvals(around: ApprovalSurroundings) -> ApprovalParts:
     """The parts, not started yet."""
-    homes = Homes(own=own_files(around.home, around.clis), os_users=around.os_users)
+    homes = own_homes(around.home, around.clis, around.os_users)
     inbox = Inbox(around.clock, ApprovalStore(around.database), around.hub)
     store = TranscriptStore(around.database)
     transcripts = Transcripts(
         around.clock, around.sessions, around.agents, homes, store, around.in_thread
     )
     automatic = Automatic(around.clock, around.sessions, around.agents, around.hub)
-    transcripts.observer = automatic.counted
+    transcripts.observers.append(automatic.counted)
     return ApprovalParts(
         approvals=Approvals(around.clock, inbox, around.sessions, around.agents, around.settings),
         transcripts=transcripts,
@@ -101,6 +101,11 @@ def build_approvals(around: ApprovalSurroundings) -> ApprovalParts:
         automatic=automatic,
         hub=around.hub,
     )
+
+
+def own_homes(home: Path, clis: ICliRegistry, os_users: OsUsers) -> Homes:
+    """Where the agents of everybody write."""
+    return Homes(own=own_files(home, clis), os_users=os_users)
 
 
 def own_files(home: Path, clis: ICliRegistry) -> TranscriptFiles:

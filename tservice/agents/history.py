@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from tservice.agents.transcript import InThread
-from tservice.agents.transcript_files import Found, TranscriptFiles, all_transcripts
+from tservice.agents.transcript_files import TranscriptFiles, all_transcripts
 from tservice.agents.transcript_homes import Homes
-from tservice.agents.transcript_reader import head
+from tservice.agents.transcript_places import Found
+from tservice.agents.transcript_sources import head
 from tservice.core.identity import Identity
 from tservice.sessions.interfaces import ISessions
 

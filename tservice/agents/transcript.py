@@ -16,8 +16,8 @@ from twisted.logger import Logger
 from tservice.agents.interfaces import IAgents
 from tservice.agents.transcript_files import MODES
 from tservice.agents.transcript_homes import Homes
-from tservice.agents.transcript_model import Message, Tally
-from tservice.agents.transcript_reader import Place, messages, read_on
+from tservice.agents.transcript_model import Message, Place, Tally, tally_of
+from tservice.agents.transcript_sources import messages, read_on
 from tservice.agents.transcript_turns import Turns
 from tservice.core.clock import sleep
 from tservice.core.errors import ServiceError, invalid
@@ -58,8 +58,9 @@ class TranscriptStore:
         )
         if row is None:
             return Place(path="")
-        fields = json.loads(row["tally"])
-        tally = Tally(**{**fields, "counted": tuple(fields["counted"])})
+        tally = tally_of(json.loads(row["tally"]))
+        if tally is None:
+            return Place(path="")
         return Place(path=row["path"], inode=row["inode"], position=row["position"], tally=tally)
 
     def save(self, session_id: str, place: Place) -> None:
@@ -82,8 +83,7 @@ class TranscriptStore:
 class Transcripts:
     """Reads on in a session's transcript whenever its agent said something.
 
-    @ivar observer: told of each session whose transcript had something new.
-
+    @ivar observers: told of each session whose transcript had something new.
     """
 
     _log = Logger()
@@ -109,7 +109,7 @@ class Transcripts:
         self._turns = Turns(clock)
         self._end: Callable[[], None] | None = None
         self._work: set[Deferred[Any]] = set()
-        self.observer: Callable[[str, Tally], None] = lambda session_id, tally: None
+        self.observers: list[Callable[[str, Tally], None]] = []
 
     def start(self, hub: EventHub) -> None:
         """Begin to hear."""
@@ -138,7 +138,7 @@ class Transcripts:
         """
         session = self._sessions.get(session_id)
         if session.mode not in MODES:
-            raise invalid("id", f"only sessions of mode {' or '.join(MODES)} have transcripts")
+            raise invalid("id", f"only sessions of mode {', '.join(MODES)} have transcripts")
         place = await self.refresh(session_id)
         while pause := self._turns.lacking(session_id, place.tally):
             await sleep(self._clock, pause)
@@ -203,8 +203,9 @@ class Transcripts:
         taken = {each.path for name, each in self._places.items() if name != session.id}
         homes, known = self._homes, session.os_user
         files = homes.files_of(session)
+        shared = self._shares(session)
         path = await self._attempt(
-            homes.as_owner(known, lambda: files.locate(session, told, taken))
+            homes.as_owner(known, lambda: files.locate(session, told, taken, shared=shared))
         )
         if path is None:
             return place
@@ -222,6 +223,14 @@ class Transcripts:
             self._keep(session.id, place)
         return place
 
+    def _shares(self, session: Session) -> bool:
+        """Whether other sessions of its mode are in its folder."""
+        return any(
+            each.id != session.id
+            and (each.mode, each.working_dir) == (session.mode, session.working_dir)
+            for each in self._sessions.list()
+        )
+
     def _keep(self, session_id: str, place: Place) -> None:
         try:
             session = self._sessions.get(session_id)
@@ -236,7 +245,8 @@ class Transcripts:
         title = place.tally.title
         if title is not None and session.name_source is NameSource.PLACEHOLDER:
             self._sessions.rename(session_id, title, NameSource.AUTO)
-        self.observer(session_id, place.tally)
+        for tell in self.observers:
+            tell(session_id, place.tally)
 
     async def _attempt(self, work: Callable[[], _T]) -> _T | None:
         try:

@@ -1,77 +1,60 @@
-"""Where the agents keep their transcripts; nothing outside of there is opened."""
+"""The conversations of one home folder; nothing outside of where the agents keep them is opened."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Mapping
 from heapq import nlargest
+from itertools import islice
 from pathlib import Path
 
 from attrs import evolve, frozen
 
-from tservice.agents.transcript_reader import head
+from tservice.agents.transcript_choice import EARLY_MS, Candidate, choose
+from tservice.agents.transcript_places import CODEX, PRIMARY, STORES, Found, scan
+from tservice.agents.transcript_sources import head
 from tservice.sessions.interfaces import Session
 
-PRIMARY = "primary"
-CODEX = "codex"
-MODES = (PRIMARY, CODEX)
+MODES = tuple(STORES)
 """The modes whose transcripts are known."""
 
-CLAUDE_VARIABLE, CODEX_VARIABLE = "CLAUDE_CONFIG_DIR", "CODEX_HOME"
-"""Variables by which the clients are told to keep everything elsewhere."""
-
-SCAN_LIMIT = 20_000
-"""Directory entries that one search looks at."""
 CANDIDATES = 50
-"""Codex transcripts, newest first, of which the beginning is read to find a session's."""
-EARLY_MS = 5_000
-"""How much older than its session a transcript may seem."""
+"""Conversations, newest first, of which the beginning is read to find a session's."""
+NAME_CHARS = 8
+"""So much of a conversation's id is in the name of its file, whatever the agent."""
 
 _OTHER = re.compile(r"[^A-Za-z0-9]")
 
 
 @frozen(kw_only=True)
-class Found:
-    """A transcript on disk.
-
-    @ivar at: Unix milliseconds when it was written to last.
-    """
-
-    path: Path
-    mode: str
-    at: int
-    size: int
-
-
-@frozen(kw_only=True)
 class TranscriptFiles:
-    """The transcripts of both clients.
+    """Where the conversations are.
 
-    @ivar claude: Claude Code's folder of folders, one a working directory.
-    @ivar codex: Codex' folder of years.
+    @ivar roots: by mode, the folder of them, or the database.
     """
 
-    claude: Path
-    codex: Path
+    roots: Mapping[str, Path]
 
     @classmethod
     def of_home(cls, home: Path) -> TranscriptFiles:
-        """Where both clients keep them by default."""
-        return cls(claude=home / ".claude" / "projects", codex=home / ".codex" / "sessions")
+        """Where the agents keep them by default."""
+        return cls(roots={mode: home / store.below for mode, store in STORES.items()})
+
+    @property
+    def claude(self) -> Path:
+        """Claude Code's folder of folders, one a working directory."""
+        return self.roots[PRIMARY]
+
+    @property
+    def codex(self) -> Path:
+        """Codex' folder of years."""
+        return self.roots[CODEX]
 
     def moved(self, mode: str, environ: Mapping[str, str]) -> TranscriptFiles:
-        """Where an agent of C{mode} keeps them that has C{environ}.
-
-        A relative folder depends on where the agent is, and moves nothing here.
-        """
-        claude, codex = environ.get(CLAUDE_VARIABLE, ""), environ.get(CODEX_VARIABLE, "")
-        if mode == PRIMARY and claude.startswith("/"):
-            return evolve(self, claude=Path(claude) / "projects")
-        if mode == CODEX and codex.startswith("/"):
-            return evolve(self, codex=Path(codex) / "sessions")
-        return self
+        """Where an agent of C{mode} keeps them that has C{environ}."""
+        root = STORES[mode].moved(environ) if mode in STORES else None
+        return self if root is None else evolve(self, roots={**self.roots, mode: root})
 
     def folder_of(self, working_dir: str) -> Path:
         """Claude Code's folder for a working directory."""
@@ -89,17 +72,34 @@ class TranscriptFiles:
         inside = os.path.dirname(path) == folder and path.endswith(".jsonl")
         return Path(path) if inside and os.path.isfile(path) else None
 
-    def locate(self, session: Session, told: str | None, taken: Collection[str]) -> Path | None:
-        """The session's transcript; C{None}: there is none yet.
+    def locate(
+        self, session: Session, told: str | None, taken: Collection[str], *, shared: bool
+    ) -> Path | None:
+        """The session's conversation; C{None}: there is none yet, or nobody can tell which it is.
 
         @param told: what a hook named.
-        @param taken: transcripts of other sessions.
+        @param taken: conversations of other sessions.
+        @param shared: other sessions of the mode are in the folder.
         """
-        if session.mode == CODEX:
-            return self._codex(session, taken)
-        named = self.named(session, told)
-        if named is not None:
-            return named
+        if session.mode != PRIMARY:
+            chosen = choose(session, self._candidates(session, taken), shared=shared)
+            return None if chosen is None else chosen.path
+        return self.named(session, told) or self._known(session)
+
+    def resumable(self, session: Session) -> str | None:
+        """The last of the session's conversations that is on disk and was given a prompt."""
+        for conversation in reversed(session.conversation_ids):
+            if any(
+                self._is_resumable(each, conversation) for each in self._like(session, conversation)
+            ):
+                return conversation
+        return None
+
+    def all(self) -> list[Found]:
+        """Every conversation, newest first, within the limits of one search of each place."""
+        return all_transcripts([self])
+
+    def _known(self, session: Session) -> Path | None:
         for conversation in reversed(session.conversation_ids):
             path = self.folder_of(session.working_dir) / f"{conversation}.jsonl"
             found = self.named(session, str(path))
@@ -107,47 +107,38 @@ class TranscriptFiles:
                 return found
         return None
 
-    def all(self) -> list[Found]:
-        """Every transcript, newest first, within L{SCAN_LIMIT}."""
-        return all_transcripts([self])
+    def _like(self, session: Session, conversation: str) -> Iterable[Found]:
+        """The conversations whose name may be that of C{conversation}."""
+        part = conversation[:NAME_CHARS]
+        root = self.roots[session.mode]
+        if session.mode == PRIMARY:
+            # It resumes those of its own folder only.
+            root = self.folder_of(session.working_dir)
+        found = scan(root, session.mode)
+        return islice((each for each in found if part in each.path.name), CANDIDATES)
 
-    def _codex(self, session: Session, taken: Collection[str]) -> Path | None:
-        newest = nlargest(CANDIDATES, _scan(self.codex, CODEX, 4), key=lambda each: each.at)
-        known = set(session.conversation_ids)
+    def _is_resumable(self, found: Found, conversation: str) -> bool:
+        begins = head(found.path, found.mode)
+        return begins.conversation == conversation and begins.prompts > 0
+
+    def _candidates(self, session: Session, taken: Collection[str]) -> list[Candidate]:
+        every = scan(self.roots[session.mode], session.mode)
+        newest = nlargest(CANDIDATES, every, key=lambda each: each.at)
+        here = os.path.realpath(session.working_dir)
+        found = []
         for each in newest:
             if str(each.path) in taken or each.at < session.created_at - EARLY_MS:
                 continue
-            begins = head(each.path, CODEX)
-            if begins.conversation in known or begins.cwd == session.working_dir:
-                return each.path
-        return None
+            begins = head(each.path, session.mode)
+            known = begins.conversation in session.conversation_ids
+            if known or (begins.cwd is not None and os.path.realpath(begins.cwd) == here):
+                found.append(Candidate(found=each, begins=begins))
+        return found
 
 
 def all_transcripts(places: Iterable[TranscriptFiles]) -> list[Found]:
-    """Every transcript, newest first, within L{SCAN_LIMIT} of each folder."""
+    """Every conversation, newest first, within the limits of one search of each place."""
     every = tuple(places)
-    roots = [(root, PRIMARY, 2) for root in dict.fromkeys(each.claude for each in every)]
-    roots += [(root, CODEX, 4) for root in dict.fromkeys(each.codex for each in every)]
-    found = [transcript for root in roots for transcript in _scan(*root)]
+    roots = dict.fromkeys((mode, root) for each in every for mode, root in each.roots.items())
+    found = [transcript for mode, root in roots for transcript in scan(root, mode)]
     return sorted(found, key=lambda each: (-each.at, str(each.path)))
-
-
-def _scan(root: Path, mode: str, depth: int) -> Iterator[Found]:
-    """The C{.jsonl} files up to C{depth} levels below C{root}, the newest folders first."""
-    left = SCAN_LIMIT
-    folders = [(root, depth)]
-    while folders and left > 0:
-        folder, levels = folders.pop()
-        below: list[tuple[Path, int]] = []
-        with suppress(OSError), os.scandir(folder) as entries:
-            for each in entries:
-                left -= 1
-                if left <= 0:
-                    break
-                if each.is_dir(follow_symlinks=False) and levels > 1:
-                    below.append((Path(each.path), levels - 1))
-                elif each.name.endswith(".jsonl") and each.is_file(follow_symlinks=False):
-                    status = each.stat(follow_symlinks=False)
-                    at = int(status.st_mtime * 1000)
-                    yield Found(path=Path(each.path), mode=mode, at=at, size=status.st_size)
-        folders += sorted(below)

@@ -1,4 +1,4 @@
-"""What the agents' own transcripts say: Claude Code's and Codex' lines, read one by one.  Pure.
+"""What is found in the agents' own transcripts, and what their formats share.  Pure.
 
 Formats: C{tests/agents/FACTS.rst}.  Whatever a line lacks or holds beyond that is passed over.
 """
@@ -11,16 +11,17 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from tservice.sessions.interfaces import TOKENS_MAX
 
 TEXT_LIMIT = 256 * 1024
 """Characters kept of an answer, from its end."""
 TITLE_LENGTH = 60
+MODELS = 20
+"""Models whose tokens are told apart; the tokens of further ones have no price."""
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
-_COMMAND = re.compile(r"\s*(?:<[a-z-]+>|\[Request interrupted|Caveat: )")
 
 
 @frozen(kw_only=True)
@@ -37,17 +38,68 @@ class Message:
 
 
 @frozen(kw_only=True)
+class Failure:
+    """A turn that the agent itself recorded as failed.
+
+    @ivar at: Unix milliseconds; C{None} where the line does not say.
+    """
+
+    text: str
+    at: int | None = None
+
+
+@frozen(kw_only=True)
+class Usage:
+    """Tokens of one model, by what they cost.
+
+    @ivar input: sent, those from and into the cache aside.
+    """
+
+    model: str
+    input: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    output: int = 0
+
+    @property
+    def sent(self) -> int:
+        """Tokens sent, from whereever they came."""
+        return self.input + self.cache_read + self.cache_write
+
+    def less(self, other: Usage) -> Usage:
+        """What is left of it without C{other}."""
+        return self._with(other, -1)
+
+    def plus(self, other: Usage) -> Usage:
+        """Both together."""
+        return self._with(other, 1)
+
+    def _with(self, other: Usage, sign: int) -> Usage:
+        return Usage(
+            model=self.model,
+            input=self.input + sign * other.input,
+            cache_read=self.cache_read + sign * other.cache_read,
+            cache_write=self.cache_write + sign * other.cache_write,
+            output=self.output + sign * other.output,
+        )
+
+
+@frozen(kw_only=True)
 class Tally:
     """What was found in a transcript so far.
 
     @ivar input: tokens sent, those from the cache included.
     @ivar cost: dollars, where the lines say so.
+    @ivar usage: the same tokens by model, so that they can be priced; at most L{MODELS}.
+    @ivar model: of the last answer.
     @ivar context: tokens of the conversation as of the last answer.
     @ivar window: tokens that the model takes, where the lines say so.
-    @ivar counted: the last message whose usage is in the sums, with the share that it has in them:
-        one message takes several lines, each with the usage so far.
+    @ivar counted: the last message whose usage is in the sums, C{share} and C{share_cost} what it
+        has in them: one message takes several lines, each with the usage so far.
     @ivar response: the last answer; C{response_id} joins its lines.
-    @ivar title: from the first prompt.
+    @ivar title: from the first prompt, which was given at C{first_at}; the last one at
+        C{prompted_at}; C{prompts} counts them.
+    @ivar failure: how the last turn failed; C{None} where it did not.
     """
 
     input: int = 0
@@ -55,13 +107,21 @@ class Tally:
     cost: float = 0.0
     context: int = 0
     window: int | None = None
-    counted: tuple[str, int, int] = ("", 0, 0)
+    counted: str = ""
+    share: Usage = Usage(model="")
+    share_cost: float = 0.0
+    usage: tuple[Usage, ...] = ()
+    model: str | None = None
     response: str = ""
     response_id: str = ""
     response_at: int | None = None
     title: str | None = None
+    prompts: int = 0
+    first_at: int | None = None
+    prompted_at: int | None = None
     conversation: str | None = None
     cwd: str | None = None
+    failure: Failure | None = None
 
     @property
     def context_percentage(self) -> float | None:
@@ -69,6 +129,34 @@ class Tally:
         if not self.window:
             return None
         return min(100.0, round(100 * self.context / self.window, 1))
+
+
+def tally_of(kept: Mapping[str, Any]) -> Tally | None:
+    """A tally that was kept as JSON; C{None} for one of another version of the service."""
+    fields = dict(kept)
+    try:
+        failure = fields.pop("failure", None)
+        fields["share"] = Usage(**fields["share"])
+        fields["usage"] = tuple(Usage(**each) for each in fields["usage"])
+        return Tally(**fields, failure=None if failure is None else Failure(**failure))
+    except (KeyError, TypeError):
+        return None
+
+
+@frozen(kw_only=True)
+class Place:
+    """How far a transcript was read.
+
+    @ivar inode: tells a file from another one of the same name.
+    @ivar position: the start of the first line that was not read.
+    @ivar ended: there was nothing more.
+    """
+
+    path: str
+    inode: int = 0
+    position: int = 0
+    tally: Tally = field(factory=Tally)
+    ended: bool = True
 
 
 def entry(line: bytes) -> dict[str, Any] | None:
@@ -83,91 +171,23 @@ def entry(line: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def advance(tally: Tally, mode: str, found: Mapping[str, Any]) -> Tally:
-    """The tally after one more line of a session of C{mode}."""
-    return _codex(tally, found) if mode == "codex" else _claude(tally, found)
-
-
-def message_of(mode: str, found: Mapping[str, Any]) -> Message | None:
-    """What the line says, if it is something that one side said."""
-    if mode == "codex":
-        role, text = _codex_said(found)
-    else:
-        role = found.get("type") if found.get("type") in ("user", "assistant") else None
-        if found.get("isSidechain") is True or found.get("isMeta") is True:
-            return None
-        text = _text(_map(found.get("message")).get("content"))
-        if role == "user" and text and _COMMAND.match(text):
-            return None
-    if role is None or not isinstance(text, str) or not text.strip():
-        return None
-    return Message(role=role, text=text[-TEXT_LIMIT:], timestamp=_time(found.get("timestamp")))
-
-
-_CODEX_ROLES = {
-    "user_message": "user",
-    "agent_message": "assistant",
-    "UserMessage": "user",
-    "AgentMessage": "assistant",
-}
-
-
-def _codex_said(found: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """Whose words an event of Codex holds, and the words.
-
-    Codex 0.169 writes completed items; before, there was an event for each side.
-    """
-    if found.get("type") != "event_msg":
-        return None, None
-    payload = _map(found.get("payload"))
-    if payload.get("type") == "item_completed":
-        item = _map(payload.get("item"))
-        return _CODEX_ROLES.get(str(item.get("type"))), _text(item.get("content"))
-    return _CODEX_ROLES.get(str(payload.get("type"))), _string(payload.get("message"))
-
-
-def _claude(tally: Tally, found: Mapping[str, Any]) -> Tally:
-    if found.get("isSidechain") is True:
-        return tally
-    tally = evolve(
-        tally,
-        conversation=_id(found.get("sessionId")) or tally.conversation,
-        cwd=_string(found.get("cwd")) or tally.cwd,
-        cost=tally.cost + _number(found.get("costUSD")),
-    )
-    message = _map(found.get("message"))
-    said = message_of("primary", found)
-    if said is not None and said.role == "user":
-        return evolve(tally, title=tally.title or title_of(said.text))
-    if found.get("type") != "assistant":
-        return tally
-    name = str(message.get("id") or found.get("uuid") or "")
-    if message.get("model") != "<synthetic>":
-        tally = _counted(tally, name, _map(message.get("usage")))
-    return tally if said is None else _answered(tally, name, said)
-
-
-def _counted(tally: Tally, name: str, usage: Mapping[str, Any]) -> Tally:
-    if not usage:
-        return tally
-    sent = sum(
-        _count(usage.get(key))
-        for key in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-    )
-    made = _count(usage.get("output_tokens"))
-    before, sent_before, made_before = tally.counted
-    if before != name:
-        sent_before = made_before = 0
+def prompted(tally: Tally, said: Message) -> Tally:
+    """Somebody gave a prompt: whatever failed is past."""
     return evolve(
         tally,
-        input=tally.input + sent - sent_before,
-        output=tally.output + made - made_before,
-        context=sent + made,
-        counted=(name, sent, made),
+        title=tally.title or title_of(said.text),
+        prompts=tally.prompts + 1,
+        first_at=tally.first_at or said.timestamp,
+        prompted_at=said.timestamp or tally.prompted_at,
+        failure=None,
     )
 
 
-def _answered(tally: Tally, name: str, said: Message) -> Tally:
+def answered(tally: Tally, name: str, said: Message) -> Tally:
+    """The agent said something.
+
+    @param name: of its message, whose lines are joined; C{""}: each is one of its own.
+    """
     joined = f"{tally.response}\n\n{said.text}" if name and name == tally.response_id else said.text
     return evolve(
         tally,
@@ -177,44 +197,35 @@ def _answered(tally: Tally, name: str, said: Message) -> Tally:
     )
 
 
-def _codex(tally: Tally, found: Mapping[str, Any]) -> Tally:
-    payload = _map(found.get("payload"))
-    if found.get("type") == "session_meta":
-        return evolve(
-            tally,
-            conversation=_id(payload.get("id")) or tally.conversation,
-            cwd=_string(payload.get("cwd")) or tally.cwd,
-        )
-    if found.get("type") == "event_msg" and payload.get("type") == "token_count":
-        return _codex_counted(tally, _map(payload.get("info")))
-    said = message_of("codex", found)
-    if said is None:
-        return tally
-    if said.role == "user":
-        return evolve(tally, title=tally.title or title_of(said.text))
-    return _answered(tally, "", said)
+def counted(tally: Tally, name: str, used: Usage) -> Tally:
+    """A message used tokens; told again, it counts once, with what it was told last.
 
-
-def _codex_counted(tally: Tally, info: Mapping[str, Any]) -> Tally:
-    total, last = _map(info.get("total_token_usage")), _map(info.get("last_token_usage"))
-    if not total:
-        return tally
-    sent, made = _count(total.get("input_tokens")), _count(total.get("output_tokens"))
-    # Its sums are those of the conversation; what older conversations used is kept beside them.
-    _, sent_before, made_before = tally.counted
+    @param name: of the message, or of the conversation where its lines tell sums.
+    """
+    before = tally.share if tally.counted == name else Usage(model=used.model)
+    more = used.less(before)
     return evolve(
         tally,
-        input=tally.input + sent - sent_before,
-        output=tally.output + made - made_before,
-        counted=("", sent, made),
-        context=_count(last.get("total_tokens")) or tally.context,
-        window=_count(info.get("model_context_window")) or tally.window,
+        input=tally.input + more.sent,
+        output=tally.output + more.output,
+        usage=_added(tally.usage, more),
+        model=used.model or tally.model,
+        counted=name,
+        share=used,
     )
+
+
+def _added(usage: tuple[Usage, ...], more: Usage) -> tuple[Usage, ...]:
+    known = {each.model: each for each in usage}
+    name = more.model if more.model in known or len(known) < MODELS else ""
+    before = known.get(name, Usage(model=name))
+    known[name] = before.plus(more)
+    return tuple(known.values())
 
 
 def next_conversation(tally: Tally) -> Tally:
     """What a new file begins with: the sums go on, all else is of the old one."""
-    return Tally(input=tally.input, output=tally.output, cost=tally.cost)
+    return Tally(input=tally.input, output=tally.output, cost=tally.cost, usage=tally.usage)
 
 
 def title_of(prompt: str) -> str | None:
@@ -229,17 +240,20 @@ def title_of(prompt: str) -> str | None:
     return f"{cut.rpartition(' ')[0] or cut}…"
 
 
-def _text(content: Any) -> str:
+def as_text(content: Any) -> str:
+    """The text of a message's content, blocks joined by an empty line."""
     if isinstance(content, str):
         return content
     if not isinstance(content, Sequence):
         return ""
-    # Codex writes "Text" for an answer's block and "text" for a prompt's.
-    texts = (block.get("text") for block in content if _map(block).get("type") in ("text", "Text"))
+    # Codex writes "Text" for an answer's block and "text" for a prompt's, Gemini CLI no type.
+    kinds = ("text", "Text", None)
+    texts = (block.get("text") for block in map(as_map, content) if block.get("type") in kinds)
     return "\n\n".join(text for text in texts if isinstance(text, str))
 
 
-def _time(value: Any) -> int | None:
+def as_time(value: Any) -> int | None:
+    """A time as Unix milliseconds, from its ISO form."""
     if not isinstance(value, str):
         return None
     try:
@@ -248,23 +262,28 @@ def _time(value: Any) -> int | None:
         return None
 
 
-def _map(value: Any) -> Mapping[str, Any]:
+def as_map(value: Any) -> Mapping[str, Any]:
+    """A JSON object; an empty one for anything else, as for the others below."""
     return value if isinstance(value, Mapping) else {}
 
 
-def _string(value: Any) -> str | None:
+def as_string(value: Any) -> str | None:
+    """A text that is not empty."""
     return value if isinstance(value, str) and value else None
 
 
-def _id(value: Any) -> str | None:
+def as_id(value: Any) -> str | None:
+    """A conversation's id, fit for a command line."""
     return value if isinstance(value, str) and _ID.fullmatch(value) else None
 
 
-def _count(value: Any) -> int:
+def as_count(value: Any) -> int:
+    """A number of tokens."""
     known = isinstance(value, int) and not isinstance(value, bool)
     return max(0, min(value, TOKENS_MAX)) if known else 0
 
 
-def _number(value: Any) -> float:
+def as_number(value: Any) -> float:
+    """A sum of dollars."""
     known = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if known and 0 <= value < 1e9 else 0.0

@@ -10,16 +10,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from attrs import evolve, field, frozen
+from attrs import evolve
 
-from tservice.agents.transcript_model import (
-    Message,
-    Tally,
-    advance,
-    entry,
-    message_of,
-    next_conversation,
-)
+from tservice.agents.transcript_formats import FORMATS
+from tservice.agents.transcript_model import Message, Place, Tally, entry, next_conversation
 
 PIECE = 256 * 1024
 """Bytes read at once."""
@@ -27,29 +21,13 @@ LINE_LIMIT = 8 * 1024 * 1024
 """A longer line is passed over."""
 TURN = 16 * 1024 * 1024
 """Bytes read in one call, so that other work of the thread pool gets its turn."""
-HEAD = 64 * 1024
+HEAD = 256 * 1024
 """Bytes in which the beginning of a conversation is looked for."""
 TAIL = 4 * 1024 * 1024
 """Bytes from the end in which a conversation's last messages are looked for."""
 MESSAGES = 200
 MESSAGE_CHARS = 1024 * 1024
 """Of a whole conversation, so many last messages and characters are told."""
-
-
-@frozen(kw_only=True)
-class Place:
-    """How far a transcript was read.
-
-    @ivar inode: tells a file from another one of the same name.
-    @ivar position: the start of the first line that was not read.
-    @ivar ended: there was nothing more.
-    """
-
-    path: str
-    inode: int = 0
-    position: int = 0
-    tally: Tally = field(factory=Tally)
-    ended: bool = True
 
 
 def open_regular(path: Path) -> BinaryIO:
@@ -71,6 +49,7 @@ def read_on(place: Place, path: Path, mode: str) -> Place:
 
     @raise OSError: it cannot be read.
     """
+    advance = FORMATS[mode].advance
     with open_regular(path) as file:
         status = os.fstat(file.fileno())
         same = (str(path), status.st_ino) == (place.path, place.inode)
@@ -80,7 +59,7 @@ def read_on(place: Place, path: Path, mode: str) -> Place:
         tally, position = place.tally, place.position
         for line, end in lines(file, position, position + TURN):
             found = entry(line) if line else None
-            tally = tally if found is None else advance(tally, mode, found)
+            tally = tally if found is None else advance(tally, found)
             position = end
         ended = position < place.position + TURN
     return evolve(place, tally=tally, position=position, ended=ended)
@@ -112,14 +91,20 @@ def lines(file: BinaryIO, start: int, stop: int) -> Iterator[tuple[bytes, int]]:
 
 def head(path: Path, mode: str) -> Tally:
     """What the beginning of a conversation tells: its id, folder and title."""
-    tally = Tally()
+    tally, advance = Tally(), FORMATS[mode].advance
     with suppress(OSError), open_regular(path) as file:
         for line in file.read(HEAD).split(b"\n")[:-1]:
             found = entry(line)
-            tally = tally if found is None else advance(tally, mode, found)
+            tally = tally if found is None else advance(tally, found)
             if tally.title and tally.cwd:
                 break
     return tally
+
+
+def _grew(before: Message, now: Message) -> bool:
+    """Whether a message is told again: Gemini CLI writes it anew whenever it grows."""
+    same = before.timestamp is not None and before.timestamp == now.timestamp
+    return same and before.role == now.role and now.text.startswith(before.text)
 
 
 def messages(path: Path, mode: str) -> list[Message]:
@@ -128,15 +113,19 @@ def messages(path: Path, mode: str) -> list[Message]:
     @raise OSError: it cannot be read.
     """
     found: deque[Message] = deque(maxlen=MESSAGES)
+    said_in = FORMATS[mode].said
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
         start = max(0, size - TAIL)
         for number, (line, _) in enumerate(lines(file, start, size)):
             # The first line from the middle of a file is none.
             parsed = entry(line) if line and (number or not start) else None
-            said = None if parsed is None else message_of(mode, parsed)
-            if said is not None:
-                found.append(said)
+            said = None if parsed is None else said_in(parsed)
+            if said is None:
+                continue
+            if found and _grew(found[-1], said):
+                found.pop()
+            found.append(said)
     while len(found) > 1 and sum(len(each.text) for each in found) > MESSAGE_CHARS:
         found.popleft()
     return list(found)

@@ -24,8 +24,8 @@ from tservice.agents.history import History
 from tservice.agents.transcript import MOMENT, Transcripts, TranscriptStore
 from tservice.agents.transcript_files import TranscriptFiles
 from tservice.agents.transcript_homes import Homes
-from tservice.agents.transcript_model import title_of
-from tservice.agents.transcript_reader import Place, lines, read_on
+from tservice.agents.transcript_model import Place, title_of
+from tservice.agents.transcript_reader import lines, read_on
 from tservice.agents.transcript_routes import TranscriptRoutes
 from tservice.agents.transcript_turns import LOOK, PATIENCE, SETTLED
 from tservice.clis.launcher import CliRegistry

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.agents.transcript_reader import Place, head, messages, read_on
+from tservice.agents.transcript_model import Place
+from tservice.agents.transcript_reader import head, messages, read_on
 
 RECORDED = Path(__file__).parent / "transcripts" / "codex-0.169.0.jsonl"
 ID = "01a1f992-16a6-75d3-ab87-b7929ca8a4b1"
