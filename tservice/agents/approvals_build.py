@@ -92,12 +92,13 @@ def build_approvals(around: ApprovalSurroundings) -> ApprovalParts:
         around.clock, around.sessions, around.agents, homes, store, around.in_thread
     )
     automatic = Automatic(around.clock, around.sessions, around.agents, around.hub)
-    transcripts.observers.append(automatic.counted)
+    limits = Limits(around.clock, around.sessions, around.agents, around.hub, around.local)
+    transcripts.observers += [automatic.counted, limits.counted]
     return ApprovalParts(
         approvals=Approvals(around.clock, inbox, around.sessions, around.agents, around.settings),
         transcripts=transcripts,
         history=History(around.sessions, homes, around.in_thread),
-        limits=Limits(around.clock, around.sessions, around.agents, around.hub, around.local),
+        limits=limits,
         automatic=automatic,
         hub=around.hub,
     )

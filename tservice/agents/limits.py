@@ -1,8 +1,13 @@
-"""Usage limits: a session that reached one pauses, and goes on once it is over (wire 25)."""
+"""Usage limits: a session that reached one pauses, and goes on once it is over (wire 25).
+
+A limit is believed by what the agent itself records: its C{StopFailure} hook, an error in its
+transcript, its status line.  A row of text that looks like one is an answer's words as often as the
+agent's own notice, so it only completes what one of those told (wire 27 Agents).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import tzinfo
 from typing import Any
 
@@ -14,13 +19,14 @@ from tservice.agents.answers import Press
 from tservice.agents.answers_screen import AnswerScreen, Seen
 from tservice.agents.approvals_model import is_asking
 from tservice.agents.interfaces import IAgents, Look
-from tservice.agents.limits_model import Limit, parse_reset, resume_at
+from tservice.agents.limits_model import Limit, full_until, parse_reset, resume_at
+from tservice.agents.transcript_model import Failure, Tally
 from tservice.core.clock import now_ms, sleep
 from tservice.core.errors import ServiceError, conflict
 from tservice.core.events import Audience, Event, EventHub
 from tservice.core.tasks import spawn
 from tservice.mux.interface import MuxError
-from tservice.sessions.interfaces import ISessions, Session
+from tservice.sessions.interfaces import ISessions, Session, Status
 from tservice.terminal.status import limit_of
 
 ESCAPE_PAUSE = 0.6
@@ -55,6 +61,10 @@ class Limits:
         # The limit that holds, and the sentence that a later turn has proved to be past.
         self._limits: dict[str, Limit] = {}
         self._past: dict[str, str] = {}
+        # What status lines said of windows that are used up, and whose last turn ended well.
+        self._full: dict[str, Limit] = {}
+        self._well: set[str] = set()
+        self._failures: dict[str, Failure] = {}
         self._ends: list[Callable[[], None]] = []
 
     def start(self) -> None:
@@ -74,6 +84,14 @@ class Limits:
 
     # -- what is seen and told
 
+    def counted(self, session_id: str, tally: Tally) -> None:
+        """The session's transcript was read: an error is looked at once."""
+        failure = tally.failure
+        if failure is None or self._failures.get(session_id) == failure:
+            return
+        self._failures[session_id] = failure
+        self._failed(session_id, failure.text)
+
     def _heard(self, event: Event) -> None:
         session_id = event.session_id
         if session_id is None:
@@ -81,32 +99,63 @@ class Limits:
         match event.name:
             case "hook:stop":
                 self._stopped(session_id, event.data.get("data") or {})
+            case "session:statusTelemetry":
+                self._used(session_id, event.data)
             case "session:working":
                 self._works(session_id)
             case "session:updated":
                 self._updated(session_id)
             case "session:deleted":
                 self._disarm(session_id)
-                self._limits.pop(session_id, None)
-                self._past.pop(session_id, None)
+                self._well.discard(session_id)
+                for known in (self._limits, self._past, self._full, self._failures):
+                    known.pop(session_id, None)
 
     def _stopped(self, session_id: str, data: dict[str, Any]) -> None:
         if data.get("hook_event_name") != _FAILURE:
+            self._well.add(session_id)
             limit = self._limits.pop(session_id, None)
             if limit is not None:
                 self._past[session_id] = limit.text
             return
-        found = limit_of(str(data.get("message") or ""))
+        self._failed(session_id, str(data.get("message") or ""))
+
+    def _failed(self, session_id: str, text: str) -> None:
+        """The agent records that a turn failed."""
+        self._well.discard(session_id)
+        found = limit_of(text)
         if found is not None:
             self._past.pop(session_id, None)
             self._reached(session_id, *found)
+
+    def _used(self, session_id: str, told: Mapping[str, Any]) -> None:
+        """A status line's figures; a turn that ended well proves that more is left."""
+        full = full_until(told, now_ms(self._clock))
+        if full is None:
+            self._full.pop(session_id, None)
+            return
+        self._full[session_id] = full
+        session = self._session(session_id)
+        at_rest = session is not None and session.status is Status.IDLE
+        if at_rest and session_id not in self._well:
+            self._pause(session_id, full)
 
     def _looked(self, look: Look) -> None:
         reading = look.reading
         if reading.working:
             self._works(look.session_id)
         elif reading.limit is not None and self._past.get(look.session_id) != reading.limit:
-            self._reached(look.session_id, reading.limit, reading.limit_resets)
+            self._noticed(look.session_id, reading.limit, reading.limit_resets)
+
+    def _noticed(self, session_id: str, text: str, resets: str | None) -> None:
+        """The screen shows what looks like a limit."""
+        session, known = self._session(session_id), self._limits.get(session_id)
+        if session is None:
+            return
+        if session.limit_paused and (known is None or known.reset_at is None):
+            self._reached(session_id, text, resets)
+        elif not session.limit_paused and session_id in self._full:
+            self._pause(session_id, self._full[session_id])
 
     def _reached(self, session_id: str, text: str, resets: str | None) -> None:
         session = self._session(session_id)
@@ -117,7 +166,13 @@ class Limits:
         if reset is None and before is not None and session.limit_paused:
             # The same limit in other words, which say less.
             return
-        self._limits[session_id] = Limit(text=text, reset_at=reset)
+        self._pause(session_id, Limit(text=text, reset_at=reset))
+
+    def _pause(self, session_id: str, limit: Limit) -> None:
+        session = self._session(session_id)
+        if session is None or (session.limit_paused and self._limits.get(session_id) == limit):
+            return
+        self._limits[session_id] = limit
         if not session.limit_paused:
             self._sessions.update(session_id, limit_paused=True)
         self._schedule(session_id)

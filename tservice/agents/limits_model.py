@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from attrs import frozen
@@ -15,6 +17,10 @@ JUST_NOW = timedelta(minutes=5)
 FARTHEST = timedelta(days=32)
 """What lies further ahead is misread, not a limit."""
 
+FULL = 100.0
+"""Percent of a plan's window that are all of it."""
+
+_WINDOWS = {"fiveHour": "5-hour", "sevenDay": "7-day"}
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
@@ -55,6 +61,25 @@ class Limit:
 
     text: str
     reset_at: int | None
+
+
+def full_until(told: Mapping[str, Any], now_ms: int) -> Limit | None:
+    """The window that a status line's figures say is used up, the one that lasts longest.
+
+    @param told: the payload of C{session:statusTelemetry}.
+    """
+    found = [_window_limit(told.get(name), name, now_ms) for name in ("fiveHour", "sevenDay")]
+    full = [limit for limit in found if limit is not None]
+    return max(full, key=lambda limit: limit.reset_at or 0, default=None)
+
+
+def _window_limit(window: object, name: str, now_ms: int) -> Limit | None:
+    if not isinstance(window, Mapping) or window.get("usedPercentage", 0) < FULL:
+        return None
+    resets = window.get("resetAt")
+    if isinstance(resets, int) and resets <= now_ms:
+        return None
+    return Limit(text=f"{_WINDOWS[name]} limit reached", reset_at=resets)
 
 
 def parse_reset(text: str, now_ms: int, local: tzinfo) -> int | None:

@@ -17,7 +17,7 @@ from tests.unit.agents.rig import COMPOSER
 from tservice.agents.automatic import Automatic
 from tservice.agents.limits import Limits
 from tservice.agents.limits_model import parse_reset
-from tservice.agents.transcript_model import Tally
+from tservice.agents.transcript_model import Failure, Tally
 from tservice.core.clock import now_ms
 from tservice.sessions.model import AutoClear, AutoCompact, AutoResume, Session
 
@@ -170,16 +170,85 @@ class PauseTests(ApprovalCase):
         self.spend(4000)
         self.assertEqual([], self.pane(session).pastes)
 
-    def test_the_screen_tells_it_too(self) -> None:
-        session = self.ready()
-        self.sessions.update(session.id, auto_resume=AutoResume(enabled=True))
+    def shown(self, session: Session, *, resume: bool = True) -> Session:
+        """The session after its screen showed what looks like a limit."""
+        self.sessions.update(session.id, auto_resume=AutoResume(enabled=resume))
         text = "❯ go\n\n● You've hit your weekly limit · resets Jan 20, 3pm (UTC)\n\n"
         self.show(session, text + COMPOSER)
         self.spend(5)
-        found = self.sessions.get(session.id)
-        self.assertTrue(found.limit_paused)
+        return self.sessions.get(session.id)
+
+    def used(self, session: Session, percent: float, resets_in: float = 3600) -> int:
+        """Its status line tells how much of the plan is used; when that window ends."""
+        resets = int(self.clock.seconds() + resets_in)
+        window = {"used_percentage": percent, "resets_at": resets}
+        self.agents.telemetry.take(session.id, {"rate_limits": {"five_hour": window}})
+        return resets * 1000
+
+    def test_a_row_that_looks_like_a_limit_is_none(self) -> None:
+        """The words of an answer are those of a notice as often as not."""
+        found = self.shown(self.ready())
+        self.assertEqual((False, None), (found.limit_paused, found.auto_resume.resume_at))
+        self.assertEqual([], self.names())
+
+    def test_nor_is_it_after_a_turn_that_ended_well(self) -> None:
+        session = self.ready()
+        self.hook(session, "prompt_submitted")
+        self.hook(session, "stop")
+        self.assertFalse(self.shown(session).limit_paused)
+
+    def test_the_screen_adds_what_the_record_left_out(self) -> None:
+        session = self.ready()
+        self.hook(
+            session,
+            "stop",
+            hook_event_name="StopFailure",
+            last_assistant_message="You've hit your weekly limit",
+        )
+        self.assertTrue(self.sessions.get(session.id).limit_paused)
+        found = self.shown(session)
         want = int(datetime(2027, 1, 20, 15, 2, tzinfo=UTC).timestamp() * 1000)
-        self.assertEqual(want, found.auto_resume.resume_at)
+        self.assertEqual((True, want), (found.limit_paused, found.auto_resume.resume_at))
+
+    def test_the_transcript_tells_it_once(self) -> None:
+        session = self.ready()
+        text = "You've hit your usage limit. Try again in 2 hours."
+        tally = Tally(failure=Failure(text=text, at=now_ms(self.clock)))
+        self.limits.counted(session.id, tally)
+        self.assertTrue(self.sessions.get(session.id).limit_paused)
+        self.show(session, BUSY, "⠂ Claude Code")
+        self.spend(5)
+        self.assertFalse(self.sessions.get(session.id).limit_paused)
+        self.limits.counted(session.id, tally)
+        self.assertFalse(self.sessions.get(session.id).limit_paused)
+
+    def test_another_error_of_the_transcript_is_no_limit(self) -> None:
+        session = self.ready()
+        self.limits.counted(session.id, Tally(failure=Failure(text="429 Too Many Requests")))
+        self.assertFalse(self.sessions.get(session.id).limit_paused)
+
+    def test_the_status_line_tells_it(self) -> None:
+        session = self.ready()
+        self.sessions.update(session.id, auto_resume=AutoResume(enabled=True))
+        self.used(session, 99.5)
+        self.assertFalse(self.sessions.get(session.id).limit_paused)
+        ends = self.used(session, 100)
+        found = self.sessions.get(session.id)
+        self.assertEqual((True, ends + 120_000), (found.limit_paused, found.auto_resume.resume_at))
+
+    def test_a_turn_that_ended_well_knows_better_than_the_status_line(self) -> None:
+        """Usage beyond the plan can be bought; then only the agent's notice beside it counts."""
+        session = self.ready()
+        self.hook(session, "prompt_submitted")
+        self.hook(session, "stop")
+        self.used(session, 100)
+        self.assertFalse(self.sessions.get(session.id).limit_paused)
+        self.assertTrue(self.shown(session).limit_paused)
+
+    def test_a_window_that_is_over_is_no_limit(self) -> None:
+        session = self.ready()
+        self.used(session, 100, resets_in=-60)
+        self.assertFalse(self.sessions.get(session.id).limit_paused)
 
     def test_a_dialog_of_the_agent_is_not_closed(self) -> None:
         session = self.limited()
