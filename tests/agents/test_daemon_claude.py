@@ -226,3 +226,18 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
         found = self.call("GET", f"/api/sessions/{self.session}/wait?until=exit&timeout=30000")
         self.assertEqual("exit", found["wait"]["signal"])
         self.assertIsNone(self.record()["pid"])
+
+    def test_a_start_goes_on_with_the_conversation(self) -> None:
+        """One that was begun and given no prompt is not there to go on with."""
+        self.prompt("SAY: before")
+        (conversation,) = self.record()["conversationIds"]
+        for fresh in (False, True, False):
+            self.call("POST", f"/api/sessions/{self.session}/input", input="/exit\r")
+            self.call("GET", f"/api/sessions/{self.session}/wait?until=exit&timeout=30000")
+            self.call("POST", f"/api/sessions/{self.session}/start", fresh=fresh)
+            self.until("the composer", lambda: "❯\xa0" in self.screen())
+        self.prompt("SAY: after")
+        self.assertEqual(conversation, self.record()["conversationIds"][-1])
+        said = self.call("GET", f"/api/sessions/{self.session}/last-response?context=full")
+        words = [each["text"] for each in said["messages"]]
+        self.assertEqual(["SAY: before", "before", "SAY: after", "after"], words)

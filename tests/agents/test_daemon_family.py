@@ -23,6 +23,7 @@ from twisted.trial.unittest import SkipTest, SynchronousTestCase
 from tests.agents.cli_cache import CliUnavailable, install
 from tests.agents.netns import loopback_only
 from tests.agents.recipes import RECIPES
+from tests.agents.stub.record import digest
 from tests.agents.subject import unavailable
 from tests.agents.world import World
 from tests.integration.events import EventLog
@@ -39,6 +40,22 @@ LISTED = "SAY: listed\n" + "\n".join(f"{number}. step" for number in range(1, 30
 
 SHORT = 3
 """Turns that are over at once."""
+CODEX_SAID = [
+    ("user", "HOLD: door"),
+    ("assistant", "holding until released"),
+    *(
+        (role, f"{say}quick {number}")
+        for number in range(SHORT)
+        for role, say in (("user", "SAY: "), ("assistant", ""))
+    ),
+    ("user", QUOTED),
+    ("assistant", "quoted"),
+    ("user", LISTED),
+    ("assistant", "listed"),
+    ("user", "RUN: touch made.txt"),
+    ("assistant", "Done with the tool."),
+    ("user", "RUN: touch other.txt"),
+]
 HELD = 1.0
 """Seconds in which a prompt could wrongly go into the first dialog."""
 
@@ -171,8 +188,11 @@ class FamilyTests(SynchronousTestCase):
         self.a_command_allowed()
         if self.manner.asks:
             self.a_command_refused()
+        self.what_was_said(cli)
         self.the_exit()
+        self.it_goes_on()
         self.a_crash()
+        self.it_begins_anew()
 
     def first_turn(self) -> None:
         """A prompt sent at once waits for the composer, and never answers the first dialog."""
@@ -191,11 +211,10 @@ class FamilyTests(SynchronousTestCase):
         path = f"{self.path}/wait-output?match=until+released&from=buffer&timeout=20000"
         self.assertTrue(self.call("GET", path)["wait"]["matched"], self.screen())
         self.assertEqual("idle", self.reason("composer on the screen")["status"])
-        self.assertEqual(
-            ["session:working", "session:idle"],
-            [each.name for each in self.events.of(self.session, "session:working", "session:idle")][
-                -2:
-            ],
+        told = ["session:working", "session:idle"]
+        self.until(
+            "both signals",
+            lambda: [each.name for each in self.events.of(self.session, *told)][-2:] == told,
         )
         self.assertEqual(["HOLD: door"], [turn.prompt for turn in self.world.stub.turns()])
 
@@ -236,6 +255,53 @@ class FamilyTests(SynchronousTestCase):
         self.assertEqual("idle", self.reason("composer on the screen")["status"])
         self.assertFalse(self.made("other.txt"))
 
+    def what_was_said(self, cli: str) -> None:
+        """Its own record tells the answer, the tokens and the conversation."""
+        self.until("its conversation", lambda: self.record()["conversationIds"])
+        said = self.call("GET", f"{self.path}/last-response?context=full")
+        words = [(each["role"], each["text"]) for each in said["messages"]]
+        self.assertIn(("user", "HOLD: door"), words)
+        self.assertIn(("assistant", "holding until released"), words)
+        self.assertIn(("assistant", f"quick {SHORT - 1}"), words)
+        if cli == "codex":
+            self.assertEqual(CODEX_SAID, words)
+        record = self.record()
+        (self.conversation,) = record["conversationIds"]
+        self.assertLess(0, record["tokens"]["input"])
+        self.assertEqual(("HOLD: door", "auto"), (record["name"], record["nameSource"]))
+        past = self.call("GET", "/api/history/sessions")["sessions"]
+        mine = [each for each in past if each["id"] == self.conversation]
+        self.assertEqual(
+            [(cli, str(self.world.place.work))],
+            [(each["mode"], each.get("workingDir")) for each in mine],
+        )
+
+    def it_goes_on(self) -> None:
+        """The agent knows what was said before, and it is the same conversation."""
+        self.call("POST", f"{self.path}/start")
+        self.reason("composer on the screen")
+        found = self.prompt("SAY: again", wait="idle", waitTimeout=30_000)
+        self.assertEqual("idle", found["wait"]["signal"], self.screen())
+        request = next(
+            each
+            for each in reversed(self.world.stub.requests())
+            if each.prompt.startswith("SAY: again")
+        )
+        self.assertIn(digest("SAY: quick 0"), request.said)
+        said = self.call("GET", f"{self.path}/last-response")
+        self.assertEqual("again", said["text"])
+        self.assertEqual([self.conversation], self.record()["conversationIds"])
+
+    def it_begins_anew(self) -> None:
+        self.call("POST", f"{self.path}/start", fresh=True)
+        self.reason("composer on the screen")
+        found = self.prompt("SAY: anew", wait="idle", waitTimeout=30_000)
+        self.assertEqual("idle", found["wait"]["signal"], self.screen())
+        self.until("another conversation", lambda: len(self.record()["conversationIds"]) == 2)
+        said = self.call("GET", f"{self.path}/last-response?context=full")
+        self.assertEqual("anew", said["text"])
+        self.assertNotIn("HOLD: door", [each["text"] for each in said["messages"]])
+
     def the_exit(self) -> None:
         self.prompt(self.manner.leave)
         self.wait("exit")
@@ -244,8 +310,7 @@ class FamilyTests(SynchronousTestCase):
         self.assertEqual((None, 0), (record["pid"], record["paneExit"]["status"]))
 
     def a_crash(self) -> None:
-        self.call("POST", f"{self.path}/start")
-        record = self.reason("composer on the screen")
+        record = self.record()
         os.kill(record["pid"], signal.SIGKILL)
         wait_until_gone(record["pid"])
         self.wait("exit")
@@ -256,34 +321,8 @@ class FamilyTests(SynchronousTestCase):
     # -- the clients
 
     def test_codex(self) -> None:
-        """Its transcript tells the answer, the tokens and the conversation, too."""
         self.walk("codex")
-        said = self.call("GET", f"{self.path}/last-response?context=full")
-        self.assertEqual("Done with the tool.", said["text"])
-        self.assertEqual(
-            [
-                ("user", "HOLD: door"),
-                ("assistant", "holding until released"),
-                *(
-                    (role, f"{say}quick {number}")
-                    for number in range(SHORT)
-                    for role, say in (("user", "SAY: "), ("assistant", ""))
-                ),
-                ("user", QUOTED),
-                ("assistant", "quoted"),
-                ("user", LISTED),
-                ("assistant", "listed"),
-                ("user", "RUN: touch made.txt"),
-                ("assistant", "Done with the tool."),
-                ("user", "RUN: touch other.txt"),
-            ],
-            [(each["role"], each["text"]) for each in said["messages"]],
-        )
-        record = self.record()
-        self.assertEqual(1, len(record["conversationIds"]))
-        self.assertEqual(("HOLD: door", "auto"), (record["name"], record["nameSource"]))
-        self.assertLess(0, record["tokens"]["input"])
-        self.assertEqual("stub-model", record["displayModel"])
+        self.assertEqual("stub-model", self.record()["displayModel"])
 
     def test_gemini(self) -> None:
         self.walk("gemini")

@@ -17,7 +17,12 @@ from tservice.mux.interface import IMultiplexer
 from tservice.sessions.activity import PlainSources
 from tservice.sessions.adoption import Adoption
 from tservice.sessions.create import Caps, Creator, Defaults
-from tservice.sessions.interfaces import IActivitySources, IInputGate, ILaunchPreparation
+from tservice.sessions.interfaces import (
+    IActivitySources,
+    IConversations,
+    IInputGate,
+    ILaunchPreparation,
+)
 from tservice.sessions.journal import InputJournal
 from tservice.sessions.launcher import Launcher, LaunchSettings, NothingToPrepare
 from tservice.sessions.osusers import SessionOsUsers
@@ -27,7 +32,7 @@ from tservice.sessions.properties import Properties
 from tservice.sessions.quickstart import QuickStarter
 from tservice.sessions.repository import SessionRepository
 from tservice.sessions.roster import Roster
-from tservice.sessions.service import OpenGate, Parts, SessionService
+from tservice.sessions.service import KnownConversations, OpenGate, Parts, SessionService
 from tservice.sessions.workspaces import Workspaces
 from tservice.settings.interfaces import ISettings
 from tservice.store.database import Database
@@ -43,6 +48,7 @@ class Surroundings:
     @ivar activity: how to find out what a session does; C{None}: L{PlainSources}.
     @ivar gate: keeps prompts back; C{None}: nothing does.
     @ivar preparation: puts in place what agents read when they start.
+    @ivar conversations: which one the next start of an agent goes on with.
     @ivar os_users: the OS users that panes run as.
     @ivar reach: asks whether folders answer.
     @ivar files: the door for what users' folders hold.
@@ -63,6 +69,7 @@ class Surroundings:
     activity: IActivitySources | None = None
     gate: IInputGate = field(factory=OpenGate)
     preparation: ILaunchPreparation = field(factory=NothingToPrepare)
+    conversations: IConversations = field(factory=KnownConversations)
     os_users: SessionOsUsers = field(factory=SessionOsUsers)
     reach: IReach = field(factory=NoReach)
     files: IThreads = field(factory=NoThreads)
@@ -106,6 +113,7 @@ def build_sessions(around: Surroundings) -> SessionService:
             adoption=Adoption(around.clock, around.mux, roster, processes),
             gate=around.gate,
             reach=around.reach,
+            conversations=around.conversations,
             new_input_id=lambda: around.random_bytes(12).hex(),
             history_limit=lambda: around.settings.get().history_limit,
         )

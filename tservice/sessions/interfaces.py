@@ -29,6 +29,7 @@ __all__ = [
     "Delivery",
     "IActivitySource",
     "IActivitySources",
+    "IConversations",
     "IInputGate",
     "ILaunchPreparation",
     "ISessions",
@@ -85,10 +86,14 @@ class ISessions(Interface):
     async def create(request: CreateRequest, caller: Identity) -> Session:
         """Make a session and start it where the request says so (wire 1.3)."""
 
-    async def start(session_id: str, *, granted: bool, clear_breaker: bool = False) -> Session:
+    async def start(
+        session_id: str, *, granted: bool, clear_breaker: bool = False, fresh: bool = False
+    ) -> Session:
         """Start its process, or attach to the one that was let go.
 
         @param granted: whoever asks may bypass permissions.
+        @param fresh: the agent begins a conversation; else it goes on with the last one, where
+            there is one (wire 27 Agents).
         """
 
     async def stop(session_id: str, reason: str) -> Session:
@@ -148,6 +153,13 @@ class ILaunchPreparation(Interface):
 
     async def prepare(session: Session, env: Mapping[str, str]) -> None:
         """Its process is about to start, with this environment; never keeps it from starting."""
+
+
+class IConversations(Interface):
+    """What agents keep of their conversations."""
+
+    async def last(session: Session) -> str | None:
+        """The agent's own id of the session's last conversation that it can go on with."""
 
 
 class ActivitySink(Protocol):

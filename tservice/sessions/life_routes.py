@@ -99,9 +99,11 @@ class QuickStartBody(LaunchBody):
 
 
 class StartBody(Body):
-    """C{clearBreaker} gets a session started that the exit breaker stopped."""
+    """C{clearBreaker} gets a session started that the exit breaker stopped; with C{fresh} its agent
+    begins a conversation in place of going on with the last one."""
 
     clear_breaker: bool | None = None
+    fresh: bool | None = None
 
 
 class DeleteQuery(Query):
@@ -275,6 +277,7 @@ class LifeRoutes:
             call.id,
             clear_breaker=bool(call.body.clear_breaker),
             granted=call.identity.can_bypass_permissions,
+            fresh=bool(call.body.fresh),
         )
         return {"session": session_json(session)}
 

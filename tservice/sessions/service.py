@@ -20,7 +20,7 @@ from tservice.sessions.adoption import Adoption
 from tservice.sessions.capacity import overdue
 from tservice.sessions.create import Creator
 from tservice.sessions.input import InputQueue
-from tservice.sessions.interfaces import Delivery, IInputGate, ISessions
+from tservice.sessions.interfaces import Delivery, IConversations, IInputGate, ISessions
 from tservice.sessions.journal import InputJournal
 from tservice.sessions.lifecycle import Stage, recalled
 from tservice.sessions.live import Live
@@ -55,6 +55,14 @@ class OpenGate:
         return None
 
 
+@implementer(IConversations)
+class KnownConversations:
+    """Believes that an agent can go on with whatever it told of."""
+
+    async def last(self, session: Session) -> str | None:
+        return session.conversation_ids[-1] if session.conversation_ids else None
+
+
 @frozen(kw_only=True)
 class Parts:
     """The workers of L{SessionService}."""
@@ -71,6 +79,7 @@ class Parts:
     adoption: Adoption
     gate: IInputGate
     reach: IReach
+    conversations: IConversations
     new_input_id: Callable[[], str]
     history_limit: Callable[[], int]
 
@@ -167,11 +176,17 @@ class SessionService:
         return live.session
 
     async def start(
-        self, session_id: str, *, granted: bool, clear_breaker: bool = False
+        self,
+        session_id: str,
+        *,
+        granted: bool,
+        clear_breaker: bool = False,
+        fresh: bool = False,
     ) -> Session:
         live = self._roster.get(session_id)
+        resume = None if fresh else await self._conversation(live)
         return await self._processes.start(
-            live, clear_breaker=clear_breaker, granted=granted, resume=_first_resume(live)
+            live, clear_breaker=clear_breaker, granted=granted, resume=resume
         )
 
     async def stop(self, session_id: str, reason: str) -> Session:
@@ -262,6 +277,13 @@ class SessionService:
         except Exception:
             self._roster.remove(live, asked=False)
             raise
+
+    async def _conversation(self, live: Live) -> str | None:
+        """The conversation to go on with, of an agent that can."""
+        entry = self._parts.clis.get(live.record.mode)
+        if entry is None or entry.resume is None:
+            return None
+        return _first_resume(live) or await self._parts.conversations.last(live.record)
 
     def _live(self, record: Session, phase: Phase) -> Live:
         subject = Subject(

@@ -9,9 +9,10 @@ from collections.abc import Awaitable, Callable
 from attrs import frozen
 
 from tservice.access import hooksecret
-from tservice.agents.approvals_build import ApprovalParts
+from tservice.agents.approvals_build import ApprovalParts, own_homes
 from tservice.agents.approvals_routes import approval_operations
 from tservice.agents.build import AgentParts
+from tservice.agents.conversations import Conversations
 from tservice.agents.routes import agent_operations
 from tservice.clis.build import Clis
 from tservice.core.events import Event
@@ -89,6 +90,9 @@ def wire_sessions(
             activity=agents.agents,
             gate=agents.gate,
             preparation=agents.preparation,
+            conversations=Conversations(
+                lambda: own_homes(base.home, clis.registry, base.os_users.users), threads.run
+            ),
             os_users=base.os_users.for_sessions(),
             reach=reach,
             files=doors.files,

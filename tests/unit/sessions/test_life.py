@@ -84,12 +84,13 @@ class CreateTests(SessionCase):
         self.assertEqual([], self.sessions.list())
         self.assertEqual([], self.machine.restart().list())
 
-    def test_resume_is_for_the_first_start_only(self) -> None:
+    def test_every_start_resumes_but_a_fresh_one(self) -> None:
         session = self.create(mode="primary", resume_session_id="abc-1", start=True)
         self.assertIn("abc-1", self.host.specs[-1].argv)
-        self.pane(session).exit(0)
-        self.run_now(self.sessions.start(session.id, granted=True))
-        self.assertNotIn("abc-1", self.host.specs[-1].argv)
+        for fresh in (False, True, False):
+            self.pane(session).exit(0)
+            self.run_now(self.sessions.start(session.id, granted=True, fresh=fresh))
+            self.assertEqual(fresh, "abc-1" not in self.host.specs[-1].argv)
 
 
 class CapacityTests(SessionCase):

@@ -71,7 +71,7 @@ class LifeTests(RouteCase):
             session = self.make()
             path = f"/api/sessions/{session['id']}/{name}"
             self.assertIsInstance(self.api.request("POST", path).data["session"]["pid"], int)
-            answer = self.api.post(path, {"clearBreaker": False})
+            answer = self.api.post(path, {"clearBreaker": False, "fresh": True})
             self.assertEqual((409, "SESSION_BUSY"), answer.error[:2])
 
     def test_kill_mux_false(self) -> None:
