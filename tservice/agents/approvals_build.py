@@ -17,6 +17,7 @@ from tservice.agents.automatic import Automatic
 from tservice.agents.history import History
 from tservice.agents.interfaces import IAgents
 from tservice.agents.limits import Limits
+from tservice.agents.prices import Prices, packaged_prices
 from tservice.agents.transcript import InThread, Transcripts, TranscriptStore
 from tservice.agents.transcript_files import MODES, TranscriptFiles
 from tservice.agents.transcript_homes import Homes
@@ -88,8 +89,9 @@ def build_approvals(around: ApprovalSurroundings) -> ApprovalParts:
     homes = own_homes(around.home, around.clis, around.os_users)
     inbox = Inbox(around.clock, ApprovalStore(around.database), around.hub)
     store = TranscriptStore(around.database)
+    prices = Prices(packaged=packaged_prices(), chosen=lambda: around.settings.get().model_prices)
     transcripts = Transcripts(
-        around.clock, around.sessions, around.agents, homes, store, around.in_thread
+        around.clock, around.sessions, around.agents, homes, store, around.in_thread, prices
     )
     automatic = Automatic(around.clock, around.sessions, around.agents, around.hub)
     limits = Limits(around.clock, around.sessions, around.agents, around.hub, around.local)

@@ -14,6 +14,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.agents.interfaces import IAgents
+from tservice.agents.prices import Prices
 from tservice.agents.transcript_files import MODES
 from tservice.agents.transcript_homes import Homes
 from tservice.agents.transcript_model import Message, Place, Tally, tally_of
@@ -23,7 +24,7 @@ from tservice.core.clock import sleep
 from tservice.core.errors import ServiceError, invalid
 from tservice.core.events import Event, EventHub
 from tservice.core.tasks import spawn
-from tservice.sessions.interfaces import ISessions, NameSource, Session, Tokens
+from tservice.sessions.interfaces import ISessions, ModelSource, NameSource, Session, Tokens
 from tservice.store.database import Database
 
 CONVERSATIONS = 50
@@ -96,11 +97,13 @@ class Transcripts:
         homes: Homes,
         store: TranscriptStore,
         in_thread: InThread,
+        prices: Prices,
     ) -> None:
         self._clock = clock
         self._sessions = sessions
         self._agents = agents
         self._homes = homes
+        self._prices = prices
         self._store = store
         self._in_thread = in_thread
         self._places: dict[str, Place] = {}
@@ -239,7 +242,7 @@ class Transcripts:
             self._places.pop(session_id, None)
             return
         self._store.save(session_id, place)
-        fields = _fields(session, place.tally)
+        fields = _fields(session, place.tally, self._prices)
         if fields:
             self._sessions.update(session_id, **fields)
         title = place.tally.title
@@ -256,18 +259,22 @@ class Transcripts:
             return None
 
 
-def _fields(session: Session, tally: Tally) -> dict[str, Any]:
-    """What the transcript changes of the session's record."""
+def _fields(session: Session, tally: Tally, prices: Prices) -> dict[str, Any]:
+    """What the transcript changes of the session's record.
+
+    Where a status line tells the figures, its word holds: it knows what the transcript leaves out.
+    """
+    told = session.statusline_telemetry or ModelSource.STATUSLINE in session.models
     tokens = Tokens.counted(tally.input, tally.output)
+    cost = tally.cost if told else prices.cost(tally)
     fields: dict[str, Any] = {}
-    # Where a status line tells them, its word holds: it knows what the transcript leaves out.
-    if tokens.total and not session.statusline_telemetry:
+    if tokens.total and not told:
         fields["tokens"] = tokens
-    # The status line knows the price better than old transcripts, which are the ones that name it.
-    if tally.cost > session.total_cost:
-        fields["total_cost"] = round(tally.cost, 6)
-    if tally.context_percentage is not None:
-        fields["context_used_percentage"] = tally.context_percentage
+    if cost > session.total_cost:
+        fields["total_cost"] = round(cost, 6)
+    full = prices.context_percentage(tally, session.models.get(ModelSource.SCREEN, ""))
+    if full is not None and tally.context and not told:
+        fields["context_used_percentage"] = full
     known = session.conversation_ids
     if tally.conversation is not None and tally.conversation not in known:
         fields["conversation_ids"] = (*known, tally.conversation)[-CONVERSATIONS:]

@@ -123,13 +123,6 @@ class Tally:
     cwd: str | None = None
     failure: Failure | None = None
 
-    @property
-    def context_percentage(self) -> float | None:
-        """How full the model's window is."""
-        if not self.window:
-            return None
-        return min(100.0, round(100 * self.context / self.window, 1))
-
 
 def tally_of(kept: Mapping[str, Any]) -> Tally | None:
     """A tally that was kept as JSON; C{None} for one of another version of the service."""

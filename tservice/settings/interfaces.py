@@ -6,10 +6,16 @@ from collections.abc import Callable
 
 from zope.interface import Interface
 
-from tservice.settings.model import NotificationPreferences, Settings, VoiceSettings
+from tservice.settings.model import (
+    ModelPrice,
+    NotificationPreferences,
+    Settings,
+    VoiceSettings,
+)
 
 __all__ = [
     "ISettings",
+    "ModelPrice",
     "NotificationPreferences",
     "Settings",
     "SettingsObserver",

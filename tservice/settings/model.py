@@ -60,6 +60,7 @@ Folder = Annotated[str, StringConstraints(pattern=r"^(?:/[^\x00-\x1f\x7f]*)?$", 
 Language = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$", max_length=35)
 ]
+Dollars = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
 Term = Annotated[str, StringConstraints(pattern=_TEXT, min_length=1, max_length=64)]
 NotifiedEvent = Literal[
     "permission_prompt", "elicitation_dialog", "idle_prompt", "stop", "exit", "error"
@@ -107,11 +108,30 @@ class NotificationPreferences(Record):
     )
 
 
+class ModelPrice(Record):
+    """What a model costs, in US dollars for a million tokens, and how many it takes.
+
+    @ivar model: the model's own name; C{*} and C{?} stand for anything.
+    @ivar cache_read: C{None}: as C{input}; so is C{cache_write}.
+    @ivar window: tokens of a conversation; C{None}: not known.
+    """
+
+    model: Annotated[
+        str, StringConstraints(pattern=r"^[A-Za-z0-9_.:/@*?\[\]-]+$", min_length=1, max_length=100)
+    ]
+    input: Dollars
+    output: Dollars
+    cache_read: Dollars | None = None
+    cache_write: Dollars | None = None
+    window: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
+
+
 class Settings(Record):
     """Every setting.  An empty string is a text that was not chosen.
 
     @ivar history_limit: lines of scrollback of a new pane.
     @ivar primary_mode: the permission mode that primary sessions start in.
+    @ivar model_prices: rows that come before those of the program.
     """
 
     read_my_mind_enabled: bool = False
@@ -137,6 +157,7 @@ class Settings(Record):
     voice_settings: VoiceSettings = VoiceSettings()
     notification_preferences: NotificationPreferences = NotificationPreferences()
     read_my_mind_model: ModelName = ""
+    model_prices: Annotated[tuple[ModelPrice, ...], Field(max_length=200)] = ()
 
 
 def _patch_of(model: type[BaseModel]) -> type[Record]:

@@ -21,6 +21,7 @@ from tests.unit.sessions.rig import ADMIN
 from tservice.agents import transcript_reader
 from tservice.agents.approvals_build import own_files
 from tservice.agents.history import History
+from tservice.agents.prices import Prices, packaged_prices
 from tservice.agents.transcript import MOMENT, Transcripts, TranscriptStore
 from tservice.agents.transcript_files import TranscriptFiles
 from tservice.agents.transcript_homes import Homes
@@ -33,7 +34,8 @@ from tservice.clis.lookup import BinaryLookup
 from tservice.clis.registry import merge_registry
 from tservice.clis.stock import stock_entries
 from tservice.core.identity import Identity
-from tservice.sessions.model import TOKENS_MAX, NameSource, Session
+from tservice.sessions.model import TOKENS_MAX, ModelSource, NameSource, Session
+from tservice.settings.interfaces import ModelPrice
 
 _T = TypeVar("_T")
 
@@ -149,7 +151,7 @@ class ReaderTests(SynchronousTestCase):
             {"type": "event_msg", "payload": count},
         )
         tally = self.read(mode="codex").tally
-        self.assertEqual((50, 5, 55.0), (tally.input, tally.output, tally.context_percentage))
+        self.assertEqual((50, 5, 55, 100), (tally.input, tally.output, tally.context, tally.window))
         self.assertEqual(("done", "do it", ID), (tally.response, tally.title, tally.conversation))
 
     def test_a_line_without_end(self) -> None:
@@ -219,6 +221,9 @@ class ServiceTests(ApprovalCase):
         super().setUp()
         self.files = TranscriptFiles.of_home(self.machine.home)
         self.homes = Homes(own=self.files)
+        self.prices = Prices(
+            packaged=packaged_prices(), chosen=lambda: self.machine.settings.get().model_prices
+        )
         self.open_transcripts()
         self.history = History(self.sessions, self.homes, at_once)
         self.api = Api(
@@ -228,7 +233,7 @@ class ServiceTests(ApprovalCase):
     def open_transcripts(self) -> None:
         store = TranscriptStore(self.machine.database)
         self.transcripts = Transcripts(
-            self.clock, self.sessions, self.agents.agents, self.homes, store, at_once
+            self.clock, self.sessions, self.agents.agents, self.homes, store, at_once, self.prices
         )
         self.transcripts.start(self.machine.hub)
         self.addCleanup(self.transcripts.stop)
@@ -251,6 +256,38 @@ class ServiceTests(ApprovalCase):
         )
         self.assertEqual((ID,), session.conversation_ids)
         self.assertEqual(("paint the door", NameSource.AUTO), (session.name, session.name_source))
+
+    def test_cost_and_context_by_default(self) -> None:
+        """By the table; a status line's word holds in its place."""
+        answer = said("done")
+        answer["message"]["model"] = "claude-opus-4-8"
+        session = self.spoken(prompt("paint"), answer)
+        # 100 tokens at 5, 1000 of the cache at 0.5, 7 at 25 dollars a million; 1107 of 200,000.
+        self.assertEqual((0.001175, 0.6), (session.total_cost, session.context_used_percentage))
+        self.sessions.report_model(session.id, ModelSource.SCREEN, "Opus 4.8 (1M context)")
+        answer["message"]["id"] = "m2"
+        write(self.path, answer)
+        self.hook(session, "stop", session_id=ID)
+        self.clock.advance(MOMENT)
+        session = self.sessions.get(session.id)
+        self.assertEqual((0.00235, 0.1), (session.total_cost, session.context_used_percentage))
+        told = {"cost": {"total_cost_usd": 7}, "model": {"id": "opus"}}
+        self.agents.telemetry.take(session.id, told)
+        answer["message"]["id"] = "m3"
+        write(self.path, answer)
+        self.hook(session, "stop", session_id=ID)
+        self.clock.advance(MOMENT)
+        self.assertEqual(7.0, self.sessions.get(session.id).total_cost)
+
+    def test_the_setting_comes_before_the_table(self) -> None:
+        row = ModelPrice.model_validate_json(
+            '{"model": "claude-*", "input": 1000, "output": 0, "cacheRead": 0, "window": 2214}'
+        )
+        self.change_settings(model_prices=(row,))
+        answer = said("done")
+        answer["message"]["model"] = "claude-opus-4-8"
+        session = self.spoken(prompt("paint"), answer)
+        self.assertEqual((0.1, 50.0), (session.total_cost, session.context_used_percentage))
 
     def test_what_is_written_after_the_hook_is_read_too(self) -> None:
         session = self.ready()
