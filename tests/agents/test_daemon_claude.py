@@ -183,6 +183,17 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
         self.assertRegex(self.screen(), "Compacted|Conversation compacted")
         self.assertEqual("stop", self.prompt("SAY: three")["wait"]["signal"])
 
+    def test_the_tool_that_runs_is_told(self) -> None:
+        self.prompt("SAY: ready")
+        with Watcher(self.daemon, self.session) as watcher:
+            self.type("RUN: sleep 2; echo x")
+            self.until(
+                "the tool", lambda: self.record()["statusReason"] == "tool Bash sleep 2; echo x"
+            )
+            self.until_idle()
+            for event in ("tool_started", "tool_ended"):
+                self.until(event, lambda event=event: len(watcher.hooks(event)) == 1)
+
     def test_two_lines_are_one_prompt(self) -> None:
         self.prompt("a line\nSAY: both")
         self.assertEqual(["a line\nSAY: both"], [turn.prompt for turn in self.turns()])

@@ -179,6 +179,16 @@ class AgentWatch:
         self._course.tell.answered(reason)
         self._stir()
 
+    def acts(self, reason: str) -> None:
+        """A hook: the agent does something; also in a turn that no prompt began.
+
+        While a dialog waits another tool may run beside it: that is no answer.
+        """
+        if self._course.doing is Doing.WORKING:
+            self._sink.noted(reason)
+        elif self._course.doing is Doing.IDLE:
+            self.prompted(reason)
+
     def resting(self, reason: str) -> None:
         """A hook: the agent waits for its next prompt."""
         self._course.tell.seen_idle(reason)

@@ -29,6 +29,14 @@ HOOKS: tuple[tuple[str, str | None, HookEvent], ...] = (
     ("SessionEnd", None, HookEvent.SESSION_END),
     ("TeammateIdle", None, HookEvent.TEAMMATE_IDLE),
     ("TaskCompleted", None, HookEvent.TASK_COMPLETED),
+    ("TaskCreated", None, HookEvent.TASK_CREATED),
+    ("PreToolUse", None, HookEvent.TOOL_STARTED),
+    ("PostToolUse", None, HookEvent.TOOL_ENDED),
+    ("PermissionDenied", None, HookEvent.PERMISSION_DENIED),
+    ("SubagentStart", None, HookEvent.SUBAGENT_STARTED),
+    ("SubagentStop", None, HookEvent.SUBAGENT_STOPPED),
+    ("PreCompact", None, HookEvent.COMPACT_STARTED),
+    ("PostCompact", None, HookEvent.COMPACT_ENDED),
 )
 """The agent's event, its matcher, and what it is to the service."""
 

@@ -12,18 +12,23 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.agents.activity import Doing
 from tservice.agents.activity_sources import Agents
 from tservice.agents.activity_watch import AgentWatch
+from tservice.agents.approvals_model import tool_summary
 from tservice.agents.hooks_model import CLEAR, Conversations, Dialogs
 from tservice.agents.hooks_store import AgentStore
-from tservice.agents.model import DIALOGS, HookEvent, HookNotice, reduce_data
+from tservice.agents.model import DIALOGS, WORK, HookEvent, HookNotice, reduce_data
 from tservice.agents.senders import told_of
 from tservice.clis.interfaces import Hooks, ICliRegistry
 from tservice.core.clock import now_ms
 from tservice.core.events import Audience, Event, EventHub
 from tservice.core.identity import Identity
 from tservice.sessions.interfaces import ISessions, Session
+from tservice.terminal.model import sanitised
 
 CONVERSATIONS = 50
 """Conversation ids that a session keeps, the newest."""
+
+REASON_CHARS = 120
+"""Of the tool that runs, as C{statusReason} names it."""
 
 _CONVERSATION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}")
 
@@ -80,12 +85,13 @@ class HookIntake:
             event=event,
             at=now_ms(self._clock),
             data=reduce_data(data),
+            source=_text(data, "source"),
+            subagent=bool(_text(data, "agent_id")),
         )
         told = {"sessionId": session_id, "at": notice.at, "data": notice.data}
         self._publish(session, f"hook:{event}", told)
         if self._speaks(session):
-            source = (data or {}).get("source")
-            self._own(session, notice, source if isinstance(source, str) else "")
+            self._own(session, notice)
         return notice
 
     # -- inside
@@ -94,16 +100,16 @@ class HookIntake:
         entry = self._clis.get(session.mode)
         return entry is not None and entry.capabilities.hooks is not Hooks.NONE
 
-    def _own(self, session: Session, notice: HookNotice, source: str) -> None:
+    def _own(self, session: Session, notice: HookNotice) -> None:
         told = self._told.get(session.id)
         if told is None:
             last = session.conversation_ids[-1] if session.conversation_ids else None
             told = self._told[session.id] = _Told(Conversations(last))
         conversation = str(notice.data.get("session_id", ""))
-        if not told.conversations.is_own(notice.event, conversation, source):
+        if not told.conversations.is_own(notice.event, conversation, notice.source):
             return
         self._remember(session, notice, conversation)
-        self._signal(session, notice, told.dialogs, cleared=source == CLEAR)
+        self._signal(session, notice, told.dialogs)
 
     def _remember(self, session: Session, notice: HookNotice, conversation: str) -> None:
         fields: dict[str, Any] = {}
@@ -119,11 +125,9 @@ class HookIntake:
         if path and path != self._store.transcript(session.id):
             self._store.keep_transcript(session.id, path)
 
-    def _signal(
-        self, session: Session, notice: HookNotice, dialogs: Dialogs, *, cleared: bool
-    ) -> None:
+    def _signal(self, session: Session, notice: HookNotice, dialogs: Dialogs) -> None:
         watch = self._agents.watch_of(session.id)
-        reason = f"{notice.event} hook"
+        reason = _reason(notice)
         if notice.event in DIALOGS:
             blocked = watch is not None and watch.doing is Doing.BLOCKED
             if watch is not None:
@@ -136,10 +140,7 @@ class HookIntake:
         if notice.event is HookEvent.STOP:
             self._publish_signal(session, "session:stop", notice.at)
         if watch is not None:
-            _move(watch, notice.event, reason)
-            # Not so of a compaction, which goes on behind this hook.
-            if notice.event is HookEvent.SESSION_START and cleared:
-                watch.carried_out(reason)
+            _move(watch, notice, reason)
 
     def _publish_signal(self, session: Session, name: str, at: int) -> None:
         self._publish(session, name, {"id": session.id, "at": at})
@@ -163,8 +164,22 @@ class HookIntake:
             self._told[event.session_id] = _Told(Conversations(None))
 
 
-def _move(watch: AgentWatch, event: HookEvent, reason: str) -> None:
-    match event:
+def _text(data: Mapping[str, Any] | None, key: str) -> str:
+    found = (data or {}).get(key)
+    return found if isinstance(found, str) else ""
+
+
+def _reason(notice: HookNotice) -> str:
+    """One line for C{statusReason}: the tool that begins to run, else the event."""
+    tool = notice.data.get("tool_name")
+    if notice.event is not HookEvent.TOOL_STARTED or not tool:
+        return f"{notice.event} hook"
+    words = f"tool {tool} {tool_summary(notice.data.get('tool_input')) or ''}"
+    return sanitised(words, REASON_CHARS) or str(notice.event)
+
+
+def _move(watch: AgentWatch, notice: HookNotice, reason: str) -> None:
+    match notice.event:
         case HookEvent.STOP:
             watch.stopped(reason)
         case HookEvent.PROMPT_SUBMITTED | HookEvent.AGENT_WORKING:
@@ -173,5 +188,10 @@ def _move(watch: AgentWatch, event: HookEvent, reason: str) -> None:
             watch.answered(reason)
         case HookEvent.IDLE_PROMPT:
             watch.resting(reason)
+        case HookEvent.SESSION_START if notice.source == CLEAR:
+            # Not so of a compaction, which goes on behind this hook.
+            watch.carried_out(reason)
+        case event if event in WORK and not notice.subagent:
+            watch.acts(reason)
         case _:
             pass  # the others say nothing of the turn

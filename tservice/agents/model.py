@@ -26,10 +26,29 @@ class HookEvent(StrEnum):
     SESSION_END = "session_end"
     TEAMMATE_IDLE = "teammate_idle"
     TASK_COMPLETED = "task_completed"
+    TASK_CREATED = "task_created"
+    TOOL_STARTED = "tool_started"
+    TOOL_ENDED = "tool_ended"
+    PERMISSION_DENIED = "permission_denied"
+    SUBAGENT_STARTED = "subagent_started"
+    SUBAGENT_STOPPED = "subagent_stopped"
+    COMPACT_STARTED = "compact_started"
+    COMPACT_ENDED = "compact_ended"
 
 
 DIALOGS = frozenset({HookEvent.PERMISSION_PROMPT, HookEvent.ELICITATION_DIALOG})
 """The events that tell of a dialog."""
+
+WORK = frozenset(
+    {
+        HookEvent.TOOL_STARTED,
+        HookEvent.TOOL_ENDED,
+        HookEvent.SUBAGENT_STARTED,
+        HookEvent.SUBAGENT_STOPPED,
+        HookEvent.COMPACT_STARTED,
+    }
+)
+"""The events that tell what a turn does."""
 
 NAME_CHARS = 200
 PATH_CHARS = 4096
@@ -54,12 +73,16 @@ class HookNotice:
 
     @ivar at: Unix milliseconds when it arrived.
     @ivar data: only what L{reduce_data} keeps.
+    @ivar source: why a conversation began, of a C{session_start}.
+    @ivar subagent: an agent of the agent's own tells it.
     """
 
     session_id: str
     event: HookEvent
     at: int
     data: Mapping[str, Any]
+    source: str = ""
+    subagent: bool = False
 
     @property
     def name(self) -> str:

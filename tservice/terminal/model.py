@@ -39,10 +39,10 @@ def _one_style(frame: Frame, at: int, start: int, stop: int) -> int:
     return end
 
 
-def sanitised(text: str) -> str | None:
-    """Without control and format characters, white space folded, at most 64 characters.
+def sanitised(text: str, length: int = LENGTH) -> str | None:
+    """Without control and format characters, white space folded, at most C{length} characters.
 
     Still untrusted text: whoever renders it escapes it.  C{None} when nothing is left.
     """
     kept = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in text)
-    return " ".join(kept.split())[:LENGTH].rstrip() or None
+    return " ".join(kept.split())[:length].rstrip() or None

@@ -224,3 +224,56 @@ class LocalCommandTests(ShortCase):
         self.show(session, COMPOSER)
         self.spend(SILENCE + 1)
         self.assert_signals(["idle"])
+
+
+class WorkTests(ShortCase):
+    """What a turn does, as the hooks tell."""
+
+    def test_the_tool_that_runs(self) -> None:
+        session = self.at_rest("primary", COMPOSER)
+        self.hook(session, "prompt_submitted")
+        given = {"tool_name": "Bash", "tool_input": {"command": "make\x1b\ntest"}}
+        self.hook(session, "tool_started", **given)
+        self.assertEqual(("busy", "tool Bash make test"), self.status(session))
+        self.hook(session, "tool_ended", **given)
+        self.assertEqual(("busy", "tool_ended hook"), self.status(session))
+        self.hook(session, "subagent_started")
+        self.assertEqual(("busy", "subagent_started hook"), self.status(session))
+        self.hook(session, "stop")
+        self.assert_signals(["working", "stop", "idle"])
+
+    def test_a_reason_has_a_length(self) -> None:
+        session = self.at_rest("primary", COMPOSER)
+        self.hook(session, "tool_started", tool_name="Bash", tool_input={"command": "x" * 500})
+        self.assertEqual(120, len(self.status(session)[1] or ""))
+
+    def test_a_tool_begins_a_turn_that_no_prompt_began(self) -> None:
+        """A shell in the background came to its end."""
+        session = self.at_rest("primary", COMPOSER)
+        self.hook(session, "tool_started", tool_name="Read")
+        self.hook(session, "stop")
+        self.assert_signals(["working", "stop", "idle"])
+
+    def test_the_tool_of_a_subagent_begins_no_turn(self) -> None:
+        session = self.at_rest("primary", COMPOSER)
+        self.hook(session, "tool_started", tool_name="Read", agent_id="a1")
+        self.assert_signals([])
+
+    def test_a_tool_beside_a_dialog_is_no_answer(self) -> None:
+        session = self.at_rest("primary", COMPOSER)
+        self.hook(session, "prompt_submitted")
+        self.hook(session, "permission_prompt", hook_event_name="PermissionRequest")
+        for event in ("tool_started", "tool_ended", "permission_denied"):
+            self.hook(session, event, tool_name="Read")
+        self.assertEqual(("busy", "permission_prompt hook"), self.status(session))
+        self.assert_signals(["working", "blocked"])
+
+    def test_a_compaction_is_work(self) -> None:
+        session = self.at_rest("primary", COMPOSER)
+        self.prompt(session, COMPOSER)
+        self.hook(session, "compact_started")
+        self.assertEqual(("busy", "compact_started hook"), self.status(session))
+        self.hook(session, "compact_ended")
+        self.assert_signals(["working"])
+        self.spend(SILENCE)
+        self.assert_signals(["idle"])
