@@ -191,8 +191,8 @@ class ClaudeTests(RealClaude, SynchronousTestCase):
                 "the tool", lambda: self.record()["statusReason"] == "tool Bash sleep 2; echo x"
             )
             self.until_idle()
-            for event in ("tool_started", "tool_ended"):
-                self.until(event, lambda event=event: len(watcher.hooks(event)) == 1)
+            told = ("tool_started", "tool_ended")
+            self.until("both hooks", lambda: [len(watcher.hooks(each)) for each in told] == [1, 1])
 
     def test_two_lines_are_one_prompt(self) -> None:
         self.prompt("a line\nSAY: both")

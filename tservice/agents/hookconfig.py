@@ -35,10 +35,11 @@ HOOKS: tuple[tuple[str, str | None, HookEvent], ...] = (
     ("PermissionDenied", None, HookEvent.PERMISSION_DENIED),
     ("SubagentStart", None, HookEvent.SUBAGENT_STARTED),
     ("SubagentStop", None, HookEvent.SUBAGENT_STOPPED),
-    ("PreCompact", None, HookEvent.COMPACT_STARTED),
-    ("PostCompact", None, HookEvent.COMPACT_ENDED),
 )
-"""The agent's event, its matcher, and what it is to the service."""
+"""The agent's event, its matcher, and what it is to the service.
+
+None at PreCompact and PostCompact: the agent prints the whole command of those on the screen.
+"""
 
 _AGENT_TIMEOUT = BOUND + 5
 """Seconds after which the agent itself ends a hook: never before the hook does."""

@@ -32,8 +32,6 @@ class HookEvent(StrEnum):
     PERMISSION_DENIED = "permission_denied"
     SUBAGENT_STARTED = "subagent_started"
     SUBAGENT_STOPPED = "subagent_stopped"
-    COMPACT_STARTED = "compact_started"
-    COMPACT_ENDED = "compact_ended"
 
 
 DIALOGS = frozenset({HookEvent.PERMISSION_PROMPT, HookEvent.ELICITATION_DIALOG})
@@ -45,7 +43,6 @@ WORK = frozenset(
         HookEvent.TOOL_ENDED,
         HookEvent.SUBAGENT_STARTED,
         HookEvent.SUBAGENT_STOPPED,
-        HookEvent.COMPACT_STARTED,
     }
 )
 """The events that tell what a turn does."""

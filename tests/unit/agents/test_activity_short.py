@@ -267,13 +267,3 @@ class WorkTests(ShortCase):
             self.hook(session, event, tool_name="Read")
         self.assertEqual(("busy", "permission_prompt hook"), self.status(session))
         self.assert_signals(["working", "blocked"])
-
-    def test_a_compaction_is_work(self) -> None:
-        session = self.at_rest("primary", COMPOSER)
-        self.prompt(session, COMPOSER)
-        self.hook(session, "compact_started")
-        self.assertEqual(("busy", "compact_started hook"), self.status(session))
-        self.hook(session, "compact_ended")
-        self.assert_signals(["working"])
-        self.spend(SILENCE)
-        self.assert_signals(["idle"])
