@@ -89,6 +89,15 @@ class StubProcess:
         """Every model request so far, side requests included."""
         return requests_from(self._control("requests", {})["requests"])
 
+    def conversation(self, since: int = 0) -> list[str]:
+        """What the user said, as the newest request has it; none before request C{since}."""
+        said: list[str] = self._control("conversation", {"since": since})["said"]
+        return said
+
+    def count(self) -> int:
+        """Model requests so far."""
+        return int(self._control("conversation", {"since": 0})["requests"])
+
     def turns(self) -> list[Turn]:
         """Every turn so far."""
         return turns(self.requests())

@@ -19,8 +19,7 @@ from tservice.agents.interfaces import IAgents
 from tservice.agents.limits import Limits
 from tservice.agents.prices import Prices, packaged_prices
 from tservice.agents.transcript import InThread, Transcripts, TranscriptStore
-from tservice.agents.transcript_files import MODES, TranscriptFiles
-from tservice.agents.transcript_homes import Homes
+from tservice.agents.transcript_homes import Homes, own_files
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.events import EventHub
 from tservice.core.osuser import OsUsers
@@ -109,17 +108,6 @@ def build_approvals(around: ApprovalSurroundings) -> ApprovalParts:
 def own_homes(home: Path, clis: ICliRegistry, os_users: OsUsers) -> Homes:
     """Where the agents of everybody write."""
     return Homes(own=own_files(home, clis), os_users=os_users)
-
-
-def own_files(home: Path, clis: ICliRegistry) -> TranscriptFiles:
-    """Where the agents of the service's own user write that are told nothing by their session.
-
-    The service's environment moves them for the modes that it reaches.
-    """
-    files = TranscriptFiles.of_home(home)
-    for mode in MODES:
-        files = files.moved(mode, clis.pane_environment(mode, {}))
-    return files
 
 
 def local_zone(environ: Mapping[str, str]) -> tzinfo:

@@ -18,7 +18,10 @@ from tservice.agents.hookconfig_files import HookConfig
 from tservice.agents.hookconfig_service import HookPreparation
 from tservice.agents.hooks import HookIntake
 from tservice.agents.hooks_store import AgentStore
+from tservice.agents.proofs import Proofs
 from tservice.agents.telemetry import TelemetryIntake
+from tservice.agents.transcript import InThread
+from tservice.agents.transcript_homes import Homes, own_files
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.events import EventHub
 from tservice.core.osuser import OsUsers
@@ -36,6 +39,7 @@ class Surroundings:
     @ivar environ: what the service was started with.
     @ivar sessions: the sessions; not asked before one of them starts.
     @ivar shells: finds out what shells do.
+    @ivar in_thread: runs what reads files; at once in tests.
     @ivar os_users: those that panes run as in place of the service's own.
     @ivar files: the door for what users' folders hold.
     """
@@ -49,6 +53,7 @@ class Surroundings:
     shells: IActivitySources
     home: Path
     environ: Mapping[str, str]
+    in_thread: InThread
     os_users: OsUsers = field(factory=OsUsers)
     files: IThreads = field(factory=NoThreads)
 
@@ -87,9 +92,11 @@ def build_agents(around: Surroundings) -> AgentParts:
             files=around.files,
         )
     )
+    homes = Homes(own=own_files(around.home, around.clis), os_users=around.os_users)
+    proofs = Proofs(homes, agents.transcript_of, around.in_thread)
     return AgentParts(
         agents=agents,
-        gate=AgentGate(agents.readiness_of, agents.rules_of),
+        gate=AgentGate(agents.readiness_of, agents.rules_of, proofs),
         preparation=HookPreparation(
             HookConfig(around.home),
             around.settings,
@@ -98,6 +105,8 @@ def build_agents(around: Surroundings) -> AgentParts:
             around.os_users,
             around.files,
         ),
-        hooks=HookIntake(around.clock, around.hub, around.sessions, around.clis, agents, store),
+        hooks=HookIntake(
+            around.clock, around.hub, around.sessions, around.clis, agents, store, proofs
+        ),
         telemetry=TelemetryIntake(around.clock, around.hub, around.sessions, store),
     )

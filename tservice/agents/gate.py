@@ -18,6 +18,7 @@ from zope.interface import implementer
 
 from tservice.agents.activity_pace import SLACK
 from tservice.agents.interfaces import Look
+from tservice.agents.proofs import Proofs
 from tservice.core.clock import sleep
 from tservice.core.errors import conflict, failed
 from tservice.mux.interface import Capture
@@ -26,7 +27,7 @@ from tservice.terminal.composer import shows_quoted
 from tservice.terminal.kinds import Kind, says_trust
 from tservice.terminal.rules import ScreenRules
 from tservice.terminal.screen import Frame
-from tservice.terminal.status import read
+from tservice.terminal.status import Reading, read
 
 WINDOW = 90.0
 """Seconds after its start in which an agent may be asking for trust (wire 6)."""
@@ -39,6 +40,9 @@ Gemini CLI draws its composer 0.4 s before its trust dialog takes the place, on 
 """
 BLIND = 2.0
 """Seconds after its start when an agent without a known composer may be typed to."""
+
+PICKER = "picker"
+"""What a command of the agent's own opened, as answers name it (wire 27)."""
 
 NO_PROCESS = "the session has no process; nothing was typed"
 
@@ -186,9 +190,11 @@ class AgentGate:
         self,
         readiness: Callable[[str], Readiness | None],
         rules: Callable[[str], ScreenRules],
+        proofs: Proofs,
     ) -> None:
         self._readiness = readiness
         self._rules = rules
+        self._proofs = proofs
 
     async def ready(self, session: Session) -> None:
         found = self._readiness(session.id)
@@ -198,8 +204,19 @@ class AgentGate:
     def asks(self, session: Session, capture: Capture, typed: str) -> str | None:
         if self._readiness(session.id) is None:
             return None
-        frame = Frame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)
-        reading = read(frame, capture.title, self._rules(session.mode))
+        frame, reading = self._read(session, capture)
         if reading.dialog is None or shows_quoted(frame.rows, typed):
             return None
         return reading.evidence
+
+    def opened(self, session: Session, capture: Capture) -> str | None:
+        _, reading = self._read(session, capture)
+        own = reading.dialog is not None and reading.dialog.kind is Kind.NOTICE
+        return PICKER if own else None
+
+    async def submitted(self, session: Session, text: str, since: int) -> bool | None:
+        return await self._proofs.submitted(session, text, since)
+
+    def _read(self, session: Session, capture: Capture) -> tuple[Frame, Reading]:
+        frame = Frame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)
+        return frame, read(frame, capture.title, self._rules(session.mode))

@@ -16,6 +16,7 @@ from tservice.agents.approvals_model import tool_summary
 from tservice.agents.hooks_model import CLEAR, Conversations, Dialogs
 from tservice.agents.hooks_store import AgentStore
 from tservice.agents.model import DIALOGS, WORK, HookEvent, HookNotice, reduce_data
+from tservice.agents.proofs import Proofs
 from tservice.agents.senders import told_of
 from tservice.clis.interfaces import Hooks, ICliRegistry
 from tservice.core.clock import now_ms
@@ -57,6 +58,7 @@ class HookIntake:
         clis: ICliRegistry,
         agents: Agents,
         store: AgentStore,
+        proofs: Proofs,
     ) -> None:
         self._clock = clock
         self._hub = hub
@@ -64,6 +66,7 @@ class HookIntake:
         self._clis = clis
         self._agents = agents
         self._store = store
+        self._proofs = proofs
         self._told: dict[str, _Told] = {}
         self.stop = hub.subscribe(self._heard)
 
@@ -91,6 +94,8 @@ class HookIntake:
         told = {"sessionId": session_id, "at": notice.at, "data": notice.data}
         self._publish(session, f"hook:{event}", told)
         if self._speaks(session):
+            if event is HookEvent.PROMPT_SUBMITTED:
+                self._proofs.heard(session_id, (data or {}).get("prompt"), notice.at)
             self._own(session, notice)
         return notice
 
@@ -160,6 +165,7 @@ class HookIntake:
         """A new process, or the session's end: what hooks told before is of another life."""
         if event.name in ("session:interactive", "session:deleted"):
             self._told.pop(event.session_id or "", None)
+            self._proofs.forget(event.session_id or "")
         if event.name == "session:interactive" and event.session_id is not None:
             self._told[event.session_id] = _Told(Conversations(None))
 

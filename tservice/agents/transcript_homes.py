@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TypeVar
 
 from attrs import field, frozen
 
-from tservice.agents.transcript_files import TranscriptFiles
+from tservice.agents.transcript_files import MODES, TranscriptFiles
+from tservice.clis.interfaces import ICliRegistry
 from tservice.core.osuser import OsUser, OsUserId, OsUsers
 from tservice.sessions.interfaces import Session
 
@@ -63,3 +65,14 @@ class Homes:
         """As L{reading}, for C{user}; C{None}: the service's own."""
         files = self._below(user)
         return lambda: self.os_users.act(user, lambda: work(files))
+
+
+def own_files(home: Path, clis: ICliRegistry) -> TranscriptFiles:
+    """Where the agents of the service's own user write that are told nothing by their session.
+
+    The service's environment moves them for the modes that it reaches.
+    """
+    files = TranscriptFiles.of_home(home)
+    for mode in MODES:
+        files = files.moved(mode, clis.pane_environment(mode, {}))
+    return files

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints, field_validator
 
+from tservice.clis.submission import Submission
 from tservice.clis.words import EnvName, Record, Text, Word, compiled
 
 
@@ -125,6 +126,7 @@ class Capabilities(Record):
         means that its composer takes no keys yet.
     @ivar prompt_glyph: what the composer's row begins with, leading blanks aside.
     @ivar composer_shape: C{None}: C{framed} where there is a glyph, else C{mark}.
+    @ivar submission: what it makes of a prompt's end and of its Enter.
     """
 
     hooks: Hooks = Hooks.NONE
@@ -143,6 +145,7 @@ class Capabilities(Record):
     model_detect: ModelDetect | None = None
     mcp_config: McpConfig | None = None
     custom_model: CustomModel = CustomModel()
+    submission: Submission = Submission()
 
     @field_validator("working_line", "working_title", "starting_line")
     @classmethod

@@ -28,6 +28,7 @@ from tservice.clis.capabilities import Capabilities, Hooks, McpConfig, Transcrip
 from tservice.clis.model import Entry, Kind
 from tservice.clis.ondisk import OnDisk, entries_on_disk
 from tservice.clis.params import ParamValue
+from tservice.clis.submission import Submission
 from tservice.core.osuser import OsUser
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "OnDisk",
     "PaneKeys",
     "ParamValue",
+    "Submission",
     "Transcript",
     "Trust",
     "entries_on_disk",

@@ -177,6 +177,7 @@ class DeliveryAnswer(Answer):
 
     delivered: bool
     duplicate: bool = False
+    opened: str | None = None
 
 
 class QuickStartAnswer(Answer):

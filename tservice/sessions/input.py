@@ -20,16 +20,19 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError, conflict, failed, invalid
 from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
 from tservice.mux.keys import KEYS
-from tservice.sessions.classify import classify
+from tservice.sessions.classify import check_text, classify
+from tservice.sessions.doubts import Doubts
 from tservice.sessions.interfaces import Delivery, IInputGate
 from tservice.sessions.journal import Entry, InputJournal, Kind
+from tservice.sessions.prompting import Given, NotSure, Prompter
 from tservice.sessions.requests import InputRequest, check_input
 from tservice.sessions.serial import WAITING, SerialQueue
 from tservice.sessions.subject import Subject, no_process
-from tservice.sessions.typing import Hands, NotTyped, Typist
+from tservice.sessions.typing import Before, Hands, NotTyped, Typist
 
 _T = TypeVar("_T")
 
@@ -57,6 +60,8 @@ class InputQueue:
         self._new_id = new_id
         self._queue = SerialQueue()
         self._passing = SerialQueue()
+        self._doubts = Doubts()
+        self._before: Before | None = None
         self._holding = False
         # What waits in the queue, by client; of those without a name, keys and raw bytes only.
         self._waiting: Counter[str] = Counter()
@@ -66,11 +71,12 @@ class InputQueue:
     async def deliver(self, request: InputRequest) -> Delivery:
         """Type C{request} when its turn comes.
 
-        @raise ServiceError: 400, 413: see L{check_input}; 409: no process, or an earlier input of
-            this client failed (its number and this one's are free again); 422: not typed, or not
-            submitted, as the text says; 429: too many wait.
+        @raise ServiceError: 400, 413: see L{check_input} and L{check_text}; 409: no process, or an
+            earlier input of this client failed (its number and this one's are free again); 422: not
+            typed, or not submitted, or nobody knows, as the text says; 429: too many wait.
         """
         check_input(request)
+        check_text(request.text, request.use_mux)
         self._subject.living_pane()
         if self._idle:
             self._failures.clear()
@@ -106,6 +112,7 @@ class InputQueue:
 
         Its number stays taken: it may have been typed into the process that is gone.
         """
+        self._doubts.clear()
         entry = self._journal.pending(self._subject.session().id)
         if entry is not None and self._idle:
             self._journal.finish(entry)
@@ -181,6 +188,7 @@ class InputQueue:
     async def _accept(self, request: InputRequest, answer: Deferred[Delivery]) -> Delivery:
         previous = self._previous(request)
         if request.seq is not None and previous is not None and request.seq <= previous:
+            await self._doubts.settle(request.client_id, request.seq)
             return Delivery(delivered=False, duplicate=True)
         kind, data = classify(request.text, request.use_mux, typed=request.typed)
         if kind is not Kind.RAW:
@@ -193,8 +201,8 @@ class InputQueue:
             submitting=partial(self._submitting, entry, request.submitting),
         )
         entry = self._journal.accept(entry)
-        await self._type(entry, hands)
-        return Delivery(delivered=True)
+        given = await self._type(entry, hands)
+        return Delivery(delivered=True, opened=given.opened)
 
     def _previous(self, request: InputRequest) -> int | None:
         if request.seq is None or request.client_id is None:
@@ -202,6 +210,9 @@ class InputQueue:
         return self._journal.last_seq(self._subject.session().id, request.client_id)
 
     def _entry(self, request: InputRequest, kind: Kind, data: bytes, previous: int | None) -> Entry:
+        composer = self._subject.composer()
+        if composer is not None and kind is not Kind.RAW:
+            data = composer.submission.spaced(data.decode("utf-8")).encode("utf-8")
         return Entry(
             session_id=self._subject.session().id,
             id=self._new_id(),
@@ -212,9 +223,9 @@ class InputQueue:
             previous_seq=previous,
         )
 
-    async def _type(self, entry: Entry, hands: Hands) -> None:
+    async def _type(self, entry: Entry, hands: Hands) -> Given:
         try:
-            await Typist(entry, hands).type()
+            given = await self._give(entry, hands)
         except (NotTyped, PaneGone):
             self._journal.give_back(entry)
             raise
@@ -226,6 +237,18 @@ class InputQueue:
             raise
         self._journal.finish(entry)
         self._subject.typed(entry.kind is not Kind.RAW or b"\r" in entry.data)
+        return given
+
+    async def _give(self, entry: Entry, hands: Hands, *, resumed: bool = False) -> Given:
+        if hands.composer is None or entry.kind is Kind.RAW:
+            await Typist(entry, hands).type(resumed=resumed)
+            return Given()
+        prompter = Prompter(entry, hands, hands.composer)
+        self._before = Before(text=entry.data.decode("utf-8"), at=now_ms(self._clock))
+        try:
+            return await prompter.give(resumed=resumed)
+        except NotSure as error:
+            raise self._doubts.add(entry, prompter) from error
 
     async def _recover(self) -> None:
         session_id = self._subject.session().id
@@ -250,7 +273,7 @@ class InputQueue:
                 wanted=lambda: True,
                 submitting=partial(self._submitting, entry, None),
             )
-            await Typist(entry, hands).type(resumed=True)
+            await self._give(entry, hands, resumed=True)
         except NotTyped as error:
             self._log.warn("input {id} was not typed: {error}", id=entry.id, error=error)
             self._journal.give_back(entry)
@@ -271,9 +294,12 @@ class InputQueue:
             pane=self._subject.living_pane(),
             composer=self._subject.composer(),
             asks=partial(self._gate.asks, self._subject.session()),
+            opened=partial(self._gate.opened, self._subject.session()),
+            submitted=partial(self._gate.submitted, self._subject.session()),
             unsure=unsure,
             wanted=wanted,
             submitting=submitting,
+            before=self._before,
         )
 
     def _submitting(self, entry: Entry, tell: Callable[[], None] | None) -> None:

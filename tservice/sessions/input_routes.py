@@ -16,7 +16,7 @@ from tservice.sessions.answer_routes import DeliveryAnswer
 from tservice.sessions.interfaces import Delivery, ISessions
 from tservice.sessions.requests import CLIENT_ID_LENGTH, INPUT_LENGTH, SEQ_LIMIT, InputRequest
 from tservice.sessions.wait_routes import BUSY, NO_STORE, WaitAnswer, parse_until
-from tservice.sessions.waiting import Waiting, WaitRequest
+from tservice.sessions.waiting import Waiting, WaitRequest, opened
 from tservice.sessions.waits import TIMEOUT_DEFAULT
 
 BODY_LIMIT = LONGEST_CHARACTER * INPUT_LENGTH + LEAST_BODY_LIMIT
@@ -64,6 +64,7 @@ class InputWaitAnswer(WaitAnswer):
 
     delivered: bool
     duplicate: bool
+    opened: str | None = None
 
 
 class InputRoutes:
@@ -81,7 +82,7 @@ class InputRoutes:
         done = await self._sessions.input(call.id, body.request())
         if done.duplicate:
             return {"delivered": False, "duplicate": True}
-        return {"delivered": done.delivered}
+        return {"delivered": done.delivered} | opened(done)
 
     async def _input_and_wait(
         self, call: Call, request: InputRequest, wanted: WaitRequest

@@ -51,10 +51,12 @@ class Delivery:
 
     @ivar delivered: it was typed whole.
     @ivar duplicate: it was accepted before, so it was not typed again.
+    @ivar opened: what the agent opened for it that waits for a choice: C{"picker"} (wire 27).
     """
 
     delivered: bool
     duplicate: bool = False
+    opened: str | None = None
 
 
 class ISessions(Interface):
@@ -145,6 +147,15 @@ class IInputGate(Interface):
         """What the screen asks for in one line, where a prompt's Enter would be the answer.
 
         @param typed: the prompt that was typed, which may look like a dialog; C{""}: none yet.
+        """
+
+    def opened(session: Session, capture: Capture) -> str | None:
+        """What a command of the agent's own opened on its screen: C{"picker"}."""
+
+    async def submitted(session: Session, text: str, since: int) -> bool | None:
+        """Whether the agent itself told that C{text} was submitted; C{None}: it does not tell.
+
+        @param since: Unix milliseconds of its Enter.
         """
 
 

@@ -18,6 +18,7 @@ from tservice.core.reach import IReach
 from tservice.mux.interface import Capture, IPane, MuxError, PaneGone
 from tservice.sessions.adoption import Adoption
 from tservice.sessions.capacity import overdue
+from tservice.sessions.composing import composer_of
 from tservice.sessions.create import Creator
 from tservice.sessions.input import InputQueue
 from tservice.sessions.interfaces import Delivery, IConversations, IInputGate, ISessions
@@ -38,7 +39,7 @@ from tservice.sessions.reading import (
 from tservice.sessions.repository import SessionRepository
 from tservice.sessions.requests import CreateRequest, InputRequest
 from tservice.sessions.roster import Roster, is_own
-from tservice.sessions.subject import Subject, composer_rule
+from tservice.sessions.subject import Subject
 from tservice.sessions.viewport import Viewport, after_resize, may_resize
 from tservice.sessions.wire import session_json
 
@@ -52,6 +53,14 @@ class OpenGate:
 
     def asks(self, session: Session, capture: Capture, typed: str) -> str | None:
         """Nothing that anybody knows of."""
+        return None
+
+    def opened(self, session: Session, capture: Capture) -> str | None:
+        """Nothing that anybody knows of."""
+        return None
+
+    async def submitted(self, session: Session, text: str, since: int) -> bool | None:
+        """Nobody knows."""
         return None
 
 
@@ -289,7 +298,7 @@ class SessionService:
         subject = Subject(
             session=lambda: live.record,
             pane=lambda: _held_pane(live),
-            composer=lambda: composer_rule(self._parts.clis, live.record.mode),
+            composer=lambda: composer_of(self._parts.clis, live.record.mode),
             typed=lambda submitted: self._typed(live, submitted),
             submitting=lambda prompt: _submitting(live, prompt),
         )

@@ -6,11 +6,10 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from tservice.clis.interfaces import ICliRegistry, Kind
 from tservice.core.errors import ServiceError, conflict, failed
 from tservice.mux.interface import IPane
+from tservice.sessions.composing import Composer
 from tservice.sessions.model import Session
-from tservice.terminal.composer import ComposerRule
 
 
 @frozen(kw_only=True)
@@ -24,7 +23,7 @@ class Subject:
 
     session: Callable[[], Session]
     pane: Callable[[], IPane | None]
-    composer: Callable[[], ComposerRule | None]
+    composer: Callable[[], Composer | None]
     typed: Callable[[bool], None]
     submitting: Callable[[bool], None]
 
@@ -44,12 +43,3 @@ class Subject:
 def no_process() -> ServiceError:
     """The 409 of an input without a process (wire 26)."""
     return conflict("the session has no process; nothing was typed")
-
-
-def composer_rule(clis: ICliRegistry, mode: str) -> ComposerRule | None:
-    """The composer of C{mode}, from its registry entry; C{None} for shells and unknown modes."""
-    entry = clis.get(mode)
-    if entry is None or entry.kind is Kind.SHELL:
-        return None
-    can = entry.capabilities
-    return ComposerRule(glyph=can.prompt_glyph, placeholder=can.composer_ready_mark)

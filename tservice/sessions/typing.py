@@ -16,14 +16,11 @@ from twisted.logger import Logger
 from tservice.core.clock import sleep
 from tservice.core.errors import failed
 from tservice.mux.interface import Capture, IPane, Mark, MuxError, MuxTimeout, PaneGone
+from tservice.sessions.composing import Composer
 from tservice.sessions.journal import Entry, Kind
-from tservice.terminal.composer import ComposerRule, composer_text, still_holds
-from tservice.terminal.plain import plain
 
 PASTE_GAP = 0.15
 """Seconds between a paste and its Enter: with less, some agents take the Enter for text."""
-LOOKS = (0.15, 0.3, 0.6, 1.2)
-"""Seconds before each look at the composer; after each but the last, Enter is pressed again."""
 REFUSALS = 3
 """How often a command that the multiplexer refused is tried before it counts as failed."""
 QUESTIONS = 2
@@ -41,25 +38,39 @@ class NotTyped(Exception):
 
 
 @frozen(kw_only=True)
+class Before:
+    """The prompt that was given before, and since when (Unix ms) it may have been submitted."""
+
+    text: str
+    at: int
+
+
+@frozen(kw_only=True)
 class Hands:
     """What typing needs beside the entry.
 
     @ivar composer: how the mode draws its composer; C{None}: Enter is pressed once (shells).
     @ivar asks: what an agent's screen asks for, beside what was typed, where Enter would be the
         answer.
+    @ivar opened: what stands open on the screen once a command of the agent's own was given.
+    @ivar submitted: whether the agent told that a text was submitted since a moment (Unix ms).
     @ivar unsure: called when the pane did not say whether the input arrived, so that the caller
         need not wait any longer.
     @ivar wanted: whether what was not begun should be begun, once that is known again.
     @ivar submitting: called just before what submits is typed.
+    @ivar before: the prompt before this one, of which something may be left.
     """
 
     clock: IReactorTime
     pane: IPane
-    composer: ComposerRule | None
+    composer: Composer | None
     asks: Callable[[Capture, str], str | None]
+    opened: Callable[[Capture], str | None]
+    submitted: Callable[[str, int], Coroutine[Any, Any, bool | None]]
     unsure: Callable[[], None]
     wanted: Callable[[], bool]
     submitting: Callable[[], None] | None = None
+    before: Before | None = None
 
 
 class Typist:
@@ -82,14 +93,48 @@ class Typist:
         """
         mark = await self._mark() if resumed else None
         if self._entry.kind is Kind.RAW:
-            self._submitting()
-            await self._write(mark)
-        else:
-            await self._prompt(mark, resumed)
+            self.submitting()
+            await self.write(mark)
+        elif self._hands.composer is None:
+            await self._line(mark)
 
-    # -- raw bytes
+    async def _line(self, mark: Mark | None) -> None:
+        """A line for a shell: its text, and Enter once."""
+        if self._entry.data and await self.put_in(mark):
+            await sleep(self._hands.clock, PASTE_GAP)
+        if mark is None or mark.step in (PASTED, WRITTEN):
+            self.submitting()
+            await self.enter()
 
-    async def _write(self, mark: Mark | None) -> None:
+    # -- what prompts are typed with
+
+    async def mark(self) -> Mark | None:
+        """What was typed of the entry so far."""
+        return await self._mark()
+
+    async def put_in(self, mark: Mark | None) -> bool:
+        """Put in what is missing of the text; whether anything was."""
+        if self._entry.kind is Kind.TYPED:
+            if mark is not None and (mark.step != WRITTEN or mark.done >= len(self._entry.data)):
+                return False
+            await self.write(mark)
+            return True
+        if mark is not None:
+            return False
+        text = self._entry.data.decode("utf-8")
+        await self._step(PASTED, lambda mark: self._hands.pane.paste(text, mark))
+        return True
+
+    async def enter(self) -> None:
+        """Press Enter, once."""
+        await self._step(ENTERED, lambda mark: self._hands.pane.send_key("Enter", mark))
+
+    def submitting(self) -> None:
+        """Tell that what submits is typed next."""
+        if self._hands.submitting is not None:
+            self._hands.submitting()
+
+    async def write(self, mark: Mark | None) -> None:
         data = self._entry.data
         while mark is None or mark.done < len(data):
             begun = mark or Mark(id=self._entry.id, step=WRITTEN)
@@ -98,105 +143,6 @@ class Typist:
                 return
             except MuxError as error:
                 mark = await self._after(error)
-
-    # -- prompts
-
-    async def _prompt(self, mark: Mark | None, resumed: bool) -> None:
-        text = self._entry.data.decode("utf-8")
-        if mark is None:
-            await self._unasked()
-        if text and await self._put_in(text, mark):
-            await sleep(self._hands.clock, PASTE_GAP)
-        elif resumed and mark is not None and await self._holds(text) is False:
-            return
-        if mark is None or mark.step in (PASTED, WRITTEN):
-            await self._asked_no_more(text)
-            self._submitting()
-            await self._enter(0)
-        if self._hands.composer is None or not text:
-            return
-        try:
-            await self._until_submitted(text)
-        except PaneGone:
-            # Enter was pressed, and the program ended on it: C{/exit} does that.
-            self._log.debug("input {id} ended the process", id=self._entry.id)
-
-    async def _unasked(self) -> None:
-        """Make sure that nothing is typed into a dialog, whose answer it would be."""
-        asked = await self._asks("")
-        if asked is not None:
-            raise NotTyped(f"the agent asks for something, answer that first ({asked})")
-
-    async def _asked_no_more(self, text: str) -> None:
-        """Press no Enter at a dialog that came up since: it may go soon, and leave the text."""
-        if await self._asks(text) is None:
-            return
-        for pause in LOOKS:
-            await sleep(self._hands.clock, pause)
-            asked = await self._asks(text)
-            if asked is None and await self._holds(text):
-                return
-        raise failed(
-            "the text was typed but not submitted: the agent asked for something meanwhile"
-        )
-
-    async def _asks(self, typed: str) -> str | None:
-        """What waits for an answer on the screen of an agent, if it can be seen."""
-        if self._hands.composer is None:
-            return None
-        capture = await self._look()
-        return None if capture is None else self._hands.asks(capture, typed)
-
-    async def _put_in(self, text: str, mark: Mark | None) -> bool:
-        """Put in what is missing of the text; whether anything was."""
-        if self._entry.kind is Kind.TYPED:
-            if mark is not None and (mark.step != WRITTEN or mark.done >= len(self._entry.data)):
-                return False
-            await self._write(mark)
-            return True
-        if mark is not None:
-            return False
-        await self._step(PASTED, lambda mark: self._hands.pane.paste(text, mark))
-        return True
-
-    async def _until_submitted(self, text: str) -> None:
-        for number, pause in enumerate(LOOKS, 1):
-            await sleep(self._hands.clock, pause)
-            if not await self._holds(text):
-                return
-            if number < len(LOOKS):
-                await self._enter(number)
-        raise failed("the prompt stands in the composer, but Enter did not submit it")
-
-    def _submitting(self) -> None:
-        if self._hands.submitting is not None:
-            self._hands.submitting()
-
-    async def _enter(self, number: int) -> None:
-        # A step of its own for each press, so that the mark tells one from the next.
-        await self._step(
-            ENTERED + "x" * number, lambda mark: self._hands.pane.send_key("Enter", mark)
-        )
-
-    async def _holds(self, text: str) -> bool | None:
-        """Whether the text stands in the composer; C{None}: there is none to be seen."""
-        if self._hands.composer is None:
-            return None
-        frame = await self._look()
-        if frame is None:
-            return None
-        screen = [plain(row) for row in frame.lines[frame.history :]]
-        shown = composer_text(screen, self._hands.composer)
-        return None if shown is None else still_holds(shown, text)
-
-    async def _look(self) -> Capture | None:
-        """The screen; C{None}: it cannot be read just now, which keeps nothing from being typed."""
-        try:
-            return await self._hands.pane.capture()
-        except PaneGone:
-            raise
-        except MuxError:
-            return None
 
     # -- doing one thing once
 

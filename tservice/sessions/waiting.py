@@ -171,7 +171,8 @@ class Waiting:
             parked.arm()
             outcome = await self._settled(parked)
         answer = self._answer(session_id, until, request.timeout_ms, outcome)
-        return answer | {"delivered": delivery.delivered, "duplicate": delivery.duplicate}
+        told = {"delivered": delivery.delivered, "duplicate": delivery.duplicate}
+        return answer | told | opened(delivery)
 
     async def wait_output(
         self,
@@ -292,3 +293,8 @@ def _wait(
         "until": list(until),
         "ended": ended,
     }
+
+
+def opened(delivery: Delivery) -> dict[str, str]:
+    """What an answer tells of a picker that a prompt opened (wire 27)."""
+    return {} if delivery.opened is None else {"opened": delivery.opened}

@@ -42,6 +42,7 @@ def wire_agents(
             shells=PlainSources(base.reactor, clis.registry),
             home=base.home,
             environ=base.environ,
+            in_thread=files.run,
             os_users=base.os_users.users,
             files=files,
         )

@@ -18,7 +18,9 @@ _RULE_ROW = re.compile(r"\s*[─━═▀▄]{8,}\s*")
 _BOX_SIDE = re.compile(r"^\s*[│┃]\s?|\s*[│┃]\s*$")
 _SHELL_GLYPH = "!"
 _NOISE = re.compile(r"[\s\u200b]+")
-_STAND_IN = re.compile(r"\[\s*pasted\s+(?:text|content)\b[^\]]*\]", re.IGNORECASE)
+_STAND_IN = re.compile(
+    r"\[\s*(?:pasted\s+(?:(?:text|content)\b|~\d)|paste\s+#\d)[^\]]*\]", re.IGNORECASE
+)
 # A plain blank: behind the glyph of Claude Code's composer stands a no-break space.
 _OPTION = re.compile(r"[\s│┃]*(?:[❯›●>] )?[1-9][.)] ")
 _UPPER_EDGE = re.compile(r"\s*[╭┌╔][─━═]{3}")

@@ -92,6 +92,7 @@ class Record:
     def __init__(self, limit: int = 10_000) -> None:
         self._limit = limit
         self.requests: list[Request] = []
+        self._newest: tuple[int, tuple[str, ...]] = (-1, ())
 
     def begin(self, protocol: str, asked: Asked, planned: Plan, now: float) -> int:
         """Add a request; its number.
@@ -100,6 +101,8 @@ class Record:
         """
         if len(self.requests) >= self._limit:
             raise OverflowError(f"more than {self._limit} requests")
+        if not asked.side:
+            self._newest = (len(self.requests), asked.said)
         self.requests.append(
             Request(
                 number=len(self.requests),
@@ -120,6 +123,11 @@ class Record:
     def end(self, number: int, outcome: Outcome, now: float) -> None:
         """Close a request."""
         self.requests[number] = evolve(self.requests[number], outcome=outcome, ended=now)
+
+    def conversation(self, since: int) -> tuple[str, ...]:
+        """All that the user said, as the newest request has it; none before request C{since}."""
+        number, said = self._newest
+        return said if number >= since else ()
 
     def as_json(self) -> list[dict[str, Any]]:
         """The requests as JSON objects."""

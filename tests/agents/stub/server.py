@@ -1,6 +1,7 @@
 """The stub model server: Twisted resources for four protocols and a control API.
 
-Control, all under C{/control}: C{GET requests} the record; C{POST release
+Control, all under C{/control}: C{GET requests} the record; C{POST conversation
+{"since"}} what the user said, as the newest request has it; C{POST release
 {"gate"}} lets a held answer go on; C{POST limits {"five_hour", "seven_day",
 "reset", "rejected"}} sends plan-usage headers from now on, C{{}} stops that.
 """
@@ -108,6 +109,9 @@ class StubModel(Resource):
     def _control(self, what: str, body: Mapping[str, Any]) -> dict[str, Any]:
         if what == "requests":
             return {"requests": self.record.as_json(), "unknown": self.unknown}
+        if what == "conversation":
+            said = self.record.conversation(int(body["since"]))
+            return {"said": said, "requests": len(self.record.requests)}
         if what == "release":
             return {"released": self.gates.release(body["gate"])}
         if what == "limits":

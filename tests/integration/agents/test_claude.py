@@ -19,6 +19,7 @@ from tests.agents.recipes import RECIPES
 from tests.agents.subject import unavailable
 from tests.agents.world import World
 from tests.integration.mux.harness import TmuxTestCase
+from tests.unit.agents.rig import at_once
 from tests.unit.http.driver import NoPages, NoSockets, OpenGate
 from tests.unit.sessions.rig import ADMIN, FixedSettings
 from tservice.access.authenticators import HookAuthenticator
@@ -119,6 +120,7 @@ class ClaudeCase(TmuxTestCase):
                 shells=PlainSources(self.clock, self.clis),
                 home=self.home,
                 environ=self.environ,
+                in_thread=at_once,
             )
         )
         self.listen()

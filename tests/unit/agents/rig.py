@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tests.unit.sessions.rig import ADMIN, FixedSettings, Machine, SessionCase
 from tests.unit.terminal.screens import COMPOSER, PERMISSION, RULE, TRUST
@@ -24,6 +24,14 @@ SPINNER = f"✻ Slithering… (1s · ↓ 7 tokens)\n\n{COMPOSER}"
 NO_TRUST = TRUST.replace(" ❯ 1. Yes", "   1. Yes").replace("   2. No, exit", " ❯ 2. No, exit")
 
 __all__ = ["COMPOSER", "NO_TRUST", "PERMISSION", "RULE", "SPINNER", "TRUST"]
+
+
+_T = TypeVar("_T")
+
+
+async def at_once(work: Callable[[], _T]) -> _T:
+    """No thread."""
+    return work()
 
 
 class Screen:
@@ -75,6 +83,7 @@ class AgentMachine(Machine):
                 shells=PlainSources(self.clock, self.clis),
                 home=self.home,
                 environ={"HOME": str(self.home)},
+                in_thread=at_once,
                 os_users=self.os_users.users,
             )
         )

@@ -7,8 +7,7 @@ from datetime import UTC
 
 from tests.unit.agents.approvals_rig import ApprovalCase
 from tests.unit.agents.client import BUSY, permission, question
-from tests.unit.agents.rig import TRUST
-from tests.unit.agents.test_transcript import at_once
+from tests.unit.agents.rig import TRUST, at_once
 from tests.unit.http.driver import Api, parse
 from tests.unit.sessions.rig import ADMIN, begin
 from tservice.agents.answers import Action, check_form

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import tracemalloc
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,15 +15,15 @@ from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.agents.approvals_rig import ApprovalCase
+from tests.unit.agents.rig import at_once
 from tests.unit.http.driver import Api
 from tests.unit.sessions.rig import ADMIN
 from tservice.agents import transcript_reader
-from tservice.agents.approvals_build import own_files
 from tservice.agents.history import History
 from tservice.agents.prices import Prices, packaged_prices
 from tservice.agents.transcript import MOMENT, Transcripts, TranscriptStore
 from tservice.agents.transcript_files import TranscriptFiles
-from tservice.agents.transcript_homes import Homes
+from tservice.agents.transcript_homes import Homes, own_files
 from tservice.agents.transcript_model import Place, title_of
 from tservice.agents.transcript_reader import lines, read_on
 from tservice.agents.transcript_routes import TranscriptRoutes
@@ -42,11 +41,6 @@ _T = TypeVar("_T")
 AT = "2026-11-20T13:30:00.250Z"
 AT_MS = 1_795_181_400_250
 ID = "7c1f6a52-0000-4000-8000-000000000001"
-
-
-async def at_once(work: Callable[[], _T]) -> _T:
-    """No thread."""
-    return work()
 
 
 def prompt(text: str) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from tservice.mux.fake import Tty
 
 _PASTE, _PASTED = b"\x1b[200~", b"\x1b[201~"
+_HOME, _END, _STASH, _WIPE = b"\x1b[1~", b"\x1b[4~", b"\x13", b"\x15"
+_KEYS = (_HOME, _END, _STASH, _WIPE)
 _RULE = "─" * 60
 
 
@@ -13,30 +15,59 @@ class ComposerAgent:
 
     @ivar prompts: what was submitted, in order.
     @ivar deaf: how many coming CRs get lost, as they do too soon after a paste.
+    @ivar kept: how many coming prompts stay in the composer though they were submitted.
+    @ivar stands_still: it reads nothing; what was typed waits.
+    @ivar pickers: texts for which a picker takes the composer's place instead of a turn.
     @ivar drawn: false: the composer is not to be seen (a dialog has its place).
+    @ivar text: what stands in the composer.
     """
 
     def __init__(self, deaf: int = 0) -> None:
         self.prompts: list[str] = []
         self.deaf = deaf
+        self.kept = 0
+        self.stands_still = False
+        self.pickers: set[str] = set()
         self.drawn = True
-        self._text = ""
+        self.text = ""
+        self._stash = ""
+        self._at_start = False
         self._pasting = False
+        self._unread = b""
 
     def started(self, tty: Tty) -> None:
         self._tty = tty
         tty.emit(b"\x1b[?2004h")
         self.draw()
 
+    def go_on(self) -> None:
+        """Read what was typed while it stood still."""
+        self.stands_still = False
+        data, self._unread = self._unread, b""
+        self.received(data)
+
     def received(self, data: bytes) -> None:
+        if self.stands_still:
+            self._unread += data
+            return
         for part in _split(data):
             if part in (_PASTE, _PASTED):
                 self._pasting = part == _PASTE
             elif part == b"\r" and not self._pasting:
                 self._enter()
+            elif part in _KEYS and not self._pasting:
+                self._key(part)
             else:
-                self._text += part.decode()
+                self.text += part.decode()
         self.draw()
+
+    def _key(self, key: bytes) -> None:
+        if key in (_HOME, _END):
+            self._at_start = key == _HOME
+        elif key == _STASH:
+            self.text, self._stash = self._stash, self.text
+        else:
+            self.text = self.text.rpartition("\n")[0]
 
     def show(self, drawn: bool) -> None:
         """Let a dialog take the composer's place, or go again."""
@@ -45,7 +76,7 @@ class ComposerAgent:
 
     def clear(self) -> None:
         """Lose what stands in the composer."""
-        self._text = ""
+        self.text = ""
 
     def resized(self, cols: int, rows: int) -> None:
         """The next drawing fits."""
@@ -54,19 +85,27 @@ class ComposerAgent:
         """Paint the screen."""
         rows = [f"❯ {prompt}" for prompt in self.prompts[-5:]]
         if self.drawn:
-            lines = self._text.split("\n")
+            lines = self.text.split("\n")
+            caret = (len(rows) + 1 + len(lines), 3 if self._at_start else 3 + len(lines[-1]))
             rows += [_RULE, "❯\xa0" + lines[0], *("  " + line for line in lines[1:]), _RULE]
             rows.append("  ? for shortcuts")
         else:
             rows += [" Do you want to proceed?", " ❯ 1. Yes", "   2. No"]
-        self._tty.emit(b"\x1b[H\x1b[2J" + "\r\n".join(rows).encode())
+            caret = (1, 1)
+        placed = b"\x1b[%d;%dH" % caret
+        self._tty.emit(b"\x1b[H\x1b[2J" + "\r\n".join(rows).encode() + placed)
 
     def _enter(self) -> None:
         if self.deaf:
             self.deaf -= 1
-        elif self._text:
-            self.prompts.append(self._text)
-            self._text = ""
+        elif self.text in self.pickers:
+            self.text, self.drawn = "", False
+        elif self.text:
+            self.prompts.append(self.text)
+            if self.kept:
+                self.kept -= 1
+            else:
+                self.text, self._stash = self._stash, ""
 
 
 def _split(data: bytes) -> list[bytes]:
@@ -74,7 +113,8 @@ def _split(data: bytes) -> list[bytes]:
     parts: list[bytes] = []
     rest = data
     while rest:
-        stops = [(rest.find(stop), stop) for stop in (_PASTE, _PASTED, b"\r") if stop in rest]
+        stops = [(rest.find(stop), stop) for stop in (_PASTE, _PASTED, b"\r", *_KEYS)]
+        stops = [stop for stop in stops if stop[0] >= 0]
         if not stops:
             parts.append(rest)
             break

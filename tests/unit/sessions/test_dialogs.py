@@ -11,8 +11,9 @@ from tservice.mux.fake import Program
 from tservice.mux.interface import Capture, MuxBusy, MuxTimeout, PaneSpec
 from tservice.sessions.interfaces import Delivery, IInputGate
 from tservice.sessions.model import Session
+from tservice.sessions.prompting import DIALOG_LOOKS as LOOKS
 from tservice.sessions.service import OpenGate
-from tservice.sessions.typing import LOOKS, PASTE_GAP
+from tservice.sessions.typing import PASTE_GAP
 
 DONE = Delivery(delivered=True)
 ASKED = "permission dialog: Do you want to proceed?"

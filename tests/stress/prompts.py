@@ -1,0 +1,394 @@
+"""Prompts to a real CLI, back to back and in parallel: none is submitted twice, none is lost.
+
+What counts is the conversation as the CLI sends it to the model, and Claude Code's own
+transcript; with C{--stall} the CLI is stopped at random points for up to 2 s.
+
+C{python -m tests.stress.prompts --cli claude --prompts 200 --clients 3 --seed 1 --stall}
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from attrs import define, field, frozen
+
+from tests.agents.cli_cache import CliUnavailable, install
+from tests.agents.netns import loopback_only
+from tests.agents.recipes import RECIPES
+from tests.agents.stub.record import digest
+from tests.agents.world import World
+from tests.integration.harness import Daemon
+
+CONVERSATION = 25
+"""Prompts of one session: each request carries them all, so the next ones go to a new session."""
+SIZES = (1, 3, 30, 30, 30, 200, 200, 900, 900, 4_000, 16_000, 65_000)
+MIDDLE = 0.6
+"""How many of the prompts are sent without waiting for the turn to end."""
+TINY = 8
+"""Characters below which a prompt has no room for its own name."""
+STALLS, BETWEEN = (0.05, 2.0), (0.1, 2.0)
+SETTLED = 30.0
+"""Seconds without a new request after which nothing more will come."""
+ATTEMPTS = 60
+"""How often a prompt that was refused is sent again."""
+AGAIN = 0.3
+DOUBTS = 10
+"""Seconds between two times, and how often one is asked for of which nobody is sure."""
+
+
+@frozen(kw_only=True)
+class Manner:
+    """What a session of one CLI needs.
+
+    @ivar waits: until when a prompt that waits does.
+    @ivar whole: prompts queued in a turn reach the model as texts of their own.
+    """
+
+    mode: str
+    params: dict[str, str] = field(factory=dict)
+    pane_env: tuple[str, ...] = ()
+    waits: str = "idle"
+    whole: bool = True
+
+
+MANNERS = {
+    "claude": Manner(mode="primary", waits="stop,idle"),
+    "codex": Manner(mode="codex", pane_env=("STUB_KEY",)),
+    "gemini": Manner(mode="gemini", whole=False),
+    "opencode": Manner(mode="opencode"),
+    "pi": Manner(mode="pi", params={"provider": "stub", "model": "stub-model"}),
+}
+
+
+@define
+class Figures:
+    """What became of the prompts."""
+
+    sent: int = 0
+    delivered: int = 0
+    unsure: int = 0
+    refused: int = 0
+    resent: int = 0
+    unknown: list[str] = field(factory=list)
+    doubled: list[str] = field(factory=list)
+    lost: list[str] = field(factory=list)
+    altered: list[str] = field(factory=list)
+    surprises: list[str] = field(factory=list)
+    stalls: int = 0
+    seconds: list[float] = field(factory=list, repr=False)
+
+    @property
+    def clean(self) -> bool:
+        """Whether the promise held."""
+        return not (self.doubled or self.lost or self.altered or self.surprises)
+
+    def summary(self) -> dict[str, object]:
+        """The figures that are printed."""
+        times = sorted(self.seconds) or [0.0]
+        return {
+            "sent": self.sent,
+            "delivered": self.delivered,
+            "not sure at first": self.unsure,
+            "not sure in the end": len(self.unknown),
+            "refused, then sent again": self.refused,
+            "sent again without an answer": self.resent,
+            "doubled": len(self.doubled),
+            "lost": len(self.lost),
+            "altered": len(self.altered),
+            "stalls": self.stalls,
+            "seconds to deliver, median and 99 of 100": (
+                round(times[len(times) // 2], 2),
+                round(times[len(times) * 99 // 100], 2),
+            ),
+            "surprises": self.surprises[:3],
+            "examples": [*self.doubled, *self.lost, *self.altered, *self.unknown][:6],
+        }
+
+
+@frozen(kw_only=True)
+class Prompt:
+    """One prompt of a client.
+
+    @ivar waits: for the end of the turn.
+    @ivar name: what tells it in a message; it stands at both ends of the text.
+    """
+
+    text: str
+    waits: bool
+    name: str
+
+
+def make_prompt(dice: random.Random, name: str, *, whole: bool) -> Prompt:
+    """A prompt of a random size, with its own name at both ends where there is room."""
+    size = dice.choice(SIZES)
+    waits = dice.random() >= MIDDLE
+    if size < TINY:
+        text = dice.choice("abcdefgh") * size
+        return Prompt(text=text, waits=waits or not whole, name=text)
+    filling = "".join(dice.choice("abcdef gh\n") for _ in range(size)).strip()
+    what = "SLOW: 1" if dice.random() < 0.2 else "SAY: ok"
+    return Prompt(text=f"{what}\n<{name} {filling} {name}>", waits=waits, name=name)
+
+
+@define
+class Place:
+    """One daemon, one stub, one CLI."""
+
+    cli: str
+    world: World
+    daemon: Daemon
+    env: dict[str, str]
+    figures: Figures = field(factory=Figures)
+
+    def call(self, method: str, path: str, **body: Any) -> Any:
+        """A request that must succeed."""
+        return self.daemon.request(method, path, body or None).data()
+
+
+class Life:
+    """One session: its clients' prompts, then the account."""
+
+    def __init__(self, place: Place, number: int, dice: random.Random) -> None:
+        self.place = place
+        self._dice = dice
+        self._number = number
+        self._first = place.world.stub.count()
+        self.sent: list[Prompt] = []
+        manner = MANNERS[place.cli]
+        created = place.call(
+            "POST",
+            "/api/sessions",
+            mode=manner.mode,
+            workingDir=str(place.world.place.work),
+            envOverrides=place.env,
+            params=dict(manner.params),
+            start=True,
+        )
+        self.id: str = created["session"]["id"]
+        self.path = f"/api/sessions/{self.id}"
+
+    def run(self, clients: int, count: int, *, stall: bool) -> None:
+        """Send C{count} prompts from C{clients} clients, and account for each."""
+        shares = [count // clients + (at < count % clients) for at in range(clients)]
+        seeds = [self._dice.randrange(2**32) for _ in shares]
+        try:
+            with ExitStack() as held:
+                if stall:
+                    held.enter_context(stalling(self, self._dice))
+                pool = held.enter_context(ThreadPoolExecutor(clients))
+                list(pool.map(self._client, range(clients), shares, seeds))
+            self._account()
+        finally:
+            self.place.daemon.request("DELETE", self.path)
+
+    def _client(self, client: int, count: int, seed: int) -> None:
+        dice = random.Random(seed)
+        manner = MANNERS[self.place.cli]
+        for seq in range(1, count + 1):
+            name = f"q{self._number}-{client}-{seq}"
+            prompt = make_prompt(dice, name, whole=manner.whole)
+            self._send(prompt, f"client{client}", seq)
+
+    def _send(self, prompt: Prompt, client: str, seq: int) -> None:
+        """Send under its number, and again until it is known what became of it."""
+        figures = self.place.figures
+        figures.sent += 1
+        body: dict[str, Any] = {"input": prompt.text + "\r", "clientId": client, "seq": seq}
+        began, doubted = time.monotonic(), 0
+        for _ in range(ATTEMPTS):
+            status, told = self._ask(body)
+            if status == 200:
+                figures.delivered += 1
+                figures.seconds.append(time.monotonic() - began)
+                self.sent.append(prompt)
+                break
+            if "not sure" in told:
+                figures.unsure += not doubted
+                doubted += 1
+                if doubted == DOUBTS:
+                    figures.unknown.append(f"{prompt.name}: {told}")
+                    break
+            elif status in (409, 422) and ("nothing was typed" in told or "send both" in told):
+                figures.refused += 1
+            elif status:
+                figures.surprises.append(f"{prompt.name}: {status} {told}")
+                break
+            else:
+                figures.resent += 1
+            time.sleep(AGAIN)
+        if prompt.waits:
+            waits = MANNERS[self.place.cli].waits
+            self.place.call("GET", f"{self.path}/wait?until={waits}&timeout=15000")
+
+    def _ask(self, body: dict[str, Any]) -> tuple[int, str]:
+        """The status and the text of an answer; 0 without one."""
+        try:
+            answer = self.place.daemon.request("POST", f"{self.path}/input", body)
+        except TimeoutError:
+            return 0, ""
+        return answer.status, answer.body.decode()
+
+    # -- the account
+
+    def _account(self) -> None:
+        """Compare what was sent with the conversation, once nothing more comes."""
+        wanted = Counter(digest(_plain(each.text)) for each in self.sent)
+        deadline = time.monotonic() + SETTLED
+        got, size = Counter[str](), -1
+        while time.monotonic() < deadline:
+            said = self._said()
+            got = Counter(digest(_plain(text)) for text in said)
+            if all(got[each] >= count for each, count in wanted.items()):
+                time.sleep(2.0)
+                said = self._said()
+                break
+            if len(said) != size:
+                size, deadline = len(said), time.monotonic() + SETTLED
+            time.sleep(0.3)
+        self._judge(said)
+
+    def _said(self) -> list[str]:
+        """What the user said, as the last request of this session's conversation has it."""
+        return self.place.world.stub.conversation(self._first)
+
+    def _judge(self, said: list[str]) -> None:
+        figures = self.place.figures
+        whole = "\n".join(said)
+        plain = Counter(_plain(text) for text in said)
+        tiny = Counter(each.text for each in self.sent if len(each.text) < TINY)
+        for text, count in tiny.items():
+            self._tell(figures, f"{text!r} sent {count} times", plain[text] - count)
+        for each in self.sent:
+            if len(each.text) < TINY:
+                continue
+            heard = whole.count(f"<{each.name} ")
+            self._tell(figures, each.name, heard - 1)
+            if heard == 1 and _folded(each.text) not in _folded(whole):
+                figures.altered.append(each.name)
+
+    def _tell(self, figures: Figures, name: str, more: int) -> None:
+        if more == 0:
+            return
+        (figures.doubled if more > 0 else figures.lost).append(name)
+        kind = "DOUBLED" if more > 0 else "LOST"
+        print(f"  {kind} {name!r} ({more:+})\n{self.screen() if more < 0 else ''}", flush=True)
+
+    def screen(self) -> str:
+        """What the terminal shows."""
+        found = self.place.call("GET", f"{self.path}/terminal")["terminalBuffer"]
+        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", found)[-3000:]
+
+    def pids(self) -> list[int]:
+        """The CLI's process and its children."""
+        with suppress(AssertionError):
+            pid = self.place.call("GET", self.path)["pid"]
+            if pid is not None:
+                return [pid, *_children(pid)]
+        return []
+
+
+def _plain(text: str) -> str:
+    return text.strip()
+
+
+def _folded(text: str) -> str:
+    return "".join(text.split())
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    with suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in map(int, (task / "children").read_text().split()):
+                found += [child, *_children(child)]
+    return found
+
+
+@contextmanager
+def stalling(life: Life, dice: random.Random) -> Iterator[None]:
+    """Stop the CLI and let it go on at random points."""
+    over = threading.Event()
+    seed = random.Random(dice.randrange(2**32))
+
+    def stall() -> None:
+        while not over.wait(seed.uniform(*BETWEEN)):
+            pids = life.pids()
+            for number in (signal.SIGSTOP, signal.SIGCONT):
+                for pid in pids:
+                    with suppress(ProcessLookupError):
+                        os.kill(pid, number)
+                if number == signal.SIGSTOP:
+                    over.wait(seed.uniform(*STALLS))
+            life.place.figures.stalls += 1
+
+    thread = threading.Thread(target=stall)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def run(cli: str, prompts: int, clients: int, seed: int, *, stall: bool) -> Figures:
+    """Send so many prompts; the figures.
+
+    @raise CliUnavailable: it cannot be installed.
+    """
+    binary = install(cli, os.environ).binary
+    dice = random.Random(seed)
+    with ExitStack() as held:
+        isolated = held.enter_context(loopback_only())
+        made = tempfile.TemporaryDirectory(prefix="tp-", dir="/tmp", ignore_cleanup_errors=True)
+        world = held.enter_context(World(cli, Path(held.enter_context(made)), isolated=isolated))
+        world.make_git()
+        launch = RECIPES[cli](world.place, trusted=True)
+        own = {name: launch.env[name] for name in MANNERS[cli].pane_env}
+        daemon = Daemon(PATH=f"{binary.parent}:{os.environ['PATH']}", **own)
+        held.callback(daemon.close)
+        daemon.environment |= {"SERVICE_PANE_ENV": ",".join(own)} if own else {}
+        daemon.home = world.place.home
+        daemon.start()
+        env = {name: value for name, value in launch.env.items() if name not in own}
+        place = Place(cli=cli, world=world, daemon=daemon, env=env)
+        for number in range(-(-prompts // CONVERSATION)):
+            count = min(CONVERSATION, prompts - number * CONVERSATION)
+            Life(place, number, dice).run(clients, count, stall=stall)
+            print(f"{cli} {place.figures.sent}: {place.figures.summary()}", flush=True)
+        return place.figures
+
+
+def main() -> int:
+    """Print the figures; 1 when the promise did not hold."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cli", choices=MANNERS, default="claude")
+    parser.add_argument("--prompts", type=int, default=200)
+    parser.add_argument("--clients", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--stall", action="store_true")
+    given = parser.parse_args()
+    try:
+        found = run(given.cli, given.prompts, given.clients, given.seed, stall=given.stall)
+    except CliUnavailable as why:
+        print(f"not run: {why}")
+        return 0
+    print(f"seed {given.seed}: {found.summary()}")
+    return 0 if found.clean else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

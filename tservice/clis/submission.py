@@ -1,0 +1,62 @@
+"""How a prompt is given to an agent's composer so that it arrives as it is (wire 1.5, 27)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from tservice.clis.words import Record
+
+_Key = Annotated[str, StringConstraints(pattern=r"^(?:Home|End|C-[a-z])$")]
+_SHELL = "!"
+_Sign = Annotated[str, StringConstraints(pattern=r"^[!-/:-@\[-`{-~]$")]
+
+
+class Park(Record):
+    """How a draft is taken out of the composer, and what brings it back.
+
+    @ivar keys: pressed one after the other; then the composer is empty.
+    @ivar returns: the agent puts it back by itself once something else was submitted; else it is
+        typed again as it was read, which only a draft of one row can be.
+    """
+
+    keys: Annotated[tuple[_Key, ...], Field(min_length=1, max_length=4)]
+    returns: bool = False
+
+
+class Submission(Record):
+    """What an agent makes of a prompt's end and of its Enter.
+
+    The defaults are those of an agent that nobody knows: Enter is pressed once.
+
+    @ivar continues: a sign that makes an Enter right behind it a line end.
+    @ivar completes: a sign that begins a word which an Enter right behind it completes.
+    @ivar commands: a sign that begins a command of the agent's own.
+    @ivar caret: keys that move the caret to the beginning of its row and back to the end, where
+        that can be seen; without them an Enter that got lost cannot be told from a late one.
+    @ivar wipe: a key that takes away the row up to the caret.
+    """
+
+    continues: _Sign | None = None
+    completes: _Sign | None = None
+    commands: _Sign | None = None
+    caret: tuple[_Key, _Key] | None = None
+    wipe: _Key | None = None
+    park: Park | None = None
+
+    def spaced(self, text: str) -> str:
+        """C{text} with a blank behind it where an Enter would be taken for something else."""
+        if self.continues is not None and text.endswith(self.continues):
+            return f"{text} "
+        last = text.split()[-1:]
+        mention = self.completes is not None and last and last[0].startswith(self.completes)
+        return f"{text} " if mention and text.endswith(last[0]) else text
+
+    def is_unsaid(self, text: str) -> bool:
+        """Whether C{text} is nothing that is said to the model: a command, or one of the shell."""
+        return self.is_command(text) or text.lstrip().startswith(_SHELL)
+
+    def is_command(self, text: str) -> bool:
+        """Whether C{text} is a command of the agent's own, which may open a picker."""
+        return self.commands is not None and text.lstrip().startswith(self.commands)

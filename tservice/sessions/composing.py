@@ -1,0 +1,53 @@
+"""An agent's composer as prompts are typed into it."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from tservice.clis.interfaces import ICliRegistry, Kind, Submission
+from tservice.mux.interface import Capture
+from tservice.terminal.composer import ComposerRule
+from tservice.terminal.draft import Draft, read_draft
+from tservice.terminal.rules import ScreenRules
+from tservice.terminal.screen import Frame
+
+
+@frozen(kw_only=True)
+class Sight:
+    """The composer as one look saw it.
+
+    @ivar caret: column and row.
+    """
+
+    draft: Draft
+    caret: tuple[int, int]
+
+
+@frozen(kw_only=True)
+class Composer:
+    """How a mode draws its composer, and what it makes of an Enter."""
+
+    rule: ComposerRule
+    screen: ScreenRules
+    submission: Submission
+
+    def see(self, capture: Capture) -> Sight | None:
+        """What stands there; C{None} when no composer is seen."""
+        frame = Frame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)
+        draft = read_draft(frame, self.screen, self.rule)
+        if draft is None:
+            return None
+        return Sight(draft=draft, caret=(capture.cursor_x, capture.cursor_y))
+
+
+def composer_of(clis: ICliRegistry, mode: str) -> Composer | None:
+    """The composer of C{mode}, from its registry entry; C{None} for shells and unknown modes."""
+    entry = clis.get(mode)
+    if entry is None or entry.kind is Kind.SHELL:
+        return None
+    can = entry.capabilities
+    return Composer(
+        rule=ComposerRule(glyph=can.prompt_glyph, placeholder=can.composer_ready_mark),
+        screen=ScreenRules.from_capabilities(can.model_dump(by_alias=True, mode="json")),
+        submission=can.submission,
+    )

@@ -1,0 +1,57 @@
+"""What stands in an agent's composer, told from what the agent wrote there itself."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from tservice.terminal.composer import ComposerRule, composer_text, still_holds
+from tservice.terminal.regions import Span, composer, holds_draft
+from tservice.terminal.rules import ScreenRules
+from tservice.terminal.screen import Frame
+
+_SHORT = 8
+
+
+@frozen(kw_only=True)
+class Draft:
+    """A composer's content.
+
+    @ivar text: its rows, joined by LF; C{""} where nobody has written anything.
+    @ivar rows: the rows of the screen that the composer takes.
+    """
+
+    text: str
+    rows: tuple[int, ...]
+
+    def holds(self, prompt: str) -> bool:
+        """Whether C{prompt}, put in before, still stands there."""
+        if len(prompt) < _SHORT and "\n" not in prompt:
+            # A few signs are part of many a text, and no agent puts a stand-in for them.
+            return "".join(self.text.split()) == "".join(prompt.split())
+        return bool(self.text) and still_holds(self.text, prompt)
+
+
+def read_draft(frame: Frame, rules: ScreenRules, rule: ComposerRule) -> Draft | None:
+    """What somebody wrote into the composer; C{None} when none is seen."""
+    span = composer(frame, rules)
+    if rules.shape == "bar":
+        text = None if span is None else _behind_bar(frame, span, rule)
+    else:
+        text = composer_text(frame.rows, rule)
+    if text is None:
+        return None
+    if span is None:
+        return Draft(text=text, rows=tuple(frame.filled(0, frame.bottom + 1)))
+    written = text if holds_draft(frame, rules) else ""
+    return Draft(text=written, rows=tuple(frame.filled(span.top, span.bottom + 1)))
+
+
+def _behind_bar(frame: Frame, span: Span, rule: ComposerRule) -> str:
+    """The rows behind the bar, less the last one: it names the agent and its model."""
+    glyph = rule.glyph or ""
+    rows = [frame.rows[at].lstrip(" ").removeprefix(glyph) for at in range(span.top, span.bottom)]
+    filled = [row.strip() for row in rows if row.strip()][:-1]
+    hint = rule.placeholder
+    if hint and filled and filled[0].startswith(hint):
+        return ""
+    return "\n".join(filled)
