@@ -22,7 +22,7 @@ from tservice.sessions.parking import Parking
 from tservice.sessions.touching import Touch, Unanswered
 from tservice.sessions.typing import PASTE_GAP, PASTED, WRITTEN, Hands, NotTyped, Typist
 
-TAKING = (0.03, *(0.05,) * 8, *(0.1,) * 5, *(0.25,) * 6, *(0.5,) * 6, 1.0, 2.0, 2.0)
+TAKING = (0.03, *(0.05,) * 8, *(0.1,) * 5, *(0.25,) * 8, *(0.5,) * 4)
 """Seconds before each look for a text that was put in; then Enter is pressed all the same."""
 SEEN_GAP = 0.06
 """Seconds between the text's appearance and Enter."""
@@ -73,6 +73,7 @@ class Prompter:
         self._text = entry.data.decode("utf-8")
         self._touch = Touch(hands, composer)
         self._parking = Parking(hands, composer)
+        self._blind = False
 
     async def give(self, *, resumed: bool = False) -> Given:
         """Give it, or what is left of it.
@@ -131,7 +132,11 @@ class Prompter:
         for pause in TAKING:
             await sleep(self._hands.clock, pause)
             now = await self._touch.see()
-            if before is None or now is None or now.draft.text != before.draft.text:
+            if before is None or now is None:
+                # What cannot be seen cannot be waited for.
+                self._blind = True
+                break
+            if now.draft.text != before.draft.text:
                 break
         spent = self._hands.clock.seconds() - began
         await sleep(self._hands.clock, max(SEEN_GAP, PASTE_GAP - spent))
@@ -164,6 +169,8 @@ class Prompter:
     # -- its submission
 
     async def _sure(self) -> None:
+        if self._blind:
+            return
         try:
             await self._until_submitted()
         except Unanswered as error:

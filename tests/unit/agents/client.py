@@ -110,6 +110,8 @@ class Client(Screen):
             self.show(self.answers[data])
         elif not self.deaf and self.queue:
             self.take(key)
+        elif not self.queue:
+            self.echo(data)
 
     def take(self, key: str) -> None:
         if key == "Escape":

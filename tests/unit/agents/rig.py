@@ -29,13 +29,16 @@ __all__ = ["COMPOSER", "NO_TRUST", "PERMISSION", "RULE", "SPINNER", "TRUST"]
 _T = TypeVar("_T")
 
 
+_GLYPH = "❯\xa0"
+
+
 async def at_once(work: Callable[[], _T]) -> _T:
     """No thread."""
     return work()
 
 
 class Screen:
-    """A program that shows what the test tells it to.
+    """A program that shows what the test tells it to, and a paste in its composer until Enter.
 
     @ivar pressed: what was typed.
     @ivar answers: typed bytes to the screen that they lead to.
@@ -44,6 +47,7 @@ class Screen:
     def __init__(self) -> None:
         self.pressed: list[bytes] = []
         self.answers: dict[bytes, str] = {}
+        self._shown = ""
 
     def started(self, tty: Tty) -> None:
         self.tty = tty
@@ -52,14 +56,30 @@ class Screen:
         self.pressed.append(data)
         if data in self.answers:
             self.show(self.answers[data])
+        else:
+            self.echo(data)
+
+    def echo(self, data: bytes) -> None:
+        """What comes of C{data} in the composer, if one is shown: a text until its Enter."""
+        if _GLYPH not in self._shown:
+            return
+        if data == b"\r":
+            self._draw(self._shown)
+        elif len(data) > 1 and data[:1] != b"\x1b":
+            self._draw(self._shown.replace(_GLYPH, _GLYPH + data.decode().split("\n")[0]))
 
     def resized(self, cols: int, rows: int) -> None:
         """It is drawn anew by the test."""
 
     def show(self, text: str, title: str | None = None) -> None:
         """Draw a whole screen."""
-        named = "" if title is None else f"\x1b]0;{title}\x07"
-        self.tty.emit(f"{named}\x1b[H\x1b[2J".encode() + text.replace("\n", "\r\n").encode())
+        if title is not None:
+            self.tty.emit(f"\x1b]0;{title}\x07".encode())
+        self._shown = text
+        self._draw(text)
+
+    def _draw(self, text: str) -> None:
+        self.tty.emit(b"\x1b[H\x1b[2J" + text.replace("\n", "\r\n").encode())
 
 
 class AgentMachine(Machine):

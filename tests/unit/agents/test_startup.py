@@ -212,7 +212,7 @@ class GateTests(AgentCase):
         self.spend(5)
         self.assertEqual("trust dialog: Trust this folder?", self.reason(session))
         self.show(session, CODEX)
-        self.spend(5)
+        self.spend(10)
         self.assertEqual("composer on the screen, no working line", self.reason(session))
 
     def reason(self, session: Session) -> str | None:
@@ -252,7 +252,7 @@ class GateTests(AgentCase):
         self.spend(30)
         self.assertFalse(self.prompted(session))
         self.show(session, CODEX)
-        self.spend(5)
+        self.spend(10)
         self.assertTrue(self.prompted(session))
         self.assertTrue(done.called)
         done.addErrback(lambda why: None)
@@ -269,7 +269,7 @@ class GateTests(AgentCase):
         self.show(session, CODEX)
         self.spend(1)
         self.assertFalse(self.prompted(session))
-        self.spend(4)
+        self.spend(10)
         self.assertTrue(self.prompted(session))
         self.assertTrue(done.called)
         done.addErrback(lambda why: None)
@@ -277,7 +277,7 @@ class GateTests(AgentCase):
     def test_the_dialog_comes_up_after_all(self) -> None:
         session = self.agent(mode="codex")
         self.show(session, CODEX)
-        self.spend(5)
+        self.spend(10)
         self.show(session, CODEX_TRUST)
         self.spend(1)
         done = self.prompt(session)
