@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
@@ -10,6 +11,7 @@ from attrs import evolve, frozen
 
 from tservice.terminal.dialogs import Dialog
 from tservice.terminal.kinds import Kind as DialogKind
+from tservice.terminal.kinds import says_trust
 
 LIFETIME_MS = 12 * 3600 * 1000
 """How long an item waits (wire 5)."""
@@ -19,6 +21,8 @@ CONTEXT_LINES = 30
 MESSAGE_CHARS = 500
 """Of a message (wire 4)."""
 CONTEXT_CHARS = 4000
+
+_ESCAPE = re.compile(r"\besc(?:ape)?\b(?: to)? (?:cancel|close|back|exit|go back)", re.IGNORECASE)
 
 QUESTION_TOOL = "AskUserQuestion"
 IDLE_FRAME = "idle"
@@ -129,20 +133,37 @@ def _option_json(option: ItemOption) -> dict[str, Any]:
 
 
 def is_asking(dialog: Dialog | None) -> bool:
-    """Whether the dialog is one that an agent raised."""
+    """Whether the dialog is one that an agent raised, or a picker that a command opened."""
+    return dialog is not None and (is_raised(dialog) or is_picker(dialog))
+
+
+def is_raised(dialog: Dialog | None) -> bool:
+    """Whether the dialog is one that an agent raised in a turn."""
     return dialog is not None and dialog.kind in ASKING
+
+
+def is_picker(dialog: Dialog) -> bool:
+    """Whether it is one of the agent's own menus or pages, which Escape leaves (wire 27)."""
+    if dialog.kind is not DialogKind.NOTICE or says_trust(dialog.context):
+        return False
+    return any(_ESCAPE.search(row) for row in dialog.context)
 
 
 def item_kind(dialog: Dialog, tool_name: str | None) -> ItemKind:
     """Question or permission (wire 26): by the tool, else by what the screen shows."""
-    asks = dialog.kind in (DialogKind.QUESTION, DialogKind.REVIEW, DialogKind.FORM)
+    asks = is_picker(dialog) or dialog.kind in (
+        DialogKind.QUESTION,
+        DialogKind.REVIEW,
+        DialogKind.FORM,
+    )
     return ItemKind.QUESTION if asks or tool_name == QUESTION_TOOL else ItemKind.PERMISSION
 
 
 def with_dialog(item: Item, dialog: Dialog) -> Item:
     """The item as the dialog shows it now; a question says what is asked, not that one waits."""
     kind = item_kind(dialog, item.tool_name)
-    asked = (dialog.question or "")[:MESSAGE_CHARS] if kind is ItemKind.QUESTION else ""
+    said = dialog.question or (dialog.title if _says_itself(dialog) else "")
+    asked = said[:MESSAGE_CHARS] if kind is ItemKind.QUESTION or _says_itself(dialog) else ""
     return evolve(
         item,
         kind=kind,
@@ -156,6 +177,11 @@ def with_dialog(item: Item, dialog: Dialog) -> Item:
             for option in dialog.options
         ),
     )
+
+
+def _says_itself(dialog: Dialog) -> bool:
+    """Whether no hook tells what the dialog is about, so that its own words have to."""
+    return is_picker(dialog) or dialog.kind is DialogKind.PLAN
 
 
 def with_hook(item: Item, data: Mapping[str, Any]) -> Item:

@@ -17,7 +17,7 @@ from twisted.logger import Logger
 
 from tservice.agents.answers import Press
 from tservice.agents.answers_screen import AnswerScreen, Seen
-from tservice.agents.approvals_model import is_asking
+from tservice.agents.approvals_model import is_raised
 from tservice.agents.interfaces import IAgents, Look
 from tservice.agents.limits_model import Limit, full_until, parse_reset, resume_at
 from tservice.agents.transcript_model import Failure, Tally
@@ -272,7 +272,7 @@ class Limits:
         screen = AnswerScreen(self._clock, pane, self._agents.rules_of(session.mode))
         for _ in range(TRIES):
             seen: Seen = await screen.see()
-            if is_asking(seen.dialog):
+            if is_raised(seen.dialog):
                 raise conflict("a dialog waits for an answer")
             if await screen.do(Press(key="Escape"), seen):
                 return

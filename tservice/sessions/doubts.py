@@ -26,7 +26,7 @@ class Doubts:
             self._prompts[entry.client_id, entry.seq] = prompter
             while len(self._prompts) > REMEMBERED:
                 del self._prompts[next(iter(self._prompts))]
-        return failed(f"{NOT_SURE}: the text still stands in the composer")
+        return failed(f"{NOT_SURE}; look at the terminal")
 
     async def settle(self, client: str | None, seq: int | None) -> None:
         """Return where that prompt is not, or no longer, in doubt.
@@ -41,7 +41,7 @@ class Doubts:
         except PaneGone:
             doubted = False
         if doubted:
-            raise failed(f"{NOT_SURE}: the text still stands in the composer")
+            raise failed(f"{NOT_SURE}; look at the terminal")
         self._prompts.pop((client or "", seq or 0), None)
 
     def clear(self) -> None:

@@ -4,7 +4,8 @@ The text is put in and Enter is pressed only once the composer shows it, so the 
 agent in one read, which is how an Enter gets lost.  Whether it was submitted is read from the
 composer, which may show the text for a while yet: an agent at the end of a turn is slow, a stopped
 one stands still.  So visible text is no reason to press Enter again.  What proves a lost Enter is
-an agent that tells of its prompts and told of none, while its caret answers to keys.
+a caret that answers to keys pressed after it, with the text still there, of an agent that told of
+no such prompt.
 """
 
 from __future__ import annotations
@@ -170,11 +171,24 @@ class Prompter:
 
     async def _sure(self) -> None:
         if self._blind:
-            return
+            return await self._told_blindly()
         try:
             await self._until_submitted()
         except Unanswered as error:
             raise NotSure(NOT_SURE) from error
+
+    async def _told_blindly(self) -> None:
+        """Where no composer was seen, believe what the agent tells, if it tells of its prompts.
+
+        @raise NotSure: it tells of them, and told of none.
+        """
+        entered = now_ms(self._hands.clock)
+        for pause in () if self._composer.submission.is_unsaid(self._text) else TELLING:
+            if await self._hands.submitted(self._text, entered) is not False:
+                return
+            await sleep(self._hands.clock, pause)
+        if not self._composer.submission.is_unsaid(self._text):
+            raise NotSure(NOT_SURE)
 
     async def _until_submitted(self) -> None:
         """Return once the text was submitted, and the composer let go of it.
@@ -237,8 +251,8 @@ class Prompter:
     async def _lost(self, entered: int) -> bool:
         """Whether Enter was lost for sure; false: it was submitted.
 
-        That takes an agent which tells of its prompts, and told of none; which moved its caret in
-        answer to keys pressed after the Enter; and the text where it was all the time.
+        That takes an agent which moved its caret in answer to keys pressed after the Enter, with
+        the text where it was all the time; and which told of no such prompt, if it tells of any.
 
         @raise NotSure: neither is known.
         """
@@ -247,18 +261,22 @@ class Prompter:
             if submitted:
                 await self._touch.wipe(self._stands)
                 return False
-            if submitted is False and await self._answers():
+            if await self._answers():
                 return not await self._hands.submitted(self._text, entered)
             if await self._leaves((pause,)):
                 return False
         raise NotSure(NOT_SURE)
 
     async def _answers(self) -> bool:
-        """Whether the agent moves its caret there and back when keys say so, and keeps the text."""
+        """Whether the agent moves its caret to the end when keys say so, and keeps the text.
+
+        It may stand at the beginning already: Gemini CLI draws its composer anew when it is up.
+        """
         caret = self._composer.submission.caret
         if caret is None:
             return False
-        return await self._moves(caret[0]) and await self._moves(caret[1])
+        await self._moves(caret[0])
+        return await self._moves(caret[1])
 
     async def _moves(self, key: str) -> bool:
         before = await self._touch.press(key, self._stands)

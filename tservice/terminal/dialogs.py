@@ -29,7 +29,9 @@ _CONTEXT_ROWS = 30
 _CONTEXT_CHARS = 4000
 
 _MARKS = re.compile(rf"[{grammar.MARKERS}☐☑☒✔✓←]")
-_FREE_TEXT = re.compile(r"type (?:something|here|your)\b.*", re.IGNORECASE)
+_FREE_TEXT = re.compile(
+    r"type (?:something|here|your)\b.*|tell claude what to change\b.*", re.IGNORECASE
+)
 _HINT_FIRST = re.compile(
     r" *(?:press |[↑↓←→⇆⇅][↑↓←→⇆⇅/]* "
     r"|(?:enter|return|esc|escape|tab|space|backspace|ctrl|shift|alt)\b)",

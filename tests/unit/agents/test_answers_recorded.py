@@ -80,7 +80,7 @@ class RecordedTests(SynchronousTestCase):
     def test_there_are_many(self) -> None:
         """So that the loops below are not empty."""
         kinds = {each.dialog.kind.value for each in recorded()}
-        self.assertEqual({"permission", "plan", "question", "review", "form"}, kinds)
+        self.assertEqual({"permission", "plan", "question", "review", "form", "notice"}, kinds)
         self.assertGreater(len(recorded()), 40)
 
     def test_deny(self) -> None:

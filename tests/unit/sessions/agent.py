@@ -16,6 +16,7 @@ class ComposerAgent:
     @ivar prompts: what was submitted, in order.
     @ivar deaf: how many coming CRs get lost, as they do too soon after a paste.
     @ivar kept: how many coming prompts stay in the composer though they were submitted.
+    @ivar numb: its caret does not move.
     @ivar stands_still: it reads nothing; what was typed waits.
     @ivar pickers: texts for which a picker takes the composer's place instead of a turn.
     @ivar drawn: false: the composer is not to be seen (a dialog has its place).
@@ -26,6 +27,7 @@ class ComposerAgent:
         self.prompts: list[str] = []
         self.deaf = deaf
         self.kept = 0
+        self.numb = False
         self.stands_still = False
         self.pickers: set[str] = set()
         self.drawn = True
@@ -63,7 +65,7 @@ class ComposerAgent:
 
     def _key(self, key: bytes) -> None:
         if key in (_HOME, _END):
-            self._at_start = key == _HOME
+            self._at_start = key == _HOME and not self.numb
         elif key == _STASH:
             self.text, self._stash = self._stash, self.text
         else:

@@ -100,9 +100,17 @@ class SubmissionTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello"], 2), (self.agent.prompts, self.enters))
 
-    def test_one_that_nobody_tells_of_is_not_pressed_again(self) -> None:
+    def test_so_it_is_where_agents_tell_nothing(self) -> None:
         self.agent.deaf = 1
         self.gate.tells = None
+        answer = self.send("hello\r")
+        self.spend(LONG)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["hello"], 2), (self.agent.prompts, self.enters))
+
+    def test_without_an_answer_it_is_not_pressed_again(self) -> None:
+        self.agent.deaf = 1
+        self.agent.numb = True
         answer = self.send("hello\r")
         self.spend(LONG)
         self.assertIn(NOT_SURE, self.refused(answer))
@@ -140,7 +148,7 @@ class DoubtTests(SubmissionCase):
 
     def doubted(self, text: str = "hello\r", seq: int = 1) -> None:
         self.agent.deaf = 1
-        self.gate.tells = None
+        self.agent.numb = True
         answer = self.send(text, seq)
         self.spend(LONG)
         self.refused(answer)

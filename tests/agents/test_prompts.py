@@ -1,0 +1,110 @@
+"""Prompts to the real CLIs: once and only once, whatever they end in."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from twisted.trial.unittest import SkipTest, SynchronousTestCase
+
+from tests.agents.cli_cache import CliUnavailable
+from tests.agents.driven import RealClaude
+from tests.agents.subject import unavailable
+from tests.stress import prompts
+
+COUNT = int(os.environ.get("STRESS_PROMPTS", "10"))
+
+
+class OnceTests(SynchronousTestCase):
+    """The short seeded form of C{python -m tests.stress.prompts}."""
+
+    def play(self, cli: str, *, stall: bool = False) -> None:
+        try:
+            found = prompts.run(cli, COUNT, 2, 11, stall=stall)
+        except CliUnavailable as why:
+            reason = unavailable(why, cli)
+            raise SkipTest(reason) if reason else why from why
+        self.assertTrue(found.clean, found.summary())
+        self.assertEqual(COUNT, found.delivered, found.summary())
+
+    def test_claude(self) -> None:
+        self.play("claude", stall=True)
+
+    def test_codex(self) -> None:
+        self.play("codex")
+
+    def test_pi(self) -> None:
+        self.play("pi")
+
+
+class EndTests(RealClaude, SynchronousTestCase):
+    """What a prompt ends in, and what stood there before."""
+
+    def said(self) -> list[str]:
+        """What the model was told, in order."""
+        return self.world.stub.conversation()
+
+    def input(self, text: str) -> tuple[int, dict[str, Any]]:
+        path = f"/api/sessions/{self.session}/input"
+        answer = self.daemon.request("POST", path, {"input": text})
+        return answer.status, answer.json()
+
+    def test_ends(self) -> None:
+        texts = ["C:\\dir\\", "two\\\\", "see @nofile", "# not a note", "a\r\nb\rc", "q @"]
+        for text in texts:
+            self.prompt(text)
+        told = [text.replace("\r\n", "\n").replace("\r", "\n") for text in texts]
+        self.assertEqual(told, self.said())
+        for blank in (" \r", "\n\r", "\t \r\n"):
+            self.assertEqual(400, self.input(blank)[0])
+
+    def test_a_draft_is_kept_apart(self) -> None:
+        self.prompt("SAY: ready")
+        path = f"/api/sessions/{self.session}/input"
+        self.call("POST", path, input="half a thought", useMux=False)
+        self.until("the draft", lambda: "half a thought" in self.screen())
+        self.prompt("SAY: past it")
+        self.assertEqual(["SAY: ready", "SAY: past it"], self.said())
+        self.until("the draft again", lambda: "❯\xa0half a thought" in self.screen())
+
+    def test_a_picker(self) -> None:
+        """It is told, asked in the inbox, and gets no second Enter."""
+        self.prompt("SAY: ready")
+        status, told = self.input("/model\r")
+        self.assertEqual((200, "picker"), (status, told["data"].get("opened")))
+        item = self.approval()
+        self.assertEqual(("question", "Select model"), (item["kind"], item["message"]))
+        self.assertEqual(422, self.input("SAY: no\r")[0])
+        self.answer(item, action="deny")
+        self.until("the end of it", lambda: not self.pending())
+        self.prompt("SAY: now")
+        self.assertEqual(["SAY: ready", "SAY: now"], self.said())
+
+    def test_a_lone_slash(self) -> None:
+        self.prompt("SAY: ready")
+        status, told = self.input("/\r")
+        self.assertEqual((200, "picker"), (status, told["data"].get("opened")))
+        (item,) = self.until("an item", self.pending)
+        self.answer(item, action="deny")
+        self.until("the end of it", lambda: not self.pending())
+
+    def test_a_plan_takes_a_text(self) -> None:
+        self.call("DELETE", f"/api/sessions/{self.session}")
+        self.begin_in_plan_mode()
+        self.prompt("PLAN:", wait="blocked")
+        item = self.approval()
+        self.assertIn("Would you like to proceed?", item["message"])
+        self.answer(item, action="text", text="use fewer lines")
+        self.until("the refusal", lambda: "User rejected Claude's plan" in self.screen())
+
+    def begin_in_plan_mode(self) -> None:
+        launch = prompts.RECIPES["claude"](self.world.place, trusted=False)
+        self.session = self.call(
+            "POST",
+            "/api/sessions",
+            mode="primary",
+            workingDir=str(self.work),
+            start=True,
+            params={"permissionMode": "plan"},
+            envOverrides=dict(launch.env),
+        )["session"]["id"]
