@@ -9,6 +9,7 @@ from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
 from tests.agents.cli_cache import CliUnavailable
 from tests.agents.driven import RealClaude
+from tests.agents.recipes import RECIPES
 from tests.agents.subject import unavailable
 from tests.stress import prompts
 
@@ -98,7 +99,7 @@ class EndTests(RealClaude, SynchronousTestCase):
         self.until("the refusal", lambda: "User rejected Claude's plan" in self.screen())
 
     def begin_in_plan_mode(self) -> None:
-        launch = prompts.RECIPES["claude"](self.world.place, trusted=False)
+        launch = RECIPES["claude"](self.world.place, trusted=False)
         self.session = self.call(
             "POST",
             "/api/sessions",
