@@ -25,7 +25,7 @@ from tservice.sessions.typing import PASTE_GAP, PASTED, WRITTEN, Hands, NotTyped
 
 TAKING = (0.03, *(0.05,) * 8, *(0.1,) * 5, *(0.25,) * 8, *(0.5,) * 4)
 """Seconds before each look for a text that was put in; then Enter is pressed all the same."""
-SEEN_GAP = 0.06
+SEEN_GAP = 0.12
 """Seconds between the text's appearance and Enter."""
 DIALOG_LOOKS = (0.15, 0.3, 0.6, 1.2)
 """Seconds before each look for the end of a dialog that came up between text and Enter."""
@@ -206,7 +206,11 @@ class Prompter:
         raise NotSure(NOT_SURE)
 
     async def _leaves(self, looks: Sequence[float]) -> bool:
-        """Look whether the composer lets go of the text, or is nowhere to be seen any more."""
+        """Look whether the composer lets go of the text.
+
+        A composer that is nowhere to be seen proves nothing, but behind a command: it may have
+        opened a page.
+        """
         seen = False
         for pause in looks:
             await sleep(self._hands.clock, pause)
@@ -217,7 +221,7 @@ class Prompter:
             if found and await self._is_still_free():
                 return True
             seen = seen or found is not None
-        return not seen
+        return not seen and self._composer.submission.is_unsaid(self._text)
 
     async def _is_free(self) -> bool | None:
         """Whether the text is gone, or a dialog has the composer's place; C{None}: no telling."""

@@ -15,7 +15,7 @@ from tservice.sessions.input import UNSURE
 from tservice.sessions.interfaces import Delivery, IInputGate
 from tservice.sessions.journal import CLIENTS
 from tservice.sessions.model import Session
-from tservice.sessions.prompting import LEAVING
+from tservice.sessions.prompting import LEAVING, PATIENCE
 from tservice.sessions.requests import INPUT_LENGTH
 from tservice.sessions.serial import WAITING
 from tservice.sessions.typing import PASTE_GAP
@@ -73,8 +73,8 @@ class PromptTests(InputCase):
     def test_no_second_enter_into_a_dialog(self) -> None:
         answer = self.type(self.agent_session, "hello\r")
         self.agent.drawn = False
-        self.spend(sum(LEAVING) + 1)
-        self.successResultOf(answer)
+        self.spend(2 * sum(LEAVING) + sum(PATIENCE) + 5)
+        self.assertEqual(ErrorCode.OPERATION_FAILED, self.code(answer))
         self.assertEqual(["Enter"], self.pane(self.agent_session).keys)
 
     def test_a_prompt_that_ends_its_process_was_delivered(self) -> None:
