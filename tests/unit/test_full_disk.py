@@ -134,7 +134,7 @@ class PeopleTests(DiskCase):
     def test_signing_in_to_make_room(self) -> None:
         cookies = self.cookies(self.database)
         self.fill()
-        _, token = cookies.open("ann", "login", "::1", "x")
+        token = cookies.open("ann", "login", "::1", "x").token
         self.assertIsNotNone(cookies.find(token))
         self.assertIsNone(self.cookies(self.afresh()).find(token))
         self.make_room()
@@ -142,7 +142,7 @@ class PeopleTests(DiskCase):
 
     def test_signing_out_holds_at_once_and_is_told_to_be_unkept(self) -> None:
         cookies = self.cookies(self.database)
-        _, token = cookies.open("ann", "login", "::1", "x")
+        token = cookies.open("ann", "login", "::1", "x").token
         self.fill()
         self.full(cookies.revoke)
         self.assertIsNone(cookies.find(token))

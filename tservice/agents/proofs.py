@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from tservice.agents.transcript import InThread
-from tservice.agents.transcript_files import MODES
 from tservice.agents.transcript_homes import Homes
 from tservice.agents.transcript_model import entry
 from tservice.agents.transcript_reader import open_regular
@@ -26,6 +25,9 @@ TAIL = 1024 * 1024
 """Bytes from a transcript's end in which a prompt is looked for."""
 EARLY_MS = 1000
 """How much older than its Enter an entry may seem."""
+
+_MODES = frozenset({"primary", "codex"})
+"""Whose transcripts are lines that name each prompt as it was given."""
 
 _OF_THE_AGENT = frozenset({"assistant", "system", "file-history-snapshot"})
 
@@ -66,13 +68,13 @@ class Proofs:
         heard = self._heard.get(session.id, ())
         if any(at >= since - EARLY_MS and prompt == wanted for at, prompt in heard):
             return True
-        if session.mode not in MODES:
+        if session.mode not in _MODES:
             return None
         homes, files = self._homes, self._homes.files_of(session)
         told = self._told(session.id)
 
         def look() -> bool | None:
-            path = files.locate(session, told, ())
+            path = files.locate(session, told, (), shared=True)
             return None if path is None else _is_in(path, wanted, since)
 
         try:

@@ -91,7 +91,7 @@ def wire_sessions(
             gate=agents.gate,
             preparation=agents.preparation,
             conversations=Conversations(
-                lambda: own_homes(base.home, clis.registry, base.os_users.users), threads.run
+                lambda: own_homes(base.home, clis.registry, base.os_users.users), doors.files.run
             ),
             os_users=base.os_users.for_sessions(),
             reach=reach,

@@ -24,7 +24,8 @@ from tests.integration.osusers.people import (
 from tservice.agents.hookconfig_files import HookConfig, Refused
 from tservice.agents.transcript_files import TranscriptFiles
 from tservice.agents.transcript_homes import Homes
-from tservice.agents.transcript_reader import Place, read_on
+from tservice.agents.transcript_model import Place
+from tservice.agents.transcript_reader import read_on
 from tservice.core.acting import NotActing, act_as
 from tservice.core.osuser import OsUser, can_run
 from tservice.mux.transport import LocalTransport, OsUserTransport, Reach

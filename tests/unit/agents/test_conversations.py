@@ -7,8 +7,8 @@ from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.agents.rig import AgentCase
-from tests.unit.agents.test_transcript import at_once, prompt, said, write
+from tests.unit.agents.rig import AgentCase, at_once
+from tests.unit.agents.test_transcript import prompt, said, write
 from tests.unit.agents.test_transcript_formats import database
 from tservice.agents.conversations import Conversations
 from tservice.agents.transcript_choice import EARLY_MS, NEAR_MS, Candidate, choose
@@ -146,24 +146,24 @@ class StartTests(AgentCase):
 
     def test_it_goes_on_with_the_last_conversation(self) -> None:
         owner = self.ended()
-        self.run_now(self.sessions.start(owner.id))
+        self.run_now(self.sessions.start(owner.id, granted=True))
         argv = self.argv(owner)
         self.assertEqual(["--resume", OLD], argv[1:3])
 
     def test_fresh_begins_anew(self) -> None:
         owner = self.ended()
-        self.run_now(self.sessions.start(owner.id, fresh=True))
+        self.run_now(self.sessions.start(owner.id, granted=True, fresh=True))
         self.assertNotIn(OLD, self.argv(owner))
 
     def test_without_a_conversation_it_begins(self) -> None:
         owner = self.agent("x")
         self.pane(owner).exit(0)
-        self.run_now(self.sessions.start(owner.id))
+        self.run_now(self.sessions.start(owner.id, granted=True))
         self.assertNotIn("--resume", self.argv(owner))
 
     def test_a_shell_has_none(self) -> None:
         owner = self.shell()
         self.sessions.update(owner.id, conversation_ids=(OLD,))
         self.pane(owner).exit(0)
-        self.run_now(self.sessions.start(owner.id))
+        self.run_now(self.sessions.start(owner.id, granted=True))
         self.assertNotIn(OLD, self.argv(owner))

@@ -179,7 +179,7 @@ class DoubtTests(SubmissionCase):
     def test_a_process_that_is_gone_settles_it(self) -> None:
         self.doubted()
         self.hosted.exit(0)
-        self.run_now(self.sessions.start(self.session.id))
+        self.run_now(self.sessions.start(self.session.id, granted=True))
         self.assertEqual(AGAIN, self.successResultOf(self.send("hello\r")))
 
 
