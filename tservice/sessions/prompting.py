@@ -75,6 +75,7 @@ class Prompter:
         self._touch = Touch(hands, composer)
         self._parking = Parking(hands, composer)
         self._blind = False
+        self._entered: Sight | None = None
 
     async def give(self, *, resumed: bool = False) -> Given:
         """Give it, or what is left of it.
@@ -93,6 +94,7 @@ class Prompter:
         if mark is None or mark.step in (PASTED, WRITTEN):
             await self._asked_no_more()
             self._typist.submitting()
+            self._entered = await self._touch.see()
             await self._typist.enter()
         try:
             await self._sure()
@@ -279,8 +281,20 @@ class Prompter:
         caret = self._composer.submission.caret
         if caret is None:
             return False
+        if self._became_line_end(await self._touch.see()):
+            return True
         await self._moves(caret[0])
         return await self._moves(caret[1])
+
+    def _became_line_end(self, now: Sight | None) -> bool:
+        """Whether the Enter only ended a line, as Gemini CLI takes one right behind a large paste.
+
+        In that row the caret has nowhere to go.
+        """
+        before = self._entered
+        if before is None or now is None or not self._stands(now):
+            return False
+        return now.caret[1] == before.caret[1] + 1 and now.draft.text == before.draft.text
 
     async def _moves(self, key: str) -> bool:
         before = await self._touch.press(key, self._stands)

@@ -15,6 +15,7 @@ class ComposerAgent:
 
     @ivar prompts: what was submitted, in order.
     @ivar deaf: how many coming CRs get lost, as they do too soon after a paste.
+    @ivar ends_line: the next CR is a line end.
     @ivar kept: how many coming prompts stay in the composer though they were submitted.
     @ivar numb: its caret does not move.
     @ivar stands_still: it reads nothing; what was typed waits.
@@ -26,6 +27,7 @@ class ComposerAgent:
     def __init__(self, deaf: int = 0) -> None:
         self.prompts: list[str] = []
         self.deaf = deaf
+        self.ends_line = False
         self.kept = 0
         self.numb = False
         self.stands_still = False
@@ -98,7 +100,10 @@ class ComposerAgent:
         self._tty.emit(b"\x1b[H\x1b[2J" + "\r\n".join(rows).encode() + placed)
 
     def _enter(self) -> None:
-        if self.deaf:
+        if self.ends_line:
+            self.ends_line = False
+            self.text += "\n"
+        elif self.deaf:
             self.deaf -= 1
         elif self.text in self.pickers:
             self.text, self.drawn = "", False

@@ -108,6 +108,15 @@ class SubmissionTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello"], 2), (self.agent.prompts, self.enters))
 
+    def test_one_that_became_a_line_end_is_pressed_again(self) -> None:
+        """Gemini CLI does that right behind a large paste; the caret has nowhere to go there."""
+        self.agent.ends_line = True
+        self.gate.tells = None
+        answer = self.send("hello\r")
+        self.spend(LONG)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["hello\n"], 2), (self.agent.prompts, self.enters))
+
     def test_without_an_answer_it_is_not_pressed_again(self) -> None:
         self.agent.deaf = 1
         self.agent.numb = True
