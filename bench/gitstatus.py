@@ -17,7 +17,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.threads import deferToThread
 
 from bench.report import Row
-from tservice.core.redact import Redactor
+from tservice.core.logs.redact import Redactor
 from tservice.git.inspect import Inspector
 from tservice.git.model import Options
 from tservice.git.runner import GitRunner

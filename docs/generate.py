@@ -1,7 +1,7 @@
 """Write the tables of settings and of scopes into every document that shows them.
 
-The tables themselves are L{tservice.core.config} and L{tservice.http.reach}; C{make docs} runs
-this, and a test fails when a document is not what this would write.
+The tables themselves are L{tservice.core.config.model} and L{tservice.http.reach}; C{make docs}
+runs this, and a test fails when a document is not what this would write.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from tservice.core.config import Setting, settings
+from tservice.core.config.model import Setting, settings
 from tservice.core.scopes import Scope
 from tservice.http.reach import REACH, Power, reached
 

@@ -13,7 +13,6 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import TestCase
 
 from tests.integration.mux.harness import Heard, TmuxTestCase
-from tservice.mux.fake import FakeHost, FakeMultiplexer
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
     Guard,
@@ -27,6 +26,7 @@ from tservice.mux.interface import (
     PaneSpec,
 )
 from tservice.mux.keys import KEYS
+from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer
 from tservice.mux.tmux.keeper import LINGER
 
 ID = "0a1b2c3d-0000-4000-8000-00000000000a"

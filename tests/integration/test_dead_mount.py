@@ -15,8 +15,8 @@ from bench.client import new_session, run_line, wait_output
 from tests.figures import tell
 from tests.integration.deadmount import DeadMount, obstacle
 from tests.integration.harness import PATIENCE, Answer, Daemon
-from tservice.core.reach import PROBE_SECONDS
-from tservice.core.threads import FILES
+from tservice.core.doors.reach import PROBE_SECONDS
+from tservice.core.doors.threads import FILES
 
 PASSWORD = "a long password"
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from tests.integration.harness import PATIENCE
 from tests.integration.test_daemon import DaemonCase
-from tests.unit.http.wsframes import UPGRADE
+from tests.unit.http.websockets.wsframes import UPGRADE
 
 
 class OddHeaderTests(DaemonCase):

@@ -27,10 +27,10 @@ from zope.interface import implementer
 
 from tests.integration.test_webhook import MESSAGE, Peer, Receiver, floods, says
 from tests.unit.push.browsers import Browser, FixedSettings, counted
-from tservice.core.egress import GUARDED, PUBLIC_ONLY, EgressPolicy
+from tservice.core.doors.threads import NoThreads
 from tservice.core.events import Event, EventHub
-from tservice.core.outbound import Fault, Outbound, OutboundError, Reply, Request
-from tservice.core.threads import NoThreads
+from tservice.core.net.egress import GUARDED, PUBLIC_ONLY, EgressPolicy
+from tservice.core.net.outbound import Fault, Outbound, OutboundError, Reply, Request
 from tservice.notify.model import Kind, Result, Webhook
 from tservice.notify.sender import REDIRECTS, Sender
 from tservice.push.keys import push_key

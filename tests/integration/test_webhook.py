@@ -28,7 +28,7 @@ from twisted.trial.unittest import SynchronousTestCase, TestCase
 from zope.interface import implementer
 
 from tests.integration.harness import PATIENCE, ROOT
-from tservice.core.outbound import TIME_LIMIT, Outbound
+from tservice.core.net.outbound import TIME_LIMIT, Outbound
 from tservice.notify.model import Kind, Message, Result, Urgency, Webhook
 from tservice.notify.sender import Sender
 

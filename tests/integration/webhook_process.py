@@ -16,7 +16,7 @@ from twisted.protocols.basic import LineOnlyReceiver
 from tests.unit.clis.fakes import FakeSettings
 from tests.unit.notify.rig import FakeSessions
 from tservice.core.events import Event, EventHub
-from tservice.core.redact import Redactor
+from tservice.core.logs.redact import Redactor
 from tservice.notify.build import build_webhooks
 from tservice.store.database import Database
 

@@ -20,9 +20,9 @@ from tests.security.world import PASSWORD, Answer, World, cookie_of
 from tests.unit.http.driver import Connection, MemoryTransport
 from tests.unit.http.gatecase import basic
 from tservice.access.failures import CAP
-from tservice.core.config import Config
-from tservice.core.endpoints import parse_listen
+from tservice.core.config.model import Config
 from tservice.core.errors import StartError
+from tservice.core.net.endpoints import parse_listen
 
 EVIL = "https://evil.example"
 

@@ -8,7 +8,7 @@ from tests.security.attackcase import AttackCase
 from tests.security.test_matrix import CROSS, HOST
 from tests.security.world import Answer
 from tests.unit.http.gatecase import SECRET, basic
-from tests.unit.http.wsframes import UPGRADE
+from tests.unit.http.websockets.wsframes import UPGRADE
 from tservice.access.failures import CAP
 from tservice.access.hooksecret import HEADER
 

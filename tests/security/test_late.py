@@ -13,7 +13,7 @@ from tests.security.attackcase import AttackCase
 from tests.security.world import PASSWORD, parse
 from tests.unit.http.driver import Connection, MemoryTransport, head
 from tests.unit.http.gatecase import basic
-from tests.unit.http.wsframes import TEXT, UPGRADE, frames, masked
+from tests.unit.http.websockets.wsframes import TEXT, UPGRADE, frames, masked
 from tservice.core.errors import failed
 from tservice.http.operations import Access, Call, Operation, Style
 

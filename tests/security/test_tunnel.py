@@ -23,8 +23,8 @@ from tservice.access.cookiestore import MemoryCookieStore
 from tservice.access.failures import CAP
 from tservice.access.model import digest
 from tservice.core.identity import Identity
-from tservice.core.listening import Listener
-from tservice.core.redact import MARK, Redactor
+from tservice.core.logs.redact import MARK, Redactor
+from tservice.core.net.listening import Listener
 from tservice.tap.tunnel import sign_in_with
 from tservice.tunnel.guesses import MOST
 from tservice.tunnel.model import GRACE_SECONDS, ROTATION_SECONDS

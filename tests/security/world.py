@@ -22,17 +22,17 @@ from twisted.internet.task import Clock
 
 from tests.unit.http.driver import Connection, MemoryTransport, _Socket, head
 from tests.unit.http.gatecase import basic
-from tests.unit.http.wsframes import UPGRADE, frames
+from tests.unit.http.websockets.wsframes import UPGRADE, frames
 from tservice.access.accounts import Accounts
 from tservice.access.capabilities import Capabilities
 from tservice.access.hashing import Hasher
-from tservice.core.config import Config
-from tservice.core.redact import Redactor
+from tservice.core.config.model import Config
+from tservice.core.doors.threads import Doors, NoThreads
+from tservice.core.logs.redact import Redactor
 from tservice.core.stack import ServiceStack
-from tservice.core.threads import Doors, NoThreads
 from tservice.http.operations import Operation
 from tservice.http.site import Site
-from tservice.mux.fake import FakeHost, FakeMultiplexer
+from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer
 from tservice.store.database import Database
 from tservice.tap import access, assembly
 from tservice.tap.base import Base

@@ -22,12 +22,12 @@ from twisted.internet.task import Clock
 
 from tests.frames.score import RULES
 from tests.unit.agents.client import Client, Page, permission, question
-from tservice.agents.answers import Action, Answer
-from tservice.agents.answers_keys import Answerer, Changed, Untaken
-from tservice.agents.answers_screen import SETTLE, AnswerScreen, Seen
+from tservice.agents.approvals.answers import Action, Answer
+from tservice.agents.approvals.keys import Answerer, Changed, Untaken
+from tservice.agents.approvals.screen import SETTLE, AnswerScreen, Seen
 from tservice.core.errors import ServiceError
-from tservice.mux.fake import FakeHost, FakeMultiplexer, FakePane
 from tservice.mux.interface import PaneSpec
+from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer, FakePane
 
 ID = "0a1b2c3d-0000-4000-8000-00000000000a"
 SLOWEST = 0.2

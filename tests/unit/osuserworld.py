@@ -8,8 +8,8 @@ from types import SimpleNamespace
 from typing import TypeVar
 
 from tservice.core.identity import Identity
-from tservice.core.osuser import Host, OsUser, OsUsers
-from tservice.sessions.osusers import SessionOsUsers
+from tservice.core.users.osuser import Host, OsUser, OsUsers
+from tservice.sessions.life.osusers import SessionOsUsers
 
 _T = TypeVar("_T")
 
@@ -63,7 +63,7 @@ class OsUserWorld:
         )
 
     def act(self, user: OsUser | None, work: Callable[[], _T]) -> _T:
-        """As L{tservice.core.acting.act_as}, which cannot be nested either."""
+        """As L{tservice.core.users.acting.act_as}, which cannot be nested either."""
         if user is None:
             return work()
         assert self.acting is None, "acting twice"

@@ -21,17 +21,17 @@ from tests.unit.sessions.rig import FixedSettings
 from tests.unit.store.failing import FailingConnection
 from tservice.access.cookies import CookieSessions
 from tservice.access.cookiestore import DatabaseCookieStore
-from tservice.agents.approvals_inbox import About, Inbox
-from tservice.agents.approvals_store import ApprovalStore
+from tservice.agents.approvals.inbox import About, Inbox
+from tservice.agents.approvals.store import ApprovalStore
 from tservice.audit.model import HEAD_FILE, Entry
 from tservice.audit.service import MOST_WAITING, AuditLog, Wanted
 from tservice.clis.build import build_clis
-from tservice.core.config import Config
+from tservice.core.config.model import Config
 from tservice.core.disk import FULL, QUOTA, READ_ONLY, NotKept
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import EventHub
-from tservice.core.logging import FaultCount, LineObserver
-from tservice.core.redact import Redactor
+from tservice.core.logs.lines import FaultCount, LineObserver
+from tservice.core.logs.redact import Redactor
 from tservice.core.scopes import Scope
 from tservice.notify.configfile import ConfigFile
 from tservice.notify.model import Message, Urgency, Webhook

@@ -25,8 +25,8 @@ EDGE = {"core", "terminal", "http"}
 PURE = {"core", "terminal"}
 
 MADE_IN = {
-    "PaneSpec": "tservice.sessions.launcher",
-    "LaunchRequest": "tservice.sessions.launcher",
+    "PaneSpec": "tservice.sessions.life.launcher",
+    "LaunchRequest": "tservice.sessions.life.launcher",
     "Launch": "tservice.clis.launcher",
     "JudgedOverrides": "tservice.clis.envs",
 }

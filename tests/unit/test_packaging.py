@@ -15,8 +15,8 @@ import yaml
 from twisted.trial.unittest import SynchronousTestCase
 
 from docs import generate
-from tservice.core.config import Config, settings
-from tservice.core.configload import load
+from tservice.core.config.load import load
+from tservice.core.config.model import Config, settings
 
 ROOT = Path(__file__).resolve().parents[2]
 TOP = {

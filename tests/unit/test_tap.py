@@ -6,7 +6,7 @@ from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.core.config import Config
+from tservice.core.config.model import Config
 from tservice.core.errors import StartError
 from tservice.tap import Options
 

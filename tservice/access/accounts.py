@@ -27,7 +27,7 @@ from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode, ServiceError, conflict, failed, invalid
 from tservice.core.events import Audience, Event, EventHub
 from tservice.core.identity import Identity
-from tservice.core.osuser import OsUsers
+from tservice.core.users.osuser import OsUsers
 
 Again = Callable[[], None]
 """Judges whoever wants a change once more; raises what they are refused with."""

@@ -20,8 +20,8 @@ from twisted.internet.defer import Deferred
 from twisted.logger import Logger
 
 from tservice.access.failures import network
+from tservice.core.doors.threads import SIZE, IThreads
 from tservice.core.tasks import spawn
-from tservice.core.threads import SIZE, IThreads
 
 MEMORY_KIB = 19 * 1024
 PASSES = 2

@@ -13,8 +13,8 @@ from attrs import frozen
 from tservice.access.cookies import Random
 from tservice.core.errors import StartError
 from tservice.core.files import FileError, read_text, write_private
-from tservice.core.osuser import OsUser
-from tservice.core.sharedfolder import SharedFolder
+from tservice.core.users.osuser import OsUser
+from tservice.core.users.sharedfolder import SharedFolder
 
 FILE_NAME = "hook-secret"
 HEADER = "X-Service-Hook-Secret"

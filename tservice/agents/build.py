@@ -12,20 +12,20 @@ from pathlib import Path
 from attrs import field, frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.agents.activity_sources import Agents, Around
-from tservice.agents.gate import AgentGate
-from tservice.agents.hookconfig_files import HookConfig
-from tservice.agents.hookconfig_service import HookPreparation
-from tservice.agents.hooks import HookIntake
-from tservice.agents.hooks_store import AgentStore
-from tservice.agents.proofs import Proofs
-from tservice.agents.telemetry import TelemetryIntake
-from tservice.agents.transcript import InThread
-from tservice.agents.transcript_homes import Homes, own_files
+from tservice.agents.activity.gate import AgentGate
+from tservice.agents.activity.sources import Agents, Around
+from tservice.agents.hooks.files import HookConfig
+from tservice.agents.hooks.install import HookPreparation
+from tservice.agents.hooks.intake import HookIntake
+from tservice.agents.hooks.telemetry import TelemetryIntake
+from tservice.agents.store import AgentStore
+from tservice.agents.transcripts.homes import Homes, own_files
+from tservice.agents.transcripts.proofs import Proofs
+from tservice.agents.transcripts.service import InThread
 from tservice.clis.interfaces import ICliRegistry
+from tservice.core.doors.threads import IThreads, NoThreads
 from tservice.core.events import EventHub
-from tservice.core.osuser import OsUsers
-from tservice.core.threads import IThreads, NoThreads
+from tservice.core.users.osuser import OsUsers
 from tservice.sessions.interfaces import IActivitySources, ISessions
 from tservice.settings.interfaces import ISettings
 from tservice.store.database import Database

@@ -16,10 +16,10 @@ from tservice.clis.lookup import BinaryLookup
 from tservice.clis.ondisk import FILE_NAME
 from tservice.clis.service import CliService
 from tservice.clis.stock import stock_entries
-from tservice.core.config import Config
+from tservice.core.config.model import Config
+from tservice.core.doors.reach import IReach
 from tservice.core.events import EventHub
-from tservice.core.osuser import OsUsers
-from tservice.core.reach import IReach
+from tservice.core.users.osuser import OsUsers
 from tservice.settings.interfaces import ISettings
 
 

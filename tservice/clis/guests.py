@@ -9,7 +9,7 @@ from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.clis.lookup import BinaryLookup
-from tservice.core.osuser import OsUser, OsUsers, can_run, environment_of
+from tservice.core.users.osuser import OsUser, OsUsers, can_run, environment_of
 
 
 @frozen

@@ -29,7 +29,7 @@ from tservice.clis.model import Entry, Kind
 from tservice.clis.ondisk import OnDisk, entries_on_disk
 from tservice.clis.params import ParamValue
 from tservice.clis.submission import Submission
-from tservice.core.osuser import OsUser
+from tservice.core.users.osuser import OsUser
 
 __all__ = [
     "Capabilities",

@@ -19,7 +19,7 @@ from tservice.clis.model import Entry, Kind
 from tservice.clis.params import ParamValue
 from tservice.clis.registry import Merged
 from tservice.core.errors import ErrorCode, ServiceError, failed, invalid
-from tservice.core.osuser import OsUser, environment_of
+from tservice.core.users.osuser import OsUser, environment_of
 from tservice.settings.interfaces import ISettings
 
 PRIMARY = "primary"

@@ -16,6 +16,7 @@ from tservice.clis.lookup import BinaryLookup
 from tservice.clis.model import Entry, Kind
 from tservice.clis.registry import merge_registry, read_file, write_file
 from tservice.core.disk import trouble
+from tservice.core.doors.reach import IReach, NoReach
 from tservice.core.errors import (
     ErrorCode,
     ServiceError,
@@ -26,7 +27,6 @@ from tservice.core.errors import (
 )
 from tservice.core.events import Audience, Event, EventHub
 from tservice.core.files import FileError, remove_leftovers
-from tservice.core.reach import IReach, NoReach
 from tservice.settings.interfaces import ISettings
 
 TAIL = 4000

@@ -14,11 +14,11 @@ from tservice.agents.interfaces import IAgents
 from tservice.audit.interfaces import IAuditLog
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.alarm import make_alarm
+from tservice.core.doors.reach import IReach, NoReach
+from tservice.core.doors.threads import IThreads
 from tservice.core.events import EventHub
 from tservice.core.identity import Identity
-from tservice.core.osuser import OsUsers
-from tservice.core.reach import IReach, NoReach
-from tservice.core.threads import IThreads
+from tservice.core.users.osuser import OsUsers
 from tservice.cron.book import JobBook
 from tservice.cron.rules import JobRules
 from tservice.cron.runner import Hands, Runner

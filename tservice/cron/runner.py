@@ -19,12 +19,12 @@ from twisted.logger import Logger
 from tservice.agents.interfaces import IAgents
 from tservice.audit.interfaces import Entry, IAuditLog
 from tservice.core.clock import now_ms, sleep
+from tservice.core.doors.reach import IReach, NoReach
+from tservice.core.doors.threads import IThreads
 from tservice.core.errors import ErrorCode, ServiceError, failed
 from tservice.core.identity import Identity
-from tservice.core.osuser import OsUsers
-from tservice.core.reach import IReach, NoReach
 from tservice.core.tasks import spawn
-from tservice.core.threads import IThreads
+from tservice.core.users.osuser import OsUsers
 from tservice.cron.book import JobBook
 from tservice.cron.model import (
     PROMPT_FILE_BYTES,

@@ -12,10 +12,10 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.core.clock import now_ms
+from tservice.core.doors.reach import IReach, NoReach
 from tservice.core.errors import ErrorCode, ServiceError, failed, invalid
 from tservice.core.events import Event, EventHub
 from tservice.core.identity import Identity
-from tservice.core.reach import IReach, NoReach
 from tservice.cron.book import JobBook
 from tservice.cron.crontab import check_expression
 from tservice.cron.interfaces import ICron

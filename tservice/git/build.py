@@ -10,8 +10,8 @@ from attrs import frozen
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
-from tservice.core.osuser import OsUser, OsUsers, environment_of
-from tservice.core.redact import Redactor
+from tservice.core.logs.redact import Redactor
+from tservice.core.users.osuser import OsUser, OsUsers, environment_of
 from tservice.git.inspect import Inspector
 from tservice.git.interfaces import ContainerWorkspaces, InThread
 from tservice.git.readers import GitReaders

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tservice.core.redact import MARK, Redactor
+from tservice.core.logs.redact import MARK, Redactor
 from tservice.git.model import ERROR_LIMIT
 
 _CREDENTIALS = re.compile(r"[^\s/'\"@:]+:[^\s/'\"@]+(?=@)")

@@ -238,7 +238,7 @@ def _reason(error: OSError | ValueError) -> str:
 def _take_no_keys_along() -> None:
     """Another user must find neither root's keys nor those of the user before."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-    from tservice.core.keyring import fresh_keyring
+    from tservice.core.users.keyring import fresh_keyring
 
     sys.path.pop(0)
     with fresh_keyring():

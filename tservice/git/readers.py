@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from tservice.core.osuser import OsUser, OsUsers
+from tservice.core.users.osuser import OsUser, OsUsers
 from tservice.git.model import Kind, Options
 from tservice.git.service import GitService, Workspace
 

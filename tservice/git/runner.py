@@ -11,7 +11,7 @@ from attrs import frozen
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
-from tservice.core.redact import Redactor
+from tservice.core.logs.redact import Redactor
 from tservice.git.command import Ending, GitProcess, Sink
 from tservice.git.errortext import error_text
 from tservice.git.forks import Forks

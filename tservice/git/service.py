@@ -13,7 +13,7 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
 from tservice.core.errors import failed, invalid, not_found
-from tservice.core.osuser import OsUserId
+from tservice.core.users.osuser import OsUserId
 from tservice.git.flights import Flights
 from tservice.git.inspect import Inspector
 from tservice.git.interfaces import ContainerWorkspaces, InThread

@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 from zope.interface import implementer
 
 from tservice.core.authentication import Bucket, IAuthenticator, IFailures, Pass, Visit, Wrong
-from tservice.core.config import Config
+from tservice.core.config.model import Config
 from tservice.core.errors import ErrorCode, ServiceError, StartError, not_found
 from tservice.core.identity import Identity
 from tservice.core.scopes import READING

@@ -50,7 +50,7 @@ class Style(Enum):
     STREAM = "stream"
     """The handler writes to the request until the client is gone (SSE)."""
     WEBSOCKET = "websocket"
-    """The handler returns an C{ISocketHandler} (tservice.http.socket)."""
+    """The handler returns an C{ISocketHandler} (tservice.http.websockets.connection)."""
 
 
 class Audit(Enum):

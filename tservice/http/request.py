@@ -14,7 +14,7 @@ from twisted.web.http import datetimeToString
 
 from tservice.http.body import too_large
 from tservice.http.bounds import JSON_BODY_LIMIT, LEAST_BODY_LIMIT
-from tservice.http.channel import LINGER_BYTES, Channel
+from tservice.http.connections.channel import LINGER_BYTES, Channel
 from tservice.http.envelope import Refusal, bare
 
 if TYPE_CHECKING:

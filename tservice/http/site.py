@@ -9,8 +9,8 @@ from typing import Any
 from twisted.internet.interfaces import IAddress, IReactorTime
 from twisted.web import server
 
+from tservice.http.connections.negotiate import Negotiated
 from tservice.http.kernel import Kernel
-from tservice.http.negotiate import Negotiated
 from tservice.http.request import Request
 
 IDLE_SECONDS = 75

@@ -8,7 +8,7 @@ from enum import Enum
 from attrs import frozen
 from zope.interface import Attribute, Interface
 
-from tservice.core.osuser import OsUser
+from tservice.core.users.osuser import OsUser
 from tservice.mux.outputlog import OutputLog
 
 COMMAND_TIMEOUT = 5.0

@@ -15,7 +15,7 @@ from typing import Protocol
 from attrs import frozen
 from twisted.logger import Logger
 
-from tservice.core.osuser import OsUser, OsUsers, process_owner
+from tservice.core.users.osuser import OsUser, OsUsers, process_owner
 
 _UCRED = struct.Struct("iII")
 """What the kernel tells of a socket's other end: process, user and group."""

@@ -11,8 +11,8 @@ from twisted.internet.defer import Deferred
 
 from tservice.core.errors import ServiceError
 from tservice.core.events import EventHub
-from tservice.core.outbound import Outbound
-from tservice.core.redact import Redactor
+from tservice.core.logs.redact import Redactor
+from tservice.core.net.outbound import Outbound
 from tservice.notify.configfile import ConfigFile
 from tservice.notify.outbox import Outbox
 from tservice.notify.routes import WebhookRoutes

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from tservice.core.outbound import Request
+from tservice.core.net.outbound import Request
 from tservice.notify.model import Kind, Message, Urgency, Webhook
 
 CHAT_B_LIMIT = 1900

@@ -8,7 +8,7 @@ from twisted.internet.defer import Deferred, DeferredSemaphore
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
-from tservice.core.outbound import OutboundError, Reply, Request
+from tservice.core.net.outbound import OutboundError, Reply, Request
 from tservice.notify.model import Message, Result, Webhook
 from tservice.notify.requests import request_for
 
@@ -18,7 +18,7 @@ REDIRECTS = "The URL redirects"
 
 
 class IPost(Protocol):
-    """Sends a request; an L{tservice.core.outbound.Outbound}."""
+    """Sends a request; an L{tservice.core.net.outbound.Outbound}."""
 
     async def send(self, request: Request) -> Reply:
         """@raise OutboundError: there was no answer."""

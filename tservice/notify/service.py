@@ -12,11 +12,11 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
-from tservice.core.egress import EgressRefused, parse_target
 from tservice.core.errors import ErrorCode, ServiceError, invalid
 from tservice.core.events import Audience, Event, EventHub
 from tservice.core.files import FileError
-from tservice.core.redact import Redactor
+from tservice.core.logs.redact import Redactor
+from tservice.core.net.egress import EgressRefused, parse_target
 from tservice.notify.configfile import ConfigFile
 from tservice.notify.delivery import Delivery
 from tservice.notify.happenings import Happening, happening, one_line

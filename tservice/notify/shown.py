@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from tservice.core.egress import EgressRefused, parse_target
+from tservice.core.net.egress import EgressRefused, parse_target
 from tservice.notify.model import Result, Webhook
 
 

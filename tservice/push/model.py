@@ -12,9 +12,9 @@ from typing import Any
 
 from attrs import field, frozen
 
-from tservice.core.egress import PUBLIC_ONLY, EgressRefused, Target, parse_target
 from tservice.core.errors import invalid
 from tservice.core.events import Event
+from tservice.core.net.egress import PUBLIC_ONLY, EgressRefused, Target, parse_target
 
 MAX_PER_OWNER = 20
 """Subscriptions of one user; one more takes the place of the oldest."""

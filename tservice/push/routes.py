@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from tservice.core.egress import URL_LIMIT
 from tservice.core.errors import ErrorCode
+from tservice.core.net.egress import URL_LIMIT
 from tservice.http.models import Answer, Body
 from tservice.http.operations import Access, Call, Operation
 from tservice.push.service import PushService

@@ -14,10 +14,10 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
+from tservice.core.doors.threads import IThreads
 from tservice.core.events import Event, EventHub
-from tservice.core.outbound import Fault, OutboundError, Reply, Request
+from tservice.core.net.outbound import Fault, OutboundError, Reply, Request
 from tservice.core.tasks import spawn
-from tservice.core.threads import IThreads
 from tservice.push.keys import PushKey
 from tservice.push.model import (
     Note,

@@ -9,31 +9,31 @@ from attrs import field, frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.clis.interfaces import ICliRegistry
-from tservice.core.config import Config
+from tservice.core.config.model import Config
+from tservice.core.doors.reach import IReach, NoReach
+from tservice.core.doors.threads import IThreads, NoThreads
 from tservice.core.events import EventHub
-from tservice.core.reach import IReach, NoReach
-from tservice.core.threads import IThreads, NoThreads
 from tservice.mux.interface import IMultiplexer
-from tservice.sessions.activity import PlainSources
-from tservice.sessions.adoption import Adoption
-from tservice.sessions.create import Caps, Creator, Defaults
+from tservice.sessions.input.journal import InputJournal
 from tservice.sessions.interfaces import (
     IActivitySources,
     IConversations,
     IInputGate,
     ILaunchPreparation,
 )
-from tservice.sessions.journal import InputJournal
-from tservice.sessions.launcher import Launcher, LaunchSettings, NothingToPrepare
-from tservice.sessions.osusers import SessionOsUsers
-from tservice.sessions.priority import SetPriority, set_process_priority
-from tservice.sessions.processes import Processes
-from tservice.sessions.properties import Properties
-from tservice.sessions.quickstart import QuickStarter
-from tservice.sessions.repository import SessionRepository
+from tservice.sessions.life.activity import PlainSources
+from tservice.sessions.life.adoption import Adoption
+from tservice.sessions.life.create import Caps, Creator, Defaults
+from tservice.sessions.life.launcher import Launcher, LaunchSettings, NothingToPrepare
+from tservice.sessions.life.osusers import SessionOsUsers
+from tservice.sessions.life.priority import SetPriority, set_process_priority
+from tservice.sessions.life.processes import Processes
+from tservice.sessions.life.properties import Properties
+from tservice.sessions.life.quickstart import QuickStarter
+from tservice.sessions.life.workspaces import Workspaces
+from tservice.sessions.record.repository import SessionRepository
 from tservice.sessions.roster import Roster
 from tservice.sessions.service import KnownConversations, OpenGate, Parts, SessionService
-from tservice.sessions.workspaces import Workspaces
 from tservice.settings.interfaces import ISettings
 from tservice.store.database import Database
 

@@ -10,7 +10,7 @@ from zope.interface import Interface
 
 from tservice.core.identity import Identity
 from tservice.mux.interface import Capture, IPane
-from tservice.sessions.model import (
+from tservice.sessions.record.model import (
     TOKENS_MAX,
     Location,
     ModelSource,
@@ -19,8 +19,8 @@ from tservice.sessions.model import (
     Status,
     Tokens,
 )
-from tservice.sessions.requests import CreateRequest, InputRequest
-from tservice.sessions.viewport import Viewport
+from tservice.sessions.record.requests import CreateRequest, InputRequest
+from tservice.sessions.record.viewport import Viewport
 
 __all__ = [
     "TOKENS_MAX",
@@ -122,7 +122,7 @@ class ISessions(Interface):
         """What C{source} says about the model; C{None}: nothing any more."""
 
     def rename(session_id: str, name: str, source: NameSource) -> Session:
-        """Give it a name, as checked by L{tservice.sessions.names.check_name}."""
+        """Give it a name, as checked by L{tservice.sessions.record.names.check_name}."""
 
     def update(session_id: str, *, durable: bool = True, **fields: Any) -> Session:
         """Change fields of the record, save it and tell of it.

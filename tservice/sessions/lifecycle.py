@@ -12,7 +12,7 @@ from typing import Protocol
 from automat import TypeMachineBuilder
 
 from tservice.core.errors import ErrorCode, ServiceError, conflict, failed
-from tservice.sessions.model import Phase
+from tservice.sessions.record.model import Phase
 
 
 class Lifecycle(Protocol):

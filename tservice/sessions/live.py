@@ -8,11 +8,11 @@ from attrs import define, evolve, field
 from twisted.internet.defer import DeferredLock
 
 from tservice.mux.interface import IPane
-from tservice.sessions.input import InputQueue
+from tservice.sessions.input.queue import InputQueue
 from tservice.sessions.interfaces import IActivitySource
 from tservice.sessions.lifecycle import Stage
-from tservice.sessions.model import Session
-from tservice.sessions.viewport import Claims
+from tservice.sessions.record.model import Session
+from tservice.sessions.record.viewport import Claims
 
 
 def _nothing() -> None:
@@ -28,7 +28,7 @@ class Live:
     @ivar lock: held while it is started, stopped, deleted or taken up.
     @ivar pane: its pane while the service holds it, also once its process is over.
     @ivar unlisten: ends hearing of that pane.
-    @ivar failures: when it last failed, Unix milliseconds; see L{tservice.sessions.breaker}.
+    @ivar failures: when it last failed, Unix milliseconds; see L{tservice.sessions.life.breaker}.
     @ivar last_output: Unix milliseconds of the last byte it printed.
     """
 

@@ -15,9 +15,9 @@ from tservice.core.errors import not_found
 from tservice.core.events import Audience, Event, EventHub
 from tservice.core.identity import Identity
 from tservice.sessions.live import Live
-from tservice.sessions.model import Session, Status
-from tservice.sessions.repository import SessionRepository
-from tservice.sessions.wire import session_json
+from tservice.sessions.record.model import Session, Status
+from tservice.sessions.record.repository import SessionRepository
+from tservice.sessions.record.wire import session_json
 
 
 class Roster:

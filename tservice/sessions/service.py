@@ -12,36 +12,36 @@ from zope.interface import implementer
 
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.clock import now_ms
+from tservice.core.doors.reach import IReach
 from tservice.core.errors import ServiceError, failed
 from tservice.core.identity import Identity
-from tservice.core.reach import IReach
 from tservice.mux.interface import Capture, IPane, MuxError, PaneGone
-from tservice.sessions.adoption import Adoption
-from tservice.sessions.capacity import overdue
-from tservice.sessions.composing import composer_of
-from tservice.sessions.create import Creator
-from tservice.sessions.input import InputQueue
+from tservice.sessions.input.composing import composer_of
+from tservice.sessions.input.journal import InputJournal
+from tservice.sessions.input.queue import InputQueue
+from tservice.sessions.input.target import Subject
 from tservice.sessions.interfaces import Delivery, IConversations, IInputGate, ISessions
-from tservice.sessions.journal import InputJournal
+from tservice.sessions.life.adoption import Adoption
+from tservice.sessions.life.capacity import overdue
+from tservice.sessions.life.create import Creator
+from tservice.sessions.life.processes import Processes
+from tservice.sessions.life.properties import Properties
+from tservice.sessions.life.quickstart import QuickStart, QuickStarter
 from tservice.sessions.lifecycle import Stage, recalled
 from tservice.sessions.live import Live
-from tservice.sessions.model import ModelSource, NameSource, Phase, Session, Status
-from tservice.sessions.processes import Processes
-from tservice.sessions.properties import Properties
-from tservice.sessions.quickstart import QuickStart, QuickStarter
-from tservice.sessions.reading import (
+from tservice.sessions.output.reading import (
     Reading,
     ReadRequest,
     history_rows,
     read_terminal,
     search_terminal,
 )
-from tservice.sessions.repository import SessionRepository
-from tservice.sessions.requests import CreateRequest, InputRequest
+from tservice.sessions.record.model import ModelSource, NameSource, Phase, Session, Status
+from tservice.sessions.record.repository import SessionRepository
+from tservice.sessions.record.requests import CreateRequest, InputRequest
+from tservice.sessions.record.viewport import Viewport, after_resize, may_resize
+from tservice.sessions.record.wire import session_json
 from tservice.sessions.roster import Roster, is_own
-from tservice.sessions.subject import Subject
-from tservice.sessions.viewport import Viewport, after_resize, may_resize
-from tservice.sessions.wire import session_json
 
 
 @implementer(IInputGate)

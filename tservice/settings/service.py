@@ -10,7 +10,7 @@ from typing import Any
 from twisted.logger import Logger
 from zope.interface import implementer
 
-from tservice.core.config import Config
+from tservice.core.config.model import Config
 from tservice.core.disk import trouble
 from tservice.core.errors import ErrorCode, ServiceError, conflict, failed
 from tservice.core.events import Event, EventHub

@@ -12,9 +12,9 @@ from typing import Any
 from twisted.application.service import IService
 
 from tservice.core.earlystop import EarlyStop
-from tservice.core.endpoints import parse_listen
-from tservice.core.redact import Redactor
-from tservice.core.twistdlog import LogService, target_of
+from tservice.core.logs.redact import Redactor
+from tservice.core.logs.twistd import LogService, target_of
+from tservice.core.net.endpoints import parse_listen
 from tservice.tap.base import Base
 from tservice.tap.options import Options
 from tservice.tap.root import Root

@@ -32,17 +32,17 @@ from tservice.audit.interfaces import IAuditLog
 from tservice.audit.model import Entry
 from tservice.audit.service import AuditLog
 from tservice.core.authentication import IAuthenticator
+from tservice.core.doors.reach import IReach
+from tservice.core.doors.threads import Doors
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity
-from tservice.core.reach import IReach
 from tservice.core.stack import Closing, ServiceStack
-from tservice.core.threads import Doors
 from tservice.http.gate import Gate, rules_of
 from tservice.http.operations import Operation
 from tservice.http.parked import ParkedCalls
 from tservice.http.sse import EventStreams
 from tservice.http.static import Pages
-from tservice.http.websocket import WebSockets
+from tservice.http.websockets.upgrade import WebSockets
 from tservice.push.store import PushStore
 from tservice.sessions.service import SessionService
 from tservice.store.database import Database

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tservice.agents.approvals_build import (
+from tservice.agents.build import AgentParts, Surroundings, build_agents
+from tservice.agents.inbox_build import (
     ApprovalParts,
     ApprovalSurroundings,
     build_approvals,
     local_zone,
 )
-from tservice.agents.build import AgentParts, Surroundings, build_agents
 from tservice.clis.build import Clis
+from tservice.core.doors.threads import Door
 from tservice.core.stack import Closing, ServiceStack
-from tservice.core.threads import Door
-from tservice.sessions.activity import PlainSources
+from tservice.sessions.life.activity import PlainSources
 from tservice.sessions.service import SessionService
 from tservice.settings.service import SettingsService
 from tservice.store.database import Database

@@ -16,15 +16,15 @@ from twisted.internet.task import deferLater
 from twisted.logger import globalLogPublisher
 
 from tservice import __version__
-from tservice.agents.approvals_build import local_zone
-from tservice.agents.telemetry_model import plan_usage_json
+from tservice.agents.hooks.telemetry_model import plan_usage_json
+from tservice.agents.inbox_build import local_zone
 from tservice.clis.routes import CliRoutes
 from tservice.core.identity import Identity
-from tservice.core.listening import Listener
-from tservice.core.logging import FaultCount
+from tservice.core.logs.lines import FaultCount
+from tservice.core.net.listening import Listener
 from tservice.core.stack import Closing, ServiceStack
 from tservice.core.zone import zone_name
-from tservice.http.apidocs import ApiDocs
+from tservice.http.docs.page import ApiDocs
 from tservice.http.kernel import Kernel
 from tservice.http.metrics import Metrics, Values
 from tservice.http.operations import Operation
@@ -32,12 +32,12 @@ from tservice.http.parked import ParkedCalls
 from tservice.http.site import Site, room_for_connections
 from tservice.http.sse import EventStreams
 from tservice.http.static import Pages
-from tservice.http.status import StatusRoutes
-from tservice.http.websocket import WebSockets
+from tservice.http.websockets.upgrade import WebSockets
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
-from tservice.sessions.terminalfeed import TerminalFeed
+from tservice.sessions.output.feed import TerminalFeed
 from tservice.settings.routes import SettingsRoutes
 from tservice.settings.service import SettingsService
+from tservice.status.routes import StatusRoutes
 from tservice.status.service import Sources, StatusService
 from tservice.tap.access import Ground, wire_access
 from tservice.tap.audit import wire_audit

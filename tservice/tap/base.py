@@ -8,10 +8,10 @@ from typing import Any
 
 from attrs import field, frozen
 
-from tservice.core.config import Config
-from tservice.core.endpoints import ListenAddress
+from tservice.core.config.model import Config
 from tservice.core.events import EventHub
-from tservice.core.redact import Redactor
+from tservice.core.logs.redact import Redactor
+from tservice.core.net.endpoints import ListenAddress
 from tservice.tap.osusers import OsUserParts, wire_os_users
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 
 from tservice.access.interfaces import IAccounts
-from tservice.agents.approvals_build import local_zone
+from tservice.agents.inbox_build import local_zone
 from tservice.agents.interfaces import IAgents
 from tservice.clis.build import Clis
 from tservice.core.identity import Identity
 from tservice.core.stack import Closing, ServiceStack
 from tservice.cron.build import Surroundings, build_cron
 from tservice.cron.service import CronService
-from tservice.sessions.workspaces import Workspaces
+from tservice.sessions.life.workspaces import Workspaces
 from tservice.tap.access import Ground
 
 

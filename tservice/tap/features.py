@@ -12,9 +12,9 @@ from attrs import frozen
 from tservice.access.interfaces import IAccounts
 from tservice.agents.interfaces import IAgents
 from tservice.clis.build import Clis
+from tservice.core.doors.threads import Door
 from tservice.core.identity import Identity
 from tservice.core.stack import Closing, ServiceStack
-from tservice.core.threads import Door
 from tservice.cron.routes import CronRoutes
 from tservice.doctor.build import Doctor, build_doctor
 from tservice.doctor.model import Row

@@ -10,11 +10,11 @@ from pathlib import Path
 from twisted.internet.defer import Deferred
 
 from tservice.clis.build import Clis, build_clis
+from tservice.core.doors.reach import IReach, Reach
+from tservice.core.doors.resolving import door_resolver
+from tservice.core.doors.threads import Doors
 from tservice.core.errors import StartError
-from tservice.core.reach import IReach, Reach
-from tservice.core.resolving import door_resolver
 from tservice.core.stack import Closing, ServiceStack
-from tservice.core.threads import Doors
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.sockets import SocketFolder
 from tservice.mux.transport import LocalTransport

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tservice.core.threads import Door, Doors
+from tservice.core.doors.threads import Door, Doors
 from tservice.doctor.model import Row, ailment
 from tservice.http.metrics import Metrics, Values
 from tservice.store.database import Database

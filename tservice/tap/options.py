@@ -11,8 +11,8 @@ from typing import Any
 from twisted.python import usage
 
 from tservice import __version__
-from tservice.core.config import settings
-from tservice.core.configload import Loaded, load
+from tservice.core.config.load import Loaded, load
+from tservice.core.config.model import settings
 from tservice.core.errors import StartError
 
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from attrs import define
 
 from tservice.access.hooksecret import OsUserSecrets, hook_secret
-from tservice.core.acting import SETGROUPS, act_as
-from tservice.core.directory import Directory
-from tservice.core.osuser import NO_ROOT, Host, OsUsers
-from tservice.core.sharedfolder import SharedFolder
+from tservice.core.users.acting import SETGROUPS, act_as
+from tservice.core.users.directory import Directory
+from tservice.core.users.osuser import NO_ROOT, Host, OsUsers
+from tservice.core.users.sharedfolder import SharedFolder
 from tservice.mux.tmux.quarters import OsUserQuarters
-from tservice.sessions.osusers import SessionOsUsers
+from tservice.sessions.life.osusers import SessionOsUsers
 
 PYTHONS = ("/usr/local/bin/python3", "/usr/bin/python3")
 """Interpreters for a pane's keeper where the service's own is closed to its user."""

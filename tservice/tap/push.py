@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from tservice.access.interfaces import IAccounts
-from tservice.core.egress import PUBLIC_ONLY
+from tservice.core.doors.threads import IThreads
 from tservice.core.errors import ServiceError
-from tservice.core.outbound import Outbound
+from tservice.core.net.egress import PUBLIC_ONLY
+from tservice.core.net.outbound import Outbound
 from tservice.core.stack import ServiceStack
-from tservice.core.threads import IThreads
 from tservice.http.operations import Operation
 from tservice.push.keys import push_key
 from tservice.push.routes import PushRoutes

@@ -12,12 +12,12 @@ from twisted.logger import Logger
 from twisted.python.components import Componentized
 
 from tservice.core.errors import StartError
-from tservice.core.listening import Listener
 from tservice.core.lock import FolderLock
+from tservice.core.logs.twistd import LogService
 from tservice.core.memory import settle
+from tservice.core.net.listening import Listener
 from tservice.core.stack import ServiceStack
 from tservice.core.tasks import spawn
-from tservice.core.twistdlog import LogService
 from tservice.tap.base import Base
 
 Assembler = Callable[[Base, ServiceStack], None]

@@ -9,27 +9,27 @@ from collections.abc import Awaitable, Callable
 from attrs import frozen
 
 from tservice.access import hooksecret
-from tservice.agents.approvals_build import ApprovalParts, own_homes
-from tservice.agents.approvals_routes import approval_operations
+from tservice.agents.approvals.routes import approval_operations
 from tservice.agents.build import AgentParts
-from tservice.agents.conversations import Conversations
-from tservice.agents.routes import agent_operations
+from tservice.agents.hooks.routes import agent_operations
+from tservice.agents.inbox_build import ApprovalParts, own_homes
+from tservice.agents.transcripts.conversations import Conversations
 from tservice.clis.build import Clis
+from tservice.core.doors.reach import IReach
+from tservice.core.doors.threads import Doors
 from tservice.core.events import Event
-from tservice.core.listening import Listener
-from tservice.core.reach import IReach
+from tservice.core.net.listening import Listener
 from tservice.core.stack import Closing, ServiceStack
-from tservice.core.threads import Doors
 from tservice.http.operations import Operation
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.sessions.build import Surroundings, build_sessions
-from tservice.sessions.outputwaits import OutputWaits
-from tservice.sessions.routes import session_operations
+from tservice.sessions.output.rooms import TerminalSockets
+from tservice.sessions.routes.socket import SocketRoutes, Typed
+from tservice.sessions.routes.table import session_operations
 from tservice.sessions.service import SessionService
-from tservice.sessions.socket_routes import SocketRoutes, Typed
-from tservice.sessions.sockets import TerminalSockets
-from tservice.sessions.waiting import Waiting
-from tservice.sessions.waits import WaitCaps, WaitSlots
+from tservice.sessions.waits.output import OutputWaits
+from tservice.sessions.waits.service import Waiting
+from tservice.sessions.waits.signals import WaitCaps, WaitSlots
 from tservice.settings.service import SettingsService
 from tservice.store.database import Database
 from tservice.tap.agents import wire_agents, wire_approvals

@@ -10,7 +10,7 @@ from tservice.access.interfaces import IAccounts
 from tservice.access.model import SCANNED, CookieSession, set_cookie
 from tservice.core.authentication import IFailures
 from tservice.core.identity import Identity
-from tservice.core.listening import Listener
+from tservice.core.net.listening import Listener
 from tservice.core.scopes import Scope
 from tservice.core.stack import Closing, ServiceStack
 from tservice.http.operations import Operation

@@ -15,7 +15,7 @@ from twisted.logger import Logger
 
 from tservice.core.errors import ErrorCode, ServiceError, failed
 from tservice.core.events import Audience, Event, EventHub
-from tservice.core.redact import Redactor
+from tservice.core.logs.redact import Redactor
 from tservice.core.tasks import spawn
 from tservice.tunnel.model import STEADY_SECONDS, host_of, wait_after
 from tservice.tunnel.process import KillGroup, TunnelFailed, TunnelProcess

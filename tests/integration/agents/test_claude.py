@@ -25,23 +25,23 @@ from tests.unit.sessions.rig import ADMIN, FixedSettings
 from tservice.access.authenticators import HookAuthenticator
 from tservice.access.hooksecret import hook_secret
 from tservice.agents.build import Surroundings, build_agents
-from tservice.agents.hookconfig_files import FILE, FOLDER
-from tservice.agents.routes import agent_operations
+from tservice.agents.hooks.files import FILE, FOLDER
+from tservice.agents.hooks.routes import agent_operations
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.lookup import BinaryLookup
 from tservice.clis.registry import merge_registry
 from tservice.clis.stock import stock_entries
 from tservice.core.authentication import Pass, Visit
-from tservice.core.config import Config
+from tservice.core.config.model import Config
 from tservice.core.events import Event, EventHub
 from tservice.http.kernel import Kernel
 from tservice.http.operations import Operation
 from tservice.http.site import Site
-from tservice.sessions.activity import PlainSources
 from tservice.sessions.build import Surroundings as SessionSurroundings
 from tservice.sessions.build import build_sessions
 from tservice.sessions.interfaces import Session
-from tservice.sessions.requests import CreateRequest
+from tservice.sessions.life.activity import PlainSources
+from tservice.sessions.record.requests import CreateRequest
 from tservice.settings.model import Settings
 from tservice.store.database import Database
 

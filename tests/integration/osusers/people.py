@@ -17,9 +17,9 @@ from unittest import SkipTest
 
 from tests.integration.harness import PATIENCE, Daemon
 from tests.unit.http.gatecase import basic
-from tservice.core.acting import act_as
-from tservice.core.osuser import Host, OsUser, OsUsers
-from tservice.core.sharedfolder import SharedFolder
+from tservice.core.users.acting import act_as
+from tservice.core.users.osuser import Host, OsUser, OsUsers
+from tservice.core.users.sharedfolder import SharedFolder
 
 ADMIN, PASSWORD = "chief", "correct horse"
 

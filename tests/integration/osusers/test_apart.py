@@ -23,7 +23,7 @@ from tests.integration.osusers.people import (
     run_as,
     until,
 )
-from tservice.core.osuser import OsUser
+from tservice.core.users.osuser import OsUser
 
 MARK = "only-for-ben"
 KEYCTL, JOIN_SESSION_KEYRING = {"x86_64": 250}.get(platform.machine(), 219), 1

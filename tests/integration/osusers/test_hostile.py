@@ -21,15 +21,15 @@ from tests.integration.osusers.people import (
     run_as,
     until,
 )
-from tservice.agents.hookconfig_files import HookConfig, Refused
-from tservice.agents.transcript_files import TranscriptFiles
-from tservice.agents.transcript_homes import Homes
-from tservice.agents.transcript_model import Place
-from tservice.agents.transcript_reader import read_on
-from tservice.core.acting import NotActing, act_as
-from tservice.core.osuser import OsUser, can_run
+from tservice.agents.hooks.files import HookConfig, Refused
+from tservice.agents.transcripts.files import TranscriptFiles
+from tservice.agents.transcripts.homes import Homes
+from tservice.agents.transcripts.model import Place
+from tservice.agents.transcripts.reader import read_on
+from tservice.core.users.acting import NotActing, act_as
+from tservice.core.users.osuser import OsUser, can_run
 from tservice.mux.transport import LocalTransport, OsUserTransport, Reach
-from tservice.sessions.priority import confined
+from tservice.sessions.life.priority import confined
 
 GIT = shutil.which("git")
 CONVERSATION = "0a1b2c3d-0000-4000-8000-00000000000a"

@@ -14,10 +14,10 @@ from tests.unit.osuserworld import OsUserWorld
 from tservice.access.accounts import Accounts, Surroundings
 from tservice.access.accountstore import AccountStore
 from tservice.access.hashing import Hasher
+from tservice.core.doors.threads import IThreads, NoThreads
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub
 from tservice.core.identity import Identity
-from tservice.core.threads import IThreads, NoThreads
 from tservice.store.database import Database
 
 _T = TypeVar("_T")

@@ -11,7 +11,7 @@ from zope.interface import implementer
 
 from tests.unit.access.accountcase import cheap
 from tservice.access.hashing import MAX_AROUND, MAX_TOTAL, MAX_WAITING, Crowded, Turns
-from tservice.core.threads import SIZE, IThreads
+from tservice.core.doors.threads import SIZE, IThreads
 
 
 @implementer(IThreads)

@@ -17,7 +17,7 @@ from tservice.access.authenticators import HOOK, HookAuthenticator
 from tservice.access.hooksecret import OsUserSecrets, named_uid, os_user_secret
 from tservice.core.authentication import Bucket, Pass, Visit, Wrong
 from tservice.core.errors import ErrorCode
-from tservice.core.sharedfolder import SharedFolder
+from tservice.core.users.sharedfolder import SharedFolder
 
 SECRET = "ab" * 32
 

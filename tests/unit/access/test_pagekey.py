@@ -7,11 +7,11 @@ from attrs import evolve
 from tests.unit.http.driver import Answer
 from tests.unit.http.gatecase import GateCase, basic
 from tests.unit.http.test_site import operation
-from tests.unit.http.wsframes import UPGRADE
+from tests.unit.http.websockets.wsframes import UPGRADE
 from tservice.access.model import TTL_SECONDS
-from tservice.core.config import Config
+from tservice.core.config.model import Config
 from tservice.http.operations import Call, Operation, Style
-from tservice.http.websocket import CloseSocket
+from tservice.http.websockets.upgrade import CloseSocket
 
 BROWSERS = (
     {"Origin": "http://localhost"},

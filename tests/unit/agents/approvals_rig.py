@@ -9,15 +9,15 @@ from twisted.internet.defer import Deferred
 from tests.unit.agents.client import Client
 from tests.unit.agents.rig import COMPOSER, AgentCase
 from tests.unit.sessions.rig import ADMIN, begin
-from tservice.agents.answers import Action, check_form
-from tservice.agents.approvals import Approvals
-from tservice.agents.approvals_inbox import Inbox
-from tservice.agents.approvals_model import Item
-from tservice.agents.approvals_store import ApprovalStore
+from tservice.agents.approvals.answers import Action, check_form
+from tservice.agents.approvals.inbox import Inbox
+from tservice.agents.approvals.model import Item
+from tservice.agents.approvals.service import Approvals
+from tservice.agents.approvals.store import ApprovalStore
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.mux.interface import PaneSpec
-from tservice.sessions.model import Session
+from tservice.sessions.record.model import Session
 
 
 class ApprovalCase(AgentCase):

@@ -10,12 +10,12 @@ from tests.unit.sessions.rig import ADMIN, FixedSettings, Machine, SessionCase
 from tests.unit.terminal.screens import COMPOSER, PERMISSION, RULE, TRUST
 from tservice.agents.build import AgentParts, Surroundings, build_agents
 from tservice.core.events import EventHub
-from tservice.mux.fake import FakeMultiplexer, Tty
 from tservice.mux.interface import PaneSpec
-from tservice.sessions.activity import PlainSources
+from tservice.mux.testing.multiplexer import FakeMultiplexer, Tty
 from tservice.sessions.build import Surroundings as SessionSurroundings
 from tservice.sessions.build import build_sessions
-from tservice.sessions.model import Session
+from tservice.sessions.life.activity import PlainSources
+from tservice.sessions.record.model import Session
 from tservice.settings.model import Settings
 
 IDLE_TITLE = "✳ Claude Code"

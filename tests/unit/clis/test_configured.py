@@ -9,7 +9,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.clis.fakes import FakeProcesses, FakeSettings
 from tservice.clis.build import build_clis
-from tservice.core.config import Config
+from tservice.core.config.model import Config
 from tservice.core.events import EventHub
 
 FILES = {

@@ -12,12 +12,12 @@ from zope.interface import implementer
 from tests.unit.agents.rig import AgentCase
 from tests.unit.sessions.rig import ADMIN, begin
 from tservice.audit.interfaces import Entry, IAuditLog
+from tservice.core.doors.threads import NoThreads
 from tservice.core.identity import Identity
-from tservice.core.threads import NoThreads
 from tservice.cron.build import Surroundings, build_cron
 from tservice.cron.model import Job, Run
 from tservice.cron.service import CronService
-from tservice.sessions.workspaces import Workspaces
+from tservice.sessions.life.workspaces import Workspaces
 
 DAY = 86_400
 

@@ -14,7 +14,7 @@ from tests.unit.sessions.rig import ADMIN
 from tservice.core.clock import now_ms
 from tservice.cron.model import Concurrency, InputMode, Run, RunStatus, ScheduleType, Trigger
 from tservice.cron.store import CronStore
-from tservice.sessions.model import Status
+from tservice.sessions.record.model import Status
 
 MINUTE = 60.0
 HOUR = 3600.0

@@ -11,7 +11,7 @@ from typing import Any
 from twisted.internet.threads import deferToThread
 from twisted.trial.unittest import TestCase
 
-from tservice.core.redact import Redactor
+from tservice.core.logs.redact import Redactor
 from tservice.git.inspect import Inspector
 from tservice.git.runner import GitRunner
 from tservice.git.service import GitService

@@ -13,7 +13,7 @@ from twisted.internet.testing import StringTransport
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
-from tservice.core.redact import Redactor
+from tservice.core.logs.redact import Redactor
 from tservice.git.command import Ending, GitProcess
 from tservice.git.forks import LOST, PATIENCE, REST
 from tservice.git.forkserver import (

@@ -11,8 +11,8 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.osuserworld import OsUserWorld
-from tservice.core.osuser import OsUser, OsUserId
-from tservice.core.redact import Redactor
+from tservice.core.logs.redact import Redactor
+from tservice.core.users.osuser import OsUser, OsUserId
 from tservice.git.build import build_git
 from tservice.git.model import Kind, Options, Repository
 from tservice.git.readers import KEPT, GitReaders

@@ -16,7 +16,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.unit.git.test_command import FakeProcesses
 from tests.unit.git.test_service import at_once
 from tservice.core.errors import ServiceError
-from tservice.core.redact import Redactor
+from tservice.core.logs.redact import Redactor
 from tservice.git.build import Git, build_git
 from tservice.git.model import Kind, Options
 from tservice.git.routes import DiffQuery, GitRoutes, StatusAnswer, StatusQuery
@@ -24,7 +24,7 @@ from tservice.git.service import Workspace
 from tservice.git.workspaces import SessionWorkspaces
 from tservice.http.body import read_query
 from tservice.http.operations import Access, Call
-from tservice.sessions.model import Location, NameSource, Session
+from tservice.sessions.record.model import Location, NameSource, Session
 
 SESSION = Session(
     id="s",

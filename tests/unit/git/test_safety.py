@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.core.redact import MARK, Redactor
+from tservice.core.logs.redact import MARK, Redactor
 from tservice.git.errortext import error_text
 from tservice.git.model import ERROR_LIMIT, Repository
 from tservice.git.safety import (

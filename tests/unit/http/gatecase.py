@@ -24,13 +24,13 @@ from tservice.access.interfaces import IAccounts
 from tservice.access.passwords import SingleAccount
 from tservice.access.routes import AccessRoutes
 from tservice.core.authentication import IAuthenticator, Pass, Verdict, Visit
-from tservice.core.config import Config
+from tservice.core.config.model import Config
 from tservice.core.identity import Identity
 from tservice.http.envelope import Response
 from tservice.http.gate import Gate, rules_of
 from tservice.http.kernel import IPages
 from tservice.http.operations import Access, Call, Operation, Style
-from tservice.http.websocket import WebSockets
+from tservice.http.websockets.upgrade import WebSockets
 
 SECRET = "5" * 64
 PAGE = Response(status=200, content=b"<form>", content_type="text/html; charset=utf-8")

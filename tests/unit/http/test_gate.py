@@ -6,7 +6,7 @@ from tests.unit.http.driver import Answer, Api
 from tests.unit.http.gatecase import SECRET, TOO_MANY, GateCase, basic
 from tests.unit.http.test_site import operation
 from tservice.access.failures import CAP, NETWORK_CAP, WINDOW_SECONDS
-from tservice.core.config import Config
+from tservice.core.config.model import Config
 from tservice.http.gate import prefers_page
 
 

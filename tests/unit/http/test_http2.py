@@ -1,4 +1,4 @@
-"""Tests for L{tservice.http.negotiate}: the same site over HTTP/2."""
+"""Tests for L{tservice.http.connections.negotiate}: the same site over HTTP/2."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.driver import Api, MemoryTransport
 from tests.unit.http.test_site import Handlers, operation
-from tests.unit.http.test_websocket import UpgradeGate
-from tests.unit.http.wsframes import UPGRADE
-from tservice.http.channel import LINGER_BYTES
+from tests.unit.http.websockets.test_websocket import UpgradeGate
+from tests.unit.http.websockets.wsframes import UPGRADE
+from tservice.http.connections.channel import LINGER_BYTES
 from tservice.http.operations import JSON_BODY_LIMIT, Style
 from tservice.http.site import IDLE_SECONDS
-from tservice.http.websocket import WebSockets
+from tservice.http.websockets.upgrade import WebSockets
 
 
 class TLSTransport(MemoryTransport):

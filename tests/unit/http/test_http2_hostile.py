@@ -13,8 +13,8 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.unit.http.driver import Api, MemoryTransport
 from tests.unit.http.test_http2 import TLSTransport
 from tests.unit.http.test_site import Handlers
-from tservice.http.frameguard import BURST, HEADER_BYTES, HEADER_LIST_BYTES
-from tservice.http.negotiate import RESETS
+from tservice.http.connections.frameguard import BURST, HEADER_BYTES, HEADER_LIST_BYTES
+from tservice.http.connections.negotiate import RESETS
 from tservice.http.site import IDLE_SECONDS
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"

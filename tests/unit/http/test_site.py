@@ -12,7 +12,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.driver import Api, Connection, head, parse
 from tservice.core.errors import ErrorCode, ServiceError, not_found
-from tservice.http.channel import HEADER_SECONDS, LINGER_BYTES, LINGER_SECONDS
+from tservice.http.connections.channel import HEADER_SECONDS, LINGER_BYTES, LINGER_SECONDS
 from tservice.http.models import Answer, Body, Query
 from tservice.http.operations import JSON_BODY_LIMIT, Access, Call, Operation, Reply, Style
 from tservice.http.request import HANG_UP

@@ -22,11 +22,11 @@ from zope.interface import implementer
 
 from tests.unit.http.driver import Api, head, parse
 from tests.unit.http.test_site import Handlers, operation
-from tests.unit.http.test_websocket import UpgradeGate
-from tservice.http.frames import Message
+from tests.unit.http.websockets.test_websocket import UpgradeGate
 from tservice.http.operations import JSON_BODY_LIMIT, Call, Style
-from tservice.http.socket import MAX_MESSAGE, ISocket, ISocketHandler
-from tservice.http.websocket import CloseSocket, WebSockets
+from tservice.http.websockets.connection import MAX_MESSAGE, ISocket, ISocketHandler
+from tservice.http.websockets.frames import Message
+from tservice.http.websockets.upgrade import CloseSocket, WebSockets
 
 SNAPSHOT = "line of a terminal\r\n" * 100_000
 

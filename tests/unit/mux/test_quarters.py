@@ -19,11 +19,11 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.osuserworld import OsUserWorld
-from tservice.core.keyring import fresh_keyring
-from tservice.core.osuser import not_here
-from tservice.core.sharedfolder import SharedFolder
-from tservice.mux.fake import FakeMultiplexer
+from tservice.core.users.keyring import fresh_keyring
+from tservice.core.users.osuser import not_here
+from tservice.core.users.sharedfolder import SharedFolder
 from tservice.mux.interface import MuxError, PaneSpec
+from tservice.mux.testing.multiplexer import FakeMultiplexer
 from tservice.mux.tmux.keeper import PREFIX, pane_environment
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.quarters import CONFIGURATION, KEEPER, OsUserQuarters

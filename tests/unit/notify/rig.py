@@ -11,8 +11,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.clis.fakes import FakeSettings
 from tservice.core.events import Event, EventHub
-from tservice.core.outbound import Fault, OutboundError, Reply, Request
-from tservice.core.redact import Redactor
+from tservice.core.logs.redact import Redactor
+from tservice.core.net.outbound import Fault, OutboundError, Reply, Request
 from tservice.notify.build import Webhooks, build_webhooks
 from tservice.store.database import Database
 

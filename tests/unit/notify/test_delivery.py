@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.unit.notify.rig import URL, NotifyCase
-from tservice.core.outbound import Fault
+from tservice.core.net.outbound import Fault
 from tservice.notify.model import Kind, Scope
 from tservice.notify.outbox import OUTBOX_LIMIT
 

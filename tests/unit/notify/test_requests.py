@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.core.outbound import Request
+from tservice.core.net.outbound import Request
 from tservice.notify.model import Kind, Message, Urgency, Webhook
 from tservice.notify.requests import CHAT_B_LIMIT, encoded_words, request_for
 

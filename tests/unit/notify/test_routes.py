@@ -13,7 +13,7 @@ from twisted.internet.defer import Deferred
 from tests.unit.http.driver import Api, head, parse
 from tests.unit.notify.rig import ON, URL, FakePost, NotifyCase
 from tservice.core.events import Audience, Event
-from tservice.core.outbound import Fault
+from tservice.core.net.outbound import Fault
 from tservice.http.operations import Access
 
 OFF = {

@@ -17,9 +17,9 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
+from tservice.core.doors.threads import NoThreads
 from tservice.core.events import Event, EventHub
-from tservice.core.outbound import Reply, Request
-from tservice.core.threads import NoThreads
+from tservice.core.net.outbound import Reply, Request
 from tservice.push.keys import push_key
 from tservice.push.model import Subscription
 from tservice.push.service import PushService

@@ -6,7 +6,7 @@ from twisted.internet.defer import Deferred
 
 from tests.unit.push.browsers import Browser, PushCase
 from tservice.core.events import Event
-from tservice.core.outbound import Fault, OutboundError
+from tservice.core.net.outbound import Fault, OutboundError
 from tservice.push.model import MAX_PER_OWNER
 from tservice.push.service import IN_FLIGHT, QUEUE
 

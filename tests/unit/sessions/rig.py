@@ -24,16 +24,16 @@ from tservice.clis.launcher import CliRegistry
 from tservice.clis.lookup import BinaryLookup
 from tservice.clis.registry import merge_registry
 from tservice.clis.stock import stock_entries as read_stock
-from tservice.core.config import Config
+from tservice.core.config.model import Config
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub
 from tservice.core.identity import Identity
-from tservice.mux.fake import FakeHost, FakeMultiplexer, HostedPane, Program
 from tservice.mux.interface import PaneSpec
+from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer, HostedPane, Program
 from tservice.sessions.build import Surroundings, build_sessions
 from tservice.sessions.interfaces import Delivery, IInputGate
-from tservice.sessions.model import Session
-from tservice.sessions.requests import CreateRequest, InputRequest
+from tservice.sessions.record.model import Session
+from tservice.sessions.record.requests import CreateRequest, InputRequest
 from tservice.sessions.service import OpenGate, SessionService
 from tservice.settings.interfaces import ISettings, SettingsObserver
 from tservice.settings.model import Settings

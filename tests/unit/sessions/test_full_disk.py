@@ -14,10 +14,10 @@ from tests.unit.store.failing import FailingConnection
 from tservice.core.disk import FULL
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import MuxTimeout
-from tservice.sessions.heldmarks import HeldMark, held_mark
+from tservice.sessions.input.heldmarks import HeldMark, held_mark
 from tservice.sessions.interfaces import Delivery
-from tservice.sessions.model import NameSource, Phase, Session
-from tservice.sessions.requests import CreateRequest
+from tservice.sessions.record.model import NameSource, Phase, Session
+from tservice.sessions.record.requests import CreateRequest
 from tservice.store.database import Database
 from tservice.store.debts import AGAIN_SECONDS
 

@@ -8,14 +8,19 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.sessions.breaker import EXITS, WINDOW_MS, add_failure, tripped
-from tservice.sessions.classify import classify, looks_like_prompt, prompt_text
-from tservice.sessions.display import MODEL_LENGTH, clean_line, display_model, restored_models
-from tservice.sessions.journal import Kind
-from tservice.sessions.model import ModelSource
-from tservice.sessions.names import NAME_LENGTH, check_name, placeholder
-from tservice.sessions.ordering import reorder
-from tservice.sessions.viewport import (
+from tservice.sessions.input.classify import classify, looks_like_prompt, prompt_text
+from tservice.sessions.input.journal import Kind
+from tservice.sessions.life.breaker import EXITS, WINDOW_MS, add_failure, tripped
+from tservice.sessions.record.display import (
+    MODEL_LENGTH,
+    clean_line,
+    display_model,
+    restored_models,
+)
+from tservice.sessions.record.model import ModelSource
+from tservice.sessions.record.names import NAME_LENGTH, check_name, placeholder
+from tservice.sessions.record.ordering import reorder
+from tservice.sessions.record.viewport import (
     DESKTOP_CLAIM_MS,
     Claims,
     Viewport,

@@ -9,7 +9,7 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.core.identity import Identity
-from tservice.http.status import StatusAnswer
+from tservice.status.routes import StatusAnswer
 from tservice.status.service import Sources, StatusService
 
 ADMIN = Identity(username="root", admin=True)

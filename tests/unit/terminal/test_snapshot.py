@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.mux.fakegrid import FakeGrid
+from tservice.mux.testing.grid import FakeGrid
 from tservice.terminal.caret import back_to_caret
 from tservice.terminal.sgr import Style, self_contained
 from tservice.terminal.snapshot import snapshot, snapshot_text

@@ -8,9 +8,9 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.mux.fake import FakeHost, FakeMultiplexer
-from tservice.mux.fakegrid import FakeGrid
 from tservice.mux.interface import Capture, PaneSpec
+from tservice.mux.testing.grid import FakeGrid
+from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer
 from tservice.terminal.snapshot import snapshot
 
 PIECES = st.sampled_from(

@@ -12,7 +12,7 @@ from twisted.internet.task import Clock
 from tests.unit.clis.fakes import FakeProcesses, FakeTransport, make_program
 from tests.unit.tunnel import cloudflared
 from tservice.core.events import Event, EventHub
-from tservice.core.redact import Redactor
+from tservice.core.logs.redact import Redactor
 from tservice.tunnel.service import Surroundings, Tunnel
 
 LOCAL = "http://127.0.0.1:8770"

@@ -10,7 +10,7 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
-from tservice.core.osuser import OsUser
+from tservice.core.users.osuser import OsUser
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
     IMultiplexer,

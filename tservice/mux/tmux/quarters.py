@@ -10,9 +10,9 @@ from typing import Protocol
 from attrs import frozen
 
 from tservice.core.files import FileError
-from tservice.core.keyring import fresh_keyring
-from tservice.core.osuser import OsUser, OsUsers, can_run
-from tservice.core.sharedfolder import SharedFolder
+from tservice.core.users.keyring import fresh_keyring
+from tservice.core.users.osuser import OsUser, OsUsers, can_run
+from tservice.core.users.sharedfolder import SharedFolder
 from tservice.mux.interface import MuxError
 from tservice.mux.tmux import keeper
 from tservice.mux.tmux.sockets import OsUserSockets, SocketFolder, sockets_in

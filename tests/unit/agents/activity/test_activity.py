@@ -1,0 +1,402 @@
+"""What an agent does, told by hooks and by its screen."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.agents.rig import (
+    BUSY_TITLE,
+    COMPOSER,
+    IDLE_TITLE,
+    PERMISSION,
+    SPINNER,
+    TRUST,
+    AgentCase,
+)
+from tservice.agents.activity.machine import Course, Doing
+from tservice.agents.activity.pace import CALM, SETTLE, SILENCE
+from tservice.mux.interface import MuxTimeout
+
+EVIDENCE = (
+    "settled",
+    "prompted",
+    "stopped",
+    "asked",
+    "answered",
+    "seen_working",
+    "seen_idle",
+    "ended",
+)
+
+
+class Sink:
+    """Remembers what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def working(self, reason: str) -> None:
+        self.told.append("working")
+
+    def idle(self, reason: str) -> None:
+        self.told.append("idle")
+
+    def noted(self, reason: str) -> None:
+        """Newer evidence of the same status is no signal."""
+
+
+def tell(course: Course, evidence: str) -> None:
+    move = getattr(course.tell, evidence)
+    move() if evidence == "ended" else move("why")
+
+
+class CourseTests(SynchronousTestCase):
+    """The machine."""
+
+    @settings(max_examples=500)
+    @given(st.sampled_from(list(Doing)), st.lists(st.sampled_from(EVIDENCE), max_size=30))
+    def test_idle_and_working_take_turns(self, begin: Doing, evidence: list[str]) -> None:
+        """Whatever the evidence: never the same word twice, nothing after the end, and the state
+        agrees with the last word."""
+        sink = Sink()
+        course = Course(sink, begin)
+        for word in evidence:
+            over = course.doing is Doing.OVER
+            count = len(sink.told)
+            tell(course, word)
+            if over:
+                self.assertEqual(count, len(sink.told))
+        for one, two in zip(sink.told, sink.told[1:], strict=False):
+            self.assertNotEqual(one, two)
+        if sink.told and course.doing is not Doing.OVER:
+            at_rest = course.doing is Doing.IDLE
+            self.assertEqual("idle" if at_rest else "working", sink.told[-1])
+
+    def test_a_dialog_keeps_the_turn_open(self) -> None:
+        sink = Sink()
+        course = Course(sink, Doing.IDLE)
+        for word in ("prompted", "asked", "asked", "answered", "asked", "seen_idle"):
+            tell(course, word)
+        self.assertEqual(["working", "idle"], sink.told)
+
+    def test_the_screen_does_not_answer_a_hooks_dialog(self) -> None:
+        """A late C{answered} while nothing is asked begins no turn."""
+        sink = Sink()
+        course = Course(sink, Doing.IDLE)
+        tell(course, "answered")
+        self.assertEqual((Doing.IDLE, []), (course.doing, sink.told))
+
+
+class PrimaryTests(AgentCase):
+    """An agent with hooks."""
+
+    def test_first_idle_is_the_composers(self) -> None:
+        session = self.agent()
+        self.spend(5)
+        self.assert_signals([])
+        self.show(session, COMPOSER)
+        self.spend(0.5)
+        self.assert_signals(["idle"])
+        self.assertEqual(("idle", "composer on the screen, no working line"), self.status(session))
+
+    def test_a_turn_told_by_hooks(self) -> None:
+        session = self.ready()
+        self.hook(session, "prompt_submitted")
+        self.assertEqual(("busy", "prompt_submitted hook"), self.status(session))
+        self.hook(session, "stop")
+        self.assert_signals(["working", "stop", "idle"])
+        self.assertEqual(("idle", "stop hook"), self.status(session))
+
+    def test_a_turn_seen_on_the_screen(self) -> None:
+        session = self.ready()
+        self.show(session, SPINNER, BUSY_TITLE)
+        self.spend(1.2)
+        self.assert_signals(["working"])
+        self.show(session, COMPOSER, IDLE_TITLE)
+        self.spend(SETTLE + CALM - 0.1)
+        self.assert_signals([])
+        self.spend(0.2)
+        self.assert_signals(["idle"])
+
+    def test_a_turn_that_was_not_seen_to_work_is_over_after_a_silence(self) -> None:
+        """The hook of a prompt comes before the spinner."""
+        session = self.ready()
+        self.show(session, COMPOSER, IDLE_TITLE)
+        self.hook(session, "prompt_submitted")
+        self.spend(SILENCE - 0.1)
+        self.assert_signals(["working"])
+        self.spend(0.2)
+        self.assert_signals(["idle"])
+
+    def test_without_a_title_the_screen_alone_needs_a_silence(self) -> None:
+        session = self.ready()
+        self.show(session, SPINNER)
+        self.spend(1.2)
+        self.assert_signals(["working"])
+        self.show(session, COMPOSER)
+        self.spend(SILENCE - 0.1)
+        self.assert_signals([])
+        self.spend(0.2)
+        self.assert_signals(["idle"])
+
+    def test_a_moment_without_a_spinner_is_no_end(self) -> None:
+        session = self.ready()
+        self.show(session, SPINNER, BUSY_TITLE)
+        self.spend(1.2)
+        self.assert_signals(["working"])
+        for _ in range(10):
+            self.show(session, COMPOSER, IDLE_TITLE)
+            self.spend(SETTLE + CALM - 0.1)
+            self.show(session, SPINNER, BUSY_TITLE)
+            self.spend(1.0)
+        self.assert_signals([])
+
+    def test_a_key_at_a_dialog_is_looked_at_at_once(self) -> None:
+        """Although the next look was meant for the end of a silence."""
+        session = self.ready()
+        self.hook(session, "prompt_submitted")
+        self.show(session, PERMISSION, IDLE_TITLE)
+        self.hook(session, "permission_prompt", hook_event_name="PermissionRequest")
+        self.spend(1.5)
+        self.assert_signals(["working", "blocked"])
+        self.show(session, COMPOSER)
+        self.spend(SETTLE + CALM + 0.1)
+        self.assert_signals(["idle"])
+
+    def test_an_interrupted_turn_ends_without_a_hook(self) -> None:
+        session = self.ready()
+        self.hook(session, "prompt_submitted")
+        self.show(session, SPINNER, BUSY_TITLE)
+        self.spend(1)
+        self.hook(session, "permission_prompt", hook_event_name="PermissionRequest")
+        self.show(session, PERMISSION, IDLE_TITLE)
+        self.spend(10)
+        self.assert_signals(["working", "blocked"])
+        self.assertEqual("busy", self.status(session)[0])
+        self.show(session, f"Interrupted\n{COMPOSER}")
+        self.spend(3)
+        self.assert_signals(["idle"])
+
+    def test_a_late_hook_of_a_turn_that_is_over(self) -> None:
+        """Nothing is printed any more, and no other hook comes: the silence is looked into."""
+        session = self.ready()
+        self.spend(60)
+        self.hook(session, "prompt_submitted")
+        self.spend(2.4)
+        self.assert_signals(["working"])
+        self.spend(0.2)
+        self.assert_signals(["idle"])
+
+    def test_the_spinner_that_outlives_its_turn(self) -> None:
+        """The stop hook runs before the screen is tidied up: that is no new turn."""
+        session = self.ready()
+        self.hook(session, "prompt_submitted")
+        self.show(session, SPINNER, BUSY_TITLE)
+        self.spend(0.2)
+        self.hook(session, "stop")
+        self.show(session, SPINNER, BUSY_TITLE)
+        self.spend(0.5)
+        self.show(session, COMPOSER, IDLE_TITLE)
+        self.spend(10)
+        self.assert_signals(["working", "stop", "idle"])
+
+    def test_an_unreadable_screen_changes_nothing(self) -> None:
+        session = self.ready()
+        self.hook(session, "prompt_submitted")
+        self.signals()
+        for _ in range(5):
+            self.pane(session).fail("capture", MuxTimeout("no answer"))
+        self.show(session, COMPOSER)
+        self.spend(4.9)
+        self.assert_signals([])
+        self.spend(3)
+        self.assert_signals(["idle"])
+
+    def test_a_quiet_screen_costs_nothing(self) -> None:
+        session = self.ready()
+        self.spend(100)
+        self.assertEqual([], self.clock.getDelayedCalls())
+        looks = self.count_looks(session, 10)
+        self.assertEqual(0, looks)
+
+    def test_a_restless_screen_is_read_now_and_then(self) -> None:
+        session = self.ready()
+        count = 0
+
+        def counted(look: object) -> None:
+            nonlocal count
+            count += 1
+
+        self.agents.agents.observe(counted)
+        for _ in range(400):
+            self.show(session, SPINNER)
+            self.spend(0.05)
+        self.assertLessEqual(count, 20)
+        self.assertGreaterEqual(count, 5)
+
+    def test_a_process_that_ends(self) -> None:
+        session = self.ready()
+        self.hook(session, "prompt_submitted")
+        self.pane(session).exit(0)
+        self.spend(20)
+        self.assert_signals(["working", "exit"])
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def count_looks(self, session: object, seconds: float) -> int:
+        found: list[object] = []
+        end = self.agents.agents.observe(found.append)
+        self.spend(seconds)
+        end()
+        return len(found)
+
+
+class TakenUpTests(AgentCase):
+    """After a restart of the service the first look decides."""
+
+    def again(self) -> None:
+        self.machine.events.clear()
+        self.machine.restart()
+
+    def test_a_turn_goes_on_and_its_end_is_seen(self) -> None:
+        session = self.ready()
+        self.hook(session, "prompt_submitted")
+        self.show(session, SPINNER, BUSY_TITLE)
+        self.again()
+        self.assertEqual("busy", self.status(session)[0])
+        self.spend(1)
+        self.assert_signals([])
+        self.hook(session, "stop")
+        self.assert_signals(["stop", "idle"])
+
+    def test_a_turn_that_ended_meanwhile(self) -> None:
+        session = self.ready()
+        self.hook(session, "prompt_submitted")
+        self.show(session, COMPOSER, IDLE_TITLE)
+        self.again()
+        self.spend(3)
+        self.assert_signals(["idle"])
+
+    def test_a_turn_that_began_meanwhile(self) -> None:
+        session = self.ready()
+        self.show(session, SPINNER, BUSY_TITLE)
+        self.again()
+        self.spend(1)
+        self.assert_signals(["working"])
+
+
+class OtherAgentTests(AgentCase):
+    """Agents without hooks, and one that nobody knows."""
+
+    def test_idle_after_three_seconds(self) -> None:
+        self.agent(mode="codex")
+        self.spend(2.9)
+        self.assert_signals([])
+        self.spend(0.2)
+        self.assert_signals(["idle"])
+
+    def test_a_turn_of_codex(self) -> None:
+        session = self.agent(mode="codex")
+        self.spend(4)
+        self.signals()
+        self.show(session, "• Working (3s • esc to interrupt)\n\n› \n\n  gpt · /home", "⠂ x")
+        self.spend(1)
+        self.assert_signals(["working"])
+        self.show(session, "done\n\n› Ask Codex to do anything\n\n  gpt · /home", "x")
+        self.spend(3)
+        self.assert_signals(["idle"])
+
+    def test_shells_are_not_looked_at(self) -> None:
+        session = self.create(mode="shell", start=True)
+        self.spend(60)
+        self.assert_signals(["idle"])
+        self.assertIsNone(self.agents.agents.watch_of(session.id))
+
+    def test_the_rhythm_of_an_unknown_agent(self) -> None:
+        """Its output counts from an Enter on; echoed keys alone are no work."""
+        self.machine.install("agy")
+        session = self.agent("hello", mode="antigravity")
+        self.spend(5)
+        self.signals()
+        self.flow(session, 6)
+        self.assert_signals([])
+        self.spend(5)
+        done = self.type(session, "go\r", use_mux=False)
+        self.assertTrue(self.successResultOf(done).delivered)
+        self.flow(session, 4)
+        self.assert_signals(["working"])
+        self.assertEqual("output is sustained", self.status(session)[1])
+        self.spend(3)
+        self.assert_signals(["idle"])
+        self.assertEqual("output went quiet", self.status(session)[1])
+
+    def flow(self, session: object, seconds: int) -> None:
+        for number in range(seconds * 2):
+            self.show(session, f"line {number}")  # type: ignore[arg-type]
+            self.spend(0.5)
+
+
+class ModelTests(AgentCase):
+    """C{displayModel} by launch parameters, settings and screen."""
+
+    def test_ranks(self) -> None:
+        (self.machine.home / ".claude").mkdir()
+        settings_file = self.machine.home / ".claude" / "settings.json"
+        settings_file.write_text('{"model": "from-settings"}')
+        session = self.agent(params={"model": "opus"})
+        self.assertEqual("config", self.sessions.describe(session.id)["displayModelSource"])
+        banner = "│ Opus 4.8 (1M context) · API Usage Billing │"
+        self.show(session, f"{banner}\n{COMPOSER}")
+        self.spend(1)
+        shown = self.sessions.describe(session.id)
+        self.assertEqual("screen", shown["displayModelSource"])
+        self.assertIn("Opus 4.8", shown["displayModel"])
+        self.show(session, COMPOSER)
+        self.spend(1)
+        self.assertIn("Opus", self.sessions.describe(session.id)["displayModel"])
+
+
+class DialogTests(AgentCase):
+    """What others are told of dialogs."""
+
+    def test_dialog_of(self) -> None:
+        session = self.ready()
+        self.assertIsNone(self.agents.agents.dialog_of(session.id))
+        self.show(session, PERMISSION)
+        self.spend(1)
+        dialog = self.agents.agents.dialog_of(session.id)
+        assert dialog is not None
+        self.assertEqual("Do you want to proceed?", dialog.question)
+        self.assertEqual("busy", self.status(session)[0])
+        self.assert_signals(["working"])
+        self.pane(session).exit()
+        self.assertIsNone(self.agents.agents.dialog_of(session.id))
+
+    def test_a_dialog_of_the_start_is_no_turn(self) -> None:
+        session = self.agent(TRUST)
+        self.spend(1)
+        self.assert_signals([])
+        self.assertEqual("idle", self.status(session)[0])
+
+    def test_looking_on_demand(self) -> None:
+        session = self.ready()
+        look = self.run_now(self.agents.agents.look(session.id))
+        self.assertTrue(look.reading.composer_ready)
+        self.pane(session).fail("capture", MuxTimeout("no answer"))
+        self.assertEqual(422, self.refusal(self.agents.agents.look(session.id)).status)
+        self.assertEqual(404, self.refusal(self.agents.agents.look("nobody")).status)
+        shell = self.shell()
+        self.assertEqual(409, self.refusal(self.agents.agents.look(shell.id)).status)
+        self.pane(session).exit()
+        self.assertEqual(409, self.refusal(self.agents.agents.look(session.id)).status)
+
+    def test_an_observer_that_fails_keeps_nobody_from_hearing(self) -> None:
+        heard: list[object] = []
+        self.agents.agents.observe(lambda look: 1 / 0)  # type: ignore[arg-type]
+        end = self.agents.agents.observe(heard.append)
+        self.ready()
+        self.assertTrue(heard)
+        self.assertEqual(len(heard), len(self.flushLoggedErrors(ZeroDivisionError)))
+        end()
+        end()

@@ -1,0 +1,320 @@
+"""Coming up: the trust dialog is answered, prompts wait for the composer (wire 6)."""
+
+from __future__ import annotations
+
+from twisted.internet.defer import Deferred
+
+from tests.unit.agents.rig import COMPOSER, NO_TRUST, PERMISSION, RULE, TRUST, AgentCase
+from tservice.agents.activity.trust import KEYS
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.mux.interface import MuxTimeout
+from tservice.sessions.interfaces import Delivery
+from tservice.sessions.record.model import Session
+
+DOWN, UP, ENTER = b"\x1b[B", b"\x1b[A", b"\r"
+REVERSED = f"""{RULE}
+ Quick safety check: Is this a project you created or one you trust?
+
+ ❯ No, exit
+   Yes, I trust this folder
+
+ Enter to confirm · Esc to cancel"""
+REVERSED_DOWN = REVERSED.replace(" ❯ No", "   No").replace("   Yes", " ❯ Yes")
+UNMARKED = f"""{RULE}
+ Do you trust the files in this folder?
+
+   No, exit
+   Yes, I trust this folder
+
+ Enter to confirm · Esc to cancel"""
+BYPASS = f"""{RULE}
+  WARNING: Claude Code running in Bypass Permissions mode
+
+  ❯ 1. No, exit
+    2. Yes, I accept
+
+  Enter to confirm · Esc to cancel"""
+
+CODEX = (
+    "› Ask Codex to do anything\n\n  stub-model default · ~/work\n  ← for agents · ? for shortcuts"
+)
+CODEX_STARTING = "› Ask Codex to do anything\n\n  ? for shortcuts"
+CODEX_TRUST = """  Trust this folder? Codex can read, edit, and run files here.
+
+› 1. Trust and continue
+  2. Back to Agent Command Center
+
+  enter continue · esc back"""
+
+
+class TrustTests(AgentCase):
+    """The dialog is answered by reading it."""
+
+    def keys(self, session: Session) -> list[bytes]:
+        return self.screen(session).pressed
+
+    def begin(self, shown: str, answers: dict[bytes, str], mode: str = "primary") -> Session:
+        session = self.agent(mode=mode)
+        self.screen(session).answers = answers
+        self.show(session, shown)
+        return session
+
+    def test_marker_on_the_trusting_option(self) -> None:
+        session = self.begin(TRUST, {ENTER: COMPOSER})
+        self.spend(2)
+        self.assertEqual([ENTER], self.keys(session))
+        self.assert_signals(["idle"])
+        self.spend(100)
+        self.assertEqual([ENTER], self.keys(session))
+
+    def test_marker_on_the_exit(self) -> None:
+        session = self.begin(NO_TRUST, {UP: TRUST, ENTER: COMPOSER})
+        self.spend(4)
+        self.assertEqual([UP, ENTER], self.keys(session))
+
+    def test_unnumbered_and_reversed(self) -> None:
+        session = self.begin(REVERSED, {DOWN: REVERSED_DOWN, ENTER: COMPOSER})
+        self.spend(4)
+        self.assertEqual([DOWN, ENTER], self.keys(session))
+
+    def test_six_keys_at_most(self) -> None:
+        session = self.begin(NO_TRUST, {})
+        self.spend(200)
+        self.assertEqual([UP] * KEYS, self.keys(session))
+
+    def test_no_second_enter_before_the_screen_changed(self) -> None:
+        """The agent is slow: the old frame must not be answered twice."""
+        session = self.begin(TRUST, {})
+        self.spend(1.5)
+        self.assertEqual([ENTER], self.keys(session))
+        self.show(session, BYPASS)
+        self.spend(200)
+        self.assertEqual([ENTER], self.keys(session))
+
+    def test_an_unreadable_frame_sends_nothing(self) -> None:
+        session = self.agent()
+        self.screen(session).answers = {ENTER: COMPOSER}
+        for _ in range(4):
+            self.pane(session).fail("capture", MuxTimeout("no answer"))
+        self.show(session, TRUST)
+        self.spend(1)
+        self.assertEqual([], self.keys(session))
+        self.spend(5)
+        self.assertEqual([ENTER], self.keys(session))
+
+    def test_other_dialogs_are_the_users(self) -> None:
+        for shown in (BYPASS, PERMISSION):
+            session = self.begin(shown, {})
+            self.spend(100)
+            self.assertEqual([], self.keys(session))
+
+    def test_only_within_the_window(self) -> None:
+        session = self.agent()
+        self.spend(91)
+        self.show(session, TRUST)
+        self.spend(20)
+        self.assertEqual([], self.keys(session))
+
+    def test_other_agents_are_not_answered(self) -> None:
+        session = self.begin(TRUST, {}, mode="codex")
+        self.spend(100)
+        self.assertEqual([], self.keys(session))
+
+    def test_a_process_that_ends_meanwhile(self) -> None:
+        session = self.begin(NO_TRUST, {})
+        self.spend(0.4)
+        self.pane(session).exit(1)
+        self.spend(100)
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_a_key_that_is_refused(self) -> None:
+        session = self.begin(TRUST, {ENTER: COMPOSER})
+        self.pane(session).fail("send_key", MuxTimeout("no answer"))
+        self.spend(5)
+        self.assertEqual([ENTER], self.keys(session))
+
+
+class GateTests(AgentCase):
+    """Prompts while an agent comes up."""
+
+    def prompted(self, session: Session) -> bool:
+        return b"hello" in b"".join(self.screen(session).pressed)
+
+    def prompt(self, session: Session) -> Deferred[Delivery]:
+        return self.type(session, "hello\r")
+
+    def test_a_prompt_waits_for_the_composer(self) -> None:
+        session = self.agent()
+        done = self.prompt(session)
+        self.show(session, BYPASS)
+        self.spend(30)
+        self.assertNoResult(done)
+        self.assertFalse(self.prompted(session))
+        self.show(session, COMPOSER)
+        self.spend(0.31)
+        self.assertFalse(self.prompted(session))
+        self.spend(3)
+        self.assertTrue(self.prompted(session))
+        self.assertTrue(self.successResultOf(done).delivered)
+
+    def test_a_dialog_that_stays_refuses(self) -> None:
+        session = self.agent()
+        self.show(session, BYPASS)
+        done = self.prompt(session)
+        self.spend(89)
+        self.assertNoResult(done)
+        self.spend(2)
+        error = self.failureResultOf(done, ServiceError).value
+        self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
+        self.assertFalse(self.prompted(session))
+        later = self.prompt(session)
+        self.assertEqual(422, self.failureResultOf(later, ServiceError).value.status)
+
+    def test_a_trust_dialog_without_a_marker_refuses(self) -> None:
+        """Its options cannot be told apart, its words can (wire 6)."""
+        session = self.agent(UNMARKED)
+        done = self.prompt(session)
+        self.spend(89)
+        self.assertNoResult(done)
+        self.spend(2)
+        error = self.failureResultOf(done, ServiceError).value
+        self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
+        self.assertEqual([], self.screen(session).pressed)
+
+    def test_a_prompt_is_no_answer_to_a_later_dialog(self) -> None:
+        session = self.ready()
+        self.show(session, PERMISSION)
+        error = self.failureResultOf(self.prompt(session), ServiceError).value
+        self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
+        self.assertIn("Do you want to proceed?", error.message)
+        self.assertEqual([], self.screen(session).pressed)
+        self.show(session, COMPOSER)
+        self.prompt(session)
+        self.assertTrue(self.prompted(session))
+
+    def test_a_screen_that_nobody_understands_is_typed_to_in_the_end(self) -> None:
+        session = self.agent("something else")
+        done = self.prompt(session)
+        self.spend(89)
+        self.assertFalse(self.prompted(session))
+        self.spend(10)
+        self.assertTrue(self.prompted(session))
+        self.assertTrue(done.called)
+        done.addErrback(lambda why: None)
+
+    def test_the_reason_names_the_dialog(self) -> None:
+        """Also that of a dialog of the start, and then that of the composer."""
+        session = self.agent(mode="codex")
+        self.show(session, CODEX_STARTING)
+        self.spend(1)
+        self.assertEqual("started", self.reason(session))
+        self.show(session, CODEX_TRUST)
+        self.spend(5)
+        self.assertEqual("trust dialog: Trust this folder?", self.reason(session))
+        self.show(session, CODEX)
+        self.spend(10)
+        self.assertEqual("composer on the screen, no working line", self.reason(session))
+
+    def reason(self, session: Session) -> str | None:
+        return self.sessions.get(session.id).status_reason
+
+    def test_raw_input_passes(self) -> None:
+        session = self.agent(BYPASS)
+        done = self.type(session, "2", use_mux=False)
+        self.assertTrue(self.successResultOf(done).delivered)
+        self.assertEqual([b"2"], self.screen(session).pressed)
+
+    def test_the_process_ends_while_a_prompt_waits(self) -> None:
+        session = self.agent()
+        done = self.prompt(session)
+        self.spend(1)
+        self.pane(session).exit()
+        self.assertEqual(409, self.failureResultOf(done, ServiceError).value.status)
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_an_unknown_composer_takes_a_quiet_screen(self) -> None:
+        self.machine.install("agy")
+        session = self.agent(mode="antigravity")
+        self.show(session, "hello")
+        done = self.prompt(session)
+        self.spend(1.5)
+        self.assertFalse(self.prompted(session))
+        self.show(session, "hello there")
+        self.spend(3)
+        self.assertTrue(self.prompted(session))
+        self.assertTrue(done.called)
+
+    def test_a_composer_that_takes_no_keys_yet(self) -> None:
+        """Codex draws one seconds before it, or its trust page, comes up."""
+        session = self.agent(mode="codex")
+        done = self.prompt(session)
+        self.show(session, CODEX_STARTING)
+        self.spend(30)
+        self.assertFalse(self.prompted(session))
+        self.show(session, CODEX)
+        self.spend(10)
+        self.assertTrue(self.prompted(session))
+        self.assertTrue(done.called)
+        done.addErrback(lambda why: None)
+
+    def test_a_composer_before_the_dialog(self) -> None:
+        """Of one that tells nothing of its start, the composer has to stay a while."""
+        session = self.agent(mode="codex")
+        done = self.prompt(session)
+        self.show(session, CODEX)
+        self.spend(1)
+        self.show(session, CODEX_TRUST)
+        self.spend(30)
+        self.assertFalse(self.prompted(session))
+        self.show(session, CODEX)
+        self.spend(1)
+        self.assertFalse(self.prompted(session))
+        self.spend(10)
+        self.assertTrue(self.prompted(session))
+        self.assertTrue(done.called)
+        done.addErrback(lambda why: None)
+
+    def test_the_dialog_comes_up_after_all(self) -> None:
+        session = self.agent(mode="codex")
+        self.show(session, CODEX)
+        self.spend(10)
+        self.show(session, CODEX_TRUST)
+        self.spend(1)
+        done = self.prompt(session)
+        self.spend(30)
+        self.assertFalse(self.prompted(session))
+        self.assertNoResult(done)
+        self.pane(session).exit()
+        self.failureResultOf(done, ServiceError)
+
+    def test_a_ready_agent_is_typed_to_at_once(self) -> None:
+        session = self.ready()
+        done = self.prompt(session)
+        self.assertTrue(self.prompted(session))
+        self.spend(5)
+        self.assertTrue(done.called)
+
+    def test_shells_have_no_gate(self) -> None:
+        session = self.shell()
+        done = self.type(session, "hello\r")
+        self.spend(1)
+        self.assertTrue(self.successResultOf(done).delivered)
+
+    def test_taken_up_with_a_permission_dialog(self) -> None:
+        """What ran before was ready before."""
+        session = self.ready()
+        self.show(session, PERMISSION)
+        self.machine.restart()
+        self.spend(1)
+        readiness = self.agents.agents.readiness_of(session.id)
+        assert readiness is not None
+        self.assertTrue(readiness.ready)
+
+    def test_taken_up_with_the_trust_dialog(self) -> None:
+        session = self.agent(mode="codex")
+        self.show(session, TRUST)
+        self.machine.restart()
+        self.spend(1)
+        readiness = self.agents.agents.readiness_of(session.id)
+        assert readiness is not None
+        self.assertFalse(readiness.ready)

@@ -1,0 +1,353 @@
+"""The inbox: what becomes an item, and how items end (wire 5, 26)."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC
+
+from tests.unit.agents.approvals_rig import ApprovalCase
+from tests.unit.agents.client import BUSY, permission, question
+from tests.unit.agents.rig import TRUST, at_once
+from tests.unit.http.driver import Api, parse
+from tests.unit.sessions.rig import ADMIN, begin
+from tservice.agents.approvals.answers import Action, check_form
+from tservice.agents.approvals.model import LIFETIME_MS, item_json
+from tservice.agents.approvals.routes import ApprovalRoutes, approval_operations
+from tservice.agents.approvals.store import ApprovalStore
+from tservice.agents.inbox_build import (
+    ApprovalSurroundings,
+    build_approvals,
+    local_zone,
+)
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.identity import Identity
+
+EVE = Identity(username="eve", admin=False)
+
+
+class ItemTests(ApprovalCase):
+    """What is put in."""
+
+    def test_a_permission_dialog(self) -> None:
+        session = self.asked(
+            permission(), tool_name="Bash", tool_input={"command": "touch made.txt"}, cwd="/srv"
+        )
+        item = item_json(self.item(session))
+        self.assertEqual(f"{session.id}:1", item["id"])
+        self.assertEqual(
+            ("permission", "Bash", "/srv"), (item["kind"], item["toolName"], item["cwd"])
+        )
+        self.assertEqual("touch made.txt", item["toolSummary"])
+        self.assertEqual({"n": 1, "label": "Yes", "selected": True}, item["options"][0])
+        self.assertIn("touch made.txt", item["context"])
+        self.assertEqual(32, len(item["frame"]))
+        self.assertTrue(self.approvals.blocked(session.id))
+        self.assertEqual("pending", self.told()[0][0])
+        json.dumps(item)
+
+    def test_boxes_of_a_multiple_choice_page(self) -> None:
+        page = question("Checks", "Types", "Style", multi=True)
+        page.ticked = {2}
+        session = self.asked(page, tool_name="AskUserQuestion")
+        boxes = [option.get("checked") for option in item_json(self.item(session))["options"]]
+        self.assertEqual([False, True, False, None], boxes)
+        before = self.item(session)
+        self.told()
+        self.client(session).take("1")
+        self.spend(3)
+        self.assertEqual([("updated", "question")], self.told())
+        after = self.item(session)
+        self.assertEqual((before.id, before.frame), (after.id, after.frame))
+        self.assertEqual([True, True], [option.checked for option in after.options[:2]])
+        self.assertEqual([after], ApprovalStore(self.machine.database).load())
+
+    def test_both_hooks_of_one_dialog_make_one_item(self) -> None:
+        session = self.asked(permission(), tool_name="Bash")
+        first = self.item(session)
+        self.told()
+        self.hook(session, "permission_prompt", message="Claude needs your permission")
+        self.spend(3)
+        self.assertEqual((first.id, "Bash"), (self.item(session).id, self.item(session).tool_name))
+        self.assertEqual([("updated", "permission")], self.told())
+
+    def test_a_question_says_what_is_asked(self) -> None:
+        """Not that the agent waits, which is all that its hook tells 6 s later."""
+        session = self.asked(question("Colour", "Red", "Blue"), tool_name="AskUserQuestion")
+        self.assertEqual("Which colour shall it be?", self.item(session).message)
+        self.hook(session, "permission_prompt", message="Claude needs your permission")
+        self.spend(3)
+        self.assertEqual("Which colour shall it be?", self.item(session).message)
+
+    def test_the_hook_may_come_before_the_screen(self) -> None:
+        session = self.ready()
+        self.hook(session, "permission_prompt", tool_name="Bash")
+        self.spend(0.3)
+        self.client(session).ask(permission())
+        self.spend(3)
+        self.assertEqual("Bash", self.item(session).tool_name)
+
+    def test_a_hook_without_a_dialog_makes_none(self) -> None:
+        session = self.ready()
+        self.hook(session, "permission_prompt", tool_name="Bash")
+        self.spend(10)
+        self.assertEqual([], self.told())
+
+    def test_a_dialog_without_a_hook(self) -> None:
+        session = self.ready()
+        self.client(session).ask(permission())
+        self.spend(5)
+        self.assertEqual("permission", self.item(session).kind)
+
+    def test_a_newer_dialog_supersedes(self) -> None:
+        session = self.asked(permission())
+        self.client(session).ask(permission("rm x"))
+        self.client(session).leave("elsewhere")
+        self.spend(5)
+        self.assertEqual(f"{session.id}:2", self.item(session).id)
+        kinds = self.told()
+        self.assertIn(("resolved", "superseded"), kinds)
+
+    def test_an_agents_start_asks_nothing(self) -> None:
+        session = self.ready()
+        self.show(session, TRUST)
+        self.hook(session, "permission_prompt")
+        self.spend(5)
+        self.assertIsNone(self.inbox.of_session(session.id))
+
+    def test_other_modes_have_none(self) -> None:
+        session = self.agent("x", mode="codex")
+        self.client(session).ask(permission())
+        self.hook(session, "permission_prompt")
+        self.spend(5)
+        self.assertIsNone(self.inbox.of_session(session.id))
+
+    def test_switched_off(self) -> None:
+        self.change_settings(approvals_inbox_enabled=False)
+        session = self.asked(permission())
+        self.assertIsNone(self.inbox.of_session(session.id))
+        self.assertEqual([], self.run_now(self.approvals.list(ADMIN)))
+        with self.assertRaises(ServiceError) as caught:
+            self.approvals.viewed(session.id, ADMIN)
+        self.assertEqual(ErrorCode.FORBIDDEN, caught.exception.code)
+
+    def test_an_idle_prompt(self) -> None:
+        session = self.ready()
+        self.hook(session, "idle_prompt", message="Claude is waiting for your input")
+        item = self.item(session)
+        self.assertEqual(("idle", "idle"), (item.kind, item.frame))
+        self.assertFalse(self.approvals.blocked(session.id))
+        self.assertEqual(item.id, self.approvals.viewed(session.id, ADMIN))
+        self.assertIsNotNone(self.item(session).acknowledged_at)
+        self.assertEqual(["pending", "updated"], [name for name, _ in self.told()])
+        given = self.start_answer(item, "text", text="go on")
+        self.spend(5)
+        self.successResultOf(given)
+        self.assertEqual(["go on"], self.pane(session).pastes)
+        self.assertEqual(("resolved", "answered"), self.told()[-1])
+
+    def test_an_idle_item_takes_a_text_only(self) -> None:
+        session = self.ready()
+        self.hook(session, "idle_prompt")
+        code, _ = self.refused_answer(self.item(session), "approve")
+        self.assertEqual(ErrorCode.INVALID_INPUT, code)
+
+    def test_viewing_a_dialog_acknowledges_nothing(self) -> None:
+        session = self.asked(permission())
+        self.assertIsNone(self.approvals.viewed(session.id, ADMIN))
+        self.assertIsNone(self.item(session).acknowledged_at)
+
+
+class EndTests(ApprovalCase):
+    """How items end."""
+
+    def test_answered_in_the_terminal(self) -> None:
+        session = self.asked(permission())
+        item = self.item(session)
+        self.told()
+        self.client(session).leave("1")
+        self.assertEqual([], self.run_now(self.approvals.list(ADMIN)))
+        self.assertEqual([("resolved", "resolved_in_terminal")], self.told())
+        text = self.assert_refused(
+            ErrorCode.CONFLICT, self.approvals.answer(item.id, check_form(Action.DENY), ADMIN)
+        )
+        self.assertIn("resolved_in_terminal", text)
+        self.spend(61)
+        self.assert_refused(
+            ErrorCode.NOT_FOUND, self.approvals.answer(item.id, check_form(Action.DENY), ADMIN)
+        )
+
+    def test_a_screen_that_nobody_understands_changes_nothing(self) -> None:
+        session = self.asked(permission())
+        self.show(session, "vim\n~\n~")
+        self.spend(5)
+        self.assertEqual(1, len(self.run_now(self.approvals.list(ADMIN))))
+
+    def test_a_listing_does_not_wait_for_a_pane_that_does_not_answer(self) -> None:
+        session = self.asked(permission())
+        self.pane(session).hold()
+        listing = begin(self.approvals.list(ADMIN))
+        self.spend(2.1)
+        self.assertEqual(1, len(self.successResultOf(listing)))
+        self.pane(session).release()
+
+    def test_elicitation_is_over(self) -> None:
+        session = self.asked(question("Colour", "Red", "Green"), tool_name="AskUserQuestion")
+        self.hook(session, "elicitation_response")
+        self.assertEqual(("resolved", "resolved_in_terminal"), self.told()[-1])
+
+    def test_a_prompt_ends_an_idle_item(self) -> None:
+        session = self.ready()
+        self.hook(session, "idle_prompt")
+        self.show(session, BUSY, "⠂ Claude Code")
+        self.hook(session, "prompt_submitted")
+        self.spend(3)
+        self.assertEqual(("resolved", "resolved_in_terminal"), self.told()[-1])
+
+    def test_the_session_ends(self) -> None:
+        session = self.asked(permission())
+        self.pane(session).exit(0)
+        self.spend(1)
+        self.assertEqual(("resolved", "session_ended"), self.told()[-1])
+
+    def test_dismissed(self) -> None:
+        session = self.asked(permission())
+        item = self.item(session)
+        self.approvals.dismiss(item.id, ADMIN)
+        self.assertEqual(("resolved", "dismissed"), self.told()[-1])
+        with self.assertRaises(ServiceError) as caught:
+            self.approvals.dismiss(item.id, ADMIN)
+        self.assertEqual(ErrorCode.CONFLICT, caught.exception.code)
+
+    def test_twelve_hours(self) -> None:
+        session = self.ready()
+        self.hook(session, "idle_prompt")
+        self.clock.advance(LIFETIME_MS / 1000 - 1)
+        self.assertIsNotNone(self.inbox.of_session(session.id))
+        self.clock.advance(2)
+        self.assertIn(("resolved", "expired"), self.told())
+
+    def test_a_restart_keeps_items_and_their_numbers(self) -> None:
+        session = self.asked(permission(), tool_name="Bash")
+        item = self.item(session)
+        self.approvals.stop()
+        self.open_inbox()
+        self.assertEqual(item, self.item(session))
+        self.approvals.dismiss(item.id, ADMIN)
+        self.client(session).leave("1")
+        self.client(session).ask(permission("another"))
+        self.spend(5)
+        self.assertEqual(f"{session.id}:2", self.item(session).id)
+
+    def test_somebody_elses(self) -> None:
+        session = self.asked(permission())
+        item = self.item(session)
+        self.assertEqual([], self.run_now(self.approvals.list(EVE)))
+        self.assert_refused(
+            ErrorCode.NOT_FOUND, self.approvals.answer(item.id, check_form(Action.DENY), EVE)
+        )
+        for work in (
+            lambda: self.approvals.dismiss(item.id, EVE),
+            lambda: self.approvals.viewed(session.id, EVE),
+        ):
+            with self.assertRaises(ServiceError) as caught:
+                work()
+            self.assertEqual(ErrorCode.NOT_FOUND, caught.exception.code)
+        self.approvals.dismiss(item.id, ADMIN)
+        with self.assertRaises(ServiceError) as caught:
+            self.approvals.dismiss(item.id, EVE)
+        self.assertEqual(ErrorCode.NOT_FOUND, caught.exception.code)
+
+
+class RouteTests(ApprovalCase):
+    """Over HTTP."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.api = Api(ApprovalRoutes(self.approvals).operations(), clock=self.clock)
+
+    def test_list_answer_and_what_is_left(self) -> None:
+        session = self.asked(permission())
+        (item,) = self.api.get("/api/approvals").data["approvals"]
+        body = {"action": "approve", "expectFrame": item["frame"]}
+        connection = self.api.connect()
+        text = json.dumps(body).encode()
+        path = f"/api/approvals/{item['id']}/answer"
+        connection.send(
+            f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(text)}\r\n\r\n".encode()
+            + text
+        )
+        self.spend(5)
+        data = parse(connection.value()).data
+        connection.lose()
+        want = {"id": item["id"], "sessionId": session.id, "action": "approve"}
+        self.assertEqual(want, data)
+        self.assertEqual({"approvals": []}, self.api.get("/api/approvals").data)
+        self.assertEqual(404, self.api.post(path, body).status)
+
+    def test_bad_bodies_name_their_field(self) -> None:
+        session = self.asked(permission())
+        path = f"/api/approvals/{self.item(session).id}/answer"
+        for body, word in (
+            ({}, "action"),
+            ({"action": "explode"}, "action"),
+            ({"action": "option"}, "option"),
+            ({"action": "option", "option": 0}, "option"),
+            ({"action": "option", "option": "1"}, "option"),
+            ({"action": "options", "options": []}, "options"),
+            ({"action": "options", "options": [1, 10]}, "options"),
+            ({"action": "text", "text": ""}, "text"),
+            ({"action": "text", "text": "x" * 4001}, "text"),
+            ({"action": "approve", "option": 1}, "option"),
+            ({"action": "approve", "extra": 1}, "extra"),
+        ):
+            status, code, text = self.api.post(path, body).error
+            self.assertEqual((400, "INVALID_INPUT"), (status, code), body)
+            self.assertIn(word, text)
+        self.assertEqual([], self.client(session).log)
+
+    def test_dismiss_and_viewed(self) -> None:
+        session = self.asked(permission())
+        item = self.item(session).id
+        viewed = self.api.post(f"/api/approvals/session/{session.id}/viewed", None).data
+        self.assertEqual({"sessionId": session.id, "acknowledged": None}, viewed)
+        path = f"/api/approvals/{item}/dismiss"
+        self.assertEqual({"id": item}, self.api.post(path, None).data)
+        self.assertEqual(409, self.api.post(path, None).status)
+        self.assertEqual(404, self.api.post("/api/approvals/x:1/dismiss", None).status)
+
+
+class BuildTests(ApprovalCase):
+    """All of it, as the program puts it together."""
+
+    def test_it_starts_serves_and_stops(self) -> None:
+        parts = build_approvals(
+            ApprovalSurroundings(
+                clock=self.clock,
+                database=self.machine.database,
+                hub=self.machine.hub,
+                sessions=self.sessions,
+                agents=self.agents.agents,
+                clis=self.machine.clis,
+                settings=self.machine.settings,
+                home=self.machine.home,
+                local=local_zone({"TZ": "Europe/Berlin"}),
+                in_thread=at_once,
+            )
+        )
+        self.approvals.stop()
+        parts.start()
+        session = self.asked(permission())
+        self.assertTrue(parts.approvals.blocked(session.id))
+        operations = approval_operations(parts.approvals, parts.transcripts, parts.history)
+        paths = {operation.path for operation in operations}
+        self.assertEqual(6, len(paths))
+        self.assertEqual(1, len(parts.approvals.known(ADMIN)))
+        parts.stop()
+        self.client(session).leave("1")
+        self.spend(30)
+        self.assertEqual(1, len(parts.approvals.known(ADMIN)))
+
+    def test_zones(self) -> None:
+        self.assertEqual("Europe/Berlin", str(local_zone({"TZ": ":Europe/Berlin"})))
+        self.assertIs(UTC, local_zone({"TZ": "../../etc/passwd"}))

@@ -1,0 +1,231 @@
+"""Hook events: what is kept, what is told, which signals they give (wire 4)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.agents.rig import COMPOSER, PERMISSION, AgentCase
+from tservice.agents.hooks.intake import CONVERSATIONS
+from tservice.agents.hooks.model import FOREIGN, Conversations
+from tservice.agents.model import HookEvent, reduce_data
+from tservice.core.errors import ServiceError
+from tservice.core.events import Audience
+from tservice.core.identity import Identity
+
+KEPT = {
+    "hook_event_name",
+    "tool_name",
+    "tool_input",
+    "session_id",
+    "cwd",
+    "permission_mode",
+    "stop_hook_active",
+    "transcript_path",
+    "message",
+    "model",
+}
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=600),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=4), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+payloads = st.dictionaries(
+    st.sampled_from([*sorted(KEPT), "prompt", "error", "last_assistant_message"]), anything
+)
+
+
+class ReduceTests(SynchronousTestCase):
+    """L{reduce_data}."""
+
+    @settings(max_examples=300)
+    @given(payloads)
+    def test_only_the_listed_keys_and_lengths(self, payload: dict[str, Any]) -> None:
+        kept = reduce_data(payload)
+        self.assertLessEqual(set(kept), KEPT)
+        self.assertLess(len(json.dumps(kept)), 60_000)
+        self.assertLessEqual(len(kept.get("message", "")), 500)
+        self.assertEqual(kept, reduce_data(kept))
+
+    def test_lengths_of_a_tools_input(self) -> None:
+        given = dict.fromkeys(("command", "file_path", "url", "description", "query"), "x" * 900)
+        kept = reduce_data({"tool_input": {**given, "content": "secret"}})["tool_input"]
+        lengths = {key: len(text) for key, text in kept.items()}
+        long = {"command": 500, "file_path": 500, "url": 500}
+        self.assertEqual({**long, "description": 200, "query": 200}, lengths)
+
+    def test_the_error_of_a_failed_turn(self) -> None:
+        failed = {"hook_event_name": "StopFailure", "error": "unknown"}
+        self.assertEqual("unknown", reduce_data(failed)["message"])
+        said = reduce_data({**failed, "last_assistant_message": "API Error: 400"})
+        self.assertEqual("API Error: 400", said["message"])
+
+    def test_nothing(self) -> None:
+        self.assertEqual({}, reduce_data(None))
+
+
+class ConversationTests(SynchronousTestCase):
+    """L{Conversations}."""
+
+    def own(self, found: Conversations, *events: tuple[str, str, str]) -> list[bool]:
+        return [found.is_own(HookEvent(name), who, source) for name, who, source in events]
+
+    def test_an_agent_started_by_the_agent(self) -> None:
+        found = Conversations(None)
+        self.assertEqual(
+            [True, True, False, False, False, True, False],
+            self.own(
+                found,
+                ("session_start", "a", "startup"),
+                ("prompt_submitted", "a", ""),
+                ("session_start", "b", "startup"),
+                ("stop", "b", ""),
+                ("session_end", "b", ""),
+                ("stop", "a", ""),
+                ("session_start", "c", "startup"),
+            ),
+        )
+
+    def test_clear_and_the_like_go_on_in_another_conversation(self) -> None:
+        found = Conversations("a")
+        events = [("session_end", "a", ""), ("session_start", "b", "clear"), ("stop", "b", "")]
+        self.assertEqual([True] * 3, self.own(found, *events))
+        self.assertEqual(
+            [True] * 2, self.own(found, ("session_start", "c", "resume"), ("stop", "c", ""))
+        )
+
+    def test_one_whose_start_was_missed_is_trusted(self) -> None:
+        self.assertEqual([True], self.own(Conversations("a"), ("stop", "b", "")))
+        self.assertEqual([True], self.own(Conversations("a"), ("stop", "", "")))
+
+    def test_what_is_remembered_is_bounded(self) -> None:
+        found = Conversations("a")
+        for number in range(FOREIGN + 1):
+            self.own(found, ("session_start", f"b{number}", "startup"))
+        self.assertEqual([True, False], self.own(found, ("stop", "b0", ""), ("stop", "b1", "")))
+
+
+class SignalTests(AgentCase):
+    """L{tservice.agents.hooks.intake.HookIntake}."""
+
+    def test_every_event_is_told(self) -> None:
+        session = self.ready()
+        for event in HookEvent:
+            self.machine.events.clear()
+            self.hook(session, event, message="m", prompt="kept from everybody")
+            told = [e for e in self.machine.events if e.name == f"hook:{event}"]
+            self.assertEqual(1, len(told))
+            self.assertEqual({"message": "m"}, told[0].data["data"])
+            self.assertEqual(session.id, told[0].data["sessionId"])
+            self.assertIs(Audience.OWNER, told[0].audience)
+
+    def test_one_blocked_for_one_dialog(self) -> None:
+        session = self.ready()
+        self.hook(session, "prompt_submitted")
+        self.hook(session, "permission_prompt", hook_event_name="PermissionRequest")
+        self.show(session, PERMISSION)
+        self.spend(6)
+        self.hook(session, "permission_prompt", hook_event_name="Notification")
+        self.assert_signals(["working", "blocked"])
+        self.hook(session, "permission_prompt", hook_event_name="PermissionRequest")
+        self.assert_signals(["blocked"])
+
+    def test_a_notification_alone_blocks(self) -> None:
+        """Of an agent too old for C{PermissionRequest}."""
+        session = self.ready()
+        self.hook(session, "prompt_submitted")
+        self.hook(session, "permission_prompt", hook_event_name="Notification")
+        self.hook(session, "permission_prompt", hook_event_name="Notification")
+        self.assert_signals(["working", "blocked"])
+
+    def test_a_dialog_answered_before_its_notification(self) -> None:
+        session = self.ready()
+        self.hook(session, "elicitation_dialog", hook_event_name="Elicitation")
+        self.hook(session, "elicitation_response", hook_event_name="ElicitationResult")
+        self.hook(session, "stop")
+        self.hook(session, "prompt_submitted")
+        self.hook(session, "permission_prompt", hook_event_name="Notification")
+        self.assert_signals(["working", "blocked", "stop", "idle", "working", "blocked"])
+
+    def test_idle_prompt_is_evidence(self) -> None:
+        session = self.ready()
+        self.hook(session, "prompt_submitted")
+        self.hook(session, "idle_prompt")
+        self.assert_signals(["working", "idle"])
+
+    def test_shells_and_agents_without_hooks_give_no_signal(self) -> None:
+        for session in (self.shell(), self.agent(COMPOSER, mode="codex")):
+            self.spend(5)
+            self.machine.events.clear()
+            for event in HookEvent:
+                self.hook(session, event)
+            self.assertEqual(
+                [f"hook:{event}" for event in HookEvent], [e.name for e in self.machine.events]
+            )
+
+    def test_an_inner_agent_gives_no_signal(self) -> None:
+        session = self.ready()
+        outer, inner = {"session_id": "outer"}, {"session_id": "inner"}
+        self.hook(session, "session_start", source="startup", **outer)
+        self.hook(session, "prompt_submitted", **outer)
+        self.hook(session, "session_start", source="startup", **inner)
+        self.hook(session, "stop", **inner)
+        self.assert_signals(["working"])
+        self.assertEqual(("outer",), self.sessions.get(session.id).conversation_ids)
+
+    def test_conversations_and_transcript_are_kept(self) -> None:
+        session = self.ready()
+        for number in range(CONVERSATIONS + 5):
+            self.hook(
+                session,
+                "session_start",
+                session_id=f"c{number}",
+                source="clear",
+                transcript_path=f"/t/{number}",
+            )
+        self.hook(session, "stop", session_id="c10")
+        ids = self.sessions.get(session.id).conversation_ids
+        self.assertEqual((CONVERSATIONS, "c5", "c10"), (len(ids), ids[0], ids[-1]))
+        self.machine.restart()
+        self.assertEqual(f"/t/{CONVERSATIONS + 4}", self.agents.agents.transcript_of(session.id))
+        self.hook(session, "stop", session_id="bad id")
+        self.assertEqual("c10", self.sessions.get(session.id).conversation_ids[-1])
+
+    def test_a_new_process_begins_anew(self) -> None:
+        session = self.ready()
+        self.hook(session, "session_start", session_id="a", source="startup")
+        self.pane(session).exit()
+        self.run_now(self.sessions.start(session.id, granted=True))
+        self.hook(session, "session_start", session_id="b", source="startup")
+        self.assertEqual(("a", "b"), self.sessions.get(session.id).conversation_ids)
+
+    def test_unknown_and_foreign_sessions(self) -> None:
+        with self.assertRaises(ServiceError) as caught:
+            self.agents.hooks.take(HookEvent.STOP, "nobody", None)
+        self.assertEqual(404, caught.exception.status)
+        session = self.ready()
+        stranger = Identity(username="eve", admin=False)
+        with self.assertRaises(ServiceError) as caught:
+            self.agents.hooks.take(HookEvent.STOP, session.id, None, stranger)
+        self.assertEqual(404, caught.exception.status)
+        self.assert_signals([])
+
+    def test_hooks_available(self) -> None:
+        self.change_settings(workspace_hooks_enabled=False)
+        session = self.ready()
+        self.assertFalse(self.sessions.get(session.id).hooks_available)
+        self.hook(session, "stop")
+        self.assertTrue(self.sessions.get(session.id).hooks_available)
+
+    def test_a_deleted_session_is_forgotten(self) -> None:
+        session = self.ready()
+        self.hook(session, "stop", transcript_path="/t")
+        self.run_now(self.sessions.delete(session.id))
+        self.assertEqual({}, self.agents.hooks._told)
+        self.assertIsNone(self.agents.agents.transcript_of(session.id))

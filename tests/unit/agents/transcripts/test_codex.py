@@ -1,0 +1,40 @@
+"""A transcript that the real Codex 0.169.0 wrote, long texts cut, read as the service reads it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.agents.transcripts.model import Place
+from tservice.agents.transcripts.reader import head, messages, read_on
+
+RECORDED = Path(__file__).parent / "codex-0.169.0.jsonl"
+ID = "01a1f992-16a6-75d3-ab87-b7929ca8a4b1"
+
+
+class RecordedTests(SynchronousTestCase):
+    def test_what_it_tells(self) -> None:
+        tally = read_on(Place(path=""), RECORDED, "codex").tally
+        self.assertEqual((ID, "/home/me/work"), (tally.conversation, tally.cwd))
+        self.assertEqual("HOLD: door", tally.title)
+        self.assertEqual("Done with the tool.", tally.response)
+        self.assertEqual(1_795_188_479_142, tally.response_at)
+        self.assertEqual((3600, 102), (tally.input, tally.output))
+        self.assertEqual((1234, 258_400), (tally.context, tally.window))
+
+    def test_what_was_said(self) -> None:
+        """Neither instructions nor surroundings, which Codex writes as messages too."""
+        self.assertEqual(
+            [
+                ("user", "HOLD: door"),
+                ("assistant", "holding until released"),
+                ("user", "RUN: touch made.txt"),
+                ("assistant", "Done with the tool."),
+            ],
+            [(each.role, each.text) for each in messages(RECORDED, "codex")],
+        )
+
+    def test_its_beginning(self) -> None:
+        begins = head(RECORDED, "codex")
+        self.assertEqual((ID, "HOLD: door"), (begins.conversation, begins.title))

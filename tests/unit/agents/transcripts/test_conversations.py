@@ -1,0 +1,169 @@
+"""Whose conversation it is, and what a start goes on with (wire 27 Agents)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.agents.rig import AgentCase, at_once
+from tests.unit.agents.transcripts.test_formats import database
+from tests.unit.agents.transcripts.test_service import prompt, said, write
+from tservice.agents.transcripts.choice import EARLY_MS, NEAR_MS, Candidate, choose
+from tservice.agents.transcripts.conversations import Conversations
+from tservice.agents.transcripts.files import TranscriptFiles
+from tservice.agents.transcripts.homes import Homes
+from tservice.agents.transcripts.model import Tally
+from tservice.agents.transcripts.places import Found
+from tservice.core.users.osuser import OsUserId, OsUsers
+from tservice.sessions.record.model import NameSource, Session
+
+MADE = 1_800_000_000_000
+OLD, NEW = "11111111-aaaa", "22222222-bbbb"
+
+
+def session(**fields: Any) -> Session:
+    known: dict[str, Any] = {
+        "id": "s",
+        "mode": "codex",
+        "name": "n",
+        "name_source": NameSource.MANUAL,
+        "working_dir": "/srv",
+        "created_at": MADE,
+        "last_activity_at": MADE,
+    }
+    return Session(**{**known, **fields})
+
+
+def candidate(name: str, first_at: int | None) -> Candidate:
+    found = Found(path=Path(f"/c/{name}"), mode="codex", at=MADE, size=1)
+    return Candidate(found=found, begins=Tally(conversation=name, first_at=first_at))
+
+
+class ChoiceTests(SynchronousTestCase):
+    """Which of several is the session's."""
+
+    def choose(self, owner: Session, *candidates: Candidate, shared: bool = False) -> str | None:
+        found = choose(owner, candidates, shared=shared)
+        return None if found is None else found.path.name
+
+    def test_the_first_prompt_ties_it(self) -> None:
+        at = MADE + 60_000
+        owner = session(last_submit_at=at)
+        others = (candidate("a", at - 3000), candidate("b", at - 400), candidate("c", at + 9000))
+        self.assertEqual("b", self.choose(owner, *others, shared=True))
+
+    def test_a_folder_that_is_shared_proves_nothing(self) -> None:
+        owner = session(last_submit_at=MADE + NEAR_MS * 5)
+        far = candidate("a", MADE + 1)
+        self.assertIsNone(self.choose(owner, far, shared=True))
+        self.assertEqual("a", self.choose(owner, far))
+
+    def test_a_known_one_stays_until_another_begins(self) -> None:
+        at = MADE + 60_000
+        owner = session(conversation_ids=("a", "b"), last_submit_at=at)
+        known = (candidate("a", MADE), candidate("b", MADE))
+        self.assertEqual("b", self.choose(owner, *known, candidate("x", MADE + 1), shared=True))
+        self.assertEqual("n", self.choose(owner, *known, candidate("n", at - 100), shared=True))
+
+    def test_one_from_before_the_session_is_not_its(self) -> None:
+        self.assertIsNone(self.choose(session(), candidate("a", MADE - EARLY_MS - 1)))
+
+
+class ResumeTests(AgentCase):
+    """A start goes on with what is on disk."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.files = TranscriptFiles.of_home(self.machine.home)
+        self.conversations = Conversations(lambda: Homes(own=self.files), at_once)
+
+    def resumed(self, owner: Session) -> str | None:
+        return self.run_now(self.conversations.last(owner))
+
+    def test_claude(self) -> None:
+        owner = session(mode="primary", conversation_ids=(OLD, NEW))
+        folder = self.files.folder_of(owner.working_dir)
+        self.assertIsNone(self.resumed(owner))
+        write(folder / f"{OLD}.jsonl", {**prompt("go"), "sessionId": OLD}, said("done"))
+        self.assertEqual(OLD, self.resumed(owner))
+        # One that was given no prompt is not kept by the agent.
+        write(folder / f"{NEW}.jsonl", {"type": "mode", "sessionId": NEW})
+        self.assertEqual(OLD, self.resumed(owner))
+        write(folder / f"{NEW}.jsonl", {**prompt("more"), "sessionId": NEW})
+        self.assertEqual(NEW, self.resumed(owner))
+
+    def test_claude_resumes_in_its_own_folder_only(self) -> None:
+        owner = session(mode="primary", conversation_ids=(OLD,))
+        write(self.files.claude / "-other" / f"{OLD}.jsonl", {**prompt("go"), "sessionId": OLD})
+        self.assertIsNone(self.resumed(owner))
+
+    def test_files_named_by_time_and_id(self) -> None:
+        meta = {"type": "session_meta", "payload": {"id": OLD, "cwd": "/elsewhere"}}
+        words = {"type": "event_msg", "payload": {"type": "user_message", "message": "go"}}
+        write(self.files.codex / "2026" / "11" / "22" / f"rollout-t-{OLD}.jsonl", meta, words)
+        self.assertEqual(OLD, self.resumed(session(conversation_ids=(OLD,))))
+        self.assertIsNone(self.resumed(session(conversation_ids=(NEW,))))
+
+    def test_opencode(self) -> None:
+        database(self.files.roots["opencode"])
+        known = "ses_dfdff04dcffeRkFTm0FqI7aA1a"
+        self.assertEqual(known, self.resumed(session(mode="opencode", conversation_ids=(known,))))
+        self.assertIsNone(self.resumed(session(mode="opencode", conversation_ids=("ses_dfdff0",))))
+
+    def test_an_agent_whose_files_nobody_knows(self) -> None:
+        self.assertEqual(
+            NEW, self.resumed(session(mode="antigravity", conversation_ids=(OLD, NEW)))
+        )
+        self.assertIsNone(self.resumed(session(mode="antigravity")))
+
+    def test_what_cannot_be_read_is_begun_anew(self) -> None:
+        class Nobody(OsUsers):
+            def recall(self, known: OsUserId | None) -> None:
+                return None
+
+            def act(self, user: object, work: object) -> None:  # type: ignore[override]
+                raise OSError("no")
+
+        homes = Homes(own=self.files, os_users=Nobody())
+        found = Conversations(lambda: homes, at_once).last(session(conversation_ids=(OLD,)))
+        self.assertIsNone(self.run_now(found))
+
+
+class StartTests(AgentCase):
+    """C{POST start}."""
+
+    def ended(self, **fields: Any) -> Session:
+        """A session whose agent told of a conversation and ended."""
+        owner = self.agent("x", **fields)
+        self.hook(owner, "session_start", session_id=OLD)
+        self.pane(owner).exit(0)
+        return self.sessions.get(owner.id)
+
+    def argv(self, owner: Session) -> list[str]:
+        return list(self.pane(owner).spec.argv)
+
+    def test_it_goes_on_with_the_last_conversation(self) -> None:
+        owner = self.ended()
+        self.run_now(self.sessions.start(owner.id, granted=True))
+        argv = self.argv(owner)
+        self.assertEqual(["--resume", OLD], argv[1:3])
+
+    def test_fresh_begins_anew(self) -> None:
+        owner = self.ended()
+        self.run_now(self.sessions.start(owner.id, granted=True, fresh=True))
+        self.assertNotIn(OLD, self.argv(owner))
+
+    def test_without_a_conversation_it_begins(self) -> None:
+        owner = self.agent("x")
+        self.pane(owner).exit(0)
+        self.run_now(self.sessions.start(owner.id, granted=True))
+        self.assertNotIn("--resume", self.argv(owner))
+
+    def test_a_shell_has_none(self) -> None:
+        owner = self.shell()
+        self.sessions.update(owner.id, conversation_ids=(OLD,))
+        self.pane(owner).exit(0)
+        self.run_now(self.sessions.start(owner.id, granted=True))
+        self.assertNotIn(OLD, self.argv(owner))

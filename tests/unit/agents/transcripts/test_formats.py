@@ -1,0 +1,280 @@
+"""Conversations that the real Gemini CLI, pi and opencode kept, read as the service reads them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.agents.transcripts import opencode as transcript_opencode
+from tservice.agents.transcripts.model import (
+    MODELS,
+    Failure,
+    Place,
+    Tally,
+    Usage,
+    counted,
+    tally_of,
+)
+from tservice.agents.transcripts.places import STORES, scan
+from tservice.agents.transcripts.sources import head, messages, read_on
+
+RECORDED = Path(__file__).parent
+CLAUDE_LIMIT = "You've hit your session limit · resets 8:01am (UTC)"
+
+
+def database(path: Path, *more: str) -> Path:
+    """opencode's database as recorded, with C{more} statements."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = sqlite3.connect(path)
+    rows.executescript((RECORDED / "opencode-1.18.33.sql").read_text("utf-8"))
+    for statement in more:
+        rows.execute(statement)
+    rows.commit()
+    rows.close()
+    return path
+
+
+class GeminiTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        folder = Path(self.mktemp()).absolute() / "work"
+        self.path = folder / "chats" / "session-2026-11-22T06-45-01109a00.jsonl"
+        self.path.parent.mkdir(parents=True)
+        shutil.copy(RECORDED / "gemini-0.61.0.jsonl", self.path)
+        (folder / ".project_root").write_text("/home/me/work")
+
+    def test_what_it_tells(self) -> None:
+        tally = read_on(Place(path=""), self.path, "gemini").tally
+        self.assertEqual("01109a00-754f-449f-ab59-1c8641cb47ba", tally.conversation)
+        self.assertEqual(("SAY: hello there", 3), (tally.title, tally.prompts))
+        self.assertEqual(1_795_329_919_691, tally.first_at)
+        self.assertEqual("last words", tally.response)
+        # Four requests, one of them told twice.
+        self.assertEqual((4800, 136, 1234), (tally.input, tally.output, tally.context))
+        self.assertEqual("gemini-3.8-flash", tally.model)
+
+    def test_what_was_said(self) -> None:
+        """Neither its surroundings nor what tools answered, and nothing twice."""
+        self.assertEqual(
+            [
+                ("user", "SAY: hello there"),
+                ("assistant", "hello there"),
+                ("user", "RUN: echo x > made.txt"),
+                ("assistant", "Done with the tool."),
+                ("user", "SAY: last words"),
+                ("assistant", "last words"),
+            ],
+            [(each.role, each.text) for each in messages(self.path, "gemini")],
+        )
+
+    def test_a_message_that_grows_is_one(self) -> None:
+        line = (
+            '{"id":"a","timestamp":"2026-11-22T06:46:00Z","type":"gemini","content":"half%s",'
+            '"tokens":{"input":10,"output":%d,"cached":4,"thoughts":1,"total":20}}\n'
+        )
+        with self.path.open("a") as file:
+            file.write(line % ("", 1) + line % (" and half", 2))
+        tally = read_on(Place(path=""), self.path, "gemini").tally
+        self.assertEqual("half and half", tally.response)
+        self.assertEqual((4810, 139), (tally.input, tally.output))
+        self.assertEqual(["half and half"], [m.text for m in messages(self.path, "gemini")][6:])
+
+    def test_its_folder(self) -> None:
+        begins = head(self.path, "gemini")
+        self.assertEqual(("/home/me/work", 3), (begins.cwd, begins.prompts))
+        project = self.path.parent.parent / ".project_root"
+        for content in (b"relative", b"/" + b"x" * 5000, b"\xff"):
+            project.write_bytes(content)
+            self.assertIsNone(head(self.path, "gemini").cwd)
+        project.unlink()
+        os.mkfifo(project)
+        self.assertIsNone(head(self.path, "gemini").cwd)
+
+    def test_only_conversations_are_found(self) -> None:
+        (self.path.parent.parent / "other.jsonl").write_text("{}")
+        found = list(scan(self.path.parent.parent.parent, "gemini"))
+        self.assertEqual([self.path], [each.path for each in found])
+
+
+class PiTests(SynchronousTestCase):
+    path = RECORDED / "pi-0.73.1.jsonl"
+
+    def test_what_it_tells(self) -> None:
+        tally = read_on(Place(path=""), self.path, "pi").tally
+        self.assertEqual("01a20200-192b-70d8-9a51-c50e1d9f1882", tally.conversation)
+        self.assertEqual(("/home/me/work", "SAY: hello there"), (tally.cwd, tally.title))
+        self.assertEqual("last words", tally.response)
+        self.assertEqual((4800, 136, 1234), (tally.input, tally.output, tally.context))
+        self.assertEqual(("stub-model", 0.0), (tally.model, tally.cost))
+
+    def test_what_was_said(self) -> None:
+        said = [(each.role, each.text) for each in messages(self.path, "pi")]
+        self.assertEqual(("user", "RUN: echo x > made.txt"), said[2])
+        self.assertEqual(("assistant", "last words"), said[-1])
+        self.assertEqual(6, len(said))
+
+    def test_its_prices_and_errors(self) -> None:
+        path = Path(self.mktemp())
+        shutil.copy(self.path, path)
+        with path.open("a") as file:
+            file.write(
+                '{"type":"message","id":"x","timestamp":"2026-11-22T07:00:00Z","message":{"role":'
+                '"assistant","content":[],"model":"m","usage":{"input":10,"output":1,"cacheRead":5,'
+                '"cacheWrite":2,"cost":{"total":0.25}},"stopReason":"error","errorMessage":"429"}}\n'
+            )
+        tally = read_on(Place(path=""), path, "pi").tally
+        self.assertEqual(
+            (0.25, Failure(text="429", at=1_795_330_800_000)), (tally.cost, tally.failure)
+        )
+        known = {each.model: each for each in tally.usage}
+        self.assertEqual(
+            Usage(model="m", input=10, cache_read=5, cache_write=2, output=1), known["m"]
+        )
+
+
+class OpencodeTests(SynchronousTestCase):
+    ID = "ses_dfdff04dcffeRkFTm0FqI7aA1a"
+
+    def setUp(self) -> None:
+        self.database = Path(self.mktemp()).absolute() / "opencode.db"
+
+    def path(self, *more: str) -> Path:
+        return database(self.database, *more) / self.ID
+
+    def test_what_it_tells(self) -> None:
+        tally = read_on(Place(path=""), self.path(), "opencode").tally
+        self.assertEqual((self.ID, "/home/me/work"), (tally.conversation, tally.cwd))
+        self.assertEqual(("SAY: hello there", "last words"), (tally.title, tally.response))
+        self.assertEqual((3600, 102, 1234), (tally.input, tally.output, tally.context))
+        self.assertEqual(("stub-model", 0.0), (tally.model, tally.cost))
+        self.assertEqual(
+            (1_795_329_948_472, 1_795_329_957_015), (tally.first_at, tally.prompted_at)
+        )
+
+    def test_sums_count_once(self) -> None:
+        place = read_on(Place(path=""), self.path(), "opencode")
+        rows = sqlite3.connect(self.database)
+        rows.execute("UPDATE session SET cost = 0.5, tokens_input = 4000, tokens_cache_read = 100")
+        rows.commit()
+        rows.close()
+        for _ in range(2):
+            place = read_on(place, self.database / self.ID, "opencode")
+            self.assertEqual(
+                (4100, 102, 0.5), (place.tally.input, place.tally.output, place.tally.cost)
+            )
+
+    def test_what_was_said(self) -> None:
+        said = [(each.role, each.text) for each in messages(self.path(), "opencode")]
+        self.assertEqual(
+            [("user", "SAY: hello there"), ("assistant", "hello there"), ("user", "SAY: second")],
+            said[:3],
+        )
+        self.assertEqual(6, len(said))
+
+    def test_an_error(self) -> None:
+        path = self.path(
+            "INSERT INTO message VALUES ('msg_z', '" + self.ID + "', 1795400000000, 0, "
+            '\'{"role":"assistant","error":{"name":"APIError","data":{"message":"no more"}}}\')'
+        )
+        tally = read_on(Place(path=""), path, "opencode").tally
+        self.assertEqual(Failure(text="no more", at=1_795_400_000_000), tally.failure)
+
+    def test_what_is_listed(self) -> None:
+        """Conversations of subagents belong to those that began them."""
+        path = self.path(
+            "INSERT INTO session SELECT 'ses_b', project_id, workspace_id, id, slug, directory,"
+            "path, title, version, share_url, summary_additions, summary_deletions, summary_files,"
+            "summary_diffs, metadata, cost, tokens_input, tokens_output, tokens_reasoning,"
+            "tokens_cache_read, tokens_cache_write, revert, permission, agent, model, time_created,"
+            "time_updated, time_compacting, time_archived FROM session"
+        )
+        (found,) = scan(self.database, "opencode")
+        self.assertEqual((path, 1_795_329_957_597), (found.path, found.at))
+
+    def test_what_is_no_database(self) -> None:
+        self.database.parent.mkdir()
+        self.assertEqual([], list(scan(self.database, "opencode")))
+        self.database.write_bytes(b"rubbish" * 1000)
+        self.assertEqual([], list(scan(self.database, "opencode")))
+        self.assertRaises(OSError, read_on, Place(path=""), self.database / self.ID, "opencode")
+        self.assertEqual(Tally(), head(self.database / self.ID, "opencode"))
+        self.database.unlink()
+        os.mkfifo(self.database)
+        self.assertEqual([], list(scan(self.database, "opencode")))
+        self.database.unlink()
+        self.database.symlink_to("/etc/passwd")
+        self.assertEqual([], list(scan(self.database, "opencode")))
+
+    def test_a_query_without_end_is_given_up(self) -> None:
+        """Whoever the agent is may put a view in a table's place."""
+        self.patch(transcript_opencode, "STEPS", 1_000_000)
+        self.database.parent.mkdir()
+        rows = sqlite3.connect(self.database)
+        rows.execute(
+            "CREATE VIEW session AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+            "SELECT i AS id, i AS time_updated, NULL AS parent_id FROM n"
+        )
+        rows.close()
+        self.assertEqual([], list(scan(self.database, "opencode")))
+
+    def test_reading_writes_nothing(self) -> None:
+        path = self.path()
+        before = self.database.read_bytes()
+        read_on(Place(path=""), path, "opencode")
+        self.assertEqual(before, self.database.read_bytes())
+
+
+class ClaudeTests(SynchronousTestCase):
+    def test_an_error_of_the_client_is_a_failure_until_the_next_prompt(self) -> None:
+        path = Path(self.mktemp())
+        line = (
+            '{"type":"assistant","timestamp":"2026-11-22T07:01:14.907Z","message":{"model":'
+            '"<synthetic>","content":[{"type":"text","text":"%s"}],"usage":{"input_tokens":0}},'
+            '"error":"rate_limit","isApiErrorMessage":true}\n'
+        )
+        path.write_text(line % CLAUDE_LIMIT)
+        place = read_on(Place(path=""), path, "primary")
+        self.assertEqual(Failure(text=CLAUDE_LIMIT, at=1_795_330_874_907), place.tally.failure)
+        with path.open("a") as file:
+            file.write('{"type":"user","message":{"content":"go on"}}\n')
+        self.assertIsNone(read_on(place, path, "primary").tally.failure)
+
+    def test_what_the_client_says_for_the_agent_is_no_answer(self) -> None:
+        path = Path(self.mktemp())
+        path.write_text(
+            '{"type":"assistant","message":{"model":"m","content":"done"}}\n'
+            '{"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text",'
+            '"text":"No response requested."}]}}\n'
+        )
+        self.assertEqual("done", read_on(Place(path=""), path, "primary").tally.response)
+        self.assertEqual(["done"], [each.text for each in messages(path, "primary")])
+
+
+class CodexTests(SynchronousTestCase):
+    def test_a_turn_that_failed(self) -> None:
+        path = Path(self.mktemp())
+        path.write_text(
+            '{"timestamp":"2026-11-22T07:02:18.133Z","type":"event_msg","payload":{"type":'
+            '"task_complete","error":{"message":"exceeded retry limit"}}}\n'
+        )
+        found = read_on(Place(path=""), path, "codex").tally.failure
+        self.assertEqual(Failure(text="exceeded retry limit", at=1_795_330_938_133), found)
+
+
+class TallyTests(SynchronousTestCase):
+    def test_models_have_a_bound(self) -> None:
+        tally = Tally()
+        for number in range(MODELS + 30):
+            tally = counted(tally, str(number), Usage(model=f"m{number}", input=1))
+        self.assertLessEqual(len(tally.usage), MODELS + 1)
+        self.assertEqual(MODELS + 30, sum(each.input for each in tally.usage))
+
+    def test_one_of_another_version_is_read_anew(self) -> None:
+        self.assertIsNone(tally_of({"input": 5, "counted": ["m", 1, 2]}))
+        self.assertIsNone(tally_of({"nonsense": 5, "share": {"model": ""}, "usage": []}))
+
+    def test_every_mode_has_its_place(self) -> None:
+        self.assertEqual({"primary", "codex", "gemini", "opencode", "pi"}, set(STORES))

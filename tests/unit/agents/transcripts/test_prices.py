@@ -1,0 +1,72 @@
+"""What tokens cost, and how full a window is."""
+
+from __future__ import annotations
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.agents.transcripts.model import Tally, Usage
+from tservice.agents.transcripts.prices import Prices, packaged_prices, shown_window
+from tservice.settings.interfaces import ModelPrice
+
+ASKED = {"input": 1200, "cache_read": 5000, "output": 34}
+"""One answer of the stub model, which Claude Code 2.1.197 priced itself."""
+
+
+class PriceTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.prices = Prices(packaged=packaged_prices())
+
+    def cost(self, model: str) -> float:
+        return self.prices.cost(Tally(usage=(Usage(model=model, **ASKED),)))
+
+    def test_as_claude_code_counts(self) -> None:
+        for model, dollars in (
+            ("claude-opus-4-8", 0.00935),
+            ("claude-opus-4-5", 0.00935),
+            ("claude-sonnet-5", 0.00561),
+            ("claude-sonnet-4-6", 0.00561),
+            ("claude-haiku-4-5-20251001", 0.00187),
+            ("claude-fable-5", 0.0187),
+        ):
+            self.assertAlmostEqual(dollars, self.cost(model), 9, model)
+
+    def test_the_first_row_that_fits(self) -> None:
+        for model, sent in (
+            ("gpt-5.5", 5),
+            ("gpt-5.1-codex-mini", 0.25),
+            ("gpt-5-codex", 1.25),
+            ("gemini-2.5-flash-lite", 0.1),
+            ("gemini-3.1-pro-preview", 2),
+            ("GEMINI-2.5-PRO", 1.25),
+        ):
+            found = self.prices.of(model)
+            assert found is not None
+            self.assertEqual(sent, found.input, model)
+
+    def test_a_model_that_nobody_knows_costs_nothing_known(self) -> None:
+        self.assertEqual(0.0, self.cost("stub-model"))
+        self.assertEqual(0.0, self.cost(""))
+        self.assertIsNone(self.prices.context_percentage(Tally(context=5, model="stub"), ""))
+
+    def test_what_the_transcript_says_holds(self) -> None:
+        tally = Tally(cost=3.0, usage=(Usage(model="claude-opus-4-8", **ASKED),))
+        self.assertEqual(3.0, self.prices.cost(tally))
+
+    def test_chosen_rows_come_first(self) -> None:
+        row = ModelPrice(model="stub-*", input=1, output=0)
+        prices = Prices(packaged=packaged_prices(), chosen=lambda: (row,))
+        used = Usage(model="stub-model", input=500_000, cache_read=250_000, cache_write=250_000)
+        self.assertEqual(1.0, prices.cost(Tally(usage=(used,))))
+
+    def test_the_window(self) -> None:
+        tally = Tally(context=50_000, model="claude-opus-4-8")
+        for shown, full in (("", 25.0), ("Opus 4.8 (1M context)", 5.0), ("x (100K context)", 50.0)):
+            self.assertEqual(full, self.prices.context_percentage(tally, shown))
+        told = Tally(context=50_000, model="claude-opus-4-8", window=500_000)
+        self.assertEqual(10.0, self.prices.context_percentage(told, ""))
+        over = Tally(context=250_000, model="claude-opus-4-8")
+        self.assertIsNone(self.prices.context_percentage(over, ""))
+
+    def test_what_is_no_window(self) -> None:
+        for shown in ("", "Opus (context)", "Opus (0K context)", "x (99999M context)"):
+            self.assertIsNone(shown_window(shown))

@@ -1,0 +1,94 @@
+"""What agents themselves tell of their prompts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from attrs import evolve
+from twisted.internet.defer import Deferred
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.agents.rig import at_once
+from tservice.agents.transcripts.files import TranscriptFiles
+from tservice.agents.transcripts.homes import Homes
+from tservice.agents.transcripts.proofs import HEARD, Proofs
+from tservice.sessions.record.model import NameSource, Session
+
+NOW = 1_800_000_000_000
+STAMP = "2027-01-15T08:00:01.000Z"
+EARLIER = "2027-01-15T07:59:00.000Z"
+
+
+class ProofTests(SynchronousTestCase):
+    """One session of the primary mode."""
+
+    def setUp(self) -> None:
+        home = Path(self.mktemp()).absolute()
+        files = TranscriptFiles.of_home(home)
+        self.folder = files.folder_of("/work")
+        self.folder.mkdir(parents=True)
+        self.path = self.folder / "c1.jsonl"
+        self.proofs = Proofs(Homes(own=files), lambda session_id: str(self.path), at_once)
+        self.session = Session(
+            id="s",
+            mode="primary",
+            name="s",
+            name_source=NameSource.MANUAL,
+            working_dir="/work",
+            created_at=NOW,
+            last_activity_at=NOW,
+        )
+
+    def asked(self, text: str, since: int = NOW) -> bool | None:
+        found = self.proofs.submitted(self.session, text, since)
+        return self.successResultOf(Deferred.fromCoroutine(found))
+
+    def write(self, *entries: Mapping[str, object]) -> None:
+        self.path.write_text("".join(json.dumps(each) + "\n" for each in entries))
+
+    def test_a_hook_tells(self) -> None:
+        self.proofs.heard("s", "fix  the\ttest", NOW)
+        self.assertTrue(self.asked("fix the test"))
+        self.proofs.forget("s")
+        self.assertIsNone(self.asked("fix the test"))
+
+    def test_one_of_before_is_none(self) -> None:
+        self.proofs.heard("s", "again", NOW - 5000)
+        self.assertIsNone(self.asked("again"))
+
+    def test_what_is_no_text_is_passed_over(self) -> None:
+        for prompt in (None, 5, ["x"]):
+            self.proofs.heard("s", prompt, NOW)
+        self.assertIsNone(self.asked("x"))
+
+    def test_a_few_are_remembered(self) -> None:
+        for number in range(HEARD + 1):
+            self.proofs.heard("s", f"p{number}", NOW)
+        self.assertIsNone(self.asked("p0"))
+        self.assertTrue(self.asked("p1"))
+
+    def test_the_transcript_tells(self) -> None:
+        said = {"type": "user", "timestamp": STAMP, "message": {"content": "hello\nthere"}}
+        queued = {"type": "queue-operation", "timestamp": STAMP, "content": "later"}
+        answer = {"type": "assistant", "timestamp": STAMP, "message": {"content": "echo"}}
+        self.write(said, queued, answer)
+        self.assertTrue(self.asked("hello there"))
+        self.assertTrue(self.asked("later"))
+        self.assertIs(False, self.asked("echo"))
+        self.assertIs(False, self.asked("hello"))
+
+    def test_an_entry_of_before_is_none(self) -> None:
+        self.write({"type": "user", "timestamp": EARLIER, "message": {"content": "hello"}})
+        self.assertIs(False, self.asked("hello"))
+
+    def test_broken_lines_are_passed_over(self) -> None:
+        self.path.write_bytes(b'{"type": \xff\n[]\n{"timestamp": 5}\n')
+        self.assertIs(False, self.asked("hello"))
+
+    def test_nothing_is_known_without_a_transcript(self) -> None:
+        self.assertIsNone(self.asked("hello"))
+        self.session = evolve(self.session, mode="gemini")
+        self.write({"type": "user", "timestamp": STAMP, "message": {"content": "hello"}})
+        self.assertIsNone(self.asked("hello"))

@@ -1,0 +1,458 @@
+"""Reading what agents keep of their conversations (wire 1.1, 1.3)."""
+
+from __future__ import annotations
+
+import json
+import os
+import tracemalloc
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from twisted.internet.defer import Deferred
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.agents.approvals_rig import ApprovalCase
+from tests.unit.agents.rig import at_once
+from tests.unit.http.driver import Api
+from tests.unit.sessions.rig import ADMIN
+from tservice.agents.transcripts import reader as transcript_reader
+from tservice.agents.transcripts.files import TranscriptFiles
+from tservice.agents.transcripts.history import History
+from tservice.agents.transcripts.homes import Homes, own_files
+from tservice.agents.transcripts.model import Place, title_of
+from tservice.agents.transcripts.prices import Prices, packaged_prices
+from tservice.agents.transcripts.reader import lines, read_on
+from tservice.agents.transcripts.routes import TranscriptRoutes
+from tservice.agents.transcripts.service import MOMENT, Transcripts, TranscriptStore
+from tservice.agents.transcripts.turns import LOOK, PATIENCE, SETTLED
+from tservice.clis.launcher import CliRegistry
+from tservice.clis.lookup import BinaryLookup
+from tservice.clis.registry import merge_registry
+from tservice.clis.stock import stock_entries
+from tservice.core.identity import Identity
+from tservice.sessions.record.model import TOKENS_MAX, ModelSource, NameSource, Session
+from tservice.settings.interfaces import ModelPrice
+
+_T = TypeVar("_T")
+
+AT = "2026-11-20T13:30:00.250Z"
+AT_MS = 1_795_181_400_250
+ID = "7c1f6a52-0000-4000-8000-000000000001"
+
+
+def prompt(text: str) -> dict[str, Any]:
+    return {
+        "type": "user",
+        "sessionId": ID,
+        "cwd": "/srv",
+        "timestamp": AT,
+        "message": {"role": "user", "content": text},
+    }
+
+
+def said(text: str, name: str = "m1", sent: int = 100, made: int = 7) -> dict[str, Any]:
+    usage = {"input_tokens": sent, "cache_read_input_tokens": 1000, "output_tokens": made}
+    content = [{"type": "text", "text": text}]
+    message = {"id": name, "model": "opus", "content": content, "usage": usage}
+    return {"type": "assistant", "sessionId": ID, "timestamp": AT, "message": message}
+
+
+def write(path: Path, *entries: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        for each in entries:
+            file.write(each if isinstance(each, bytes) else json.dumps(each).encode() + b"\n")
+
+
+class ReaderTests(SynchronousTestCase):
+    """Files piece by piece."""
+
+    def setUp(self) -> None:
+        self.path = Path(self.mktemp()).absolute() / "t.jsonl"
+
+    def read(self, place: Place | None = None, mode: str = "primary") -> Place:
+        return read_on(place or Place(path=""), self.path, mode)
+
+    def test_usage_of_one_message_counts_once(self) -> None:
+        write(self.path, prompt("hi"), said("one", made=3), said("two", made=7))
+        write(self.path, said("three", "m2", sent=200))
+        tally = self.read().tally
+        self.assertEqual((2300, 14, 1207), (tally.input, tally.output, tally.context))
+        self.assertEqual(("three", AT_MS), (tally.response, tally.response_at))
+
+    def test_the_parts_of_one_answer_are_joined(self) -> None:
+        write(self.path, said("one"), said("two"))
+        self.assertEqual("one\n\ntwo", self.read().tally.response)
+
+    def test_what_is_written_later_is_read_later(self) -> None:
+        half = json.dumps(said("whole", "m2")).encode()
+        write(self.path, said("one"), half[:40])
+        place = self.read()
+        self.assertEqual("one", place.tally.response)
+        write(self.path, half[40:], b"\n")
+        self.assertEqual("whole", self.read(place).tally.response)
+
+    def test_a_file_that_was_cut_is_read_anew(self) -> None:
+        write(self.path, said("one"), said("two", "m2"))
+        place = self.read()
+        self.path.write_bytes(b"")
+        write(self.path, said("new"))
+        self.assertEqual(
+            (1100, "new"), (self.read(place).tally.input, self.read(place).tally.response)
+        )
+
+    def test_the_next_conversation_adds_to_the_sums(self) -> None:
+        write(self.path, said("one"))
+        place = self.read()
+        self.path = self.path.with_name("u.jsonl")
+        write(self.path, said("two"))
+        tally = self.read(place).tally
+        self.assertEqual(
+            (2200, 14, 1107, "two"), (tally.input, tally.output, tally.context, tally.response)
+        )
+
+    def test_rubbish_is_passed_over(self) -> None:
+        rubbish = (
+            b"\xff\xfe\n",
+            b"[1]\n",
+            b"{\n",
+            b"\n",
+            b'{"type":"assistant","message":7}\n',
+            b'{"type":"user","message":{"content":[7,{"type":"text"}]}}\n',
+        )
+        write(self.path, *rubbish, said("fine"), {**said("side", "m9"), "isSidechain": True})
+        self.assertEqual("fine", self.read().tally.response)
+
+    def test_codex(self) -> None:
+        usage = {"input_tokens": 50, "output_tokens": 5, "total_tokens": 55}
+        count = {
+            "type": "token_count",
+            "info": {
+                "total_token_usage": usage,
+                "last_token_usage": usage,
+                "model_context_window": 100,
+            },
+        }
+        write(
+            self.path,
+            {"type": "session_meta", "payload": {"id": ID, "cwd": "/srv"}},
+            {"type": "event_msg", "payload": {"type": "user_message", "message": "do it"}},
+            {"type": "event_msg", "payload": count},
+            {"type": "event_msg", "payload": {"type": "agent_message", "message": "done"}},
+            {"type": "event_msg", "payload": count},
+        )
+        tally = self.read(mode="codex").tally
+        self.assertEqual((50, 5, 55, 100), (tally.input, tally.output, tally.context, tally.window))
+        self.assertEqual(("done", "do it", ID), (tally.response, tally.title, tally.conversation))
+
+    def test_a_line_without_end(self) -> None:
+        self.patch(transcript_reader, "LINE_LIMIT", 1000)
+        self.patch(transcript_reader, "PIECE", 300)
+        write(self.path, said("before"), b"x" * 5000, b"\n", said("after", "m2"))
+        self.assertEqual("after", self.read().tally.response)
+
+    def test_one_call_reads_so_much_and_no_more(self) -> None:
+        self.patch(transcript_reader, "TURN", 1000)
+        write(self.path, *(said(str(n), f"m{n}") for n in range(50)))
+        place, calls = self.read(), 1
+        while not place.ended:
+            place, calls = self.read(place), calls + 1
+        self.assertEqual(("49", 50 * 7), (place.tally.response, place.tally.output))
+        self.assertGreater(calls, 5)
+
+    def test_memory_does_not_grow_with_the_file(self) -> None:
+        with self.subTest("a sparse gigabyte"):
+            write(self.path, said("before"))
+            with self.path.open("r+b") as file:
+                file.truncate(1_000_000_000)
+            tracemalloc.start()
+            self.addCleanup(tracemalloc.stop)
+            self.read()
+            self.assertLess(tracemalloc.get_traced_memory()[1], 64_000_000)
+
+    def test_only_regular_files(self) -> None:
+        self.path.parent.mkdir(parents=True)
+        os.mkfifo(self.path)
+        self.assertRaises(OSError, self.read)
+        link = self.path.with_name("l.jsonl")
+        link.symlink_to("/etc/passwd")
+        self.assertRaises(OSError, read_on, Place(path=""), link, "primary")
+
+    @settings(deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.lists(st.binary(max_size=40)), st.integers(1, 50), st.integers(1, 60))
+    def test_lines_are_those_of_the_file(self, parts: list[bytes], piece: int, limit: int) -> None:
+        """However it is cut, every short line is given once, with where it ends."""
+        self.patch(transcript_reader, "PIECE", piece)
+        self.patch(transcript_reader, "LINE_LIMIT", max(limit, piece))
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        data = b"\n".join(parts)
+        self.path.write_bytes(data)
+        with self.path.open("rb") as file:
+            found = [(line, end) for line, end in lines(file, 0, len(data) + 1) if line]
+        whole = data.split(b"\n")[:-1]
+        short = [line for line in whole if line and len(line) <= limit]
+        self.assertEqual([], [line for line in short if line not in [each for each, _ in found]])
+        for line, end in found:
+            self.assertEqual(line + b"\n", data[end - len(line) - 1 : end])
+
+    def test_titles(self) -> None:
+        for text, want in (
+            ("fix the\tdoor\nand more", "fix the door"),
+            ("/clear", None),
+            ("  \n", None),
+            ("word " * 30, "word word word word word word word word word word word…"),
+        ):
+            self.assertEqual(want, title_of(text))
+
+
+class ServiceTests(ApprovalCase):
+    """Transcripts of sessions."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.files = TranscriptFiles.of_home(self.machine.home)
+        self.homes = Homes(own=self.files)
+        self.prices = Prices(
+            packaged=packaged_prices(), chosen=lambda: self.machine.settings.get().model_prices
+        )
+        self.open_transcripts()
+        self.history = History(self.sessions, self.homes, at_once)
+        self.api = Api(
+            TranscriptRoutes(self.transcripts, self.history).operations(), clock=self.clock
+        )
+
+    def open_transcripts(self) -> None:
+        store = TranscriptStore(self.machine.database)
+        self.transcripts = Transcripts(
+            self.clock, self.sessions, self.agents.agents, self.homes, store, at_once, self.prices
+        )
+        self.transcripts.start(self.machine.hub)
+        self.addCleanup(self.transcripts.stop)
+
+    def spoken(self, *entries: Any) -> Session:
+        """A session whose agent told where its transcript is, and ended a turn."""
+        session = self.ready()
+        self.path = self.files.folder_of(session.working_dir) / f"{ID}.jsonl"
+        write(self.path, *entries)
+        self.hook(session, "session_start", session_id=ID, transcript_path=str(self.path))
+        self.hook(session, "stop", session_id=ID)
+        self.clock.advance(MOMENT)
+        self.clock.advance(PATIENCE)
+        return self.sessions.get(session.id)
+
+    def test_a_turn_updates_the_record(self) -> None:
+        session = self.spoken(prompt("paint the door"), said("done"))
+        self.assertEqual(
+            (1100, 7, 1107), (session.tokens.input, session.tokens.output, session.tokens.total)
+        )
+        self.assertEqual((ID,), session.conversation_ids)
+        self.assertEqual(("paint the door", NameSource.AUTO), (session.name, session.name_source))
+
+    def test_cost_and_context_by_default(self) -> None:
+        """By the table; a status line's word holds in its place."""
+        answer = said("done")
+        answer["message"]["model"] = "claude-opus-4-8"
+        session = self.spoken(prompt("paint"), answer)
+        # 100 tokens at 5, 1000 of the cache at 0.5, 7 at 25 dollars a million; 1107 of 200,000.
+        self.assertEqual((0.001175, 0.6), (session.total_cost, session.context_used_percentage))
+        self.sessions.report_model(session.id, ModelSource.SCREEN, "Opus 4.8 (1M context)")
+        answer["message"]["id"] = "m2"
+        write(self.path, answer)
+        self.hook(session, "stop", session_id=ID)
+        self.clock.advance(MOMENT)
+        session = self.sessions.get(session.id)
+        self.assertEqual((0.00235, 0.1), (session.total_cost, session.context_used_percentage))
+        told = {"cost": {"total_cost_usd": 7}, "model": {"id": "opus"}}
+        self.agents.telemetry.take(session.id, told)
+        answer["message"]["id"] = "m3"
+        write(self.path, answer)
+        self.hook(session, "stop", session_id=ID)
+        self.clock.advance(MOMENT)
+        self.assertEqual(7.0, self.sessions.get(session.id).total_cost)
+
+    def test_the_setting_comes_before_the_table(self) -> None:
+        row = ModelPrice.model_validate_json(
+            '{"model": "claude-*", "input": 1000, "output": 0, "cacheRead": 0, "window": 2214}'
+        )
+        self.change_settings(model_prices=(row,))
+        answer = said("done")
+        answer["message"]["model"] = "claude-opus-4-8"
+        session = self.spoken(prompt("paint"), answer)
+        self.assertEqual((0.1, 50.0), (session.total_cost, session.context_used_percentage))
+
+    def test_what_is_written_after_the_hook_is_read_too(self) -> None:
+        session = self.ready()
+        path = self.files.folder_of(session.working_dir) / f"{ID}.jsonl"
+        write(path, prompt("paint"))
+        self.hook(session, "stop", session_id=ID, transcript_path=str(path))
+        write(path, said("done"))
+        self.clock.advance(MOMENT)
+        self.assertEqual(7, self.sessions.get(session.id).tokens.output)
+
+    def test_figures_beyond_all_measure(self) -> None:
+        """The record stays one that a browser reads exactly."""
+        huge = {"input_tokens": 10**400, "output_tokens": 2**63, "cache_read_input_tokens": -1}
+        lines = [said("done", name=f"m{number}") for number in range(3)]
+        for line in lines:
+            line["message"]["usage"] = huge
+        session = self.spoken(prompt("paint"), *lines)
+        tokens = session.tokens
+        self.assertEqual([TOKENS_MAX] * 3, [tokens.input, tokens.output, tokens.total])
+
+    def test_a_session_that_is_deleted_before_it_is_read(self) -> None:
+        session = self.ready()
+        self.hook(session, "stop", session_id=ID)
+        self.run_now(self.sessions.delete(session.id))
+        self.clock.advance(MOMENT)
+        self.assertIsNone(self.transcripts.tally(session.id))
+
+    def test_a_name_of_a_person_stays(self) -> None:
+        session = self.ready(name="mine")
+        path = self.files.folder_of(session.working_dir) / f"{ID}.jsonl"
+        write(path, prompt("paint"), said("done"))
+        self.hook(session, "stop", session_id=ID, transcript_path=str(path))
+        self.clock.advance(MOMENT)
+        self.assertEqual("mine", self.sessions.get(session.id).name)
+
+    def test_last_response(self) -> None:
+        session = self.spoken(prompt("paint"), said("done"))
+        path = f"/api/sessions/{session.id}/last-response"
+        self.assertEqual({"text": "done", "timestamp": AT_MS}, self.api.get(path).data)
+        data = self.api.get(f"{path}?context=full").data
+        found = [(each["role"], each["text"]) for each in data["messages"]]
+        self.assertEqual([("user", "paint"), ("assistant", "done")], found)
+        self.assertEqual(400, self.api.get(f"{path}?context=half").status)
+
+    def test_an_answer_that_is_written_after_its_hook_is_waited_for(self) -> None:
+        """Whoever waited for the end of the turn is not told the answer before it."""
+        session = self.spoken(prompt("paint"), said("before"))
+        self.hook(session, "prompt_submitted", session_id=ID)
+        self.hook(session, "stop", session_id=ID)
+        asked = Deferred.fromCoroutine(self.transcripts.last_response(session.id, whole=False))
+        self.assertNoResult(asked)
+        self.clock.advance(LOOK)
+        self.assertNoResult(asked)
+        now = datetime.fromtimestamp(self.clock.seconds(), UTC).isoformat()
+        write(self.path, said("now", name="m2") | {"timestamp": now})
+        self.clock.pump([LOOK] * 3)
+        self.assertEqual("now", self.successResultOf(asked)["text"])
+
+    def test_a_turn_without_an_answer_is_not_waited_for_long(self) -> None:
+        session = self.spoken(prompt("paint"), said("before"))
+        self.hook(session, "prompt_submitted", session_id=ID)
+        self.hook(session, "stop", session_id=ID)
+        asked = Deferred.fromCoroutine(self.transcripts.last_response(session.id, whole=False))
+        self.clock.pump([LOOK] * (int(PATIENCE / LOOK) - 1))
+        self.assertNoResult(asked)
+        self.clock.pump([LOOK] * 2)
+        self.assertEqual("before", self.successResultOf(asked)["text"])
+
+    def test_no_transcript_yet(self) -> None:
+        session = self.ready()
+        path = f"/api/sessions/{session.id}/last-response?context=full"
+        self.assertEqual({"text": "", "timestamp": None, "messages": []}, self.api.get(path).data)
+        shell = self.shell()
+        self.assertEqual(400, self.api.get(f"/api/sessions/{shell.id}/last-response").status)
+
+    def test_files_of_others_are_not_read(self) -> None:
+        session = self.ready()
+        secret = self.machine.folder / "secret.jsonl"
+        write(secret, said("secret"))
+        other = self.files.claude / "-other" / f"{ID}.jsonl"
+        write(other, said("secret"))
+        link = self.files.folder_of(session.working_dir) / "l.jsonl"
+        link.parent.mkdir(parents=True)
+        link.symlink_to(secret)
+        for path in (secret, other, link, "/dev/zero", "/etc/passwd"):
+            self.hook(session, "stop", session_id=ID, transcript_path=str(path))
+            self.clock.advance(SETTLED)
+            data = self.run_now(self.transcripts.last_response(session.id, whole=True))
+            self.assertEqual(("", []), (data["text"], data["messages"]), path)
+
+    def test_a_restart_goes_on_where_it_was(self) -> None:
+        session = self.spoken(prompt("paint"), said("done"))
+        before = self.path.read_bytes()
+        self.transcripts.stop()
+        # What was read is not read again: it could not be, for it is rubbish now.
+        self.path.write_bytes(b"x" * (len(before) - 1) + b"\n")
+        self.open_transcripts()
+        write(self.path, said("more", "m2"))
+        self.hook(session, "stop", session_id=ID)
+        self.clock.advance(MOMENT)
+        self.assertEqual(14, self.sessions.get(session.id).tokens.output)
+
+    def test_codex_is_found_by_its_folder(self) -> None:
+        session = self.agent("x", mode="codex")
+        path = self.files.codex / "2026" / "11" / "20" / "rollout-1-a.jsonl"
+        meta = {"type": "session_meta", "payload": {"id": ID, "cwd": session.working_dir}}
+        answer = {"type": "event_msg", "payload": {"type": "agent_message", "message": "done"}}
+        write(path, meta, answer)
+        os.utime(path, (self.clock.seconds(), self.clock.seconds()))
+        data = self.run_now(self.transcripts.last_response(session.id, whole=False))
+        self.assertEqual("done", data["text"])
+        self.assertEqual((ID,), self.sessions.get(session.id).conversation_ids)
+
+    def test_a_moved_transcript_is_found(self) -> None:
+        """The session's own variable moves its folder; an unmoved session's stays where it was."""
+        moved = self.machine.folder / "moved"
+        session = self.ready(env_overrides={"CLAUDE_CONFIG_DIR": str(moved)})
+        files = self.homes.files_of(session)
+        self.assertEqual((moved / "projects", self.files.codex), (files.claude, files.codex))
+        path = files.folder_of(session.working_dir) / f"{ID}.jsonl"
+        write(path, prompt("paint"), said("done"))
+        self.hook(session, "stop", session_id=ID, transcript_path=str(path))
+        self.clock.advance(MOMENT)
+        self.assertEqual(7, self.sessions.get(session.id).tokens.output)
+        self.assertEqual(1, self.run_now(self.history.list(ADMIN, 10, 0))["total"])
+        other = self.ready()
+        self.hook(other, "stop", session_id=ID, transcript_path=str(path))
+        self.clock.advance(MOMENT)
+        self.assertEqual(0, self.sessions.get(other.id).tokens.output)
+
+    def test_codex_moves_by_its_own_variable(self) -> None:
+        moved = self.machine.folder / "moved"
+        session = self.agent("x", mode="codex", env_overrides={"CODEX_HOME": str(moved)})
+        path = moved / "sessions" / "2026" / "11" / "20" / "rollout-1-a.jsonl"
+        answer = {"type": "event_msg", "payload": {"type": "agent_message", "message": "done"}}
+        meta = {"type": "session_meta", "payload": {"id": ID, "cwd": session.working_dir}}
+        write(path, meta, answer)
+        os.utime(path, (self.clock.seconds(), self.clock.seconds()))
+        data = self.run_now(self.transcripts.last_response(session.id, whole=False))
+        self.assertEqual("done", data["text"])
+
+    def test_the_services_own_variables_count_for_the_modes_that_get_them(self) -> None:
+        environ = {"CLAUDE_CONFIG_DIR": "/c", "CODEX_HOME": "relative", "PATH": "/bin"}
+        clis = CliRegistry(
+            settings=self.machine.settings,
+            lookup=BinaryLookup(self.clock, environ, self.machine.home),
+            environ=environ,
+        )
+        clis.use(merge_registry(stock_entries(), {}))
+        files = own_files(self.machine.home, clis)
+        self.assertEqual(Path("/c/projects"), files.claude)
+        self.assertEqual(self.machine.home / ".codex" / "sessions", files.codex)
+
+    def test_history(self) -> None:
+        for number in range(3):
+            path = self.files.claude / "-srv" / f"{number}.jsonl"
+            write(path, {**prompt(f"task {number}"), "sessionId": f"s{number}"})
+            os.utime(path, (1000 + number, 1000 + number))
+        data = self.api.get("/api/history/sessions?limit=2&offset=0").data
+        self.assertEqual((3, ["s2", "s1"]), (data["total"], [s["id"] for s in data["sessions"]]))
+        first = data["sessions"][0]
+        self.assertEqual(
+            ("task 2", "/srv", 1_002_000), (first["title"], first["workingDir"], first["updatedAt"])
+        )
+        data = self.api.get("/api/history/sessions?limit=2&offset=2").data
+        self.assertEqual(["s0"], [s["id"] for s in data["sessions"]])
+        for query in ("limit=0", "limit=101", "offset=-1", "limit=x"):
+            self.assertEqual(400, self.api.get(f"/api/history/sessions?{query}").status)
+
+    def test_history_of_others_is_not_shown(self) -> None:
+        write(self.files.claude / "-srv" / "1.jsonl", prompt("secret"))
+        eve = Identity(username="eve", admin=False)
+        self.assertEqual({"sessions": [], "total": 0}, self.run_now(self.history.list(eve, 10, 0)))
+        self.assertEqual(1, self.run_now(self.history.list(ADMIN, 10, 0))["total"])

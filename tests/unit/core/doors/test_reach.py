@@ -1,0 +1,192 @@
+"""Tests for L{tservice.core.doors.reach}: what does not answer."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IResolutionReceiver
+from twisted.trial.unittest import SynchronousTestCase
+from zope.interface import implementer
+
+from tests.unit.core.doors.test_threads import PATIENCE, Held, ThreadClock
+from tests.unit.osuserworld import OsUserWorld
+from tservice.core.doors.reach import PROBE_SECONDS, Reach
+from tservice.core.doors.resolving import door_resolver
+from tservice.core.doors.threads import NAMES, Bounds, Door
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.users.directory import REMEMBERED, Directory
+from tservice.core.users.osuser import OsUsers
+
+BOUNDS = Bounds(threads=4, stuck=4, share=2, queue=4, seconds=30.0)
+
+
+class ReachTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.clock = ThreadClock()
+        self.door = Door(self.clock, "files", "the file system", BOUNDS)
+        self.held = Held()
+        self.touched: list[str] = []
+        patched = mock.patch("tservice.core.doors.reach.os.stat", self.stat)
+        patched.start()
+        self.addCleanup(patched.stop)
+        self.addCleanup(self.let_go)
+
+    def let_go(self) -> None:
+        self.held.free.set()
+        while self.door.state.threads:
+            self.clock.hear()
+
+    def stat(self, path: str) -> None:
+        """A machine where all below /dead hangs."""
+        self.touched.append(path)
+        if path.startswith("/dead"):
+            self.held()
+        raise FileNotFoundError
+
+    def ask(
+        self, *paths: str, place: str = "ann", os_user: str | None = None, reach: Any = None
+    ) -> Deferred[None]:
+        asked = (reach or self.reach).paths(os_user, paths, place)
+        return Deferred.fromCoroutine(asked)
+
+    @property
+    def reach(self) -> Reach:
+        if not hasattr(self, "_reach"):
+            self._reach = Reach(OsUsers(), self.door, ["/usr/bin", "relative"])
+        return self._reach
+
+    def test_what_answers_passes_missing_or_not(self) -> None:
+        done = self.ask("/a", "/a", "", "b")
+        self.clock.hear()
+        self.assertIsNone(self.successResultOf(done))
+        self.assertEqual(["/a/.", "/usr/bin/."], self.touched)
+
+    def test_what_does_not_is_named_and_remembered(self) -> None:
+        done = self.ask("/a", "/dead/b")
+        self.assertTrue(self.held.begun.wait(PATIENCE))
+        self.assertNoResult(done)
+        self.clock.advance(PROBE_SECONDS)
+        for again in (done, self.ask("/dead/b")):
+            error: ServiceError = self.failureResultOf(again, ServiceError).value
+            self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
+            self.assertIn("/dead/b does not answer", error.message)
+        self.assertEqual(1, self.door.state.threads)
+        self.let_go()
+        other = self.ask("/dead/b")
+        self.clock.hear()
+        self.successResultOf(other)
+
+    def test_as_the_os_user_and_the_own_home(self) -> None:
+        world = OsUserWorld(Path(self.mktemp()).absolute())
+        ann = world.add("ann", 2000)
+        done = self.ask("/a", os_user="ann", reach=Reach(world.users, self.door))
+        self.clock.hear()
+        self.successResultOf(done)
+        self.assertEqual(["/a/.", f"{ann.home}/."], self.touched[-2:])
+        self.assertEqual(["ann"], world.acted)
+
+
+class DirectoryTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.clock = ThreadClock()
+        self.door = Door(self.clock, "names", "the directory", NAMES)
+        self.asked: list[int] = []
+        self.known = {"ann": SimpleNamespace(pw_name="ann", pw_gid=5)}
+        self.directory = Directory(self.look_up, lambda name, gid: [gid, 6])
+        self.directory.use(self.door)
+
+    def look_up(self, name: str) -> SimpleNamespace:
+        self.asked.append(threading.get_ident())
+        return self.known[name]
+
+    def refresh(self, name: str) -> None:
+        done = Deferred.fromCoroutine(self.directory.refresh(name))
+        if not done.called:
+            self.clock.hear()
+        self.successResultOf(done)
+
+    def test_asked_beside_the_reactor(self) -> None:
+        self.refresh("ann")
+        self.assertEqual("ann", self.directory.entry("ann").pw_name)
+        self.assertEqual((5, 6), self.directory.groups("ann", 5))
+        self.assertNotIn(threading.get_ident(), self.asked)
+
+    def test_an_answer_holds_until_the_next(self) -> None:
+        self.refresh("ann")
+        self.known.clear()
+        self.assertEqual("ann", self.directory.entry("ann").pw_name)
+        self.refresh("ann")
+        self.assertRaises(KeyError, self.directory.entry, "ann")
+
+    def test_one_that_never_answers(self) -> None:
+        held = Held()
+        self.patch(self.directory, "_entry", lambda name: held())
+        done = Deferred.fromCoroutine(self.directory.refresh("ann"))
+        self.clock.advance(NAMES.seconds or 0)
+        error = self.failureResultOf(done, ServiceError).value
+        self.assertIn("the directory does not answer", error.message)
+        held.free.set()
+        self.clock.hear()
+
+    def test_bounded(self) -> None:
+        for number in range(REMEMBERED + 5):
+            self.refresh(f"n{number}")
+        self.assertEqual(REMEMBERED, len(self.directory._known))
+
+    def test_what_was_never_asked_for_is_told(self) -> None:
+        """It works, but is a fault that the log shows."""
+        self.assertEqual("ann", self.directory.entry("ann").pw_name)
+        self.assertEqual([threading.get_ident()], self.asked)
+
+
+@implementer(IResolutionReceiver)
+class Receiver:
+    def __init__(self) -> None:
+        self.found: list[object] = []
+        self.complete = False
+
+    def resolutionBegan(self, resolution: object) -> None:
+        """Nothing to keep."""
+
+    def addressResolved(self, address: object) -> None:
+        self.found.append(address)
+
+    def resolutionComplete(self) -> None:
+        self.complete = True
+
+
+class ResolverTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.clock = ThreadClock()
+        self.door = Door(self.clock, "names", "the directory", NAMES)
+        self.resolver = door_resolver(self.clock, self.door)
+
+    def test_an_address(self) -> None:
+        receiver = Receiver()
+        self.resolver.resolveHostName(receiver, "127.0.0.1", 80)
+        self.clock.hear()
+        self.clock.hear()
+        self.assertTrue(receiver.complete)
+        self.assertEqual(1, len(receiver.found))
+
+    def test_a_name_server_that_is_gone(self) -> None:
+        held = Held()
+        self.patch(self.resolver, "_getaddrinfo", lambda *_: held())
+        receivers = [Receiver() for _ in range(6)]
+        for receiver in receivers:
+            self.resolver.resolveHostName(receiver, "example.invalid", 80)
+        # Users are looked up all the same.
+        other = self.door.run(lambda: "answers", "users")
+        self.clock.hear()
+        self.assertEqual("answers", self.successResultOf(other))
+        self.assertEqual((4, 2), (self.door.state.busy, self.door.state.queued))
+        self.clock.advance(NAMES.seconds or 0)
+        held.free.set()
+        while not all(receiver.complete for receiver in receivers):
+            self.clock.hear()
+        self.assertEqual([], [found for receiver in receivers for found in receiver.found])

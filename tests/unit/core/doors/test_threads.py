@@ -1,0 +1,253 @@
+"""The doors: real threads, time by a Clock, files that never answer."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.core.doors.threads import FILES, HASHING, NAMES, Bounds, Door, Doors, NoThreads
+from tservice.core.errors import ErrorCode, ServiceError
+
+PATIENCE = 30.0
+SMALL = Bounds(threads=2, stuck=2, share=2, queue=3, seconds=5.0)
+
+
+class ThreadClock(Clock):
+    """A reactor's time and its thread, which is the test's."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._calls: queue.Queue[Callable[[], object]] = queue.Queue()
+
+    def callFromThread(self, work: Callable[..., object], *args: Any) -> None:
+        self._calls.put(lambda: work(*args))
+
+    def hear(self) -> None:
+        """Wait for one thread's word."""
+        self._calls.get(timeout=PATIENCE)()
+
+
+class Held:
+    """Work that answers when the test lets it."""
+
+    def __init__(self) -> None:
+        self.begun = threading.Event()
+        self.free = threading.Event()
+
+    def __call__(self) -> str:
+        self.begun.set()
+        assert self.free.wait(PATIENCE)
+        return "done"
+
+
+class DoorCase(SynchronousTestCase):
+    bounds = SMALL
+
+    def setUp(self) -> None:
+        self.clock = ThreadClock()
+        self.door = Door(self.clock, "small", "the cupboard", self.bounds)
+        self.held: list[Held] = []
+        self.dones: list[Deferred[str]] = []
+        self.addCleanup(self.let_all_go)
+
+    def let_all_go(self) -> None:
+        for each in self.held:
+            each.free.set()
+        while self.door.state.threads:
+            self.clock.hear()
+        for done in self.dones:
+            done.addErrback(lambda why: why.trap(ServiceError, CancelledError))
+        for call in self.clock.getDelayedCalls():
+            call.cancel()
+
+    def hold(self, place: str = "") -> tuple[Held, Deferred[str]]:
+        held = Held()
+        self.held.append(held)
+        self.dones.append(self.door.run(held, place))
+        return held, self.dones[-1]
+
+    def refusal(self, done: Deferred[Any]) -> ErrorCode:
+        error: ServiceError = self.failureResultOf(done, ServiceError).value
+        self.assertIn("the cupboard", error.message)
+        return error.code
+
+
+class RunTests(DoorCase):
+    def test_result_comes_back_to_the_reactor_s_thread(self) -> None:
+        heard: list[int] = []
+        done = self.door.run(threading.get_ident)
+        done.addCallback(lambda there: heard.extend((there, threading.get_ident())))
+        self.clock.hear()
+        self.assertEqual(threading.get_ident(), heard[1])
+        self.assertNotEqual(*heard)
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_fault(self) -> None:
+        done = self.door.run(lambda: 1 // 0)
+        self.clock.hear()
+        self.failureResultOf(done, ZeroDivisionError)
+
+    def test_so_many_at_a_time(self) -> None:
+        first, second, third = (self.hold(name) for name in "abc")
+        self.assertEqual((2, 1), (self.door.state.busy, self.door.state.queued))
+        first[0].free.set()
+        self.clock.hear()
+        self.assertEqual("done", self.successResultOf(first[1]))
+        self.assertTrue(third[0].begun.wait(PATIENCE))
+        self.assertFalse(second[1].called)
+
+    def test_a_full_queue_refuses(self) -> None:
+        for _ in range(5):
+            self.hold("a")
+        self.assertEqual(ErrorCode.RATE_LIMITED, self.refusal(self.hold("b")[1]))
+        self.assertEqual(
+            (2, 3, 1), (self.door.state.busy, self.door.state.queued, self.door.refused)
+        )
+
+    def test_who_leaves_is_not_worked_for(self) -> None:
+        for _ in range(2):
+            self.hold()
+        held, done = self.hold()
+        done.cancel()
+        self.failureResultOf(done, CancelledError)
+        self.let_all_go()
+        self.assertFalse(held.begun.is_set())
+
+    def test_who_leaves_while_it_runs_keeps_the_thread_counted(self) -> None:
+        _, done = self.hold()
+        done.cancel()
+        self.failureResultOf(done, CancelledError)
+        self.assertEqual(1, self.door.state.busy)
+
+
+class StuckTests(DoorCase):
+    def test_what_never_answers_is_given_up_and_replaced(self) -> None:
+        stuck = [self.hold(name) for name in "ab"]
+        waits = self.hold("c")
+        self.clock.advance(4)
+        self.assertEqual(4, self.door.state.oldest)
+        self.clock.advance(1)
+        for _, done in stuck:
+            self.assertEqual(ErrorCode.OPERATION_FAILED, self.refusal(done))
+        state = self.door.state
+        self.assertEqual((3, 1, 2, 0), (state.threads, state.busy, state.stuck, state.queued))
+        waits[0].free.set()
+        self.clock.hear()
+        self.assertEqual("done", self.successResultOf(waits[1]))
+
+    def test_one_place_cannot_have_all(self) -> None:
+        for _ in range(3):
+            self.hold("dead mount")
+            self.clock.advance(5)
+        self.assertEqual((2, 2), (self.door.state.threads, self.door.state.stuck))
+        _, done = self.hold("another")
+        self.held[-1].free.set()
+        self.clock.hear()
+        self.assertEqual("done", self.successResultOf(done))
+
+    def test_threads_are_bounded(self) -> None:
+        for name in "abcdefgh":
+            self.hold(name)
+            self.clock.advance(5)
+        self.assertEqual(SMALL.threads + SMALL.stuck, self.door.state.threads)
+        _, done = self.hold("more")
+        self.assertNoResult(done)
+        self.clock.advance(5)
+        self.assertEqual(ErrorCode.RATE_LIMITED, self.refusal(done))
+
+    def test_one_that_answers_after_all_makes_room(self) -> None:
+        held, done = self.hold("a")
+        self.clock.advance(5)
+        self.refusal(done)
+        held.free.set()
+        self.clock.hear()
+        self.assertEqual(0, self.door.state.threads)
+
+    def test_a_bound_of_its_own(self) -> None:
+        held = Held()
+        self.held.append(held)
+        done = self.door.run(held, seconds=1)
+        self.clock.advance(1)
+        self.refusal(done)
+
+    def test_a_pipe_that_nobody_writes_to(self) -> None:
+        """What the kernel holds for ever, as a dead mount would."""
+        path = Path(self.mktemp())
+        os.mkfifo(path)
+        done = self.door.run(path.read_bytes)
+        other = self.door.run(lambda: "answers", "other")
+        self.clock.hear()
+        self.assertEqual("answers", self.successResultOf(other))
+        self.clock.advance(5)
+        self.refusal(done)
+        self.assertEqual(1, self.door.state.stuck)
+        os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK))
+        path.write_bytes(b"")
+
+
+class StopTests(DoorCase):
+    def test_waits_for_what_runs_and_drops_what_waits(self) -> None:
+        for _ in range(3):
+            self.hold()
+        stopped = self.door.stopService()
+        self.assertIn("stopping", self.failureResultOf(self.door.run(str)).getErrorMessage())
+        self.assertNoResult(stopped)
+        self.let_all_go()
+        self.successResultOf(stopped)
+        self.assertFalse(self.held[2].begun.is_set())
+
+    def test_waits_for_none_that_was_given_up(self) -> None:
+        self.hold()
+        self.clock.advance(5)
+        self.successResultOf(self.door.stopService())
+
+    def test_no_thread_outlives_its_work(self) -> None:
+        thread: list[threading.Thread] = []
+        self.door.run(lambda: thread.append(threading.current_thread()))
+        self.clock.hear()
+        thread[0].join(PATIENCE)
+        self.assertFalse(thread[0].is_alive())
+        self.assertTrue(thread[0].daemon)
+
+
+class DoorsTests(SynchronousTestCase):
+    def test_one_holds_up_no_other(self) -> None:
+        clock = ThreadClock()
+        doors = Doors(clock)
+        held = [Held() for _ in range(FILES.threads + FILES.stuck)]
+        for number, each in enumerate(held):
+            doors.files.run(each, str(number)).addErrback(lambda why: why.trap(ServiceError))
+            clock.advance(FILES.seconds or 0)
+        self.assertEqual(len(held), doors.files.state.threads)
+        for door in (doors.hashing, doors.names):
+            done = door.run(lambda: "answers")
+            clock.hear()
+            self.assertEqual("answers", self.successResultOf(done))
+        for each in held:
+            each.free.set()
+        while doors.files.state.threads:
+            clock.hear()
+        for call in clock.getDelayedCalls():
+            call.cancel()
+
+    def test_every_door_is_bounded(self) -> None:
+        for bounds in (HASHING, NAMES, FILES):
+            self.assertLessEqual(bounds.threads + bounds.stuck, 16)
+            self.assertLessEqual(bounds.queue, 1024)
+        for bounds in (NAMES, FILES):
+            self.assertIsNotNone(bounds.seconds)
+            self.assertLess(bounds.share or 99, min(bounds.threads, bounds.stuck))
+
+
+class NoThreadsTests(SynchronousTestCase):
+    def test_at_once(self) -> None:
+        done = NoThreads().run(threading.get_ident)
+        self.assertEqual(threading.get_ident(), self.successResultOf(done))

@@ -1,0 +1,260 @@
+"""Tests for L{tservice.http.docs.openapi}, L{apidocs}, L{metrics} and L{status}."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import jsonschema_rs
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.http.driver import Api
+from tests.unit.http.test_site import Handlers, operation
+from tservice.access.cookies import CookieSessions
+from tservice.access.cookiestore import MemoryCookieStore
+from tservice.access.failures import Failures
+from tservice.access.routes import AccessRoutes
+from tservice.core.errors import ErrorCode
+from tservice.core.events import EventHub
+from tservice.core.identity import Identity
+from tservice.http.docs.openapi import document, operation_id
+from tservice.http.docs.page import ApiDocs
+from tservice.http.metrics import Metrics
+from tservice.http.operations import Access, Operation, Style
+from tservice.http.sse import EventStreams
+from tservice.status.routes import StatusAnswer, StatusRoutes, UserStatus
+
+
+def status(identity: Identity) -> StatusAnswer:
+    return StatusAnswer(
+        version="1",
+        user=UserStatus(username=identity.username, role="admin", multi_user=False),
+        server_time=5,
+    )
+
+
+def whole_table() -> tuple[list[Operation], ApiDocs, Metrics]:
+    """Everything that this layer itself serves, and the samples."""
+    clock = Clock()
+    cookies = CookieSessions(MemoryCookieStore(), clock, lambda size: b"x" * size)
+    docs, metrics = ApiDocs("1.2.3"), Metrics()
+    table = [
+        *AccessRoutes(cookies, None, Failures(clock), "admin", False).operations(),
+        *EventStreams(EventHub(), clock, "b", status).operations(),
+        *StatusRoutes(status).operations(),
+        *metrics.operations(),
+        *docs.operations(),
+        *Handlers().table(),
+        operation("GET", "/ws/{id}", None, style=Style.WEBSOCKET),
+        operation(
+            "GET", "/api/sessions/{id}", None, access=Access.OWNER, errors=(ErrorCode.CONFLICT,)
+        ),
+        operation("POST", "/api/hook", None, access=Access.HOOK),
+        operation("GET", "/api/admin", None, access=Access.ADMIN),
+    ]
+    docs.cover(table)
+    return table, docs, metrics
+
+
+class DocumentTests(SynchronousTestCase):
+    """The document describes the whole table."""
+
+    def setUp(self) -> None:
+        self.table, self.docs, self.metrics = whole_table()
+        self.found: Any = document(self.table, "1.2.3")
+        self.api = Api(self.table)
+
+    def test_every_operation_is_there(self) -> None:
+        for entry in self.table:
+            path = entry.path.replace(":path", "")
+            methods = self.found["paths"][path]
+            self.assertTrue(entry.method == "ANY" or entry.method.lower() in methods, entry.path)
+
+    def test_references_lead_somewhere(self) -> None:
+        text = self.api.get("/api/openapi.json").content.decode()
+        names = set(re.findall(r'"#/components/schemas/([^"]+)"', text))
+        self.assertIn("Size", names)
+        self.assertEqual(set(), names - set(self.found["components"]["schemas"]))
+
+    def test_names_are_unique_and_parameters_declared(self) -> None:
+        ids = []
+        for path, methods in self.found["paths"].items():
+            for entry in methods.values():
+                ids.append(entry["operationId"])
+                declared = {p["name"] for p in entry.get("parameters", []) if p["in"] == "path"}
+                self.assertEqual(set(re.findall(r"\{(\w+)\}", path)), declared)
+        self.assertEqual(len(ids), len(set(ids)))
+        self.assertEqual(
+            "getSessionsIdGitStatus", operation_id("GET", "/api/sessions/{id}/git-status")
+        )
+
+    def test_schemas_are_json_schemas(self) -> None:
+        for schema in self.found["components"]["schemas"].values():
+            jsonschema_rs.meta.validate(
+                {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+            )
+
+    def answers(self, method: str, path: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.found["paths"][path][method]["responses"]
+        return found
+
+    def test_errors_follow_from_the_operation(self) -> None:
+        for method, path, want in (
+            ("post", "/api/size", {"200", "400", "401", "403", "413", "429", "500"}),
+            ("get", "/healthz", {"200", "403", "500"}),
+            ("get", "/api/sessions/{id}", {"200", "401", "403", "404", "409", "429", "500"}),
+            ("get", "/api/events", {"200", "400", "401", "403", "429", "500", "503"}),
+            ("delete", "/api/things/{id}", {"200", "400", "401", "403", "404", "429", "500"}),
+            ("post", "/api/upload", {"200", "401", "403", "413", "429", "500"}),
+            ("get", "/ws/{id}", {"101", "401", "403", "404", "426", "429", "500"}),
+            ("post", "/api/login", {"200", "400", "401", "403", "413", "429", "500"}),
+        ):
+            self.assertEqual(want, set(self.answers(method, path)), path)
+        self.assertIn("FORBIDDEN", self.answers("get", "/api/admin")["403"]["description"])
+        self.assertEqual({"text/plain"}, set(self.answers("post", "/api/login")["401"]["content"]))
+
+    def test_security(self) -> None:
+        paths = self.found["paths"]
+        self.assertEqual([], paths["/healthz"]["get"]["security"])
+        self.assertEqual({"hookSecret": []}, paths["/api/hook"]["post"]["security"][0])
+        ways = [sorted(way) for way in paths["/api/me"]["get"]["security"]]
+        self.assertEqual([["basic"], ["cookie", "pageKey"], ["cookie"]], ways)
+        self.assertEqual({"token": ["events"]}, paths["/api/events"]["get"]["security"][-1])
+
+    def test_answers_fit_their_schemas(self) -> None:
+        shared = {"components": self.found["components"]}
+        for path in ("/api/me", "/api/status", "/healthz"):
+            media = self.answers("get", path)["200"]["content"]["application/json"]
+            answer = self.api.get(path)
+            self.assertEqual(200, answer.status)
+            jsonschema_rs.validate({**shared, **media["schema"]}, answer.json())
+
+    def test_served(self) -> None:
+        answer = self.api.get("/api/openapi.json")
+        self.assertEqual("application/json", answer.headers["content-type"])
+        self.assertEqual(self.found, answer.json())
+        self.assertEqual(answer.content, self.api.get("/api/v1/openapi.json").content)
+
+
+class _Links(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+
+
+class PageTests(SynchronousTestCase):
+    """The page for people."""
+
+    def setUp(self) -> None:
+        self.table, _, _ = whole_table()
+        self.api = Api(self.table)
+        self.page = self.api.get("/api/docs")
+
+    def test_every_operation_is_there(self) -> None:
+        text = self.page.content.decode()
+        for entry in self.table:
+            self.assertIn(f"<code>{entry.path.replace(':path', '')}</code>", text)
+
+    def test_it_fits_the_content_policy(self) -> None:
+        parser = _Links()
+        parser.feed(self.page.content.decode())
+        self.assertNotIn("script", [tag for tag, _ in parser.seen])
+        for tag, attributes in parser.seen:
+            self.assertNotIn("style", attributes, tag)
+            self.assertEqual([], [name for name in attributes if name.startswith("on")])
+            for name in ("href", "src"):
+                link = attributes.get(name) or ""
+                self.assertTrue(link.startswith("#") or link in ("", "docs.css", "openapi.json"))
+
+    def test_links_lead_somewhere(self) -> None:
+        parser = _Links()
+        parser.feed(self.page.content.decode())
+        ids = {attributes.get("id") for _, attributes in parser.seen}
+        for _, attributes in parser.seen:
+            href = attributes.get("href") or ""
+            self.assertTrue(not href.startswith("#") or href[1:] in ids, href)
+
+    def test_text_is_escaped(self) -> None:
+        docs = ApiDocs("<b>")
+        docs.cover([operation("GET", "/x", None, summary="<script>alert(1)</script>")])
+        page = Api(docs.operations()).get("/api/docs").content
+        self.assertNotIn(b"<script>", page)
+        self.assertNotIn(b"<b>", page)
+
+    def test_stylesheet(self) -> None:
+        answer = self.api.get("/api/docs.css")
+        self.assertEqual("text/css; charset=utf-8", answer.headers["content-type"])
+
+
+class MetricsTests(SynchronousTestCase):
+    """Counting, and asking."""
+
+    def setUp(self) -> None:
+        self.metrics = Metrics()
+        table = [*self.metrics.operations(), *Handlers().table()]
+        self.api = Api(table, answered=self.metrics.answered)
+
+    def lines(self) -> list[str]:
+        answer = self.api.get("/metrics")
+        self.assertTrue(answer.headers["content-type"].startswith("text/plain"))
+        return answer.content.decode().splitlines()
+
+    def test_requests(self) -> None:
+        for _ in range(3):
+            self.api.get("/api/things/1")
+        self.api.get("/api/nope")
+        self.api.request("BREW", "/api/nope")
+        lines = self.lines()
+        for line in (
+            'tservice_http_requests_total{method="GET",route="/api/things/{id}",status="200"} 3.0',
+            'tservice_http_requests_total{method="GET",route="none",status="404"} 1.0',
+            'tservice_http_requests_total{method="other",route="none",status="404"} 1.0',
+            'tservice_http_request_seconds_count{route="/api/things/{id}"} 3.0',
+        ):
+            self.assertIn(line, lines)
+
+    def test_gauges_are_asked_when_read(self) -> None:
+        sessions: dict[tuple[str, ...], float] = {}
+        self.metrics.gauge("sessions", "Sessions.", lambda: sessions, ["mode", "status"])
+        self.metrics.count("streams", "Streams.", lambda: 7)
+        sessions["shell", "idle"] = 2
+        lines = self.lines()
+        self.assertIn('tservice_sessions{mode="shell",status="idle"} 2.0', lines)
+        self.assertIn("tservice_streams 7.0", lines)
+
+    def test_a_name_is_given_once(self) -> None:
+        self.metrics.gauge("streams", "Streams.", dict, ())
+        self.assertRaises(ValueError, self.metrics.gauge, "streams", "Streams.", dict, ())
+
+    def test_registries_are_apart(self) -> None:
+        Metrics()
+
+
+class HealthTests(SynchronousTestCase):
+    """What a supervisor and a client ask."""
+
+    def test_health(self) -> None:
+        answer = Api(StatusRoutes(status).operations()).get("/healthz")
+        self.assertEqual(b'{"ok":true}', answer.content)
+
+    def test_status_has_every_field(self) -> None:
+        found = Api(StatusRoutes(status).operations()).get("/api/status").data
+        self.assertEqual(
+            {
+                "version": "1",
+                "sessions": [],
+                "cronJobs": 0,
+                "approvals": [],
+                "planUsage": None,
+                "tunnel": {"running": False, "url": None},
+                "user": {"username": "admin", "role": "admin", "multiUser": False},
+                "serverTime": 5,
+                "timeZone": "UTC",
+            },
+            found,
+        )

@@ -1,0 +1,505 @@
+"""Tests for L{tservice.http.websockets}."""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from typing import Any
+
+from attrs import astuple, evolve
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+from zope.interface import implementer
+
+from tests.unit.http.driver import Answer, Api, Connection, OpenGate, head, parse
+from tests.unit.http.test_site import operation
+from tests.unit.http.websockets.wsframes import (
+    BINARY,
+    CLOSE,
+    PING,
+    PONG,
+    TEXT,
+    UPGRADE,
+    Frame,
+    frames,
+    masked,
+)
+from tservice.core.authentication import Visit
+from tservice.core.errors import ErrorCode, ServiceError, invalid, not_found
+from tservice.core.identity import Identity
+from tservice.http.envelope import bare
+from tservice.http.operations import Access, Call, Style
+from tservice.http.request import Request
+from tservice.http.websockets.connection import (
+    CLOSE_SECONDS,
+    MAX_BUFFERED,
+    MAX_MESSAGE,
+    MAX_PARTS,
+    PING_SECONDS,
+    PONG_SECONDS,
+    TRANSPORT_BUFFER,
+    ISocket,
+    ISocketHandler,
+)
+from tservice.http.websockets.frames import DEFLATE_FROM, Message
+from tservice.http.websockets.upgrade import CloseSocket, WebSockets
+
+DEFLATE = {"Sec-WebSocket-Extensions": "permessage-deflate; client_max_window_bits"}
+
+
+class UpgradeGate(OpenGate):
+    """Lets everybody in and sees upgrades; refuses or forbids when told to."""
+
+    refusal: Exception | None = None
+    forbid: ServiceError | None = None
+    set_cookie: str | None = None
+
+    def screen(self, request: Request, method: str, path: str | None) -> Visit:
+        if self.refusal is not None:
+            raise self.refusal
+        visit = super().screen(request, method, path)
+        asked = (request.getHeader("upgrade") or "").lower() == "websocket"
+        return evolve(visit, upgrade=asked)
+
+    def authorize(self, *args: object) -> None:
+        if self.forbid is not None:
+            raise self.forbid
+
+
+@implementer(ISocketHandler)
+class Recorder:
+    """Notes what it hears; echoes; fails when told to."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[object, ...]] = []
+        self.socket: ISocket | None = None
+
+    def opened(self, socket: ISocket) -> None:
+        self.socket = socket
+        self.heard.append(("opened",))
+
+    def text(self, data: str) -> None:
+        self.heard.append(("text", data))
+        if data == "fail":
+            raise ZeroDivisionError
+        if data == "close":
+            assert self.socket is not None
+            self.socket.send_text("bye")
+            self.socket.close(4009, "ended" * 40)
+
+    def binary(self, data: bytes) -> None:
+        self.heard.append(("binary", data))
+
+    def paused(self) -> None:
+        self.heard.append(("paused",))
+
+    def resumed(self) -> None:
+        self.heard.append(("resumed",))
+
+    def closed(self, code: int) -> None:
+        self.heard.append(("closed", code))
+
+
+class SocketCase(SynchronousTestCase):
+    """A site with one socket operation."""
+
+    def setUp(self) -> None:
+        self.handlers: list[Recorder] = []
+        self.error: Exception | None = None
+        self.gate = UpgradeGate()
+        self.clock = Clock()
+        self.sockets = WebSockets(self.clock)
+        self.told: list[tuple[object, ...]] = []
+        table = [
+            operation("GET", "/ws/{id}", self.handle, style=Style.WEBSOCKET, access=Access.USER)
+        ]
+        self.api = Api(
+            table,
+            gate=self.gate,
+            sockets=self.sockets,
+            clock=self.clock,
+            answered=lambda *args: self.told.append(args),
+        )
+        self.addCleanup(self.api.close)
+
+    async def handle(self, call: Call) -> object:
+        if self.error is not None:
+            raise self.error
+        self.handlers.append(Recorder())
+        return self.handlers[-1]
+
+    def ask(self, **headers: str) -> Connection:
+        connection = self.api.connect()
+        connection.send(head("GET", "/ws/7", {**UPGRADE, **headers}))
+        return connection
+
+    def open(self, **headers: str) -> Connection:
+        connection = self.ask(**headers)
+        self.handshake, rest = connection.value().split(b"\r\n\r\n", 1)
+        self.assertTrue(self.handshake.startswith(b"HTTP/1.1 101 "), self.handshake)
+        connection.transport.clear()
+        connection.transport.write(rest)
+        return connection
+
+    @property
+    def handler(self) -> Recorder:
+        return self.handlers[-1]
+
+    @property
+    def socket(self) -> Any:
+        return self.handler.socket
+
+    def got(self, connection: Connection) -> list[Frame]:
+        return list(frames(connection.value()))
+
+
+class UpgradeTests(SocketCase):
+    """Who gets an upgrade, and what the others get."""
+
+    def test_handshake(self) -> None:
+        self.open()
+        self.assertIn(b"Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", self.handshake)
+        self.assertNotIn(b"permessage-deflate", self.handshake)
+        self.assertNotIn(b"Server:", self.handshake)
+        self.assertEqual([("opened",)], self.handler.heard)
+        self.assertEqual(1, self.sockets.count)
+
+    def refused(self, connection: Connection) -> Answer:
+        self.assertEqual([], self.handlers)
+        return parse(connection.value())
+
+    def test_what_is_no_handshake(self) -> None:
+        for headers in (
+            {"Upgrade": "h2c"},
+            {"Sec-WebSocket-Version": "12"},
+            {"Sec-WebSocket-Key": "short"},
+            {"Sec-WebSocket-Key": "x" * 24},
+        ):
+            answer = self.refused(self.ask(**headers))
+            self.assertEqual(426, answer.status)
+            self.assertEqual("websocket", answer.headers["upgrade"])
+        self.assertEqual(426, self.api.request("HEAD", "/ws/7", headers=UPGRADE).status)
+
+    def test_gate_refusals_are_http(self) -> None:
+        self.gate.refusal = bare(403, "Forbidden: host not allowed")
+        answer = self.refused(self.ask())
+        self.assertEqual((403, b"Forbidden: host not allowed"), (answer.status, answer.content))
+
+    def test_session_rules_accept_and_close(self) -> None:
+        for error, code in (
+            (not_found("Session 7"), 4004),
+            (ServiceError(ErrorCode.FORBIDDEN, "no"), 4003),
+            (ServiceError(ErrorCode.SESSION_BUSY, "full"), 4008),
+            (CloseSocket(4004, "no microphone"), 4004),
+        ):
+            self.error = error
+            (frame,) = self.got(self.open())
+            self.assertEqual((0x88, code), (frame.first, frame.code))
+        self.assertEqual(b"no microphone", frame.payload[2:])
+
+    def test_not_the_caller_s_session(self) -> None:
+        self.gate.forbid = ServiceError(ErrorCode.FORBIDDEN, "not yours")
+        (frame,) = self.got(self.open())
+        self.assertEqual(4003, frame.code)
+        self.assertEqual([], self.handlers)
+
+    def test_bad_input_is_http(self) -> None:
+        self.error = invalid("since", "must be an integer")
+        self.assertEqual("since: must be an integer", self.refused(self.ask()).error[2])
+
+    def test_a_fault_is_http(self) -> None:
+        self.error = ZeroDivisionError()
+        self.assertEqual(500, self.refused(self.ask()).status)
+        self.flushLoggedErrors(ZeroDivisionError)
+
+    def test_bytes_right_behind_the_handshake(self) -> None:
+        connection = self.api.connect()
+        connection.send(head("GET", "/ws/7", UPGRADE) + masked(TEXT, b"early"))
+        self.assertEqual([("opened",), ("text", "early")], self.handler.heard)
+
+    def test_idle_sockets_stay(self) -> None:
+        connection = self.open()
+        for _ in range(20):
+            self.clock.advance(PING_SECONDS - PONG_SECONDS)
+            connection.send(masked(PONG))
+            self.clock.advance(PONG_SECONDS)
+            connection.send(masked(PONG))
+        self.assertTrue(self.socket.writable)
+
+
+class MessageTests(SocketCase):
+    """Messages both ways."""
+
+    def test_in(self) -> None:
+        connection = self.open()
+        connection.send(masked(TEXT, "ü".encode()) + masked(BINARY, b"\xff\0"))
+        connection.send(masked(TEXT, b"a", first=0) + masked(PING, b"x") + masked(0, b"b"))
+        self.assertEqual(
+            [("text", "ü"), ("binary", b"\xff\0"), ("text", "ab")], self.handler.heard[1:]
+        )
+        self.assertEqual([Frame(0x8A, b"x")], self.got(connection))
+
+    def test_out(self) -> None:
+        connection = self.open()
+        self.socket.send_text("ü")
+        self.socket.send_binary(b"\xff" * 200)
+        self.socket.send(Message(b"y" * 70000))
+        self.assertEqual(
+            [Frame(0x81, "ü".encode()), Frame(0x82, b"\xff" * 200), Frame(0x82, b"y" * 70000)],
+            self.got(connection),
+        )
+
+    def test_bytes_on_the_wire_are_counted(self) -> None:
+        connection = self.open()
+        traffic, message = self.sockets.traffic, masked(TEXT, b"abc")
+        before = traffic.sent, traffic.received
+        connection.send(message)
+        self.socket.send_text("four")
+        self.assertEqual((before[0] + 2 + 4, before[1] + len(message)), astuple(traffic))
+
+    def test_one_message_many_sockets_is_framed_once(self) -> None:
+        connections = [self.open(**DEFLATE) for _ in range(3)]
+        self.assertIn(b"permessage-deflate", self.handshake)
+        message = Message(b"z" * 5000)
+        for handler in self.handlers:
+            assert handler.socket is not None
+            handler.socket.send(message)
+        (first,) = self.got(connections[0])
+        self.assertEqual(0xC2, first.first)
+        self.assertTrue(len(first.payload) < 100)
+        self.assertEqual([[first]] * 3, [self.got(connection) for connection in connections])
+        self.assertIs(message.wire(True), message.wire(True))
+
+    def test_compressed_in(self) -> None:
+        connection = self.open(**DEFLATE)
+        self.assertIn(b"client_no_context_takeover", self.handshake)
+        for text in (b"hello " * 50, b"hello " * 51):
+            packer = zlib.compressobj(wbits=-15)
+            packed = (packer.compress(text) + packer.flush(zlib.Z_SYNC_FLUSH))[:-4]
+            connection.send(masked(TEXT, packed, first=0xC0))
+            self.assertEqual(("text", text.decode()), self.handler.heard[-1])
+
+    def test_a_window_that_our_frames_do_not_fit_in_is_not_agreed(self) -> None:
+        self.open(**{"Sec-WebSocket-Extensions": "permessage-deflate; server_max_window_bits=10"})
+        self.assertNotIn(b"permessage-deflate", self.handshake)
+
+    def test_nothing_leaves_after_the_close(self) -> None:
+        connection = self.open()
+        self.socket.close()
+        connection.transport.clear()
+        self.socket.send_text("late")
+        self.socket.close()
+        self.assertEqual(b"", connection.value())
+
+
+class ClosingTests(SocketCase):
+    """Every way a socket ends."""
+
+    def end(self, connection: Connection) -> None:
+        connection.lose()
+        self.assertEqual("closed", self.handler.heard[-1][0])
+        self.assertEqual(0, self.sockets.count)
+        self.assertEqual(0, self.api.site.connections)
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_by_the_handler(self) -> None:
+        connection = self.open()
+        connection.send(masked(TEXT, b"close"))
+        bye, close = self.got(connection)
+        self.assertEqual((b"bye", 4009), (bye.payload, close.code))
+        self.assertEqual(b"ended" * 24 + b"end", close.payload[2:])
+        connection.send(masked(CLOSE, struct.pack("!H", 4009)))
+        self.assertTrue(connection.transport.disconnecting)
+        self.end(connection)
+        self.assertEqual(("closed", 4009), self.handler.heard[-1])
+
+    def test_by_the_peer(self) -> None:
+        connection = self.open()
+        connection.send(masked(CLOSE, struct.pack("!H", 1001)))
+        self.assertEqual([0x88], [frame.first for frame in self.got(connection)])
+        self.assertTrue(connection.transport.disconnecting)
+        self.end(connection)
+        self.assertEqual(("closed", 1001), self.handler.heard[-1])
+
+    def test_without_a_code(self) -> None:
+        connection = self.open()
+        connection.send(masked(CLOSE))
+        self.end(connection)
+        self.assertEqual(("closed", 1005), self.handler.heard[-1])
+
+    def test_lost(self) -> None:
+        connection = self.open()
+        self.end(connection)
+        self.assertEqual([("opened",), ("closed", 1006)], self.handler.heard)
+        self.assertEqual(("/ws/{id}", "GET", 101), self.told[-1][:3])
+
+    def test_a_peer_that_does_not_answer_the_close(self) -> None:
+        connection = self.open()
+        self.socket.close(4010)
+        self.clock.advance(CLOSE_SECONDS)
+        self.assertTrue(connection.transport.aborted)
+        self.end(connection)
+
+    def test_a_peer_that_does_not_answer_the_ping(self) -> None:
+        connection = self.open()
+        self.clock.advance(PING_SECONDS)
+        self.assertEqual([0x89], [frame.first for frame in self.got(connection)])
+        self.clock.advance(PONG_SECONDS - 0.1)
+        self.assertFalse(connection.transport.aborted)
+        self.clock.advance(0.1)
+        self.assertTrue(connection.transport.aborted)
+        self.end(connection)
+
+    def test_pings_go_on(self) -> None:
+        connection = self.open()
+        for count in range(1, 4):
+            self.clock.advance(PING_SECONDS - (PONG_SECONDS if count > 1 else 0))
+            self.assertEqual(count, len(self.got(connection)))
+            connection.send(masked(PONG))
+            self.clock.advance(PONG_SECONDS)
+        self.assertFalse(connection.transport.aborted)
+
+    def test_too_large(self) -> None:
+        connection = self.open()
+        connection.send(masked(BINARY, b"x" * MAX_MESSAGE))
+        self.assertEqual(MAX_MESSAGE, len(self.handler.heard[-1][1]))  # type: ignore[arg-type]
+        connection.send(masked(BINARY, b"x" * (MAX_MESSAGE + 1)))
+        (close,) = self.got(connection)
+        self.assertEqual(1009, close.code)
+        self.assertEqual(2, len(self.handler.heard))
+        self.clock.advance(CLOSE_SECONDS)
+        self.assertTrue(connection.transport.aborted)
+
+    def test_too_large_in_pieces_and_too_large_unpacked(self) -> None:
+        connection = self.open()
+        connection.send(masked(BINARY, b"x" * MAX_MESSAGE, first=0) + masked(0, b"x"))
+        self.assertEqual(1009, self.got(connection)[0].code)
+        bomb = zlib.compressobj(wbits=-15)
+        packed = (bomb.compress(b"x" * 50_000_000) + bomb.flush(zlib.Z_SYNC_FLUSH))[:-4]
+        connection = self.open(**DEFLATE)
+        connection.send(masked(TEXT, packed, first=0xC0))
+        self.assertEqual(1009, self.got(connection)[0].code)
+
+    def test_fragments_without_end(self) -> None:
+        """They are kept until the last one, however little is in them."""
+        for content in (b"", b"x"):
+            self.setUp()
+            connection = self.open()
+            connection.send(masked(BINARY, content, first=0))
+            for _ in range(MAX_PARTS - 2):
+                connection.send(masked(0, content, first=0))
+            connection.send(masked(0, content))
+            self.assertEqual(content * MAX_PARTS, self.handler.heard[-1][1])
+            connection.send(masked(BINARY, content, first=0))
+            for _ in range(3 * MAX_PARTS):
+                connection.send(masked(0, content, first=0))
+            self.assertEqual([1009], [each.code for each in self.got(connection)])
+            self.assertTrue(len(connection.channel._channel._upgraded.message_data) <= MAX_PARTS)
+
+    def test_broken_frames(self) -> None:
+        for data, code in (
+            (b"\x81\x01a", 1002),
+            (masked(3), 1002),
+            (masked(TEXT, b"\xff"), 1007),
+            (masked(TEXT, b"a", first=0xC0), 1002),
+        ):
+            connection = self.open()
+            connection.send(data)
+            self.assertEqual(code, self.got(connection)[0].code, data)
+
+    def test_a_handler_that_fails(self) -> None:
+        connection = self.open()
+        connection.send(masked(TEXT, b"fail") + masked(TEXT, b"more"))
+        self.assertEqual(1011, self.got(connection)[0].code)
+        self.assertEqual(1, len(self.flushLoggedErrors(ZeroDivisionError)))
+        self.assertEqual(("text", "fail"), self.handler.heard[-1])
+
+    def test_shutdown(self) -> None:
+        first, second = self.open(), self.open()
+        stopped = self.sockets.stopService()
+        self.assertEqual(1001, self.got(first)[0].code)
+        first.lose()
+        self.assertNoResult(stopped)
+        second.lose()
+        self.successResultOf(stopped)
+        self.successResultOf(WebSockets(self.clock).stopService())
+
+    def test_signed_out(self) -> None:
+        connection = self.open()
+        self.gate.identity = Identity(username="ann", admin=False, auth_session="s")
+        other = self.open()
+        self.sockets.drop(lambda identity: identity.auth_session == "s")
+        self.assertEqual([], self.got(connection))
+        self.assertEqual(4003, self.got(other)[0].code)
+
+
+class BackPressureTests(SocketCase):
+    """A peer that reads slowly."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.connection = self.open()
+
+    def test_the_handler_hears_of_it(self) -> None:
+        self.assertEqual(0, self.socket.buffered)
+        self.socket.send_binary(b"x" * 1000)
+        self.connection.producer.pauseProducing()
+        self.assertEqual(1000 + 4 + TRANSPORT_BUFFER, self.socket.buffered)
+        self.socket.send_binary(b"y" * 100)
+        self.assertEqual(1000 + 4 + TRANSPORT_BUFFER + 102, self.socket.buffered)
+        self.assertEqual(1, len(self.got(self.connection)))
+        self.connection.producer.resumeProducing()
+        self.assertEqual(0, self.socket.buffered)
+        self.assertEqual(2, len(self.got(self.connection)))
+        self.assertEqual([("paused",), ("resumed",)], self.handler.heard[1:])
+
+    def test_order_is_kept_and_the_close_comes_last(self) -> None:
+        self.connection.producer.pauseProducing()
+        for number in range(3):
+            self.socket.send_text(str(number))
+        self.socket.close(4009)
+        *texts, close = self.got(self.connection)
+        self.assertEqual([b"0", b"1", b"2"], [frame.payload for frame in texts])
+        self.assertEqual(4009, close.code)
+
+    def test_a_handler_that_does_not_care_is_cut(self) -> None:
+        self.connection.producer.pauseProducing()
+        big = Message(b"x" * (MAX_BUFFERED // 4))
+        for _ in range(4):
+            self.socket.send(big)
+        self.assertFalse(self.connection.transport.aborted)
+        self.socket.send_text("one more")
+        self.assertTrue(self.connection.transport.aborted)
+        self.assertEqual(0, self.socket.buffered - self.socket._unsent)
+
+    def test_a_slow_link_is_no_dead_one(self) -> None:
+        """A buffer that drained between ping and pong is a sign of life."""
+        self.connection.producer.pauseProducing()
+        self.clock.advance(PING_SECONDS)
+        self.connection.producer.resumeProducing()
+        self.clock.advance(PONG_SECONDS)
+        self.assertFalse(self.connection.transport.aborted)
+
+
+class FrameTests(SynchronousTestCase):
+    """L{Message} as a client reads it."""
+
+    @given(st.binary(max_size=300) | st.text(max_size=300), st.integers(1, 400), st.booleans())
+    def test_round_trip(self, part: str | bytes, times: int, deflate: bool) -> None:
+        payload = part * times
+        (frame,) = frames(Message(payload).wire(deflate))
+        content = frame.payload
+        if frame.first & 0x40:
+            assert not content.endswith(b"\0\0\xff\xff")
+            content = zlib.decompressobj(-15).decompress(content + b"\0\0\xff\xff")
+        raw = payload.encode() if isinstance(payload, str) else payload
+        assert content == raw
+        assert frame.first & 0x0F == (1 if isinstance(payload, str) else 2)
+        assert not frame.first & 0x40 or (deflate and len(raw) >= DEFLATE_FROM)
+
+    def test_small_ones_are_left_alone(self) -> None:
+        wire = Message(json.dumps({"t": "ack"})).wire(True)
+        self.assertEqual(0x81, wire[0])

@@ -1,0 +1,110 @@
+"""A prompt and a dialog of the agent: its Enter must never be the answer."""
+
+from __future__ import annotations
+
+from zope.interface import implementer
+
+from tests.unit.sessions.agent import ComposerAgent
+from tests.unit.sessions.rig import SessionCase
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.mux.interface import Capture, MuxBusy, MuxTimeout, PaneSpec
+from tservice.mux.testing.multiplexer import Program
+from tservice.sessions.input.prompting import DIALOG_LOOKS as LOOKS
+from tservice.sessions.input.typist import PASTE_GAP
+from tservice.sessions.interfaces import Delivery, IInputGate
+from tservice.sessions.record.model import Session
+from tservice.sessions.service import OpenGate
+
+DONE = Delivery(delivered=True)
+ASKED = "permission dialog: Do you want to proceed?"
+
+
+@implementer(IInputGate)
+class SeeingGate(OpenGate):
+    """Knows the dialog of L{ComposerAgent}."""
+
+    def asks(self, session: Session, capture: Capture, typed: str) -> str | None:
+        screen = b"\n".join(capture.lines[capture.history :])
+        return ASKED if b"1. Yes" in screen else None
+
+
+class DialogTests(SessionCase):
+    """A running agent that asks for something."""
+
+    def program(self, spec: PaneSpec) -> Program:
+        self.agent = ComposerAgent()
+        return self.agent
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.machine.gate = SeeingGate()
+        self.machine.restart()
+        self.session = self.create(mode="primary", start=True)
+        self.hosted = self.pane(self.session)
+
+    def test_nothing_is_typed_and_the_number_is_free(self) -> None:
+        self.agent.show(drawn=False)
+        answer = self.type(self.session, "please do not\r", client_id="c", seq=1)
+        error: ServiceError = self.failureResultOf(answer, ServiceError).value
+        self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
+        self.assertIn("nothing was typed", error.message)
+        self.assertIn(ASKED, error.message)
+        self.assertEqual(([], []), (self.hosted.pastes, self.hosted.keys))
+        self.agent.show(drawn=True)
+        again = self.type(self.session, "please do not\r", client_id="c", seq=1)
+        self.spend(1)
+        self.assertEqual(DONE, self.successResultOf(again))
+        self.assertEqual(["please do not"], self.agent.prompts)
+
+    def test_one_that_comes_up_before_enter_gets_none(self) -> None:
+        answer = self.type(self.session, "hello\r")
+        self.clock.advance(PASTE_GAP / 2)
+        self.agent.show(drawn=False)
+        self.spend(PASTE_GAP + sum(LOOKS) + 1)
+        error: ServiceError = self.failureResultOf(answer, ServiceError).value
+        self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
+        self.assertIn("not submitted", error.message)
+        self.assertEqual([], self.hosted.keys)
+
+    def test_one_that_goes_soon_is_waited_for(self) -> None:
+        answer = self.type(self.session, "hello\r")
+        self.agent.show(drawn=False)
+        self.spend(PASTE_GAP + 0.05)
+        self.agent.show(drawn=True)
+        self.spend(2)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["hello"], ["Enter"]), (self.agent.prompts, self.hosted.keys))
+
+    def test_a_text_that_the_dialog_swallowed_was_not_delivered(self) -> None:
+        answer = self.type(self.session, "hello\r")
+        self.agent.show(drawn=False)
+        self.spend(PASTE_GAP + 0.05)
+        self.agent.clear()
+        self.agent.show(drawn=True)
+        self.spend(PASTE_GAP + sum(LOOKS) + 1)
+        self.failureResultOf(answer, ServiceError)
+        self.assertEqual(([], []), (self.agent.prompts, self.hosted.keys))
+
+    def test_what_a_killed_service_had_begun_is_not_ended_in_a_dialog(self) -> None:
+        self.type(self.session, "hello\r", client_id="c", seq=1)
+        self.agent.show(drawn=False)
+        self.machine.restart()
+        self.spend(PASTE_GAP + sum(LOOKS) + 1)
+        self.assertEqual((["hello"], []), (self.hosted.pastes, self.hosted.keys))
+
+    def test_a_screen_that_cannot_be_read_keeps_nothing_back(self) -> None:
+        for error in (MuxTimeout("slow"), MuxBusy("full"), MuxTimeout("slow")):
+            self.hosted.fail("capture", error)
+        answer = self.type(self.session, "hello\r")
+        self.spend(1)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["hello"], ["Enter"]), (self.agent.prompts, self.hosted.keys))
+
+    def test_raw_bytes_and_keys_are_answers(self) -> None:
+        self.agent.show(drawn=False)
+        for text in ("1", "\r", "\x1b"):
+            self.assertEqual(DONE, self.successResultOf(self.type(self.session, text)))
+        answer = self.type(self.session, "1\r", use_mux=False)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.run_now(self.sessions.send_key(self.session.id, "Enter"))
+        self.assertEqual(["Enter"], self.hosted.keys)

@@ -1,0 +1,275 @@
+"""Whether a prompt was submitted: Enter is pressed again only where the first was lost for sure."""
+
+from __future__ import annotations
+
+from twisted.internet.defer import Deferred
+from zope.interface import implementer
+
+from tests.unit.sessions.agent import ComposerAgent
+from tests.unit.sessions.rig import SessionCase
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.mux.interface import Capture, PaneSpec
+from tservice.mux.testing.multiplexer import Program
+from tservice.sessions.input.doubts import REMEMBERED
+from tservice.sessions.input.prompting import LEAVING, NOT_SURE, PATIENCE, TAKING
+from tservice.sessions.input.typist import PASTE_GAP
+from tservice.sessions.interfaces import Delivery, IInputGate
+from tservice.sessions.record.model import Session
+from tservice.sessions.service import OpenGate
+
+DONE = Delivery(delivered=True)
+AGAIN = Delivery(delivered=False, duplicate=True)
+LONG = sum(TAKING) + 4 * (sum(LEAVING) + sum(PATIENCE)) + 10
+
+
+@implementer(IInputGate)
+class KnowingGate(OpenGate):
+    """Asks the agent itself what it was given."""
+
+    def __init__(self) -> None:
+        self.agent: ComposerAgent | None = None
+        self.tells: bool | None = True
+
+    async def submitted(self, session: Session, text: str, since: int) -> bool | None:
+        if self.agent is None or self.tells is None:
+            return None
+        return text.strip() in map(str.strip, self.agent.prompts)
+
+    def opened(self, session: Session, capture: Capture) -> str | None:
+        return "picker" if b"1. Yes" in b"".join(capture.lines) else None
+
+
+class SubmissionCase(SessionCase):
+    """A running agent."""
+
+    def program(self, spec: PaneSpec) -> Program:
+        self.agent = ComposerAgent()
+        return self.agent
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.gate = self.machine.gate = KnowingGate()
+        self.machine.restart()
+        self.session = self.create(mode="primary", start=True)
+        self.gate.agent = self.agent
+        self.hosted = self.pane(self.session)
+
+    def send(self, text: str, seq: int = 1) -> Deferred[Delivery]:
+        return self.type(self.session, text, client_id="c", seq=seq)
+
+    def refused(self, answer: Deferred[Delivery]) -> str:
+        error: ServiceError = self.failureResultOf(answer, ServiceError).value
+        self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
+        return error.message
+
+    @property
+    def enters(self) -> int:
+        return self.hosted.keys.count("Enter")
+
+
+class SubmissionTests(SubmissionCase):
+    """From the text to its Enter, and what is believed of it."""
+
+    def test_enter_waits_for_the_text(self) -> None:
+        """An agent that stands still would read both at once, which is how an Enter gets lost."""
+        self.agent.stands_still = True
+        answer = self.send("hello\r")
+        self.spend(2)
+        self.assertEqual((["hello"], []), (self.hosted.pastes, self.hosted.keys))
+        self.agent.go_on()
+        self.spend(1)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["hello"], ["Enter"]), (self.agent.prompts, self.hosted.keys))
+
+    def test_one_that_stands_still_behind_its_enter_gets_no_other(self) -> None:
+        answer = self.send("hello\r")
+        self.spend(PASTE_GAP / 2)
+        self.agent.stands_still = True
+        self.spend(PASTE_GAP + sum(LEAVING) + 3)
+        self.assertNoResult(answer)
+        self.agent.go_on()
+        self.spend(3)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["hello"], 1), (self.agent.prompts, self.enters))
+
+    def test_a_lost_enter_is_pressed_again(self) -> None:
+        """The agent tells of no such prompt, and its caret answers: it was lost."""
+        self.agent.deaf = 1
+        answer = self.send("hello\r")
+        self.spend(LONG)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["hello"], 2), (self.agent.prompts, self.enters))
+
+    def test_so_it_is_where_agents_tell_nothing(self) -> None:
+        self.agent.deaf = 1
+        self.gate.tells = None
+        answer = self.send("hello\r")
+        self.spend(LONG)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["hello"], 2), (self.agent.prompts, self.enters))
+
+    def test_one_that_became_a_line_end_is_pressed_again(self) -> None:
+        """Gemini CLI does that right behind a large paste; the caret has nowhere to go there."""
+        self.agent.ends_line = True
+        self.gate.tells = None
+        answer = self.send("hello\r")
+        self.spend(LONG)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["hello\n"], 2), (self.agent.prompts, self.enters))
+
+    def test_without_an_answer_it_is_not_pressed_again(self) -> None:
+        self.agent.deaf = 1
+        self.agent.numb = True
+        answer = self.send("hello\r")
+        self.spend(LONG)
+        self.assertIn(NOT_SURE, self.refused(answer))
+        self.assertEqual(1, self.enters)
+
+    def test_a_submitted_text_that_stays_is_taken_away(self) -> None:
+        """Claude Code keeps a paste in its composer at times; an Enter would send it again."""
+        self.agent.kept = 1
+        answer = self.send("one\ntwo\r")
+        self.spend(LONG)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["one\ntwo"], 1, ""), (self.agent.prompts, self.enters, self.agent.text))
+
+    def test_one_that_comes_back_later_is_no_draft(self) -> None:
+        self.send("hello there\r")
+        self.spend(1)
+        self.agent.text = "hello there"
+        self.agent.draw()
+        answer = self.send("next\r", 2)
+        self.spend(5)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["hello there", "next"], ""), (self.agent.prompts, self.agent.text))
+
+    def test_after_a_kill(self) -> None:
+        self.agent.deaf = 1
+        self.send("hello\r")
+        self.spend(PASTE_GAP + 0.1)
+        self.machine.restart()
+        self.spend(LONG)
+        self.assertEqual(["hello"], self.agent.prompts)
+
+
+class DoubtTests(SubmissionCase):
+    """Prompts that nobody is sure of."""
+
+    def doubted(self, text: str = "hello\r", seq: int = 1) -> None:
+        self.agent.deaf = 1
+        self.agent.numb = True
+        answer = self.send(text, seq)
+        self.spend(LONG)
+        self.refused(answer)
+
+    def test_its_number_stays_taken(self) -> None:
+        self.doubted()
+        again = self.send("hello\r")
+        self.assertIn(NOT_SURE, self.refused(again))
+        self.assertEqual((["hello"], 1), (self.hosted.pastes, self.enters))
+        self.agent.received(b"\r")
+        self.assertEqual(AGAIN, self.successResultOf(self.send("hello\r")))
+
+    def test_it_is_a_draft_to_the_next_one(self) -> None:
+        self.doubted()
+        answer = self.send("next\r", 2)
+        self.spend(LONG)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["next"], "hello"), (self.agent.prompts, self.agent.text))
+
+    def test_no_more_than_a_few_are_remembered(self) -> None:
+        for seq in range(1, REMEMBERED + 2):
+            self.agent.clear()
+            self.agent.draw()
+            self.doubted(seq=seq)
+        self.assertEqual(AGAIN, self.successResultOf(self.send("hello\r", 1)))
+        self.refused(self.send("hello\r", 2))
+
+    def test_a_process_that_is_gone_settles_it(self) -> None:
+        self.doubted()
+        self.hosted.exit(0)
+        self.run_now(self.sessions.start(self.session.id, granted=True))
+        self.assertEqual(AGAIN, self.successResultOf(self.send("hello\r")))
+
+
+class DraftTests(SubmissionCase):
+    """What somebody left in the composer."""
+
+    def draft(self, text: str) -> None:
+        self.agent.text = text
+        self.agent.draw()
+
+    def test_it_is_put_aside_and_comes_back(self) -> None:
+        self.draft("half a thought")
+        answer = self.send("hello\r")
+        self.spend(3)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["hello"], "half a thought"), (self.agent.prompts, self.agent.text))
+        self.assertEqual(1, self.enters)
+
+    def test_a_short_prompt_in_a_longer_draft(self) -> None:
+        self.draft("bananas")
+        answer = self.send("a\r")
+        self.spend(3)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["a"], "bananas", 1), (self.agent.prompts, self.agent.text, self.enters))
+
+    def test_one_that_cannot_be_put_aside_keeps_the_prompt_back(self) -> None:
+        self.draft("half a thought")
+        self.agent.stands_still = True
+        answer = self.send("hello\r")
+        self.spend(LONG)
+        self.assertIn("nothing was typed", self.refused(answer))
+        self.assertEqual([], self.hosted.pastes)
+
+
+class EndTests(SubmissionCase):
+    """What an agent makes of a prompt's end."""
+
+    def test_a_backslash_is_kept_by_a_blank(self) -> None:
+        for number, text in enumerate(("C:\\\\dir\\", "see @src", "a @b c"), 1):
+            self.successResultOf(self.sent(text, number))
+        self.assertEqual(["C:\\\\dir\\ ", "see @src ", "a @b c"], self.hosted.pastes)
+
+    def sent(self, text: str, number: int) -> Deferred[Delivery]:
+        answer = self.send(f"{text}\r", number)
+        self.spend(5)
+        return answer
+
+    def test_line_ends_are_one_prompt(self) -> None:
+        self.successResultOf(self.sent("one\r\ntwo\rthree\r\nfour", 1))
+        self.assertEqual(["one\ntwo\nthree\nfour"], self.agent.prompts)
+
+    def test_white_space_alone_is_refused_and_its_number_free(self) -> None:
+        for text in (" \r", "\n\r", "\t \r\n", " \r\n \r"):
+            error = self.failureResultOf(self.send(text), ServiceError).value
+            self.assertEqual(ErrorCode.INVALID_INPUT, error.code)
+            self.assertIn("input", error.message)
+        self.successResultOf(self.sent("hello", 1))
+
+    def test_a_bare_enter_is_a_key(self) -> None:
+        self.assertEqual(DONE, self.successResultOf(self.send("\r")))
+
+
+class CommandTests(SubmissionCase):
+    """Commands of the agent's own."""
+
+    def test_a_picker_is_told_and_gets_no_enter(self) -> None:
+        self.agent.pickers.add("/model")
+        self.agent.stands_still = True
+        answer = self.send("/model\r")
+        self.spend(1)
+        self.agent.go_on()
+        self.spend(PASTE_GAP / 2)
+        self.agent.stands_still = True
+        self.spend(1)
+        self.agent.go_on()
+        self.spend(LONG)
+        opened = Delivery(delivered=True, opened="picker")
+        self.assertEqual(opened, self.successResultOf(answer))
+        self.assertEqual(1, self.enters)
+
+    def test_one_that_opens_nothing(self) -> None:
+        answer = self.send("/clear\r")
+        self.spend(3)
+        self.assertEqual(DONE, self.successResultOf(answer))

@@ -1,0 +1,397 @@
+"""Making, starting, ending, letting go and taking up sessions."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from pathlib import Path
+from typing import Any
+
+from tests.unit.sessions.rig import ADMIN, BOOT, Machine, SessionCase, begin
+from tservice.core.config.model import Config
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.identity import Identity
+from tservice.mux.interface import MuxError, MuxTimeout
+from tservice.sessions.life.activity import AGENT_IDLE, SHELL_IDLE
+from tservice.sessions.life.adoption import RETRY
+from tservice.sessions.life.capacity import STOPPED_KEPT
+from tservice.sessions.record.model import NameSource, Phase, Status
+from tservice.sessions.record.requests import CreateRequest
+
+
+class CreateTests(SessionCase):
+    """Making records."""
+
+    def test_nothing_runs_unless_asked(self) -> None:
+        session = self.create()
+        self.assertIsNone(session.pid)
+        self.assertEqual(Status.IDLE, session.status)
+        self.assertEqual([], self.host.specs)
+        self.assertEqual(["session:created"], self.names)
+        self.assertEqual(uuid.UUID(session.id), uuid.UUID(session.id, version=4))
+
+    def test_a_name_is_generated_or_taken(self) -> None:
+        self.assertEqual("home", self.create().name)
+        self.assertEqual("home 2", self.create().name)
+        named = self.create(name="build")
+        self.assertEqual(("build", NameSource.MANUAL), (named.name, named.name_source))
+
+    def test_start_gives_the_pane_its_environment_and_size(self) -> None:
+        session = self.shell(cols=90, rows=30, env_overrides={"FOO": "bar"})
+        spec = self.host.specs[-1]
+        self.assertEqual((90, 30), (spec.cols, spec.rows))
+        self.assertEqual("1", spec.env["SERVICE_MUX"])
+        self.assertEqual(session.id, spec.env["SERVICE_SESSION_ID"])
+        self.assertEqual("http://127.0.0.1:8770", spec.env["SERVICE_API_URL"])
+        self.assertEqual(
+            str(self.machine.folder / "hook-secret"), spec.env["SERVICE_HOOK_SECRET_FILE"]
+        )
+        self.assertEqual("bar", spec.env["FOO"])
+        self.assertEqual(str(self.machine.home), spec.cwd)
+        self.assertEqual(self.pane(session).pid, session.pid)
+
+    def test_overrides_are_in_no_answer_and_no_event(self) -> None:
+        session = self.shell(env_overrides={"TOKEN": "s3cret"})
+        told = repr([e.data for e in self.machine.events]) + repr(session)
+        self.assertNotIn("s3cret", told + repr(self.sessions.describe(session.id)))
+
+    def test_refusals_name_the_field(self) -> None:
+        cases: list[tuple[dict[str, Any], ErrorCode, str]] = [
+            ({"mode": "nope"}, ErrorCode.INVALID_INPUT, "mode"),
+            ({"working_dir": "relative"}, ErrorCode.INVALID_INPUT, "workingDir"),
+            ({"working_dir": "/no/such"}, ErrorCode.INVALID_INPUT, "workingDir"),
+            ({"working_dir": "/a\0b"}, ErrorCode.INVALID_INPUT, "workingDir"),
+            ({"case_name": "missing"}, ErrorCode.NOT_FOUND, "missing"),
+            ({"case_name": "../x"}, ErrorCode.INVALID_INPUT, "caseName"),
+            ({"name": "a\x07"}, ErrorCode.INVALID_INPUT, "name"),
+            ({"name": "n" * 129}, ErrorCode.INVALID_INPUT, "name"),
+            ({"parent_session_id": "x"}, ErrorCode.NOT_FOUND, "parentSessionId"),
+            ({"mode": "opencode"}, ErrorCode.OPERATION_FAILED, "npm"),
+            ({"env_overrides": {"PATH": "/x"}}, ErrorCode.INVALID_INPUT, "PATH"),
+            ({"params": {"nope": 1}}, ErrorCode.INVALID_INPUT, "nope"),
+        ]
+        for fields, code, word in cases:
+            request = CreateRequest(**{"mode": "shell", **fields})
+            text = self.assert_refused(code, self.sessions.create(request, ADMIN))
+            self.assertIn(word, text)
+        self.assertEqual([], self.sessions.list())
+
+    def test_a_session_that_cannot_be_started_is_not_kept(self) -> None:
+        self.host.refuse = MuxError("no room")
+        request = CreateRequest(mode="shell", start=True)
+        text = self.assert_refused(ErrorCode.OPERATION_FAILED, self.sessions.create(request, ADMIN))
+        self.assertIn("no room", text)
+        self.assertEqual([], self.sessions.list())
+        self.assertEqual([], self.machine.restart().list())
+
+    def test_every_start_resumes_but_a_fresh_one(self) -> None:
+        session = self.create(mode="primary", resume_session_id="abc-1", start=True)
+        self.assertIn("abc-1", self.host.specs[-1].argv)
+        for fresh in (False, True, False):
+            self.pane(session).exit(0)
+            self.run_now(self.sessions.start(session.id, granted=True, fresh=fresh))
+            self.assertEqual(fresh, "abc-1" not in self.host.specs[-1].argv)
+
+
+class CapacityTests(SessionCase):
+    """Caps (wire 1.3)."""
+
+    def test_the_cap_counts_all_but_stopped_sessions(self) -> None:
+        self.machine = Machine(Path(self.mktemp()).absolute(), config=Config(max_sessions=2))
+        self.run_now(self.sessions.open())
+        first = self.create()
+        self.create()
+        request = CreateRequest(mode="shell")
+        self.assert_refused(ErrorCode.OPERATION_FAILED, self.sessions.create(request, ADMIN))
+        self.run_now(self.sessions.stop(first.id, "done"))
+        self.create()
+
+    def test_stopped_records_are_bounded(self) -> None:
+        first = self.create()
+        self.run_now(self.sessions.stop(first.id, "done"))
+        for _ in range(STOPPED_KEPT):
+            self.clock.advance(1)
+            self.run_now(self.sessions.stop(self.create().id, "done"))
+        ids = [session.id for session in self.sessions.list()]
+        self.assertEqual(STOPPED_KEPT, len(ids))
+        self.assertNotIn(first.id, ids)
+
+
+class MultiUserTests(SessionCase):
+    """Whose is what."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        folder = Path(self.mktemp()).absolute()
+        config = Config(cases_dir=folder / "cases", multiuser=True, max_sessions_per_user=1)
+        self.machine = Machine(folder, config=config)
+        self.run_now(self.sessions.open())
+        self.ann = Identity(username="ann", admin=False, can_bypass_permissions=True)
+        self.bob = Identity(username="bob", admin=False, can_bypass_permissions=True)
+
+    def test_others_do_not_exist(self) -> None:
+        session = self.create(self.ann)
+        self.assertEqual("ann", session.owner)
+        self.assertEqual(session, self.sessions.get(session.id, self.ann))
+        self.assertEqual(session, self.sessions.get(session.id, ADMIN))
+        self.assertEqual([], self.sessions.list(self.bob))
+        error = self.assertRaises(ServiceError, self.sessions.get, session.id, self.bob)
+        self.assertEqual(ErrorCode.NOT_FOUND, error.code)
+
+    def test_the_cap_per_user(self) -> None:
+        self.create(self.ann)
+        self.create(self.bob)
+        request = CreateRequest(mode="shell")
+        self.assert_refused(ErrorCode.OPERATION_FAILED, self.sessions.create(request, self.ann))
+
+    def test_only_the_own_workspace(self) -> None:
+        own = self.machine.folder / "cases" / "ann"
+        own.mkdir(parents=True)
+        (own / "out").symlink_to(self.machine.home)
+        for path in (self.machine.home, own / "out", own / ".."):
+            request = CreateRequest(mode="shell", working_dir=str(path))
+            self.assert_refused(ErrorCode.FORBIDDEN, self.sessions.create(request, self.ann))
+        self.assertEqual(str(own), self.create(self.ann, working_dir=str(own)).working_dir)
+
+    def test_without_the_grant_no_shell(self) -> None:
+        low = Identity(username="low", admin=False, can_bypass_permissions=False)
+        request = CreateRequest(mode="shell")
+        self.assert_refused(ErrorCode.FORBIDDEN, self.sessions.create(request, low))
+
+    def test_delete_all_takes_the_own_ones(self) -> None:
+        self.create(self.ann)
+        kept = self.create(self.bob)
+        self.assertEqual(1, self.run_now(self.sessions.delete_own(self.ann)))
+        self.assertEqual([kept], self.sessions.list())
+
+
+class RunTests(SessionCase):
+    """The process behind a session."""
+
+    def test_a_shell_is_idle_once(self) -> None:
+        session = self.shell()
+        self.assertNotIn("session:idle", self.names)
+        self.clock.advance(SHELL_IDLE)
+        self.assertEqual(1, self.names.count("session:idle"))
+        self.assertEqual(
+            {"id": session.id, "at": int((BOOT + SHELL_IDLE) * 1000)},
+            dict(self.machine.events[-1].data),
+        )
+        self.clock.advance(100)
+        self.assertEqual(1, self.names.count("session:idle"))
+
+    def test_an_agent_is_idle_after_a_fresh_start(self) -> None:
+        self.create(mode="codex", start=True)
+        self.clock.advance(AGENT_IDLE - 0.1)
+        self.assertNotIn("session:idle", self.names)
+        self.clock.advance(0.1)
+        self.assertEqual(1, self.names.count("session:idle"))
+
+    def test_start_twice(self) -> None:
+        session = self.shell()
+        self.assert_refused(ErrorCode.SESSION_BUSY, self.sessions.start(session.id, granted=True))
+        self.assertEqual(1, len(self.host.specs))
+
+    def test_an_exit_is_told_with_its_status(self) -> None:
+        session = self.shell()
+        self.pane(session).exit(3)
+        after = self.sessions.get(session.id)
+        self.assertIsNone(after.pid)
+        self.assertEqual(Status.IDLE, after.status)
+        self.assertEqual(3, after.pane_exit and after.pane_exit.status)
+        self.assertEqual({"id": session.id, "status": 3}, self.last("session:exit"))
+
+    def test_an_unknown_exit_is_never_zero(self) -> None:
+        session = self.shell()
+        self.pane(session).lose()
+        after = self.sessions.get(session.id)
+        self.assertIsNone(after.pid)
+        self.assertIsNone(after.pane_exit)
+        self.assertEqual({"id": session.id}, self.last("session:exit"))
+        self.assertNotIn("paneExit", self.sessions.describe(session.id))
+
+    def test_a_start_after_an_exit_is_a_new_pane(self) -> None:
+        session = self.shell()
+        self.pane(session).exit(0)
+        again = self.run_now(self.sessions.start(session.id, granted=True))
+        self.assertEqual(self.pane(session).pid, again.pid)
+        self.assertIsNone(again.pane_exit)
+        self.assertEqual(2, len(self.host.specs))
+
+    def test_the_breaker(self) -> None:
+        session = self.shell()
+        for _ in range(4):
+            self.clock.advance(1)
+            self.pane(session).exit(1)
+            self.run_now(self.sessions.start(session.id, granted=True))
+        self.pane(session).exit(1)
+        broken = self.sessions.get(session.id)
+        self.assertEqual(Status.ERROR, broken.status)
+        self.assertTrue(broken.respawn_blocked)
+        self.assertIn("session:breakerTripped", self.names)
+        self.assert_refused(ErrorCode.CONFLICT, self.sessions.start(session.id, granted=True))
+        self.machine.restart()
+        self.assert_refused(ErrorCode.CONFLICT, self.sessions.start(session.id, granted=True))
+        started = self.run_now(self.sessions.start(session.id, granted=True, clear_breaker=True))
+        self.assertEqual(Status.IDLE, started.status)
+        self.pane(session).exit(1)
+        self.assertEqual(Status.IDLE, self.sessions.get(session.id).status)
+
+    def test_delete_ends_and_forgets(self) -> None:
+        session = self.shell()
+        self.run_now(self.sessions.delete(session.id))
+        self.assertNotIn(session.id, self.host.panes)
+        self.assertEqual("session:deleted", self.names[-1])
+        self.assertEqual([], self.sessions.list())
+        self.assertEqual([], self.machine.restart().list())
+
+    def test_delete_that_gets_no_answer_changes_nothing(self) -> None:
+        session = self.shell()
+        self.pane(session).fail("kill", MuxTimeout("slow"))
+        self.assert_refused(ErrorCode.OPERATION_FAILED, self.sessions.delete(session.id))
+        self.assertEqual(session.pid, self.sessions.get(session.id).pid)
+        self.pane(session).exit(0)
+        self.assertIn("session:exit", self.names)
+
+    def test_a_dead_pane_goes_with_its_session_even_after_a_restart(self) -> None:
+        session = self.shell()
+        self.pane(session).exit(0)
+        self.machine.restart()
+        self.run_now(self.sessions.delete(session.id))
+        self.assertNotIn(session.id, self.host.panes)
+
+    def test_a_start_after_exit_and_restart_replaces_the_dead_pane(self) -> None:
+        session = self.shell()
+        self.pane(session).exit(0)
+        self.machine.restart()
+        self.assertIsNotNone(self.run_now(self.sessions.start(session.id, granted=True)).pid)
+
+    def test_stop_keeps_the_record(self) -> None:
+        session = self.shell()
+        stopped = self.run_now(self.sessions.stop(session.id, "closed by its job"))
+        self.assertEqual((Status.STOPPED, None), (stopped.status, stopped.pid))
+        self.assertEqual("closed by its job", stopped.status_reason)
+        self.assertNotIn(session.id, self.host.panes)
+        self.assertEqual(Phase.STOPPED, self.machine.restart().get(session.id).phase)
+
+    def test_moves_of_one_session_do_not_overlap(self) -> None:
+        session = self.shell()
+        self.pane(session).hold()
+        stopping = begin(self.sessions.stop(session.id, "x"))
+        starting = begin(self.sessions.start(session.id, granted=True))
+        self.assertNoResult(starting)
+        self.pane(session).release()
+        self.assertEqual(Status.STOPPED, self.successResultOf(stopping).status)
+        self.assertIsNotNone(self.successResultOf(starting).pid)
+
+
+class DetachTests(SessionCase):
+    """C{killMux=false}."""
+
+    def test_the_process_runs_on_and_start_attaches_again(self) -> None:
+        session = self.shell()
+        self.run_now(self.sessions.delete(session.id, kill=False))
+        away = self.sessions.get(session.id)
+        self.assertTrue(away.detached)
+        self.assertIsNone(away.pid)
+        self.assertIsNone(self.sessions.pane_of(session.id))
+        self.assertTrue(self.sessions.describe(session.id)["detached"])
+        self.assertTrue(self.last("session:updated")["detached"])
+        self.assertNotIn("session:exit", self.names)
+        back = self.run_now(self.sessions.start(session.id, granted=True))
+        self.assertEqual(session.pid, back.pid)
+        self.assertEqual(1, len(self.host.specs))
+
+    def test_it_stays_away_over_a_restart(self) -> None:
+        session = self.shell()
+        self.run_now(self.sessions.delete(session.id, kill=False))
+        self.machine.restart()
+        self.assertIsNone(self.sessions.get(session.id).pid)
+        self.assertEqual(
+            session.pid, self.run_now(self.sessions.start(session.id, granted=True)).pid
+        )
+
+    def test_one_that_ended_meanwhile_is_started_anew(self) -> None:
+        session = self.shell()
+        self.run_now(self.sessions.delete(session.id, kill=False))
+        self.pane(session).exit(0)
+        self.assertNotEqual(
+            session.pid, self.run_now(self.sessions.start(session.id, granted=True)).pid
+        )
+
+    def test_delete_ends_it(self) -> None:
+        session = self.shell()
+        self.run_now(self.sessions.delete(session.id, kill=False))
+        self.run_now(self.sessions.delete(session.id))
+        self.assertNotIn(session.id, self.host.panes)
+
+
+class AdoptionTests(SessionCase):
+    """After a restart."""
+
+    def test_what_runs_is_taken_up(self) -> None:
+        session = self.shell()
+        found = self.machine.restart().get(session.id)
+        self.assertEqual((session.pid, Phase.RUNNING), (found.pid, found.phase))
+        self.successResultOf(self.type(session, "echo hi\r", use_mux=False))
+        self.assertEqual(b"echo hi\r", bytes(self.pane(session).typed))
+
+    def test_what_exited_is_told(self) -> None:
+        session = self.shell()
+        self.machine.crash()
+        self.pane(session).exit(7)
+        found = self.machine.restart().get(session.id)
+        self.assertIsNone(found.pid)
+        self.assertEqual(7, found.pane_exit and found.pane_exit.status)
+
+    def test_what_is_gone_is_told(self) -> None:
+        session = self.shell()
+        self.machine.crash()
+        self.host.lose(session.id)
+        found = self.machine.restart().get(session.id)
+        self.assertEqual((None, Phase.EXITED), (found.pid, found.phase))
+
+    def test_unknown_changes_nothing_and_is_asked_again(self) -> None:
+        session = self.shell()
+        self.pane(session).hold()
+        self.machine.restart()
+        self.clock.advance(10)
+        self.successResultOf(self.machine.opening)
+        found = self.sessions.get(session.id)
+        self.assertEqual((session.pid, Phase.RUNNING), (found.pid, found.phase))
+        self.assert_refused(
+            ErrorCode.OPERATION_FAILED, self.sessions.start(session.id, granted=True)
+        )
+        self.failureResultOf(self.type(session, "x\r"))
+        self.pane(session).release()
+        self.clock.advance(RETRY)
+        self.successResultOf(self.type(session, "ls", use_mux=False))
+
+    def test_a_stray_server_is_left_alone(self) -> None:
+        session = self.shell()
+        self.machine.database.execute("DELETE FROM sessions")
+        self.machine.restart()
+        self.assertEqual([], self.sessions.list())
+        self.assertIsNotNone(self.pane(session).pid)
+
+    def test_close_leaves_nothing_behind(self) -> None:
+        session = self.shell()
+        self.pane(session).hold()
+        self.machine.restart()
+        self.clock.advance(6)
+        self.sessions.close()
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+
+class QuickStartTests(SessionCase):
+    """A case and a session in one call; the route is tested with the routes."""
+
+    def test_the_marker_tells_who_had_it_made(self) -> None:
+        spaces = self.sessions._parts.quick._workspaces
+        folder, made = spaces.make_case("w1", ADMIN)
+        self.assertTrue(made)
+        spaces.mark_agent_made(folder, ADMIN, "claude", None, 5)
+        marker = json.loads((Path(folder) / ".service-agent-case.json").read_text())
+        self.assertEqual({"version": 1, "createdAt": 5, "createdBy": "claude"}, marker)
+        self.assertEqual((folder, False), spaces.make_case("w1", ADMIN))
+        self.assertIn("CLAUDE.md", (Path(folder) / "AGENTS.md").read_text())

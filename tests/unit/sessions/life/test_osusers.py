@@ -1,0 +1,166 @@
+"""Sessions of accounts that name an OS user: who runs what, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attrs import evolve
+
+from tests.unit.sessions.rig import ADMIN, SessionCase
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.identity import Identity
+from tservice.core.users.osuser import OsUserId
+from tservice.sessions.life.priority import confined
+from tservice.sessions.record.model import Nice, Phase
+from tservice.sessions.record.requests import CreateRequest
+
+
+class OsUserCase(SessionCase):
+    """C{ann}'s account names the OS user C{a}."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.world = self.machine.os_users
+        self.user = self.world.add("a", 1001, str(self.machine.folder / "bin" / "bash"))
+        self.ann = self.world.caller("ann", "a")
+        self.machine.config = evolve(self.machine.config, multiuser=True)
+        self.machine.restart()
+        self.successResultOf(self.machine.opening)
+
+
+class StartTests(OsUserCase):
+    def test_a_shell_of_hers(self) -> None:
+        session = self.create(self.ann, start=True)
+        spec = self.pane(session).spec
+        self.assertEqual(self.user, spec.os_user)
+        self.assertEqual(OsUserId(name="a", uid=1001), session.os_user)
+        self.assertEqual(str(self.user.home), spec.cwd)
+        self.assertEqual(self.user.shell, spec.argv[0])
+        self.assertEqual({"a"}, set(self.world.secrets))
+        found = {name: spec.env[name] for name in ("HOME", "USER", "SERVICE_HOOK_SECRET_FILE")}
+        self.assertEqual(
+            {
+                "HOME": str(self.user.home),
+                "USER": "a",
+                "SERVICE_HOOK_SECRET_FILE": str(self.world.path_of(self.user)),
+            },
+            found,
+        )
+
+    def test_of_others_nothing_changes(self) -> None:
+        session = self.create(ADMIN, start=True)
+        self.assertIsNone(self.pane(session).spec.os_user)
+        self.assertIsNone(session.os_user)
+        self.assertEqual(([], []), (self.world.secrets, self.world.acted))
+
+    def test_taken_up_after_a_crash(self) -> None:
+        session = self.create(self.ann, start=True)
+        self.world.secrets.clear()
+        self.machine.restart()
+        self.successResultOf(self.machine.opening)
+        again = self.sessions.get(session.id)
+        self.assertEqual((Phase.RUNNING, self.user.id), (again.phase, again.os_user))
+        self.assertEqual(["a"], self.world.secrets)
+
+    def test_taken_up_without_a_secret(self) -> None:
+        """A hook's secret that cannot be put in place costs hooks, never the session."""
+        session = self.create(self.ann, start=True)
+        self.world.refuse = PermissionError("full")
+        self.machine.restart()
+        self.successResultOf(self.machine.opening)
+        self.assertIs(Phase.RUNNING, self.sessions.get(session.id).phase)
+        other = self.create(self.ann)
+        text = self.assert_refused(
+            ErrorCode.OPERATION_FAILED, self.sessions.start(other.id, granted=True)
+        )
+        self.assertIn("the hooks' secret cannot be put in place", text)
+
+    def test_another_os_user_since(self) -> None:
+        """What runs, runs on; nothing is started as another one."""
+        living, resting = self.create(self.ann, start=True), self.create(self.ann)
+        own = self.create(ADMIN)
+        self.world.add("b", 1002)
+        self.world.accounts |= {"ann": "b"}
+        self.assertIs(Phase.RUNNING, self.sessions.get(living.id).phase)
+        text = self.assert_refused(
+            ErrorCode.OPERATION_FAILED, self.sessions.start(resting.id, granted=True)
+        )
+        self.assertIn("osUser: the account has another one", text)
+        self.run_now(self.sessions.start(own.id, granted=True))
+        self.run_now(self.sessions.stop(living.id, "done"))
+        self.assert_refused(
+            ErrorCode.OPERATION_FAILED, self.sessions.start(living.id, granted=True)
+        )
+
+    def test_another_user_of_that_name_since(self) -> None:
+        session = self.create(self.ann)
+        self.world.add("a", 1002)
+        text = self.assert_refused(
+            ErrorCode.OPERATION_FAILED, self.sessions.start(session.id, granted=True)
+        )
+        self.assertIn("osUser: a is another OS user", text)
+
+    def test_no_such_user_any_more(self) -> None:
+        living = self.create(self.ann, start=True)
+        self.world.remove("a")
+        text = self.assert_refused(
+            ErrorCode.OPERATION_FAILED,
+            self.sessions.create(CreateRequest(mode="shell"), self.ann),
+        )
+        self.assertIn("osUser: there is no OS user 'a'", text)
+        self.run_now(self.sessions.delete(living.id))
+        self.assertEqual([], self.sessions.list())
+
+    def test_priority(self) -> None:
+        """Only a process that is the user's is reniced: its number is the pane's word."""
+        session = self.create(self.ann, start=True)
+        live = self.sessions._parts.roster.get(session.id)
+        nice = Nice(enabled=True, value=5)
+        change = self.sessions._parts.properties.nice
+        text = self.assertRaises(ServiceError, change, live, nice).message
+        self.assertIn("nice: the system refused", text)
+        self.assertEqual([], self.machine.renice.set)
+
+    def test_priority_of_the_services_own(self) -> None:
+        self.assertIs(self.machine.renice, confined(self.machine.renice, None))
+
+
+class WorkspaceTests(OsUserCase):
+    def folder(self, path: Path, caller: Identity | None = None) -> str:
+        spaces = self.machine.sessions._parts.creator._workspaces
+        return spaces.folder(str(path), caller or self.ann)
+
+    def test_wherever_the_user_may_go(self) -> None:
+        """The system says where; a caller without an OS user stays in a folder of the service's."""
+        place = self.machine.folder / "elsewhere"
+        place.mkdir()
+        self.assertEqual(str(place), self.folder(place))
+        self.assertEqual(["a"], self.world.acted[-1:])
+        bob = Identity(username="bob", admin=False, can_bypass_permissions=True)
+        error = self.assertRaises(ServiceError, self.folder, place, bob)
+        self.assertIs(ErrorCode.FORBIDDEN, error.code)
+
+    def test_refused(self) -> None:
+        for path in (self.machine.folder / "none", self.machine.folder / "bin" / "bash"):
+            error = self.assertRaises(ServiceError, self.folder, path)
+            self.assertEqual(
+                (
+                    ErrorCode.INVALID_INPUT,
+                    "workingDir: must be an existing folder that a may enter",
+                ),
+                (error.code, error.message),
+            )
+
+    def test_cases(self) -> None:
+        """In the user's home, each made, found and marked as the user."""
+        spaces = self.machine.sessions._parts.creator._workspaces
+        folder, made = spaces.make_case("c", self.ann)
+        self.assertEqual((str(self.user.home / "service-cases" / "c"), True), (folder, made))
+        self.assertEqual((folder, False), spaces.make_case("c", self.ann))
+        spaces.mark_agent_made(folder, self.ann, "claude", None, 5)
+        self.assertTrue((Path(folder) / ".service-agent-case.json").exists())
+        self.assertEqual(folder, spaces.case("c", self.ann))
+        self.assertEqual(str(self.user.home), spaces.default(self.ann, "/"))
+        error = self.assertRaises(ServiceError, spaces.case, "d", self.ann)
+        self.assertIs(ErrorCode.NOT_FOUND, error.code)
+        self.assertFalse((self.machine.folder / "cases").exists())

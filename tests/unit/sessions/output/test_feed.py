@@ -1,0 +1,103 @@
+"""Terminal output as events: only what is wanted, bounded, exact at its offsets."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.sessions.output.test_stream import PROMPT, SPEC
+from tservice.core.events import Event, EventHub
+from tservice.mux.testing.multiplexer import FakeMultiplexer
+from tservice.sessions.output.feed import LARGEST, PER_SECOND, TerminalFeed, whole_characters
+
+TICK = 1 / PER_SECOND
+
+
+class FeedTests(SynchronousTestCase):
+    """L{TerminalFeed}."""
+
+    def setUp(self) -> None:
+        self.clock, self.hub = Clock(), EventHub()
+        self.mux = FakeMultiplexer(self.clock)
+        self.pane = self.successResultOf(Deferred.fromCoroutine(self.mux.create(SPEC)))
+        self.wanted, self.events = True, list[Event]()
+        self.feed = TerminalFeed(
+            self.clock, self.hub, lambda _: self.pane, lambda _: "ann", lambda _: self.wanted
+        )
+        self.hub.subscribe(self.events.append)
+        self.hub.publish(Event(name="session:updated", session_id="s"))
+        self.events.clear()
+        self.addCleanup(self.check_closed)
+
+    def check_closed(self) -> None:
+        self.feed.close()
+        self.assertEqual([], self.clock.getDelayedCalls())
+        self.assertEqual({}, self.pane.log._listeners)
+
+    def emit(self, data: bytes) -> None:
+        self.pane.log.append(data)
+
+    def test_output_is_told_once_a_tick(self) -> None:
+        self.emit(b"a")
+        self.emit(b"b")
+        self.assertEqual([], self.events)
+        self.clock.advance(TICK)
+        (event,) = self.events
+        self.assertEqual({"id": "s", "offset": len(PROMPT), "data": "ab"}, dict(event.data))
+        self.assertEqual(("ann", True, "s"), (event.owner, event.bulky, event.session_id))
+
+    def test_nothing_is_made_that_nobody_wants(self) -> None:
+        self.wanted = False
+        self.emit(b"unseen")
+        self.assertEqual([], self.clock.getDelayedCalls())
+        self.wanted = True
+        self.emit(b"seen")
+        self.clock.advance(TICK)
+        self.assertEqual("seen", self.events[0].data["data"])
+
+    def test_a_flood_is_cut_to_its_newest_bytes(self) -> None:
+        self.emit(b"x" * 3 * LARGEST)
+        self.clock.advance(TICK)
+        (event,) = self.events
+        self.assertEqual(LARGEST, len(event.data["data"]))
+        self.assertEqual(self.pane.log.end - LARGEST, event.data["offset"])
+
+    def test_a_character_is_not_torn(self) -> None:
+        self.emit(b"1\xe2\x82")
+        self.clock.advance(TICK)
+        self.emit(b"\xac2")
+        self.clock.advance(TICK)
+        self.assertEqual(["1", "€2"], [event.data["data"] for event in self.events])
+        self.assertEqual(len(PROMPT) + 1, self.events[1].data["offset"])
+
+    def test_a_gap_is_passed_over(self) -> None:
+        self.emit(b"lost")
+        self.pane.log.gap()
+        self.clock.advance(TICK)
+        self.assertEqual([], self.events)
+
+    def test_a_deleted_session_is_let_go(self) -> None:
+        self.emit(b"x")
+        self.hub.publish(Event(name="session:deleted", session_id="s"))
+        self.assertEqual([], self.clock.getDelayedCalls())
+        self.assertEqual({}, self.pane.log._listeners)
+
+
+class WholeCharactersTests(SynchronousTestCase):
+    """L{whole_characters}."""
+
+    @settings(max_examples=500)
+    @given(st.text(max_size=20), st.integers(0, 80))
+    def test_a_cut_text_decodes(self, text: str, cut: int) -> None:
+        data = text.encode("utf-8", "replace")[:cut]
+        kept = data[: whole_characters(data)]
+        self.assertLessEqual(len(data) - len(kept), 3)
+        self.assertTrue(text.encode("utf-8", "replace").decode().startswith(kept.decode()))
+
+    @settings(max_examples=500)
+    @given(st.binary(max_size=20))
+    def test_any_bytes(self, data: bytes) -> None:
+        self.assertLessEqual(len(data) - 3, whole_characters(data))

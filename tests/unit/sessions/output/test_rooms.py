@@ -1,0 +1,130 @@
+"""Sockets of a session: caps, replacement, sizes, exits, another pane, the end."""
+
+from __future__ import annotations
+
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.sessions.output.test_stream import SPEC, FakeWire
+from tservice.mux.testing.multiplexer import FakeMultiplexer, FakePane
+from tservice.sessions.output.rooms import MAX_SOCKETS, NOTHING, TerminalSockets
+
+
+class FakeTerminal(FakeWire):
+    """A socket with a client id that remembers how it was closed."""
+
+    def __init__(self, cid: str) -> None:
+        super().__init__()
+        self.cid = cid
+        self.closed: list[int] = []
+
+    def close(self, code: int, reason: str) -> None:
+        self.closed.append(code)
+
+
+class SocketsTests(SynchronousTestCase):
+    """L{TerminalSockets}."""
+
+    def setUp(self) -> None:
+        self.clock = Clock()
+        self.mux = FakeMultiplexer(self.clock)
+        self.pane: FakePane | None = self.create()
+        self.sockets = TerminalSockets(self.clock, lambda session_id: self.pane)
+
+    def create(self) -> FakePane:
+        return self.successResultOf(Deferred.fromCoroutine(self.mux.create(SPEC)))
+
+    def connect(self, cid: str = "a") -> FakeTerminal:
+        terminal = FakeTerminal(cid)
+        self.sockets.connect("s", terminal, None, None)
+        return terminal
+
+    def resize(self, cols: int, rows: int) -> None:
+        assert self.pane is not None
+        self.successResultOf(Deferred.fromCoroutine(self.pane.resize(cols, rows)))
+
+    def test_the_sixth_socket_is_refused(self) -> None:
+        for number in range(MAX_SOCKETS):
+            self.assertEqual([], self.connect(str(number)).closed)
+        self.assertEqual([4008], self.connect("one too many").closed)
+        self.assertEqual(MAX_SOCKETS, self.sockets.count())
+
+    def test_the_same_client_replaces_its_old_socket(self) -> None:
+        old = self.connect()
+        new = self.connect()
+        self.assertEqual(([4010], []), (old.closed, new.closed))
+        self.sockets.disconnect("s", old)
+        self.assertEqual(1, self.sockets.count())
+        self.mux.host["s"].emit(b"x")
+        self.clock.advance(1)
+        self.assertEqual((b"", b"x"), (old.data, new.data))
+
+    def test_everyone_hears_of_a_size(self) -> None:
+        one, two = self.connect("1"), self.connect("2")
+        self.resize(50, 12)
+        want = {"t": "size", "c": 50, "r": 12}
+        self.assertEqual([want, want], [one.frames[-1], two.frames[-1]])
+
+    def test_the_last_bytes_come_before_the_exit(self) -> None:
+        terminal = self.connect()
+        self.clock.advance(1)
+        self.mux.host["s"].emit(b"1")
+        self.mux.host["s"].emit(b"2")
+        self.mux.host["s"].exit(3)
+        self.assertEqual(b"12", terminal.data)
+        self.assertEqual({"t": "exit", "status": 3}, terminal.frames[-1])
+        self.assertEqual([], terminal.closed)
+
+    def test_an_unknown_status_is_left_out(self) -> None:
+        terminal = self.connect()
+        self.mux.host.lose("s")
+        self.assertEqual({"t": "exit"}, terminal.frames[-1])
+
+    def test_hello_comes_before_everything(self) -> None:
+        self.mux.host["s"].exit(0)
+        self.mux.host["s"].hold()
+        terminal = self.connect()
+        self.assertEqual([], terminal.frames)
+        self.mux.host["s"].release()
+        self.assertEqual(["hello", "exit", "snapshot"], terminal.kinds())
+
+    def test_without_a_pane_the_screen_is_empty_until_there_is_one(self) -> None:
+        made, self.pane = self.pane, None
+        terminal = self.connect()
+        self.assertEqual(["hello", "snapshot"], terminal.kinds())
+        self.assertEqual(NOTHING, terminal.frames[0]["epoch"])
+        self.pane = made
+        self.sockets.pane_changed("s")
+        self.assertEqual(["hello", "snapshot"] * 2, terminal.kinds())
+        self.assertNotEqual(NOTHING, terminal.frames[2]["epoch"])
+
+    def test_an_event_is_followed_only_to_another_pane(self) -> None:
+        terminal = self.connect()
+        self.sockets.look("s")
+        self.sockets.look("nobody watches this one")
+        self.assertEqual(["hello", "snapshot"], terminal.kinds())
+        self.pane = None
+        self.sockets.look("s")
+        self.assertEqual(NOTHING, terminal.frames[-2]["epoch"])
+
+    def test_a_deleted_session_closes_its_sockets(self) -> None:
+        terminal = self.connect()
+        self.sockets.deleted("s")
+        self.assertEqual([4009], terminal.closed)
+        self.sockets.disconnect("s", terminal)
+        self.assertEqual(0, self.sockets.count())
+
+    def test_the_pane_is_let_go_with_the_last_socket(self) -> None:
+        terminal = self.connect()
+        self.sockets.disconnect("s", terminal)
+        assert self.pane is not None
+        self.assertEqual({}, self.pane.log._listeners)
+        self.assertIsNone(self.sockets.stream_of("s"))
+        self.assertIsNone(self.sockets.viewer("s", terminal))
+
+    def test_closing_tells_everyone(self) -> None:
+        terminal = self.connect()
+        self.sockets.close(1001, "going away")
+        self.assertEqual([1001], terminal.closed)
+        self.assertEqual(0, self.sockets.count())

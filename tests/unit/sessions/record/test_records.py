@@ -1,0 +1,139 @@
+"""Records on disk and on the wire."""
+
+from __future__ import annotations
+
+from attrs import evolve
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.core.users.osuser import OsUserId
+from tservice.sessions.record.model import (
+    AutoClear,
+    AutoCompact,
+    AutoResume,
+    Colour,
+    Container,
+    CustomModel,
+    Exit,
+    Location,
+    NameSource,
+    Nice,
+    Phase,
+    Remote,
+    Session,
+    Status,
+    Tokens,
+)
+from tservice.sessions.record.repository import SessionRepository
+from tservice.sessions.record.wire import session_json
+from tservice.sessions.routes.answers import SessionAnswer
+from tservice.store.database import Database
+
+BARE = Session(
+    id="0b6e5b0e-98f5-4a59-a69b-9f80b5a20f62",
+    mode="shell",
+    name="n",
+    name_source=NameSource.PLACEHOLDER,
+    working_dir="/w",
+    created_at=1,
+    last_activity_at=2,
+)
+FULL = evolve(
+    BARE,
+    phase=Phase.ERROR,
+    status=Status.ERROR,
+    status_reason="r",
+    pid=7,
+    owner="ann",
+    case_name="c",
+    last_submit_at=3,
+    parent_session_id="p",
+    agent_origin="claude",
+    position=4,
+    colour=Colour.BLUE,
+    pinned=True,
+    pinned_at=5,
+    cols=80,
+    rows=24,
+    auto_compact=AutoCompact(enabled=True, threshold=6, prompt="x"),
+    auto_clear=AutoClear(enabled=True, threshold=7),
+    auto_resume=AutoResume(enabled=True, resume_at=8),
+    limit_paused=True,
+    nice=Nice(enabled=True, value=-5),
+    flicker_filter=True,
+    tokens=Tokens(input=1, output=2, total=3),
+    total_cost=1.5,
+    context_used_percentage=12.5,
+    models={"screen": "Opus"},
+    params={"model": "opus", "fast": True, "n": 3},
+    env_overrides={"TOKEN": "s3cret"},
+    custom_model=CustomModel(endpoint_id="e", model_id="m", label="l"),
+    conversation_ids=("a", "b"),
+    pane_exit=Exit(status=1, at=9),
+    location=Location.REMOTE,
+    remote=Remote(host_id="h", name="n", owned=False),
+    container=Container(host_id="h", name="n"),
+    os_user=OsUserId(name="ann", uid=1001),
+    hooks_available=True,
+    statusline_telemetry=True,
+)
+
+
+class DiskTests(SynchronousTestCase):
+    """L{SessionRepository}."""
+
+    def setUp(self) -> None:
+        self.repository = SessionRepository(Database.in_memory())
+
+    def test_round_trip(self) -> None:
+        for session in (BARE, FULL):
+            self.repository.save(session)
+            self.assertEqual([session], self.repository.load())
+
+    def test_a_model_of_the_agent_s_settings_is_not_restored(self) -> None:
+        """They are read again at every start (interface.md Session)."""
+        self.repository.save(evolve(BARE, models={"screen": "a", "config": "b"}))
+        (found,) = self.repository.load()
+        self.assertEqual({"screen": "a"}, found.models)
+
+    def test_every_field_differs_in_the_full_record(self) -> None:
+        """So that the round trip tells of a column that is forgotten."""
+        import attrs
+
+        same = [
+            attribute.name
+            for attribute in attrs.fields(Session)
+            if getattr(BARE, attribute.name) == getattr(FULL, attribute.name)
+        ]
+        kept = ["id", "mode", "name", "name_source", "working_dir", "created_at"]
+        self.assertEqual([*kept, "last_activity_at"], same)
+
+    def test_order_and_removal(self) -> None:
+        one, two = evolve(BARE, id="1", position=0), evolve(BARE, id="2", position=1)
+        self.repository.save(one)
+        self.repository.save(two)
+        self.repository.place({"1": 1, "2": 0})
+        self.assertEqual(["2", "1"], [session.id for session in self.repository.load()])
+        self.repository.remove("2")
+        self.assertEqual(["1"], [session.id for session in self.repository.load()])
+
+
+class WireTests(SynchronousTestCase):
+    """L{session_json}."""
+
+    def test_it_is_what_the_document_says(self) -> None:
+        for session in (BARE, FULL):
+            answer = SessionAnswer.model_validate(session_json(session))
+            dumped = answer.model_dump(by_alias=True, exclude_unset=True)
+            self.assertEqual(dumped, session_json(session))
+
+    def test_null_where_it_is_a_value_absent_where_not(self) -> None:
+        answer = session_json(BARE)
+        self.assertIsNone(answer["pid"])
+        self.assertIsNone(answer["displayModel"])
+        nulls = {name for name, value in answer.items() if value is None}
+        self.assertEqual({"pid", "displayModel"}, nulls)
+        self.assertNotIn("respawnBlocked", answer)
+
+    def test_secrets_stay(self) -> None:
+        self.assertNotIn("s3cret", repr(session_json(FULL)))
+        self.assertNotIn("s3cret", repr(FULL))

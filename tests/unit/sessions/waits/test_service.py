@@ -1,0 +1,280 @@
+"""Waits as callers see them: what holds at once, narrowing, input first, what is told alongside."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import Any, cast
+
+from attrs import evolve
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.sessions.output.test_stream import SPEC
+from tservice.core.errors import ServiceError, conflict, not_found
+from tservice.core.events import Event, EventHub
+from tservice.core.identity import Identity
+from tservice.mux.interface import IPane
+from tservice.mux.testing.multiplexer import FakeMultiplexer
+from tservice.sessions.interfaces import Delivery, ISessions
+from tservice.sessions.record.model import NameSource, Phase, Session, Status
+from tservice.sessions.record.wire import session_json
+from tservice.sessions.waits.output import OutputWaits
+from tservice.sessions.waits.service import Waiting, WaitRequest
+from tservice.sessions.waits.signals import Signal, WaitCaps, WaitSlots
+from tservice.terminal.matcher import Needle
+
+ANN = Identity(username="ann", admin=True)
+
+
+class FakeSessions:
+    """The sessions C{s} (primary) and C{t} (shell)."""
+
+    def __init__(self, pane: IPane) -> None:
+        self.pane: IPane | None = pane
+        record = Session(
+            id="s",
+            mode="primary",
+            name="",
+            name_source=NameSource.PLACEHOLDER,
+            working_dir="/",
+            created_at=0,
+            last_activity_at=0,
+            pid=7,
+        )
+        self.records = {"s": record, "t": evolve(record, id="t", mode="shell")}
+
+    def get(self, session_id: str, caller: Identity | None = None) -> Session:
+        if session_id not in self.records:
+            raise not_found(f"Session {session_id}")
+        return self.records[session_id]
+
+    def pane_of(self, session_id: str) -> IPane | None:
+        return self.pane
+
+    def change(self, **fields: Any) -> None:
+        self.records["s"] = evolve(self.records["s"], **fields)
+
+
+class WaitingTests(SynchronousTestCase):
+    """L{Waiting}."""
+
+    def setUp(self) -> None:
+        self.clock, self.hub = Clock(), EventHub()
+        mux = FakeMultiplexer(self.clock)
+        pane = self.successResultOf(Deferred.fromCoroutine(mux.create(SPEC)))
+        self.hosted = mux.host["s"]
+        self.sessions = FakeSessions(pane)
+        self.blocked = False
+        slots = WaitSlots(WaitCaps())
+        self.waiting = Waiting(
+            self.clock,
+            cast(ISessions, self.sessions),
+            slots,
+            OutputWaits(self.clock, slots),
+            self.hub,
+            lambda session_id: self.blocked,
+        )
+
+    def start(self, work: Coroutine[Any, Any, dict[str, Any]]) -> Deferred[dict[str, Any]]:
+        return Deferred.fromCoroutine(work)
+
+    def wait(
+        self, *until: Signal, session: str = "s", fresh: bool = False
+    ) -> Deferred[dict[str, Any]]:
+        request = WaitRequest(until=until or None, timeout_ms=5000, fresh=fresh)
+        return self.start(self.waiting.wait(session, request, ANN))
+
+    def tell(self, name: str, session: str = "s") -> None:
+        self.hub.publish(Event(name=f"session:{name}", session_id=session))
+        self.clock.advance(0)
+
+    def signal_of(self, wait: Deferred[dict[str, Any]]) -> tuple[str | None, bool]:
+        found = self.successResultOf(wait)
+        return found["wait"]["signal"], found["immediate"]
+
+    def test_the_state_answers_at_once(self) -> None:
+        self.assertEqual(("idle", True), self.signal_of(self.wait()))
+        self.blocked = True
+        self.assertEqual(("blocked", True), self.signal_of(self.wait(Signal.BLOCKED, Signal.IDLE)))
+        self.sessions.change(status=Status.BUSY)
+        self.assertEqual(("working", True), self.signal_of(self.wait(Signal.WORKING)))
+        self.sessions.change(pid=None)
+        self.assertEqual(("exit", True), self.signal_of(self.wait(fresh=True)))
+
+    def test_fresh_wants_a_move(self) -> None:
+        wait = self.wait(fresh=True)
+        self.assertNoResult(wait)
+        self.clock.advance(2)
+        self.tell("stop")
+        found = self.successResultOf(wait)
+        self.assertEqual(
+            {
+                "wait": {
+                    "signal": "stop",
+                    "timedOut": False,
+                    "timeoutMs": 5000,
+                    "until": ["stop", "idle", "exit"],
+                    "ended": False,
+                },
+                "waitedMs": 2000,
+                "immediate": False,
+                "status": "idle",
+                "limitPaused": False,
+            },
+            found,
+        )
+
+    def test_the_status_alongside_is_the_one_after_the_signal(self) -> None:
+        self.sessions.change(status=Status.BUSY)
+        wait = self.wait(Signal.STOP)
+        self.hub.publish(Event(name="session:stop", session_id="s"))
+        self.sessions.change(status=Status.IDLE)
+        self.clock.advance(0)
+        self.assertEqual("idle", self.successResultOf(wait)["status"])
+
+    def test_a_shell_has_no_hooks(self) -> None:
+        found = self.successResultOf(self.wait(session="t"))
+        self.assertEqual(["idle", "exit"], found["wait"]["until"])
+        refused = self.failureResultOf(self.wait(Signal.STOP, session="t"), ServiceError).value
+        self.assertEqual("until: stop is not given by sessions of mode shell", refused.message)
+
+    def test_an_unknown_session_is_not_found(self) -> None:
+        self.failureResultOf(self.wait(session="nobody"), ServiceError)
+
+    def test_a_deleted_session_is_answered(self) -> None:
+        wait = self.wait(fresh=True)
+        del self.sessions.records["s"]
+        self.tell("deleted")
+        found = self.successResultOf(wait)
+        self.assertEqual(("exit", True), (found["wait"]["signal"], found["wait"]["ended"]))
+        self.assertEqual("stopped", found["status"])
+
+    def test_a_session_that_is_let_go_is_answered(self) -> None:
+        waits = [self.wait(Signal.EXIT), self.wait(Signal.EXIT, session="t")]
+        output = self.wait_output("READY")
+
+        async def deliver(submitting: Any) -> Delivery:
+            submitting()
+            return Delivery(delivered=True)
+
+        typed = self.input_and_wait(deliver)
+        self.let_go("s")
+        self.let_go("t")
+        for wait in (*waits, typed):
+            found = self.successResultOf(wait)["wait"]
+            self.assertEqual(
+                ("exit", False, False), (found["signal"], found["timedOut"], found["ended"])
+            )
+        self.assertTrue(self.successResultOf(output)["wait"]["ended"])
+        self.assertEqual(0, self.waiting.parked())
+
+    def let_go(self, session: str) -> None:
+        record = evolve(self.sessions.records[session], pid=None, phase=Phase.DETACHED)
+        self.sessions.records[session] = record
+        self.hub.publish(
+            Event(name="session:updated", data=session_json(record), session_id=session)
+        )
+        self.clock.advance(0)
+
+    def input_and_wait(self, delivery: Any) -> Deferred[dict[str, Any]]:
+        request = WaitRequest(timeout_ms=5000)
+        return self.start(self.waiting.input_and_wait("s", request, ANN, delivery))
+
+    def test_the_turn_before_does_not_answer_for_the_new_one(self) -> None:
+        typed: Deferred[Delivery] = Deferred()
+        arms: list[Any] = []
+
+        async def deliver(submitting: Any) -> Delivery:
+            arms.append(submitting)
+            return await typed
+
+        wait = self.input_and_wait(deliver)
+        self.tell("stop")
+        arms[0]()
+        self.assertNoResult(wait)
+        typed.callback(Delivery(delivered=True))
+        self.assertNoResult(wait)
+        self.tell("stop")
+        found = self.successResultOf(wait)
+        self.assertEqual(
+            ("stop", True, False, False),
+            (found["wait"]["signal"], found["delivered"], found["duplicate"], found["immediate"]),
+        )
+
+    def test_a_turn_that_ends_before_the_delivery_is_told_counts(self) -> None:
+        async def deliver(submitting: Any) -> Delivery:
+            submitting()
+            self.tell("stop")
+            return Delivery(delivered=True)
+
+        wait = self.input_and_wait(deliver)
+        self.clock.advance(0)
+        self.assertEqual("stop", self.successResultOf(wait)["wait"]["signal"])
+
+    def test_a_failed_delivery_frees_the_slot(self) -> None:
+        async def deliver(submitting: Any) -> Delivery:
+            raise conflict("no process")
+
+        self.failureResultOf(self.input_and_wait(deliver), ServiceError)
+        self.assertEqual(0, self.waiting.parked())
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_a_duplicate_is_answered_from_the_state(self) -> None:
+        async def deliver(submitting: Any) -> Delivery:
+            return Delivery(delivered=False, duplicate=True)
+
+        found = self.successResultOf(self.input_and_wait(deliver))
+        self.assertEqual(
+            ("idle", True, True), (found["wait"]["signal"], found["immediate"], found["duplicate"])
+        )
+        self.sessions.change(status=Status.BUSY)
+        found = self.successResultOf(self.input_and_wait(deliver))
+        self.assertEqual((None, True), (found["wait"]["signal"], found["wait"]["timedOut"]))
+        self.assertEqual(0, self.waiting.parked())
+
+    def test_a_fleet(self) -> None:
+        request = WaitRequest(until=(Signal.STOP,), timeout_ms=5000)
+        self.failureResultOf(
+            self.start(self.waiting.fleet(["s", "t"], request, ANN, need_all=False)), ServiceError
+        )
+        request = WaitRequest(timeout_ms=5000, fresh=True)
+        everyone = self.start(self.waiting.fleet(["s", "t"], request, ANN, need_all=True))
+        self.tell("exit", "t")
+        self.tell("stop", "s")
+        found = self.successResultOf(everyone)
+        self.assertEqual({"s": "stop", "t": "exit"}, found["signals"])
+
+    def wait_output(self, text: str, from_buffer: bool = False) -> Deferred[dict[str, Any]]:
+        needle = Needle(text)
+        return self.start(
+            self.waiting.wait_output("s", needle, ANN, timeout_ms=5000, from_buffer=from_buffer)
+        )
+
+    def test_output(self) -> None:
+        wait = self.wait_output("READY")
+        self.hosted.emit(b"it is READY now")
+        found = self.successResultOf(wait)
+        self.assertEqual(
+            {
+                "signal": None,
+                "timedOut": False,
+                "timeoutMs": 5000,
+                "until": [],
+                "ended": False,
+                "matched": True,
+                "match": "READY",
+                "snippet": "it is READY now",
+            },
+            found["wait"],
+        )
+        again = self.successResultOf(self.wait_output("READY", from_buffer=True))
+        self.assertEqual((True, True), (again["wait"]["matched"], again["immediate"]))
+
+    def test_output_without_a_process(self) -> None:
+        self.sessions.pane = None
+        found = self.successResultOf(self.wait_output("READY"))
+        self.assertEqual(
+            (True, True, False),
+            (found["wait"]["ended"], found["wait"]["timedOut"], found["wait"]["matched"]),
+        )

@@ -1,0 +1,58 @@
+"""Waiting until an agent shows that it can be given a prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.agents.activity.gate import SETTLE, Readiness
+from tservice.agents.interfaces import Look
+from tservice.core.clock import sleep
+from tservice.core.errors import ErrorCode, ServiceError, failed
+
+EVERY = 0.5
+"""Seconds between two looks."""
+
+
+async def until_ready(
+    clock: IReactorTime,
+    look: Callable[[], Awaitable[Look]],
+    shows: Callable[[Look], bool],
+    patience: float,
+) -> None:
+    """Return once a look shows it, and a moment has passed in which the agent takes keys.
+
+    Looks are counted instead of seconds, so that a clock that is set neither ends nor prolongs it.
+
+    @raise ServiceError: what C{look} raises, unless it says only that nothing can be read just
+        now; 422: C{patience} seconds are over.
+    """
+    why = "its screen could not be read"
+    for _ in range(max(1, round(patience / EVERY))):
+        try:
+            seen = await look()
+        except ServiceError as error:
+            if error.code is not ErrorCode.OPERATION_FAILED:
+                raise
+        else:
+            if shows(seen):
+                await sleep(clock, SETTLE)
+                return
+            why = _reason(seen)
+        await sleep(clock, EVERY)
+    raise failed(f"the agent was not ready for a prompt within {patience:g} s: {why}")
+
+
+def shows_ready(look: Look, readiness: Readiness | None) -> bool:
+    """Whether a prompt could be typed into the screen that was seen."""
+    if readiness is None or look.reading.dialog is not None:
+        return False
+    return look.reading.composer_ready if readiness.knowable else readiness.ready
+
+
+def _reason(seen: Look) -> str:
+    dialog = seen.reading.dialog
+    if dialog is not None:
+        return f"it shows a dialog ({dialog.kind})"
+    return "its composer was not on the screen"

@@ -1,0 +1,222 @@
+"""Keeps prompts back while an agent cannot take them (wire 6, 26).
+
+A prompt waits until the composer was on the screen for a moment, at most to the end of the
+window that the trust dialog has.  If a dialog of the start is still there then, nothing is typed
+(422); if there is none, it is typed: a screen that is not understood is no reason to refuse for
+good.  Of an agent whose composer nobody can recognise, a quiet screen without a dialog has to do.
+Later a dialog may come up at any time: no prompt is typed while one is on the screen, for its
+Enter would be the answer.  Raw input passes: it is how a person answers such a dialog.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
+from zope.interface import implementer
+
+from tservice.agents.activity.pace import SLACK
+from tservice.agents.interfaces import Look
+from tservice.agents.transcripts.proofs import Proofs
+from tservice.core.clock import sleep
+from tservice.core.errors import conflict, failed
+from tservice.mux.interface import Capture
+from tservice.sessions.interfaces import IInputGate, Session
+from tservice.terminal.composer import shows_quoted
+from tservice.terminal.kinds import Kind, says_trust
+from tservice.terminal.rules import ScreenRules
+from tservice.terminal.screen import Frame
+from tservice.terminal.status import Reading, read
+
+WINDOW = 90.0
+"""Seconds after its start in which an agent may be asking for trust (wire 6)."""
+SETTLE = 0.15
+"""Seconds between the composer's first appearance and the first key: before, an Enter gets lost."""
+SETTLE_UNTOLD = 1.5
+"""The same for an agent that does not tell of its start by a hook.
+
+Gemini CLI draws its composer 0.4 s before its trust dialog takes the place, on an idle machine.
+"""
+BLIND = 2.0
+"""Seconds after its start when an agent without a known composer may be typed to."""
+
+PICKER = "picker"
+"""What a command of the agent's own opened, as answers name it (wire 27)."""
+
+NO_PROCESS = "the session has no process; nothing was typed"
+
+START_DIALOGS = frozenset({Kind.TRUST, Kind.BYPASS, Kind.API_KEY, Kind.MCP})
+"""Dialogs that come up before the composer: an Enter there would answer them."""
+
+
+class Readiness:
+    """Whether one agent, from its start on, can be given a prompt.
+
+    @ivar knowable: its composer can be recognised.
+    @ivar asked: a dialog of the start is on its screen.
+    @param settle: seconds for which the composer of one that comes up must stand there.
+    @param fresh: its process was just started; one that was taken up was ready before, unless its
+        screen shows a dialog of the start.
+    @param prompted: it has had a prompt; one that was taken up without may still be coming up,
+        unless it shows a dialog of another kind.
+    """
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        rules: ScreenRules,
+        *,
+        fresh: bool,
+        prompted: bool = True,
+        settle: float = SETTLE,
+    ) -> None:
+        self._clock = clock
+        self._coming_up = fresh or not prompted
+        self._settle = settle if self._coming_up else SETTLE
+        self._fresh = fresh
+        self._rules = rules
+        self._prompted = prompted
+        self.knowable = rules.shape != "mark" or rules.ready_mark is not None
+        self._began = clock.seconds()
+        self._since: float | None = None
+        self._waiting: list[Deferred[None]] = []
+        self._closed = False
+        self.asked = False
+
+    @property
+    def ready(self) -> bool:
+        """Whether the agent was seen to be ready."""
+        return self._since is not None
+
+    @property
+    def in_window(self) -> bool:
+        """Whether the trust dialog may still come up."""
+        return not self._closed and self._clock.seconds() < self._began + WINDOW - SLACK
+
+    def saw(self, look: Look, *, quiet: bool) -> None:
+        """Take a look into account.
+
+        @param quiet: nothing was printed for a moment.
+        """
+        self.asked = _of_the_start(look)
+        if self.asked or (self._left > 0 and not look.reading.composer_ready and self.knowable):
+            # What was taken for the composer was no sign of it.
+            self._since = None
+        if not self.ready and self._shows_ready(look, quiet):
+            self._since = self._clock.seconds()
+            self._release(None)
+
+    async def wait(self) -> None:
+        """Return once a prompt may be typed.
+
+        @raise ServiceError: 422: a dialog of the start is there, and the window is over; 409: the
+            process ended.
+        """
+        while self.in_window and (not self.ready or self._left > 0):
+            if not self.ready:
+                await self._first_sight()
+            if self._left > 0:
+                await sleep(self._clock, self._left)
+        if self.asked and not self.in_window:
+            raise failed("the agent waits for an answer to its first dialog; nothing was typed")
+        if self._closed:
+            raise conflict(NO_PROCESS)
+
+    def close(self) -> None:
+        """The process is over or let go."""
+        self._closed = True
+        self._release(conflict(NO_PROCESS))
+
+    @property
+    def _left(self) -> float:
+        """Seconds until the composer has stood there for long enough; 0 where none is seen."""
+        if self._since is None:
+            return 0.0
+        return max(0.0, self._since + self._settle - self._clock.seconds())
+
+    async def _first_sight(self) -> None:
+        seen: Deferred[None] = Deferred()
+        over = self._clock.callLater(
+            self._began + WINDOW - self._clock.seconds(), lambda: seen.callback(None)
+        )
+        self._waiting.append(seen)
+        try:
+            await seen
+        finally:
+            if over.active():
+                over.cancel()
+            if seen in self._waiting:
+                self._waiting.remove(seen)
+
+    def _shows_ready(self, look: Look, quiet: bool) -> bool:
+        if look.reading.composer_ready:
+            return not (self._coming_up and self._starting(look))
+        if self.asked:
+            return False
+        if not self._fresh and (self._prompted or look.reading.dialog is not None):
+            return True
+        old = self._clock.seconds() >= self._began + BLIND - SLACK
+        return not self.knowable and quiet and old and look.reading.dialog is None
+
+    def _starting(self, look: Look) -> bool:
+        """Whether the composer is drawn already but keys would go nowhere, or to a dialog."""
+        line = self._rules.starting_line
+        return line is not None and any(map(line.search, look.frame.rows))
+
+    def _release(self, why: Exception | None) -> None:
+        waiting, self._waiting = self._waiting, []
+        for seen in waiting:
+            if why is None:
+                seen.callback(None)
+            else:
+                seen.errback(why)
+
+
+def _of_the_start(look: Look) -> bool:
+    """Whether a dialog of the start is there, also one about trust that cannot be read further."""
+    dialog = look.reading.dialog
+    if dialog is None:
+        return False
+    unread = dialog.kind is Kind.NOTICE and says_trust(look.frame.rows)
+    return unread or dialog.kind in START_DIALOGS
+
+
+@implementer(IInputGate)
+class AgentGate:
+    """The gate of every session; shells and what has no process are let through."""
+
+    def __init__(
+        self,
+        readiness: Callable[[str], Readiness | None],
+        rules: Callable[[str], ScreenRules],
+        proofs: Proofs,
+    ) -> None:
+        self._readiness = readiness
+        self._rules = rules
+        self._proofs = proofs
+
+    async def ready(self, session: Session) -> None:
+        found = self._readiness(session.id)
+        if found is not None:
+            await found.wait()
+
+    def asks(self, session: Session, capture: Capture, typed: str) -> str | None:
+        if self._readiness(session.id) is None:
+            return None
+        frame, reading = self._read(session, capture)
+        if reading.dialog is None or shows_quoted(frame.rows, typed):
+            return None
+        return reading.evidence
+
+    def opened(self, session: Session, capture: Capture) -> str | None:
+        _, reading = self._read(session, capture)
+        own = reading.dialog is not None and reading.dialog.kind is Kind.NOTICE
+        return PICKER if own else None
+
+    async def submitted(self, session: Session, text: str, since: int) -> bool | None:
+        return await self._proofs.submitted(session, text, since)
+
+    def _read(self, session: Session, capture: Capture) -> tuple[Frame, Reading]:
+        frame = Frame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)
+        return frame, read(frame, capture.title, self._rules(session.mode))

@@ -1,0 +1,201 @@
+"""The agents of the running sessions: one watch each, and what others ask of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from attrs import field, frozen
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+from zope.interface import implementer
+
+from tservice.agents.activity.awaiting import shows_ready, until_ready
+from tservice.agents.activity.gate import Readiness
+from tservice.agents.activity.watch import AgentWatch, Subject
+from tservice.agents.interfaces import IAgents, Look, LookObserver
+from tservice.agents.model import PlanUsage
+from tservice.agents.store import AgentStore
+from tservice.clis.interfaces import Hooks, ICliRegistry, Kind, Trust
+from tservice.core.doors.threads import IThreads, NoThreads
+from tservice.core.errors import ServiceError, conflict
+from tservice.core.tasks import spawn
+from tservice.core.users.osuser import OsUsers, environment_of
+from tservice.sessions.interfaces import (
+    IActivitySource,
+    IActivitySources,
+    ISessions,
+    ModelSource,
+    Session,
+)
+from tservice.terminal.dialogs import Dialog
+from tservice.terminal.model import display_model
+from tservice.terminal.rules import ScreenRules
+
+_RULES_KEPT = 200
+"""Screen rules remembered: more than a registry has entries."""
+
+
+@frozen(kw_only=True)
+class Around:
+    """What the agents live on.
+
+    @ivar sessions: asked when it is needed, for the sessions are made after this.
+    @ivar shells: finds out what shells do.
+    @ivar environ: what the service was started with; says where agents have their settings.
+    @ivar os_users: the settings of theirs are read as they.
+    @ivar files: the door for what users' folders hold.
+    """
+
+    clock: IReactorTime
+    sessions: Callable[[], ISessions]
+    clis: ICliRegistry
+    shells: IActivitySources
+    store: AgentStore
+    environ: Mapping[str, str]
+    os_users: OsUsers = field(factory=OsUsers)
+    files: IThreads = field(factory=NoThreads)
+
+
+@implementer(IAgents, IActivitySources)
+class Agents:
+    """Every agent that runs."""
+
+    _log = Logger()
+
+    def __init__(self, around: Around) -> None:
+        self._around = around
+        self._watches: dict[str, AgentWatch] = {}
+        self._observers: dict[object, LookObserver] = {}
+        self._rules: dict[str, ScreenRules] = {}
+
+    # -- for the sessions
+
+    def source(self, session: Session) -> IActivitySource:
+        entry = self._around.clis.get(session.mode)
+        if entry is not None and entry.kind is Kind.SHELL:
+            return self._around.shells.source(session)
+        can = None if entry is None else entry.capabilities
+        watch = AgentWatch(
+            self._around.clock,
+            Subject(
+                session=lambda: self._around.sessions().get(session.id),
+                rules=self.rules_of(session.mode),
+                hooks=can is not None and can.hooks is not Hooks.NONE,
+                trust=can is not None and can.trust is Trust.ANSWER,
+                seen=self._seen,
+                over=lambda: self._over(session.id, watch),
+            ),
+        )
+        self._watches[session.id] = watch
+        self._report_known_models(session)
+        return watch
+
+    # -- for the hooks and the gate
+
+    def watch_of(self, session_id: str) -> AgentWatch | None:
+        """The watch of a running agent."""
+        return self._watches.get(session_id)
+
+    def readiness_of(self, session_id: str) -> Readiness | None:
+        """Whether a running agent can be given prompts."""
+        watch = self._watches.get(session_id)
+        return None if watch is None else watch.readiness
+
+    # -- for other features
+
+    def dialog_of(self, session_id: str) -> Dialog | None:
+        watch = self._watches.get(session_id)
+        return watch.last.reading.dialog if watch is not None and watch.last is not None else None
+
+    async def look(self, session_id: str) -> Look:
+        self._around.sessions().get(session_id)
+        watch = self._watches.get(session_id)
+        if watch is None:
+            raise conflict("no agent runs in the session")
+        return await watch.look()
+
+    async def ready(self, session_id: str, patience: float) -> None:
+        await until_ready(
+            self._around.clock,
+            lambda: self.look(session_id),
+            lambda look: shows_ready(look, self.readiness_of(session_id)),
+            patience,
+        )
+
+    def observe(self, observer: LookObserver) -> Callable[[], None]:
+        key = object()
+        self._observers[key] = observer
+
+        def end() -> None:
+            self._observers.pop(key, None)
+
+        return end
+
+    def rules_of(self, mode: str) -> ScreenRules:
+        entry = self._around.clis.get(mode)
+        if entry is None:
+            return ScreenRules()
+        can = entry.capabilities.model_dump_json(by_alias=True)
+        if can not in self._rules:
+            if len(self._rules) >= _RULES_KEPT:
+                self._rules.clear()
+            self._rules[can] = ScreenRules.from_capabilities(
+                entry.capabilities.model_dump(by_alias=True, mode="json")
+            )
+        return self._rules[can]
+
+    def transcript_of(self, session_id: str) -> str | None:
+        return self._around.store.transcript(session_id)
+
+    def plan_usage(self) -> PlanUsage | None:
+        return self._around.store.plan_usage()
+
+    # -- inside
+
+    def _seen(self, look: Look) -> None:
+        self._report_screen_model(look)
+        for observer in tuple(self._observers.values()):
+            try:
+                observer(look)
+            except Exception:
+                self._log.failure("an observer of the screens failed")
+
+    def _over(self, session_id: str, watch: AgentWatch) -> None:
+        if self._watches.get(session_id) is watch:
+            del self._watches[session_id]
+
+    def _report_known_models(self, session: Session) -> None:
+        """What the launch parameters and the agent's own settings say, read again at each start."""
+        given = session.params.get("model")
+        self._report(session, ModelSource.LAUNCH, given if isinstance(given, str) else None)
+        spawn(self._report_configured(session.id), self._log, "reading the configured model")
+
+    async def _report_configured(self, session_id: str) -> None:
+        sessions = self._around.sessions()
+        try:
+            found = await self._around.files.run(self._configured_model(sessions.get(session_id)))
+            # It may be gone meanwhile, and says other things than when the file was asked for.
+            self._report(sessions.get(session_id), ModelSource.CONFIG, found)
+        except ServiceError as error:
+            self._log.info("session {id}: no model: {error}", id=session_id, error=error)
+
+    def _configured_model(self, session: Session) -> Callable[[], str | None]:
+        """Reads it, in a thread."""
+        around = self._around
+        user = around.os_users.recall(session.os_user)
+        environ = around.environ if user is None else environment_of(user, around.environ)
+        env = {**environ, **session.env_overrides}
+        read = partial(around.clis.configured_model, session.mode, env)
+        return partial(around.os_users.act, user, read)
+
+    def _report_screen_model(self, look: Look) -> None:
+        session = self._around.sessions().get(look.session_id)
+        shown = display_model(look.frame, self.rules_of(session.mode))
+        # The name scrolls away; what was read once holds until another is read.
+        if shown is not None:
+            self._report(session, ModelSource.SCREEN, shown)
+
+    def _report(self, session: Session, source: ModelSource, text: str | None) -> None:
+        if session.models.get(source) != text:
+            self._around.sessions().report_model(session.id, source, text)

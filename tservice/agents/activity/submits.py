@@ -1,0 +1,68 @@
+"""Whether what was submitted is over although nobody saw it run (wire 1.2, 27 Agents).  Pure.
+
+A turn may begin and end between two looks, and a command such as C{/clear} is none at all; whoever
+waits for either is answered all the same.
+"""
+
+from __future__ import annotations
+
+from attrs import evolve, frozen
+
+from tservice.agents.activity.pace import STREAK, Rhythm, is_blind
+from tservice.agents.interfaces import Look
+from tservice.terminal.composer import ComposerRule, composer_text
+from tservice.terminal.regions import holds_draft
+from tservice.terminal.rules import ScreenRules
+from tservice.terminal.screen import Frame
+
+
+@frozen(kw_only=True)
+class Submission:
+    """An Enter of which nothing was seen yet.
+
+    @ivar at: when it was pressed, in the clock's seconds.
+    @ivar rests: looks in a row since then that showed an agent at rest.
+    """
+
+    at: float
+    rests: int = 0
+
+    def looked(self, at_rest: bool) -> Submission:
+        """The screen was looked at."""
+        return evolve(self, rests=self.rests + 1 if at_rest else 0)
+
+
+def submits(prompt: bool, last: Look | None, rules: ScreenRules, *, printed: bool) -> bool:
+    """Whether an Enter submits something to the agent.
+
+    @param prompt: it is known to; else somebody pressed a key, perhaps at a dialog or for nothing.
+    @param printed: something was printed since the C{last} look: the echo of what was typed.
+    """
+    if prompt:
+        return True
+    if last is None or last.reading.dialog is not None:
+        return False
+    return printed or _has_draft(last.frame, rules)
+
+
+def is_over(
+    submission: Submission, look: Look, rules: ScreenRules, rhythm: Rhythm, now: float
+) -> bool:
+    """Whether what was submitted is over, by a look that was begun after it.
+
+    It needs an answer to the Enter, and then the same rest that ends a turn that was seen.
+    """
+    if rhythm.last < submission.at or look.reading.dialog is not None or look.reading.working:
+        return False
+    rested = rhythm.silent(now) or submission.rests >= STREAK
+    if look.reading.state == "idle":
+        return rested and not _has_draft(look.frame, rules)
+    return is_blind(rules) and rhythm.silent(now)
+
+
+def _has_draft(frame: Frame, rules: ScreenRules) -> bool:
+    """Whether text stands in the composer: neither what marks an empty one nor a dim suggestion."""
+    rule = ComposerRule(
+        glyph=rules.glyphs[0] if rules.glyphs else None, placeholder=rules.ready_mark
+    )
+    return bool(composer_text(frame.rows, rule)) and holds_draft(frame, rules)

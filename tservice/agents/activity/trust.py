@@ -1,0 +1,87 @@
+"""Answers the folder-trust dialog in place of the user, one key at a time (wire 6).
+
+Nothing is decided beforehand: no file of the agent is written to make it trust a folder, or to skip
+any other first-run question, for no setting asks for it.  Whoever starts an agent in a folder
+through the service trusts that folder; every other dialog is the user's to answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+
+from tservice.agents.activity.gate import Readiness
+from tservice.agents.interfaces import Look
+from tservice.core.clock import sleep
+from tservice.core.errors import ServiceError
+from tservice.mux.interface import IPane, MuxError, PaneGone
+from tservice.terminal.rules import ScreenRules
+from tservice.terminal.trust import next_key
+
+KEYS = 6
+"""Keys for one dialog at most (wire 6)."""
+EVERY = 0.75
+"""Seconds between two looks; wire 6 allows twice as much."""
+ANSWER = 1.2
+"""Seconds for the agent to draw what a key did, before the key counts as lost."""
+STEP = 0.1
+"""Seconds between two glances at the output while waiting for that."""
+
+
+class TrustAnswer:
+    """Looks for the dialog until the agent is ready or the window is over."""
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        pane: IPane,
+        rules: ScreenRules,
+        readiness: Readiness,
+        look: Callable[[], Awaitable[Look]],
+    ) -> None:
+        self._clock = clock
+        self._pane = pane
+        self._rules = rules
+        self._readiness = readiness
+        self._look = look
+        self._pressed = 0
+
+    async def run(self) -> None:
+        """Answer it if it comes; returns when there is nothing more to do."""
+        while not self._readiness.ready and self._readiness.in_window:
+            look = await self._try_look()
+            key = None if look is None else next_key(look.frame, self._rules)
+            if key is None or self._pressed >= KEYS:
+                await sleep(self._clock, EVERY)
+            elif not await self._press(key):
+                return
+
+    async def _try_look(self) -> Look | None:
+        try:
+            return await self._look()
+        except ServiceError:
+            # Not readable just now: then nothing is pressed either.
+            return None
+
+    async def _press(self, key: str) -> bool:
+        """Press one key and wait for what it does; false when the process is gone.
+
+        An agent that has not drawn yet would be given the next key for the old screen.
+        """
+        before = self._pane.log.end
+        self._pressed += 1
+        try:
+            await self._pane.send_key(key)
+        except PaneGone:
+            return False
+        except MuxError as error:
+            self._log.warn("the trust dialog was not answered: {error}", error=error)
+        end = self._clock.seconds() + ANSWER
+        while self._pane.log.end == before and self._clock.seconds() < end:
+            await sleep(self._clock, STEP)
+        await sleep(self._clock, STEP)
+        return True

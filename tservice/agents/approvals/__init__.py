@@ -1,0 +1,1 @@
+"""The inbox of dialogs, and answering them."""

@@ -1,0 +1,240 @@
+"""The approval inbox: which items wait, and how each ended (wire 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import evolve, frozen
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+
+from tservice.agents.approvals.model import (
+    IDLE_FRAME,
+    LIFETIME_MS,
+    MEMORY_MS,
+    Item,
+    ItemKind,
+    Resolution,
+    clipped,
+    is_same_question,
+    item_json,
+    item_kind,
+    with_dialog,
+    with_hook,
+)
+from tservice.agents.approvals.store import ApprovalStore
+from tservice.core.clock import now_ms
+from tservice.core.errors import conflict, not_found
+from tservice.core.events import Audience, Event, EventHub
+from tservice.core.identity import Identity
+from tservice.terminal.dialogs import Dialog
+
+REMEMBERED = 1000
+"""Resolutions that are remembered at most; beyond that the oldest are forgotten early."""
+
+_SAID = {
+    Resolution.IN_TERMINAL: "the dialog was answered in the terminal",
+    Resolution.SUPERSEDED: "a newer dialog took its place",
+    Resolution.SESSION_ENDED: "the session ended",
+    Resolution.DISMISSED: "it was dismissed",
+    Resolution.EXPIRED: "it expired",
+}
+
+
+@frozen(kw_only=True)
+class About:
+    """The session that an item belongs to."""
+
+    id: str
+    name: str
+    owner: str | None
+
+
+@frozen(kw_only=True)
+class _Past:
+    item: Item
+    resolution: Resolution
+    at: int
+
+
+class Inbox:
+    """The items that wait, one a session.
+
+    A change is on disk before it is told.
+    """
+
+    def __init__(self, clock: IReactorTime, store: ApprovalStore, hub: EventHub) -> None:
+        self._clock = clock
+        self._store = store
+        self._hub = hub
+        self._items: dict[str, Item] = {}
+        self._past: dict[str, _Past] = {}
+        self._timer: IDelayedCall | None = None
+
+    def open(self) -> None:
+        """Read what waited before; call it once."""
+        self._items = {item.session_id: item for item in self._store.load()}
+        self._expire()
+
+    def close(self) -> None:
+        """Let the clock go; items stay on disk."""
+        if self._timer is not None and self._timer.active():
+            self._timer.cancel()
+        self._timer = None
+
+    # -- asking
+
+    def of_session(self, session_id: str) -> Item | None:
+        """The session's item."""
+        return self._items.get(session_id)
+
+    def visible(self, caller: Identity) -> list[Item]:
+        """What the caller may see, oldest first."""
+        found = [
+            item for item in self._items.values() if caller.may_reach(item.owner, item.session_id)
+        ]
+        return sorted(found, key=lambda item: (item.created_at, item.id))
+
+    def pending(self, item_id: str, caller: Identity) -> Item:
+        """The item.
+
+        @raise ServiceError: 404: it is not pending, or not for C{caller}; 409: it ended within the
+            last minute, by something else than an answer.
+        """
+        item = self._items.get(item_id.rpartition(":")[0])
+        if (
+            item is not None
+            and item.id == item_id
+            and caller.may_reach(item.owner, item.session_id)
+        ):
+            return item
+        past = self._past.get(item_id)
+        if past is not None and caller.may_reach(past.item.owner, past.item.session_id):
+            fresh = now_ms(self._clock) - past.at < MEMORY_MS
+            if fresh and past.resolution is not Resolution.ANSWERED:
+                raise conflict(f"{past.resolution}: {_SAID[past.resolution]}")
+        raise not_found(f"Approval {item_id}")
+
+    # -- what is seen and told
+
+    def asked(self, about: About, dialog: Dialog, data: Mapping[str, Any]) -> None:
+        """C{dialog} waits; C{data} is what a hook said of it, if one spoke."""
+        before = self._items.get(about.id)
+        if before is not None and self._is_about(before, dialog, data):
+            self._change(before, with_hook(with_dialog(before, dialog), data))
+            return
+        fresh = self._fresh(about, item_kind(dialog, data.get("tool_name")), dialog.frame_hash)
+        # The tool decides what kind it is, so it goes first.
+        self._put(with_dialog(with_hook(fresh, data), dialog))
+
+    def idle(self, about: About, rows: list[str], data: Mapping[str, Any]) -> None:
+        """The agent waits for a prompt."""
+        before = self._items.get(about.id)
+        item = before if before is not None and before.kind is ItemKind.IDLE else None
+        fresh = item or self._fresh(about, ItemKind.IDLE, IDLE_FRAME)
+        shown = with_hook(evolve(fresh, context=clipped(rows)), data)
+        if item is None:
+            self._put(shown)
+        else:
+            self._change(item, shown)
+
+    def refresh(self, item: Item, dialog: Dialog) -> None:
+        """The item's dialog looks like this now."""
+        if self._items.get(item.session_id) is item:
+            self._change(item, with_dialog(item, dialog))
+
+    def acknowledge(self, session_id: str) -> Item | None:
+        """Somebody looked at the session; its idle item, if there is one."""
+        item = self._items.get(session_id)
+        if item is None or item.kind is not ItemKind.IDLE:
+            return None
+        if item.acknowledged_at is None:
+            self._change(item, evolve(item, acknowledged_at=now_ms(self._clock)))
+        return self._items[session_id]
+
+    def resolve(self, item: Item, resolution: Resolution) -> None:
+        """It is over; nothing happens if it was before."""
+        now = self._items.get(item.session_id)
+        if now is None or now.id != item.id:
+            return
+        self._end(now, resolution)
+        self._store.clear(now.session_id)
+        self._arm()
+        self._tell_resolved(now, resolution)
+
+    # -- inside
+
+    def _is_about(self, before: Item, dialog: Dialog, data: Mapping[str, Any]) -> bool:
+        if before.frame == dialog.frame_hash:
+            return True
+        # A tool that is named anew asks anew.
+        return is_same_question(before, dialog) and "tool_name" not in data
+
+    def _fresh(self, about: About, kind: ItemKind, frame: str) -> Item:
+        return Item(
+            id=f"{about.id}:{self._store.next_number(about.id)}",
+            session_id=about.id,
+            session_name=about.name,
+            owner=about.owner,
+            kind=kind,
+            created_at=now_ms(self._clock),
+            frame=frame,
+        )
+
+    def _put(self, item: Item) -> None:
+        before = self._items.get(item.session_id)
+        self._store.save(item)
+        if before is not None:
+            self._end(before, Resolution.SUPERSEDED)
+            self._tell_resolved(before, Resolution.SUPERSEDED)
+        self._items[item.session_id] = item
+        self._arm()
+        self._tell(item, "approval:pending", item_json(item))
+
+    def _change(self, before: Item, item: Item) -> None:
+        if item != before:
+            self._store.save(item)
+            self._items[item.session_id] = item
+            self._tell(item, "approval:updated", item_json(item))
+
+    def _end(self, item: Item, resolution: Resolution) -> None:
+        del self._items[item.session_id]
+        now = now_ms(self._clock)
+        self._past = {name: past for name, past in self._past.items() if now - past.at < MEMORY_MS}
+        while len(self._past) >= REMEMBERED:
+            del self._past[next(iter(self._past))]
+        self._past[item.id] = _Past(item=item, resolution=resolution, at=now)
+
+    def _arm(self) -> None:
+        self.close()
+        if self._items:
+            first = min(item.expires_at for item in self._items.values())
+            delay = max(0.0, (first - now_ms(self._clock)) / 1000)
+            # A clock that was set back must not make anything wait longer than it may.
+            self._timer = self._clock.callLater(min(delay, LIFETIME_MS / 1000), self._expire)
+
+    def _expire(self) -> None:
+        now = now_ms(self._clock)
+        for item in [item for item in self._items.values() if item.expires_at <= now]:
+            self.resolve(item, Resolution.EXPIRED)
+        self._arm()
+
+    def _tell_resolved(self, item: Item, resolution: Resolution) -> None:
+        data = {
+            "id": item.id,
+            "sessionId": item.session_id,
+            "kind": item.kind,
+            "resolution": resolution,
+        }
+        self._tell(item, "approval:resolved", data)
+
+    def _tell(self, item: Item, name: str, data: Mapping[str, Any]) -> None:
+        self._hub.publish(
+            Event(
+                name=name,
+                data=data,
+                session_id=item.session_id,
+                owner=item.owner,
+                audience=Audience.OWNER,
+            )
+        )

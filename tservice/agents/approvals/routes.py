@@ -1,0 +1,171 @@
+"""The routes of the approval inbox (wire 5)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from tservice.agents.approvals.answers import MOST, TEXT_LENGTH, Action, check_form
+from tservice.agents.approvals.model import ItemKind
+from tservice.agents.approvals.service import Approvals
+from tservice.agents.transcripts.history import History
+from tservice.agents.transcripts.routes import TranscriptRoutes
+from tservice.agents.transcripts.service import Transcripts
+from tservice.core.errors import ErrorCode
+from tservice.http.models import Answer, Body
+from tservice.http.operations import Access, Call, Operation, Scope
+
+TAG = "Approvals"
+Number = Annotated[int, Field(ge=1, le=MOST)]
+
+
+class AnswerBody(Body):
+    """What a person chose."""
+
+    action: Annotated[Action, Field(strict=False)]
+    option: Number | None = None
+    options: Annotated[tuple[Number, ...], Field(strict=False, max_length=MOST)] | None = None
+    text: Annotated[str, Field(min_length=1, max_length=TEXT_LENGTH)] | None = None
+    expect_frame: Annotated[str, Field(max_length=128)] | None = None
+
+
+class OptionAnswer(Answer):
+    """One choice of a dialog."""
+
+    n: int
+    label: str
+    selected: Annotated[bool, Field(description="The highlight is on it")]
+    checked: Annotated[
+        bool | None,
+        Field(description="Whether its box is ticked; only on pages where several are ticked"),
+    ] = None
+
+
+class ItemAnswer(Answer):
+    """One thing that waits for a person."""
+
+    id: str
+    session_id: str
+    session_name: str
+    kind: ItemKind
+    created_at: int
+    tool_name: str | None = None
+    tool_summary: str | None = None
+    message: str | None = None
+    cwd: str | None = None
+    context: str | None = None
+    options: list[OptionAnswer] | None = None
+    frame: str
+    acknowledged_at: int | None = None
+
+
+class ItemsAnswer(Answer):
+    """The pending items, oldest first."""
+
+    approvals: list[ItemAnswer]
+
+
+class AnsweredAnswer(Answer):
+    """What was done."""
+
+    id: str
+    session_id: str
+    action: Action
+
+
+class DismissedAnswer(Answer):
+    """The item that was taken away."""
+
+    id: str
+
+
+class ViewedAnswer(Answer):
+    """The idle item that was acknowledged, if there was one."""
+
+    session_id: str
+    acknowledged: str | None
+
+
+class ApprovalRoutes:
+    """C{/api/approvals}."""
+
+    def __init__(self, approvals: Approvals) -> None:
+        self._approvals = approvals
+
+    def operations(self) -> list[Operation]:
+        """The operations of wire 5."""
+        path = "/api/approvals"
+        gone = (ErrorCode.NOT_FOUND, ErrorCode.CONFLICT, ErrorCode.FORBIDDEN)
+        return [
+            Operation(
+                method="GET",
+                path=path,
+                access=Access.USER,
+                scope=Scope.APPROVALS,
+                handler=self.list,
+                summary="What waits for a person, checked against the terminals",
+                tag=TAG,
+                answer=ItemsAnswer,
+            ),
+            Operation(
+                method="POST",
+                path=f"{path}/{{item}}/answer",
+                access=Access.USER,
+                scope=Scope.APPROVALS,
+                handler=self.answer,
+                summary="Answer a dialog or an idle prompt",
+                tag=TAG,
+                body=AnswerBody,
+                answer=AnsweredAnswer,
+                errors=(*gone, ErrorCode.OPERATION_FAILED),
+            ),
+            Operation(
+                method="POST",
+                path=f"{path}/{{item}}/dismiss",
+                access=Access.USER,
+                scope=Scope.APPROVALS,
+                handler=self.dismiss,
+                summary="Take an item out of the inbox",
+                tag=TAG,
+                answer=DismissedAnswer,
+                errors=gone,
+            ),
+            Operation(
+                method="POST",
+                path=f"{path}/session/{{id}}/viewed",
+                access=Access.OWNER,
+                scope=Scope.APPROVALS,
+                handler=self.viewed,
+                summary="Acknowledge a session's idle prompt",
+                tag=TAG,
+                answer=ViewedAnswer,
+                errors=(ErrorCode.FORBIDDEN,),
+            ),
+        ]
+
+    async def list(self, call: Call) -> dict[str, Any]:
+        return {"approvals": await self._approvals.list(call.identity)}
+
+    async def answer(self, call: Call) -> dict[str, Any]:
+        body: AnswerBody = call.body
+        answer = check_form(body.action, body.option, body.options, body.text, body.expect_frame)
+        item = await self._approvals.answer(call.path["item"], answer, call.identity)
+        return {"id": item.id, "sessionId": item.session_id, "action": body.action}
+
+    async def dismiss(self, call: Call) -> dict[str, Any]:
+        return {"id": self._approvals.dismiss(call.path["item"], call.identity).id}
+
+    async def viewed(self, call: Call) -> dict[str, Any]:
+        found = self._approvals.viewed(call.id, call.identity)
+        return {"sessionId": call.id, "acknowledged": found}
+
+
+def approval_operations(
+    approvals: Approvals, transcripts: Transcripts, history: History
+) -> list[Operation]:
+    """The operations of the inbox, the transcripts and the history."""
+    return [
+        *ApprovalRoutes(approvals).operations(),
+        *TranscriptRoutes(transcripts, history).operations(),
+    ]

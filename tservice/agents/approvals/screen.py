@@ -1,0 +1,117 @@
+"""Reading a pane so that a key can be bound to what was read (wire 5)."""
+
+from __future__ import annotations
+
+from attrs import frozen
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.agents.approvals.answers import Paste, Press
+from tservice.core.clock import sleep
+from tservice.core.errors import conflict
+from tservice.mux.interface import Guard, IPane
+from tservice.terminal.dialogs import Dialog
+from tservice.terminal.questions import plain
+from tservice.terminal.rules import ScreenRules
+from tservice.terminal.screen import Frame
+from tservice.terminal.status import Reading, read
+
+SETTLE = 0.3
+"""Seconds that a program is given to show what somebody else's keys did."""
+RESTS = (0.0, 0.25, 0.25, 0.25, 0.25)
+"""Seconds before each attempt to find the screen at rest; then its rows alone are guarded."""
+TYPING_LIMIT = 20
+"""How often somebody else's typing is waited out."""
+
+
+@frozen(kw_only=True)
+class Seen:
+    """One look.
+
+    @ivar rows: the screen's rows that the dialog takes.
+    """
+
+    guard: Guard
+    reading: Reading
+    rows: tuple[int, ...]
+
+    @property
+    def dialog(self) -> Dialog | None:
+        """What waits for an answer."""
+        return self.reading.dialog
+
+    @property
+    def known(self) -> bool:
+        """Whether the screen tells what goes on."""
+        return self.reading.state != "unknown"
+
+    @property
+    def state(self) -> tuple[object, ...]:
+        """What an answer's key would change."""
+        if self.dialog is None:
+            return (None, self.known)
+        return (
+            self.dialog.frame_hash,
+            *((o.selected, o.checked, o.label) for o in self.dialog.options),
+        )
+
+
+class AnswerScreen:
+    """The screen of one session while an answer is given.
+
+    Every method raises L{tservice.mux.interface.MuxError} when the pane does not answer.
+    """
+
+    def __init__(self, clock: IReactorTime, pane: IPane, rules: ScreenRules) -> None:
+        self._clock = clock
+        self._pane = pane
+        self._rules = rules
+
+    async def see(self) -> Seen:
+        """Look, at rest if the screen ever is.
+
+        @raise ServiceError: 409: somebody types there all the time.
+        """
+        for pause in RESTS:
+            if pause:
+                await sleep(self._clock, pause)
+            guard = await self._settled()
+            if guard.still:
+                break
+        return self._seen(guard)
+
+    async def peek(self) -> Seen:
+        """Look at once."""
+        return self._seen(await self._pane.guard())
+
+    async def do(self, step: Press | Paste, seen: Seen) -> bool:
+        """Do it, if the screen is still what was seen."""
+        if isinstance(step, Press):
+            return await self._pane.press_if(step.key, seen.guard, seen.rows)
+        return await self._pane.paste_if(step.text, seen.guard, seen.rows)
+
+    async def _settled(self) -> Guard:
+        """Look once what somebody else typed has had its effect."""
+        for _ in range(TYPING_LIMIT):
+            typed = self._pane.typed_at
+            left = 0.0 if typed is None else typed + SETTLE - self._clock.seconds()
+            if left > 0:
+                await sleep(self._clock, left)
+                continue
+            guard = await self._pane.guard()
+            if self._pane.typed_at == typed:
+                return guard
+        raise conflict("somebody is typing in the terminal")
+
+    def _seen(self, guard: Guard) -> Seen:
+        capture = guard.capture
+        frame = Frame.from_capture(b"\n".join(capture.lines), capture.cols)
+        reading = read(frame, capture.title, self._rules)
+        return Seen(guard=guard, reading=reading, rows=dialog_rows(frame, reading.dialog))
+
+
+def dialog_rows(frame: Frame, dialog: Dialog | None) -> tuple[int, ...]:
+    """The rows that the dialog takes: the last that hold its context; without one, none."""
+    if dialog is None:
+        return ()
+    filled = [at for at in range(frame.bottom + 1) if plain(frame.inner[at])]
+    return tuple(filled[-max(1, len(dialog.context)) :])

@@ -1,0 +1,205 @@
+"""The approval inbox, as its routes and other features call it (wire 5, 26)."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Sequence
+from typing import Any
+
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+
+from tservice.agents.approvals.answers import Action, Answer
+from tservice.agents.approvals.inbox import Inbox
+from tservice.agents.approvals.keys import GONE, Answerer, Changed, Outcome, Untaken
+from tservice.agents.approvals.model import (
+    Item,
+    ItemKind,
+    Resolution,
+    is_asking,
+    item_json,
+)
+from tservice.agents.approvals.screen import AnswerScreen
+from tservice.agents.approvals.watch import ApprovalWatch
+from tservice.agents.interfaces import IAgents
+from tservice.core.errors import ErrorCode, ServiceError, conflict, invalid
+from tservice.core.events import EventHub
+from tservice.core.identity import Identity
+from tservice.core.tasks import spawn
+from tservice.mux.interface import IPane
+from tservice.sessions.interfaces import ISessions
+from tservice.settings.interfaces import ISettings
+
+CHECK_LIMIT = 2.0
+"""Seconds that a listing waits for panes; an item whose pane does not answer stays as it is."""
+
+
+class Approvals:
+    """What waits for a person, and the answers.
+
+    Every method that names an item raises a L{ServiceError}: 403 while the inbox is switched off,
+    404 for an item that is unknown or not the caller's.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        inbox: Inbox,
+        sessions: ISessions,
+        agents: IAgents,
+        settings: ISettings,
+    ) -> None:
+        self._clock = clock
+        self._inbox = inbox
+        self._sessions = sessions
+        self._agents = agents
+        self._settings = settings
+        self._busy: set[str] = set()
+        self._stuck: dict[str, tuple[str, int]] = {}
+        self._watch = ApprovalWatch(
+            clock, inbox, sessions, agents, settings, self._busy.__contains__
+        )
+
+    def start(self, hub: EventHub) -> None:
+        """Read what waited before and begin to hear; to be called once the sessions are open."""
+        self._inbox.open()
+        self._watch.start(hub)
+
+    def stop(self) -> None:
+        """Hear nothing more; items stay on disk."""
+        self._watch.stop()
+        self._inbox.close()
+
+    # -- asking
+
+    def blocked(self, session_id: str) -> bool:
+        """Whether a dialog of that session waits for an answer (wire 26, Waits)."""
+        item = self._inbox.of_session(session_id) if self._enabled else None
+        return item is not None and item.kind is not ItemKind.IDLE
+
+    def known(self, caller: Identity) -> list[dict[str, Any]]:
+        """The items that C{caller} may see, oldest first, as they were seen last."""
+        return [item_json(item) for item in self._inbox.visible(caller)] if self._enabled else []
+
+    async def list(self, caller: Identity) -> list[dict[str, Any]]:
+        """As L{known}, each checked against its pane, as far as panes answer in time."""
+        if self._enabled:
+            looks = [self._watch.look(item.session_id) for item in self._inbox.visible(caller)]
+            await self._within(CHECK_LIMIT, looks)
+        return self.known(caller)
+
+    # -- acting
+
+    async def answer(self, item_id: str, answer: Answer, caller: Identity) -> Item:
+        """Give an answer; the item is resolved once its dialog is gone.
+
+        @raise ServiceError: 400: not an answer to this item; 409: the dialog left the screen or
+            changed, or somebody else answers it; 422: it could not be typed.
+        """
+        item = self._pending(item_id, caller)
+        if item.session_id in self._busy:
+            raise conflict("somebody else is answering")
+        if answer.expect_frame is not None and answer.expect_frame != item.frame:
+            raise conflict("the dialog changed since expectFrame")
+        self._busy.add(item.session_id)
+        try:
+            if item.kind is ItemKind.IDLE:
+                await self._prompt(item, answer)
+            else:
+                await self._press(item, answer)
+        finally:
+            self._busy.discard(item.session_id)
+            # What came meanwhile was left to this answer.
+            spawn(self._watch.look(item.session_id), self._log, "looking after an answer")
+        return item
+
+    def dismiss(self, item_id: str, caller: Identity) -> Item:
+        """Take the item away; the dialog stays as it is."""
+        item = self._pending(item_id, caller)
+        self._inbox.resolve(item, Resolution.DISMISSED)
+        return item
+
+    def viewed(self, session_id: str, caller: Identity) -> str | None:
+        """Somebody looked at the session; the id of its idle item, if it has one."""
+        self._check_enabled()
+        self._sessions.get(session_id, caller)
+        item = self._inbox.acknowledge(session_id)
+        return None if item is None else item.id
+
+    # -- inside
+
+    @property
+    def _enabled(self) -> bool:
+        return self._settings.get().approvals_inbox_enabled
+
+    def _check_enabled(self) -> None:
+        if not self._enabled:
+            raise ServiceError(ErrorCode.FORBIDDEN, "the approval inbox is switched off")
+
+    def _pending(self, item_id: str, caller: Identity) -> Item:
+        self._check_enabled()
+        return self._inbox.pending(item_id, caller)
+
+    async def _prompt(self, item: Item, answer: Answer) -> None:
+        if answer.action is not Action.TEXT:
+            raise invalid("action", "an idle session takes a text")
+        look = await self._agents.look(item.session_id)
+        if look.reading.dialog is not None or look.reading.working:
+            raise conflict("the session is not idle any more")
+        await self._sessions.prompt(item.session_id, answer.text)
+        self._inbox.resolve(item, Resolution.ANSWERED)
+
+    async def _press(self, item: Item, answer: Answer) -> None:
+        pane = self._pane(item)
+        rules = self._agents.rules_of(self._sessions.get(item.session_id).mode)
+        answerer = Answerer(self._clock, AnswerScreen(self._clock, pane, rules))
+        epoch, stuck_at = self._stuck.pop(item.session_id, ("", 0))
+        stuck = stuck_at if epoch == pane.log.epoch else None
+        try:
+            outcome = await answerer.give(answer, item.frame, stuck)
+        except Changed as changed:
+            self._follow(item, changed)
+            raise conflict("the dialog changed") from changed
+        except Untaken as untaken:
+            self._stuck[item.session_id] = (pane.log.epoch, pane.log.end)
+            raise untaken.error from untaken
+        self._settle(item, outcome)
+
+    def _pane(self, item: Item) -> IPane:
+        pane = self._sessions.pane_of(item.session_id)
+        if pane is None:
+            raise conflict(f"{GONE}: the session has no process")
+        return pane
+
+    def _settle(self, item: Item, outcome: Outcome) -> None:
+        if outcome.closed:
+            self._inbox.resolve(item, Resolution.ANSWERED)
+        elif outcome.dialog is not None:
+            self._inbox.refresh(item, outcome.dialog)
+
+    def _follow(self, item: Item, changed: Changed) -> None:
+        """Another page of the same question is the same item; the look after sees to the rest."""
+        dialog = changed.dialog
+        if dialog is not None and is_asking(dialog) and dialog.tabs:
+            self._inbox.refresh(item, dialog)
+
+    async def _within(self, seconds: float, works: Sequence[Coroutine[Any, Any, object]]) -> None:
+        """Wait for all of C{works}, but not for longer; what is late goes on."""
+        enough: Deferred[None] = Deferred()
+        left = len(works)
+
+        def one_done(_: object) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0 and timer.active():
+                timer.cancel()
+                enough.callback(None)
+
+        if not works:
+            return
+        timer = self._clock.callLater(seconds, enough.callback, None)
+        for work in works:
+            spawn(work, self._log, "checking an approval").addBoth(one_done)
+        await enough

@@ -1,0 +1,71 @@
+"""The approval inbox on disk."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import attrs
+
+from tservice.agents.approvals.model import Item, ItemKind, ItemOption
+from tservice.core.disk import NotKept
+from tservice.store.database import Database
+
+_SET = (
+    "INSERT INTO approvals (session_id, number, item) SELECT id, ?, ? FROM sessions WHERE id = ? "
+    "ON CONFLICT (session_id) DO UPDATE SET number = excluded.number, item = excluded.item"
+)
+
+
+class ApprovalStore:
+    """One row a session; what was saved is on the disk when the method returns.
+
+    A full disk gets it later: whoever looks after the agents must hear of them all the same.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        # Of sessions whose row is owed to the disk.
+        self._numbers: dict[str, int] = {}
+
+    def load(self) -> list[Item]:
+        """Every pending item, oldest first."""
+        rows = self._database.query("SELECT item FROM approvals WHERE item IS NOT NULL")
+        items = [_decode(json.loads(row["item"])) for row in rows]
+        return sorted(items, key=lambda item: item.created_at)
+
+    def next_number(self, session_id: str) -> int:
+        """A number that no item of the session ever had."""
+        row = self._database.query_one(
+            "SELECT number FROM approvals WHERE session_id = ?", (session_id,)
+        )
+        kept = 0 if row is None else int(row["number"])
+        return max(kept, self._numbers.get(session_id, 0)) + 1
+
+    def save(self, item: Item) -> None:
+        """Let it be the session's item."""
+        self._set(item.session_id, number_of(item.id), json.dumps(attrs.asdict(item)))
+
+    def clear(self, session_id: str) -> None:
+        """The session has no item any more; its last number stays known."""
+        self._set(session_id, self.next_number(session_id) - 1, None)
+
+    def _set(self, session_id: str, number: int, item: str | None) -> None:
+        row = (number, item, session_id)
+        try:
+            self._database.execute(_SET, row)
+        except NotKept:
+            self._database.later(("approval", session_id), _SET, row)
+            self._numbers[session_id] = number
+        else:
+            self._numbers.clear()
+
+
+def number_of(item_id: str) -> int:
+    """The number in an item's id."""
+    return int(item_id.rpartition(":")[2])
+
+
+def _decode(fields: dict[str, Any]) -> Item:
+    options = tuple(ItemOption(**option) for option in fields.pop("options"))
+    return Item(**{**fields, "kind": ItemKind(fields["kind"]), "options": options})

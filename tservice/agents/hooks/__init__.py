@@ -1,0 +1,1 @@
+"""What agents tell by hooks and status lines, and how that is set up."""

@@ -1,0 +1,131 @@
+"""What belongs into a workspace's C{.claude/settings.local.json} (wire 4).  Pure.
+
+What the user wrote there stays as it is; our own entries are known by their command and are
+replaced by those of this version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tservice.agents.hooks.command import BOUND, hook_command, is_own_hook
+from tservice.agents.hooks.statusline import is_own_status, status_command
+from tservice.agents.model import HookEvent
+
+HOOKS: tuple[tuple[str, str | None, HookEvent], ...] = (
+    ("Notification", "idle_prompt", HookEvent.IDLE_PROMPT),
+    ("Notification", "permission_prompt", HookEvent.PERMISSION_PROMPT),
+    ("Notification", "elicitation_dialog", HookEvent.ELICITATION_DIALOG),
+    ("Notification", "elicitation_complete", HookEvent.ELICITATION_COMPLETE),
+    ("Notification", "elicitation_response", HookEvent.ELICITATION_RESPONSE),
+    ("PermissionRequest", None, HookEvent.PERMISSION_PROMPT),
+    ("Elicitation", None, HookEvent.ELICITATION_DIALOG),
+    ("ElicitationResult", None, HookEvent.ELICITATION_RESPONSE),
+    ("Stop", None, HookEvent.STOP),
+    ("StopFailure", None, HookEvent.STOP),
+    ("UserPromptSubmit", None, HookEvent.PROMPT_SUBMITTED),
+    ("SessionStart", None, HookEvent.SESSION_START),
+    ("SessionEnd", None, HookEvent.SESSION_END),
+    ("TeammateIdle", None, HookEvent.TEAMMATE_IDLE),
+    ("TaskCompleted", None, HookEvent.TASK_COMPLETED),
+    ("TaskCreated", None, HookEvent.TASK_CREATED),
+    ("PreToolUse", None, HookEvent.TOOL_STARTED),
+    ("PostToolUse", None, HookEvent.TOOL_ENDED),
+    ("PermissionDenied", None, HookEvent.PERMISSION_DENIED),
+    ("SubagentStart", None, HookEvent.SUBAGENT_STARTED),
+    ("SubagentStop", None, HookEvent.SUBAGENT_STOPPED),
+)
+"""The agent's event, its matcher, and what it is to the service.
+
+None at PreCompact and PostCompact: the agent prints the whole command of those on the screen.
+"""
+
+_AGENT_TIMEOUT = BOUND + 5
+"""Seconds after which the agent itself ends a hook: never before the hook does."""
+
+
+class Unusable(Exception):
+    """The file is not what an agent's settings look like, so nothing is put into it."""
+
+
+def merge_settings(
+    settings: object, *, hooks: bool, telemetry: bool, own_line: str | None = None
+) -> dict[str, Any]:
+    """The settings with the service's entries in them, or without.
+
+    @param settings: the file's content.
+    @param hooks: whether the hooks belong in it.
+    @param telemetry: whether the status line does.
+    @param own_line: the user's own status line command elsewhere, which ours runs.
+    @raise Unusable: it is no object, or what the entries would be put into is none.
+    """
+    if not isinstance(settings, dict):
+        raise Unusable("it is no JSON object")
+    merged = dict(settings)
+    _merge_hooks(merged, wanted=hooks)
+    _merge_status_line(merged, telemetry, own_line)
+    return merged
+
+
+def own_status_line(settings: object) -> str | None:
+    """The user's own status line command in a settings file; C{None} without one."""
+    line = settings.get("statusLine") if isinstance(settings, dict) else None
+    command = line.get("command") if isinstance(line, dict) else None
+    if not isinstance(command, str) or not command.strip() or is_own_status(command):
+        return None
+    return command
+
+
+def _merge_hooks(settings: dict[str, Any], *, wanted: bool) -> None:
+    there = settings.get("hooks", {})
+    if not isinstance(there, dict):
+        raise Unusable("its hooks are no object")
+    hooks = {event: _without_own(event, groups) for event, groups in there.items()}
+    emptied = [event for event, groups in hooks.items() if not groups and there[event]]
+    for event in emptied:
+        del hooks[event]
+    if wanted:
+        for event, matcher, told in HOOKS:
+            hooks.setdefault(event, []).append(_group(matcher, told))
+    if hooks or ("hooks" in settings and not emptied):
+        settings["hooks"] = hooks
+    else:
+        settings.pop("hooks", None)
+
+
+def _without_own(event: str, groups: object) -> list[Any]:
+    if not isinstance(groups, list):
+        raise Unusable(f"its hooks of {event} are no list")
+    return [kept for kept in map(_group_without_own, groups) if kept is not None]
+
+
+def _group_without_own(group: Any) -> Any:
+    """The group without our commands; C{None} when there were no others."""
+    hooks = group.get("hooks") if isinstance(group, Mapping) else None
+    if not isinstance(hooks, list):
+        return group
+    kept = [hook for hook in hooks if not _is_ours(hook)]
+    if len(kept) == len(hooks):
+        return group
+    return {**group, "hooks": kept} if kept else None
+
+
+def _is_ours(hook: object) -> bool:
+    return isinstance(hook, Mapping) and is_own_hook(hook.get("command"))
+
+
+def _group(matcher: str | None, event: HookEvent) -> dict[str, Any]:
+    hook = {"type": "command", "command": hook_command(event), "timeout": _AGENT_TIMEOUT}
+    return {**({} if matcher is None else {"matcher": matcher}), "hooks": [hook]}
+
+
+def _merge_status_line(settings: dict[str, Any], wanted: bool, own_line: str | None) -> None:
+    there = settings.get("statusLine")
+    ours = isinstance(there, Mapping) and is_own_status(there.get("command"))
+    if there is not None and not ours:
+        return
+    if wanted:
+        settings["statusLine"] = {"type": "command", "command": status_command(own_line)}
+    elif ours:
+        del settings["statusLine"]

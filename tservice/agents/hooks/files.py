@@ -1,0 +1,116 @@
+"""Puts the hooks into a workspace before its agent starts (wire 4)."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from twisted.logger import Logger
+
+from tservice.agents.hooks.config import Unusable, merge_settings, own_status_line
+from tservice.core.files import FileError, read_json, replacement
+
+FOLDER = ".claude"
+FILE = "settings.local.json"
+_NEW_MODE = 0o644
+
+_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+
+
+class Refused(Exception):
+    """The file was not touched; the text says why, never what is in it."""
+
+
+class HookConfig:
+    """Writes C{<workspace>/.claude/settings.local.json}.
+
+    @param home: where the user's own settings are, unless C{CLAUDE_CONFIG_DIR} moved them.
+    """
+
+    _log = Logger()
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+
+    def write(
+        self, workspace: Path, *, hooks: bool, telemetry: bool, environ: Mapping[str, str]
+    ) -> None:
+        """Put the service's entries in, or take them out.
+
+        Nothing is written where nothing changes, and no file is made only to hold nothing.
+
+        @param environ: of the pane: says where the agent looks for the user's settings.
+        @raise Refused: the file was left alone.
+        """
+        try:
+            own = self._own_line(workspace, environ) if telemetry else None
+            with _opened(workspace, make=hooks or telemetry) as folder:
+                if folder is not None:
+                    _change(folder, hooks=hooks, telemetry=telemetry, own_line=own)
+        except FileError as error:
+            raise Refused(str(error)) from None
+        except Unusable as error:
+            raise Refused(f"{FILE}: {error}") from None
+        except OSError as error:
+            raise Refused(f"{FOLDER}/{FILE}: {error.strerror}") from error
+
+    def _own_line(self, workspace: Path, environ: Mapping[str, str]) -> str | None:
+        """The status line that the user would have without ours: the folder's, else their own."""
+        moved = environ.get("CLAUDE_CONFIG_DIR", "")
+        home = Path(moved) if moved.startswith("/") else self.home / FOLDER
+        for path in (workspace / FOLDER / "settings.json", home / "settings.json"):
+            try:
+                found = own_status_line(read_json(path))
+            except (OSError, FileError) as error:
+                self._log.debug("no status line from {path}: {error}", path=path, error=error)
+                continue
+            if found is not None:
+                return found
+        return None
+
+
+@contextmanager
+def _opened(workspace: Path, *, make: bool) -> Iterator[Path | None]:
+    """The C{.claude} folder by its descriptor, so that nothing can be put in its place meanwhile.
+
+    @raise OSError: it is a symbolic link (ELOOP, ENOTDIR), or no folder.
+    """
+    base = os.open(workspace, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        if make:
+            with suppress(FileExistsError):  # the next step judges what is there
+                os.mkdir(FOLDER, 0o755, dir_fd=base)
+        try:
+            inner = os.open(FOLDER, _FOLDER_FLAGS, dir_fd=base)
+        except FileNotFoundError:
+            yield None
+            return
+    finally:
+        os.close(base)
+    try:
+        yield Path(f"/proc/self/fd/{inner}")
+    finally:
+        os.close(inner)
+
+
+def _change(folder: Path, *, hooks: bool, telemetry: bool, own_line: str | None) -> None:
+    path = folder / FILE
+    if path.is_symlink():
+        raise Refused(f"{FILE}: is a symbolic link")
+    there = os.path.lexists(path)
+    before = read_json(path) if there else {}
+    after = merge_settings(before, hooks=hooks, telemetry=telemetry, own_line=own_line)
+    if after == before:
+        return
+    try:
+        text = json.dumps(after, indent=2, ensure_ascii=False, allow_nan=False)
+        data = (text + "\n").encode()
+    except ValueError:
+        raise Refused(f"{FILE}: holds a value that could not be written back") from None
+    mode = path.stat().st_mode & 0o7777 if there else _NEW_MODE
+    with replacement(path) as temporary:
+        temporary.write_bytes(data)
+        temporary.chmod(mode)

@@ -1,0 +1,203 @@
+"""Takes in what agents' hooks tell, and makes signals of it (wire 4, interface: Wait signals)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from attrs import define, field
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.agents.activity.machine import Doing
+from tservice.agents.activity.sources import Agents
+from tservice.agents.activity.watch import AgentWatch
+from tservice.agents.approvals.model import tool_summary
+from tservice.agents.hooks.model import CLEAR, Conversations, Dialogs
+from tservice.agents.hooks.senders import told_of
+from tservice.agents.model import DIALOGS, WORK, HookEvent, HookNotice, reduce_data
+from tservice.agents.store import AgentStore
+from tservice.agents.transcripts.proofs import Proofs
+from tservice.clis.interfaces import Hooks, ICliRegistry
+from tservice.core.clock import now_ms
+from tservice.core.events import Audience, Event, EventHub
+from tservice.core.identity import Identity
+from tservice.sessions.interfaces import ISessions, Session
+from tservice.terminal.model import sanitised
+
+CONVERSATIONS = 50
+"""Conversation ids that a session keeps, the newest."""
+
+REASON_CHARS = 120
+"""Of the tool that runs, as C{statusReason} names it."""
+
+_CONVERSATION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}")
+
+
+@define
+class _Told:
+    """What the hooks of one session told so far."""
+
+    conversations: Conversations
+    dialogs: Dialogs = field(factory=Dialogs)
+
+
+class HookIntake:
+    """Every hook event of every session.
+
+    Each is broadcast as C{hook:<event>}.  Signals come only from the session's own agent: not from
+    shells, not from agents that are known without hooks, and not from an agent that another one
+    started, which has the same environment and so tells in its name.
+    """
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        hub: EventHub,
+        sessions: Callable[[], ISessions],
+        clis: ICliRegistry,
+        agents: Agents,
+        store: AgentStore,
+        proofs: Proofs,
+    ) -> None:
+        self._clock = clock
+        self._hub = hub
+        self._sessions = sessions
+        self._clis = clis
+        self._agents = agents
+        self._store = store
+        self._proofs = proofs
+        self._told: dict[str, _Told] = {}
+        self.stop = hub.subscribe(self._heard)
+
+    def take(
+        self,
+        event: HookEvent,
+        session_id: str,
+        data: Mapping[str, Any] | None,
+        caller: Identity | None = None,
+    ) -> HookNotice:
+        """Take in one event.
+
+        @param data: the hook's payload as it came.
+        @raise ServiceError: 404: no such session, or not for C{caller}.
+        """
+        session = told_of(self._sessions(), session_id, caller)
+        notice = HookNotice(
+            session_id=session_id,
+            event=event,
+            at=now_ms(self._clock),
+            data=reduce_data(data),
+            source=_text(data, "source"),
+            subagent=bool(_text(data, "agent_id")),
+        )
+        told = {"sessionId": session_id, "at": notice.at, "data": notice.data}
+        self._publish(session, f"hook:{event}", told)
+        if self._speaks(session):
+            if event is HookEvent.PROMPT_SUBMITTED:
+                self._proofs.heard(session_id, (data or {}).get("prompt"), notice.at)
+            self._own(session, notice)
+        return notice
+
+    # -- inside
+
+    def _speaks(self, session: Session) -> bool:
+        entry = self._clis.get(session.mode)
+        return entry is not None and entry.capabilities.hooks is not Hooks.NONE
+
+    def _own(self, session: Session, notice: HookNotice) -> None:
+        told = self._told.get(session.id)
+        if told is None:
+            last = session.conversation_ids[-1] if session.conversation_ids else None
+            told = self._told[session.id] = _Told(Conversations(last))
+        conversation = str(notice.data.get("session_id", ""))
+        if not told.conversations.is_own(notice.event, conversation, notice.source):
+            return
+        self._remember(session, notice, conversation)
+        self._signal(session, notice, told.dialogs)
+
+    def _remember(self, session: Session, notice: HookNotice, conversation: str) -> None:
+        fields: dict[str, Any] = {}
+        if not session.hooks_available:
+            fields["hooks_available"] = True
+        known = session.conversation_ids
+        if _CONVERSATION.fullmatch(conversation) and known[-1:] != (conversation,):
+            others = tuple(each for each in known if each != conversation)
+            fields["conversation_ids"] = (*others, conversation)[-CONVERSATIONS:]
+        if fields:
+            self._sessions().update(session.id, **fields)
+        path = notice.data.get("transcript_path")
+        if path and path != self._store.transcript(session.id):
+            self._store.keep_transcript(session.id, path)
+
+    def _signal(self, session: Session, notice: HookNotice, dialogs: Dialogs) -> None:
+        watch = self._agents.watch_of(session.id)
+        reason = _reason(notice)
+        if notice.event in DIALOGS:
+            blocked = watch is not None and watch.doing is Doing.BLOCKED
+            if watch is not None:
+                watch.asked(reason)
+            if dialogs.is_new(notice.name, blocked=blocked):
+                self._publish_signal(session, "session:blocked", notice.at)
+            return
+        if notice.event in (HookEvent.PROMPT_SUBMITTED, HookEvent.STOP, HookEvent.SESSION_START):
+            dialogs.turn_over()
+        if notice.event is HookEvent.STOP:
+            self._publish_signal(session, "session:stop", notice.at)
+        if watch is not None:
+            _move(watch, notice, reason)
+
+    def _publish_signal(self, session: Session, name: str, at: int) -> None:
+        self._publish(session, name, {"id": session.id, "at": at})
+
+    def _publish(self, session: Session, name: str, data: Mapping[str, Any]) -> None:
+        self._hub.publish(
+            Event(
+                name=name,
+                data=data,
+                session_id=session.id,
+                owner=session.owner,
+                audience=Audience.OWNER,
+            )
+        )
+
+    def _heard(self, event: Event) -> None:
+        """A new process, or the session's end: what hooks told before is of another life."""
+        if event.name in ("session:interactive", "session:deleted"):
+            self._told.pop(event.session_id or "", None)
+            self._proofs.forget(event.session_id or "")
+        if event.name == "session:interactive" and event.session_id is not None:
+            self._told[event.session_id] = _Told(Conversations(None))
+
+
+def _text(data: Mapping[str, Any] | None, key: str) -> str:
+    found = (data or {}).get(key)
+    return found if isinstance(found, str) else ""
+
+
+def _reason(notice: HookNotice) -> str:
+    """One line for C{statusReason}: the tool that begins to run, else the event."""
+    tool = notice.data.get("tool_name")
+    if notice.event is not HookEvent.TOOL_STARTED or not tool:
+        return f"{notice.event} hook"
+    words = f"tool {tool} {tool_summary(notice.data.get('tool_input')) or ''}"
+    return sanitised(words, REASON_CHARS) or str(notice.event)
+
+
+def _move(watch: AgentWatch, notice: HookNotice, reason: str) -> None:
+    match notice.event:
+        case HookEvent.STOP:
+            watch.stopped(reason)
+        case HookEvent.PROMPT_SUBMITTED | HookEvent.AGENT_WORKING:
+            watch.prompted(reason)
+        case HookEvent.ELICITATION_COMPLETE | HookEvent.ELICITATION_RESPONSE:
+            watch.answered(reason)
+        case HookEvent.IDLE_PROMPT:
+            watch.resting(reason)
+        case HookEvent.SESSION_START if notice.source == CLEAR:
+            # Not so of a compaction, which goes on behind this hook.
+            watch.carried_out(reason)
+        case event if event in WORK and not notice.subagent:
+            watch.acts(reason)
+        case _:
+            pass  # the others say nothing of the turn

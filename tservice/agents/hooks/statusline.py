@@ -1,0 +1,68 @@
+"""The status line that is put into an agent: the shell text, and the line it shows (wire 4)."""
+
+from __future__ import annotations
+
+import shlex
+
+from tservice.agents.hooks.command import SECRET_VARIABLE, post, read_stdin
+
+PATH = "/api/status-telemetry"
+BOUND = 2
+"""Seconds for the request: the footer waits for its answer."""
+OWN_LINE = 4
+"""Seconds for the user's own status line (wire 4)."""
+
+_START = '{"sessionId":"$SERVICE_SESSION_ID","data":'
+
+_ALONE = """\
+exec 2>/dev/null
+@READ@POSTexit 0
+"""
+
+# Its own status line is run first and whatever the service does: to the user it is the one that
+# counts.  Without timeout(1) only its shell can be ended in time.
+_BOTH = """\
+exec 2>/dev/null
+body=$(cat)
+own() {
+exec sh -c @LINE <<INPUT
+$body
+INPUT
+}
+if command -v timeout >/dev/null; then
+timeout @SECONDS sh -c @LINE <<INPUT
+$body
+INPUT
+else
+own & own=$!
+{ sleep @SECONDS; kill -0 "$$" && kill "$own"; } >/dev/null &
+wait "$own"
+fi
+(
+exec >/dev/null
+trap "" HUP
+@READ@POST) <<INPUT &
+$body
+INPUT
+exit 0
+"""
+
+
+def status_command(own: str | None, seconds: float = OWN_LINE) -> str:
+    """The command of the C{statusLine} entry; its status is always 0.
+
+    @param own: the user's own command, whose output is shown; C{None} shows the service's line.
+    @param seconds: how long that may take.
+    """
+    text = _ALONE if own is None else _BOTH
+    return (
+        text.replace("@READ", read_stdin())
+        .replace("@POST", post(PATH, _START, bound=BOUND))
+        .replace("@SECONDS", f"{seconds:g}")
+        .replace("@LINE", shlex.quote(own or ""))
+    )
+
+
+def is_own_status(command: object) -> bool:
+    """Whether a command is one of ours, whichever version wrote it."""
+    return isinstance(command, str) and PATH in command and SECRET_VARIABLE in command

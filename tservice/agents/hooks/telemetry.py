@@ -1,0 +1,96 @@
+"""Takes in what status lines tell: the session's figures, the plan's limits (wire 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.agents.hooks.senders import told_of
+from tservice.agents.hooks.telemetry_model import Telemetry, event_data, footer, read_telemetry
+from tservice.agents.model import PlanUsage
+from tservice.agents.store import AgentStore
+from tservice.core.clock import now_ms
+from tservice.core.events import Audience, Event, EventHub
+from tservice.core.identity import Identity
+from tservice.sessions.interfaces import ISessions, ModelSource, Session, Tokens
+
+
+class TelemetryIntake:
+    """Remembers the last report of each session, for its life."""
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        hub: EventHub,
+        sessions: Callable[[], ISessions],
+        store: AgentStore,
+    ) -> None:
+        self._clock = clock
+        self._hub = hub
+        self._sessions = sessions
+        self._store = store
+        self._told: dict[str, dict[str, Any]] = {}
+        self.stop = hub.subscribe(self._heard)
+
+    def take(
+        self, session_id: str, data: Mapping[str, Any] | None, caller: Identity | None = None
+    ) -> str:
+        """Take in one report.
+
+        @return: the footer line to show.
+        @raise ServiceError: 404: no such session, or not for C{caller}.
+        """
+        session = told_of(self._sessions(), session_id, caller)
+        report = read_telemetry(data)
+        self._update(session, report)
+        usage = report.plan_usage(now_ms(self._clock))
+        if usage is not None and session.os_user is None:
+            # An OS user's agent signs in by itself: that plan is nobody else's business.
+            self._store.keep_plan_usage(usage)
+        self._tell(session, report)
+        return footer(report)
+
+    def plan_usage(self) -> PlanUsage | None:
+        """What is used of the plan's limits, as told last by a session of the service's user."""
+        return self._store.plan_usage()
+
+    def _update(self, session: Session, report: Telemetry) -> None:
+        fields: dict[str, Any] = {}
+        if report.context_used is not None:
+            fields["context_used_percentage"] = report.context_used
+        if report.cost is not None:
+            fields["total_cost"] = float(report.cost)
+        if report.input_tokens is not None or report.output_tokens is not None:
+            fields["tokens"] = _tokens(session.tokens, report)
+        sessions = self._sessions()
+        if fields:
+            sessions.update(session.id, durable=False, **fields)
+        if report.model is not None and session.models.get(ModelSource.STATUSLINE) != report.model:
+            sessions.report_model(session.id, ModelSource.STATUSLINE, report.model)
+
+    def _tell(self, session: Session, report: Telemetry) -> None:
+        data = event_data(session.id, report)
+        if self._told.get(session.id, {"sessionId": session.id}) == data:
+            return
+        self._told[session.id] = data
+        self._hub.publish(
+            Event(
+                name="session:statusTelemetry",
+                data=data,
+                session_id=session.id,
+                owner=session.owner,
+                audience=Audience.OWNER,
+            )
+        )
+
+    def _heard(self, event: Event) -> None:
+        if event.name == "session:deleted" and event.session_id is not None:
+            self._told.pop(event.session_id, None)
+
+
+def _tokens(before: Tokens, report: Telemetry) -> Tokens:
+    taken = before.input if report.input_tokens is None else report.input_tokens
+    given = before.output if report.output_tokens is None else report.output_tokens
+    return Tokens.counted(taken, given)

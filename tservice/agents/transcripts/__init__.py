@@ -1,0 +1,1 @@
+"""What the agents' own records of their conversations say."""

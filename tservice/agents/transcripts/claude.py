@@ -1,0 +1,84 @@
+"""Claude Code's transcripts: a line for each block of a message (tests/agents/FACTS.rst).  Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import evolve
+
+from tservice.agents.transcripts.model import (
+    TEXT_LIMIT,
+    Failure,
+    Message,
+    Tally,
+    Usage,
+    answered,
+    as_count,
+    as_id,
+    as_map,
+    as_number,
+    as_string,
+    as_text,
+    as_time,
+    counted,
+    prompted,
+)
+
+SYNTHETIC = "<synthetic>"
+"""The model that stands at what the client itself says in the agent's place."""
+_COMMAND = re.compile(r"\s*(?:<[a-z-]+>|\[Request interrupted|Caveat: )")
+
+
+def said(found: Mapping[str, Any]) -> Message | None:
+    """What a line says, if it is something that one side said."""
+    role = found.get("type")
+    if role not in ("user", "assistant"):
+        return None
+    if found.get("isSidechain") is True or found.get("isMeta") is True:
+        return None
+    message = as_map(found.get("message"))
+    if message.get("model") == SYNTHETIC and found.get("isApiErrorMessage") is not True:
+        return None  # "No response requested.", of a conversation that goes on
+    text = as_text(message.get("content"))
+    if not text.strip() or (role == "user" and _COMMAND.match(text)):
+        return None
+    return Message(role=role, text=text[-TEXT_LIMIT:], timestamp=as_time(found.get("timestamp")))
+
+
+def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
+    """The tally after one more line."""
+    if found.get("isSidechain") is True:
+        return tally
+    tally = evolve(
+        tally,
+        conversation=as_id(found.get("sessionId")) or tally.conversation,
+        cwd=as_string(found.get("cwd")) or tally.cwd,
+        cost=tally.cost + as_number(found.get("costUSD")),
+    )
+    message, words = as_map(found.get("message")), said(found)
+    if words is not None and words.role == "user":
+        return prompted(tally, words)
+    if found.get("type") != "assistant":
+        return tally
+    name = str(message.get("id") or found.get("uuid") or "")
+    usage = as_map(message.get("usage"))
+    if message.get("model") != SYNTHETIC and usage:
+        tally = _used(tally, name, as_string(message.get("model")) or "", usage)
+    if words is None:
+        return tally
+    if found.get("isApiErrorMessage") is True:
+        tally = evolve(tally, failure=Failure(text=words.text, at=words.timestamp))
+    return answered(tally, name, words)
+
+
+def _used(tally: Tally, name: str, model: str, usage: Mapping[str, Any]) -> Tally:
+    used = Usage(
+        model=model,
+        input=as_count(usage.get("input_tokens")),
+        cache_read=as_count(usage.get("cache_read_input_tokens")),
+        cache_write=as_count(usage.get("cache_creation_input_tokens")),
+        output=as_count(usage.get("output_tokens")),
+    )
+    return evolve(counted(tally, name, used), context=used.sent + used.output)

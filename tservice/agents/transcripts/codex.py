@@ -1,0 +1,94 @@
+"""Codex' transcripts: events, with the conversation's sums (tests/agents/FACTS.rst).  Pure.
+
+Codex 0.169 writes completed items; before, there was an event for each side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import evolve
+
+from tservice.agents.transcripts.model import (
+    TEXT_LIMIT,
+    Failure,
+    Message,
+    Tally,
+    Usage,
+    answered,
+    as_count,
+    as_id,
+    as_map,
+    as_string,
+    as_text,
+    as_time,
+    counted,
+    prompted,
+)
+
+_ROLES = {
+    "user_message": "user",
+    "agent_message": "assistant",
+    "UserMessage": "user",
+    "AgentMessage": "assistant",
+}
+
+
+def said(found: Mapping[str, Any]) -> Message | None:
+    """What an event says, if it is something that one side said."""
+    if found.get("type") != "event_msg":
+        return None
+    payload = as_map(found.get("payload"))
+    if payload.get("type") == "item_completed":
+        item = as_map(payload.get("item"))
+        role, text = _ROLES.get(str(item.get("type"))), as_text(item.get("content"))
+    else:
+        role = _ROLES.get(str(payload.get("type")))
+        text = as_string(payload.get("message")) or ""
+    if role is None or not text.strip():
+        return None
+    return Message(role=role, text=text[-TEXT_LIMIT:], timestamp=as_time(found.get("timestamp")))
+
+
+def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
+    """The tally after one more line."""
+    payload = as_map(found.get("payload"))
+    if found.get("type") == "session_meta":
+        return evolve(
+            tally,
+            conversation=as_id(payload.get("id")) or tally.conversation,
+            cwd=as_string(payload.get("cwd")) or tally.cwd,
+        )
+    if found.get("type") == "turn_context":
+        return evolve(tally, model=as_string(payload.get("model")) or tally.model)
+    words = said(found)
+    if words is not None:
+        return prompted(tally, words) if words.role == "user" else answered(tally, "", words)
+    if found.get("type") != "event_msg":
+        return tally
+    if payload.get("type") == "token_count":
+        return _used(tally, as_map(payload.get("info")))
+    error = as_string(as_map(payload.get("error")).get("message"))
+    if payload.get("type") == "task_complete" and error is not None:
+        return evolve(tally, failure=Failure(text=error, at=as_time(found.get("timestamp"))))
+    return tally
+
+
+def _used(tally: Tally, info: Mapping[str, Any]) -> Tally:
+    total, last = as_map(info.get("total_token_usage")), as_map(info.get("last_token_usage"))
+    if not total:
+        return tally
+    cached, sent = as_count(total.get("cached_input_tokens")), as_count(total.get("input_tokens"))
+    used = Usage(
+        model=tally.model or "",
+        # Of Codex the cache's tokens are a part of the input.
+        input=max(0, sent - cached),
+        cache_read=min(cached, sent),
+        output=as_count(total.get("output_tokens")),
+    )
+    return evolve(
+        counted(tally, "", used),
+        context=as_count(last.get("total_tokens")) or tally.context,
+        window=as_count(info.get("model_context_window")) or tally.window,
+    )

@@ -1,0 +1,144 @@
+"""The conversations of one home folder; nothing outside of where the agents keep them is opened."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Mapping
+from heapq import nlargest
+from itertools import islice
+from pathlib import Path
+
+from attrs import evolve, frozen
+
+from tservice.agents.transcripts.choice import EARLY_MS, Candidate, choose
+from tservice.agents.transcripts.places import CODEX, PRIMARY, STORES, Found, scan
+from tservice.agents.transcripts.sources import head
+from tservice.sessions.interfaces import Session
+
+MODES = tuple(STORES)
+"""The modes whose transcripts are known."""
+
+CANDIDATES = 50
+"""Conversations, newest first, of which the beginning is read to find a session's."""
+NAME_CHARS = 8
+"""So much of a conversation's id is in the name of its file, whatever the agent."""
+
+_OTHER = re.compile(r"[^A-Za-z0-9]")
+
+
+@frozen(kw_only=True)
+class TranscriptFiles:
+    """Where the conversations are.
+
+    @ivar roots: by mode, the folder of them, or the database.
+    """
+
+    roots: Mapping[str, Path]
+
+    @classmethod
+    def of_home(cls, home: Path) -> TranscriptFiles:
+        """Where the agents keep them by default."""
+        return cls(roots={mode: home / store.below for mode, store in STORES.items()})
+
+    @property
+    def claude(self) -> Path:
+        """Claude Code's folder of folders, one a working directory."""
+        return self.roots[PRIMARY]
+
+    @property
+    def codex(self) -> Path:
+        """Codex' folder of years."""
+        return self.roots[CODEX]
+
+    def moved(self, mode: str, environ: Mapping[str, str]) -> TranscriptFiles:
+        """Where an agent of C{mode} keeps them that has C{environ}."""
+        root = STORES[mode].moved(environ) if mode in STORES else None
+        return self if root is None else evolve(self, roots={**self.roots, mode: root})
+
+    def folder_of(self, working_dir: str) -> Path:
+        """Claude Code's folder for a working directory."""
+        return self.claude / _OTHER.sub("-", working_dir)
+
+    def named(self, session: Session, told: str | None) -> Path | None:
+        """The file that a hook named, if it is one of this session's folder.
+
+        Whoever holds the hook secret can name any file; other folders are other people's.
+        """
+        if told is None or "\0" in told:
+            return None
+        folder = os.path.realpath(self.folder_of(session.working_dir))
+        path = os.path.realpath(told)
+        inside = os.path.dirname(path) == folder and path.endswith(".jsonl")
+        return Path(path) if inside and os.path.isfile(path) else None
+
+    def locate(
+        self, session: Session, told: str | None, taken: Collection[str], *, shared: bool
+    ) -> Path | None:
+        """The session's conversation; C{None}: there is none yet, or nobody can tell which it is.
+
+        @param told: what a hook named.
+        @param taken: conversations of other sessions.
+        @param shared: other sessions of the mode are in the folder.
+        """
+        if session.mode != PRIMARY:
+            chosen = choose(session, self._candidates(session, taken), shared=shared)
+            return None if chosen is None else chosen.path
+        return self.named(session, told) or self._known(session)
+
+    def resumable(self, session: Session) -> str | None:
+        """The last of the session's conversations that is on disk and was given a prompt."""
+        for conversation in reversed(session.conversation_ids):
+            if any(
+                self._is_resumable(each, conversation) for each in self._like(session, conversation)
+            ):
+                return conversation
+        return None
+
+    def all(self) -> list[Found]:
+        """Every conversation, newest first, within the limits of one search of each place."""
+        return all_transcripts([self])
+
+    def _known(self, session: Session) -> Path | None:
+        for conversation in reversed(session.conversation_ids):
+            path = self.folder_of(session.working_dir) / f"{conversation}.jsonl"
+            found = self.named(session, str(path))
+            if found is not None:
+                return found
+        return None
+
+    def _like(self, session: Session, conversation: str) -> Iterable[Found]:
+        """The conversations whose name may be that of C{conversation}."""
+        part = conversation[:NAME_CHARS]
+        root = self.roots[session.mode]
+        if session.mode == PRIMARY:
+            # It resumes those of its own folder only.
+            root = self.folder_of(session.working_dir)
+        found = scan(root, session.mode)
+        return islice((each for each in found if part in each.path.name), CANDIDATES)
+
+    def _is_resumable(self, found: Found, conversation: str) -> bool:
+        begins = head(found.path, found.mode)
+        return begins.conversation == conversation and begins.prompts > 0
+
+    def _candidates(self, session: Session, taken: Collection[str]) -> list[Candidate]:
+        every = scan(self.roots[session.mode], session.mode)
+        newest = nlargest(CANDIDATES, every, key=lambda each: each.at)
+        here = os.path.realpath(session.working_dir)
+        found = []
+        for each in newest:
+            if str(each.path) in taken or each.at < session.created_at - EARLY_MS:
+                continue
+            begins = head(each.path, session.mode)
+            known = begins.conversation in session.conversation_ids
+            if known or (begins.cwd is not None and os.path.realpath(begins.cwd) == here):
+                found.append(Candidate(found=each, begins=begins))
+        return found
+
+
+def all_transcripts(places: Iterable[TranscriptFiles]) -> list[Found]:
+    """Every conversation, newest first, within the limits of one search of each place."""
+    every = tuple(places)
+    roots = dict.fromkeys((mode, root) for each in every for mode, root in each.roots.items())
+    found = [transcript for mode, root in roots for transcript in scan(root, mode)]
+    return sorted(found, key=lambda each: (-each.at, str(each.path)))

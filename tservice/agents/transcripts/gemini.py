@@ -1,0 +1,71 @@
+"""Gemini CLI's transcripts: a line for each message, told again as it grows.  Pure.
+
+Written by 0.61 to C{~/.gemini/tmp/<folder>/chats/session-<time>-<id>.jsonl}; see
+C{tests/agents/FACTS.rst}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import evolve
+
+from tservice.agents.transcripts.model import (
+    TEXT_LIMIT,
+    Failure,
+    Message,
+    Tally,
+    Usage,
+    answered,
+    as_count,
+    as_id,
+    as_map,
+    as_string,
+    as_text,
+    as_time,
+    counted,
+    prompted,
+)
+
+_ROLES = {"user": "user", "gemini": "assistant"}
+_SURROUNDINGS = "<session_context>"
+
+
+def said(found: Mapping[str, Any]) -> Message | None:
+    """What a line says, if it is something that one side said."""
+    role, text = _ROLES.get(str(found.get("type"))), as_text(found.get("content"))
+    if role is None or not text.strip() or text.startswith(_SURROUNDINGS):
+        return None
+    return Message(role=role, text=text[-TEXT_LIMIT:], timestamp=as_time(found.get("timestamp")))
+
+
+def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
+    """The tally after one more line."""
+    if "projectHash" in found:
+        return evolve(tally, conversation=as_id(found.get("sessionId")) or tally.conversation)
+    name, words = str(found.get("id") or ""), said(found)
+    if words is not None and words.role == "user":
+        return prompted(tally, words)
+    if found.get("type") == "error":
+        text = as_text(found.get("content"))
+        return evolve(tally, failure=Failure(text=text, at=as_time(found.get("timestamp"))))
+    if found.get("type") != "gemini":
+        return tally
+    tokens = as_map(found.get("tokens"))
+    if tokens:
+        tally = _used(tally, name, as_string(found.get("model")) or "", tokens)
+    # A message that is told again is whole each time: it is no further part of the answer.
+    return tally if words is None else answered(evolve(tally, response_id=""), name, words)
+
+
+def _used(tally: Tally, name: str, model: str, tokens: Mapping[str, Any]) -> Tally:
+    sent, cached = as_count(tokens.get("input")), as_count(tokens.get("cached"))
+    used = Usage(
+        model=model,
+        input=max(0, sent - cached) + as_count(tokens.get("tool")),
+        cache_read=min(cached, sent),
+        output=as_count(tokens.get("output")) + as_count(tokens.get("thoughts")),
+    )
+    context = as_count(tokens.get("total")) or used.sent + used.output
+    return evolve(counted(tally, name, used), context=context)

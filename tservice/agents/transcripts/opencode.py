@@ -1,0 +1,210 @@
+"""opencode's conversations: rows of a SQLite database; for a thread (tests/agents/FACTS.rst).
+
+A conversation is named as if it was a file in the database: C{.../opencode.db/ses_1}.
+
+Whoever the agent is may have written the database: it is opened for reading only, nothing of its
+schema is trusted, and a reading that takes more than L{STEPS} is given up.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from attrs import evolve
+
+from tservice.agents.transcripts.model import (
+    TEXT_LIMIT,
+    Failure,
+    Message,
+    Place,
+    Tally,
+    Usage,
+    answered,
+    as_count,
+    as_id,
+    as_map,
+    as_number,
+    as_string,
+    counted,
+    next_conversation,
+    prompted,
+)
+from tservice.agents.transcripts.reader import MESSAGE_CHARS, MESSAGES, open_regular
+
+STEPS = 30_000_000
+"""Instructions of the database's machine in one reading: a second or so."""
+LOCKED = 2.0
+"""Seconds that a reading waits for whoever writes."""
+NEWEST = 20
+"""Messages, newest first, in which the last answer is looked for."""
+PARTS = 200
+"""Parts of one message that are read."""
+LISTED = 1000
+"""Conversations, newest first, that are listed."""
+VALUE_LIMIT = 8 * 1024 * 1024
+"""Bytes of one value; a longer one is an error."""
+_PACE = 10_000
+
+_SESSION = """
+    SELECT directory, cost, tokens_input, tokens_output, tokens_reasoning, tokens_cache_read,
+           tokens_cache_write, model, time_created
+    FROM session WHERE id = ?
+"""
+_NEWEST = """
+    SELECT id, time_created, data FROM message WHERE session_id = ?
+    ORDER BY time_created DESC, id DESC LIMIT ?
+"""
+_FIRST = """
+    SELECT id, time_created, data FROM message WHERE session_id = ?
+    ORDER BY time_created, id LIMIT 1
+"""
+_PARTS = "SELECT data FROM part WHERE message_id = ? ORDER BY id LIMIT ?"
+_LISTED = """
+    SELECT id, time_updated FROM session WHERE parent_id IS NULL
+    ORDER BY time_updated DESC LIMIT ?
+"""
+
+
+def listed(database: Path) -> list[tuple[str, int]]:
+    """The conversations with when they changed last in Unix milliseconds, newest first.
+
+    @raise OSError: it cannot be read.
+    """
+    with _open(database) as rows:
+        found = rows.execute(_LISTED, (LISTED,)).fetchall()
+    return [(row["id"], as_count(row["time_updated"])) for row in found if as_id(row["id"])]
+
+
+def read_on(place: Place, path: Path) -> Place:
+    """Read a conversation; its sums stand in its row, so nothing is read twice.
+
+    @raise OSError: it cannot be read.
+    """
+    tally = place.tally if place.path == str(path) else next_conversation(place.tally)
+    with _open(path.parent) as rows:
+        tally = _begun(rows, path.name, tally)
+        for message in reversed(_messages(rows, path.name, NEWEST)):
+            tally = _advance(tally, message)
+        tally = _summed(rows, path.name, tally)
+    return Place(path=str(path), tally=tally)
+
+
+def head(path: Path) -> Tally:
+    """What the beginning of a conversation tells.
+
+    @raise OSError: it cannot be read.
+    """
+    with _open(path.parent) as rows:
+        return _begun(rows, path.name, Tally())
+
+
+def messages(path: Path) -> list[Message]:
+    """The last messages of a conversation, oldest first.
+
+    @raise OSError: it cannot be read.
+    """
+    kept: list[Message] = []
+    left = MESSAGE_CHARS
+    with _open(path.parent) as rows:
+        for message in _messages(rows, path.name, MESSAGES):
+            said = message["said"]
+            if said is None:
+                continue
+            left -= len(said.text)
+            if left < 0 and kept:
+                break
+            kept.append(said)
+    return kept[::-1]
+
+
+def _begun(rows: sqlite3.Connection, conversation: str, tally: Tally) -> Tally:
+    row = rows.execute(_SESSION, (conversation,)).fetchone()
+    if row is None:
+        return tally
+    tally = evolve(
+        tally,
+        conversation=as_id(conversation),
+        cwd=as_string(row["directory"]),
+        model=as_string(_object(row["model"]).get("id")) or tally.model,
+    )
+    first = rows.execute(_FIRST, (conversation,)).fetchone()
+    said = None if first is None or tally.first_at else _message(rows, first)["said"]
+    return prompted(tally, said) if said is not None and said.role == "user" else tally
+
+
+def _summed(rows: sqlite3.Connection, conversation: str, tally: Tally) -> Tally:
+    row = rows.execute(_SESSION, (conversation,)).fetchone()
+    if row is None:
+        return tally
+    cost = as_number(row["cost"])
+    used = Usage(
+        model=tally.model or "",
+        input=as_count(row["tokens_input"]),
+        cache_read=as_count(row["tokens_cache_read"]),
+        cache_write=as_count(row["tokens_cache_write"]),
+        output=as_count(row["tokens_output"]) + as_count(row["tokens_reasoning"]),
+    )
+    tally = evolve(tally, cost=tally.cost + cost - tally.share_cost, share_cost=cost)
+    return counted(tally, conversation, used)
+
+
+def _advance(tally: Tally, message: Mapping[str, Any]) -> Tally:
+    data, said = message["data"], message["said"]
+    if data.get("role") == "user":
+        return tally if said is None else prompted(tally, said)
+    tokens = as_map(data.get("tokens"))
+    context = as_count(tokens.get("total"))
+    model = as_string(data.get("modelID"))
+    tally = evolve(tally, context=context or tally.context, model=model or tally.model)
+    error = as_map(data.get("error"))
+    if error:
+        text = as_string(as_map(error.get("data")).get("message")) or as_string(error.get("name"))
+        tally = evolve(tally, failure=Failure(text=text or "", at=message["at"]))
+    return tally if said is None else answered(tally, "", said)
+
+
+def _messages(rows: sqlite3.Connection, conversation: str, most: int) -> list[dict[str, Any]]:
+    """The newest messages, newest first."""
+    found = rows.execute(_NEWEST, (conversation, most)).fetchall()
+    return [_message(rows, row) for row in found]
+
+
+def _message(rows: sqlite3.Connection, row: sqlite3.Row) -> dict[str, Any]:
+    data, at = _object(row["data"]), as_count(row["time_created"]) or None
+    parts = [_object(part["data"]) for part in rows.execute(_PARTS, (row["id"], PARTS))]
+    texts = [each.get("text") for each in parts if each.get("type") == "text"]
+    text = "\n\n".join(each for each in texts if isinstance(each, str))[-TEXT_LIMIT:]
+    role = data.get("role")
+    known = role in ("user", "assistant") and bool(text.strip())
+    said = Message(role=str(role), text=text, timestamp=at) if known else None
+    return {"data": data, "at": at, "said": said}
+
+
+def _object(text: Any) -> Mapping[str, Any]:
+    try:
+        return as_map(json.loads(text))
+    except (TypeError, ValueError, RecursionError):
+        return {}
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[sqlite3.Connection]:
+    open_regular(path).close()
+    left = iter(range(STEPS // _PACE))
+    try:
+        uri = f"file:{quote(str(path))}?mode=ro"
+        with closing(sqlite3.connect(uri, uri=True, timeout=LOCKED)) as rows:
+            rows.row_factory = sqlite3.Row
+            rows.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, VALUE_LIMIT)
+            rows.set_progress_handler(lambda: next(left, None) is None, _PACE)
+            rows.execute("PRAGMA query_only = ON")
+            rows.execute("PRAGMA trusted_schema = OFF")
+            yield rows
+    except sqlite3.Error as error:
+        raise OSError(f"{path}: {error}") from error

@@ -1,0 +1,77 @@
+"""pi's transcripts: a line for each message, with its price (tests/agents/FACTS.rst).  Pure.
+
+Written by 0.73 to C{~/.pi/agent/sessions/--<folder>--/<time>_<id>.jsonl}; entries are a tree, all
+branches of which are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import evolve
+
+from tservice.agents.transcripts.model import (
+    TEXT_LIMIT,
+    Failure,
+    Message,
+    Tally,
+    Usage,
+    answered,
+    as_count,
+    as_id,
+    as_map,
+    as_number,
+    as_string,
+    as_text,
+    as_time,
+    counted,
+    prompted,
+)
+
+
+def said(found: Mapping[str, Any]) -> Message | None:
+    """What a line says, if it is something that one side said."""
+    if found.get("type") != "message":
+        return None
+    message = as_map(found.get("message"))
+    role, text = message.get("role"), as_text(message.get("content"))
+    if role not in ("user", "assistant") or not text.strip():
+        return None
+    return Message(role=role, text=text[-TEXT_LIMIT:], timestamp=as_time(found.get("timestamp")))
+
+
+def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
+    """The tally after one more line."""
+    if found.get("type") == "session":
+        return evolve(
+            tally,
+            conversation=as_id(found.get("id")) or tally.conversation,
+            cwd=as_string(found.get("cwd")) or tally.cwd,
+        )
+    words, message = said(found), as_map(found.get("message"))
+    if words is not None and words.role == "user":
+        return prompted(tally, words)
+    if found.get("type") != "message" or message.get("role") != "assistant":
+        return tally
+    name = str(found.get("id") or "")
+    tally = _used(tally, name, as_string(message.get("model")) or "", as_map(message.get("usage")))
+    error = as_string(message.get("errorMessage"))
+    if message.get("stopReason") == "error" and error is not None:
+        tally = evolve(tally, failure=Failure(text=error, at=as_time(found.get("timestamp"))))
+    return tally if words is None else answered(tally, name, words)
+
+
+def _used(tally: Tally, name: str, model: str, usage: Mapping[str, Any]) -> Tally:
+    used = Usage(
+        model=model,
+        input=as_count(usage.get("input")),
+        cache_read=as_count(usage.get("cacheRead")),
+        cache_write=as_count(usage.get("cacheWrite")),
+        output=as_count(usage.get("output")),
+    )
+    if not used.sent and not used.output:
+        return tally
+    tally = counted(tally, name, used)
+    cost = as_number(as_map(usage.get("cost")).get("total"))
+    return evolve(tally, cost=tally.cost + cost, context=used.sent + used.output)

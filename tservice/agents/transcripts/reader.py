@@ -1,0 +1,131 @@
+"""Reading transcript files piece by piece; for a thread, since they can be huge."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from attrs import evolve
+
+from tservice.agents.transcripts.formats import FORMATS
+from tservice.agents.transcripts.model import Message, Place, Tally, entry, next_conversation
+
+PIECE = 256 * 1024
+"""Bytes read at once."""
+LINE_LIMIT = 8 * 1024 * 1024
+"""A longer line is passed over."""
+TURN = 16 * 1024 * 1024
+"""Bytes read in one call, so that other work of the thread pool gets its turn."""
+HEAD = 256 * 1024
+"""Bytes in which the beginning of a conversation is looked for."""
+TAIL = 4 * 1024 * 1024
+"""Bytes from the end in which a conversation's last messages are looked for."""
+MESSAGES = 200
+MESSAGE_CHARS = 1024 * 1024
+"""Of a whole conversation, so many last messages and characters are told."""
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file that is one: no pipe to hang on, no link out of its folder.
+
+    @raise OSError: it is something else.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(f"{path} is no regular file")
+    return os.fdopen(fd, "rb")
+
+
+def read_on(place: Place, path: Path, mode: str) -> Place:
+    """Read what is new in C{path}, at most L{TURN} bytes.
+
+    A file that was replaced or cut is read from its start again.
+
+    @raise OSError: it cannot be read.
+    """
+    advance = FORMATS[mode].advance
+    with open_regular(path) as file:
+        status = os.fstat(file.fileno())
+        same = (str(path), status.st_ino) == (place.path, place.inode)
+        if not same or status.st_size < place.position:
+            tally = next_conversation(place.tally) if str(path) != place.path else Tally()
+            place = Place(path=str(path), inode=status.st_ino, tally=tally)
+        tally, position = place.tally, place.position
+        for line, end in lines(file, position, position + TURN):
+            found = entry(line) if line else None
+            tally = tally if found is None else advance(tally, found)
+            position = end
+        ended = position < place.position + TURN
+    return evolve(place, tally=tally, position=position, ended=ended)
+
+
+def lines(file: BinaryIO, start: int, stop: int) -> Iterator[tuple[bytes, int]]:
+    """Each whole line that begins between C{start} and C{stop}, with where it ends.
+
+    A line above L{LINE_LIMIT} is given as an empty one.  What has no line end yet is not given.
+    """
+    file.seek(start)
+    position, rest, skipping = start, b"", False
+    while position < stop and (piece := file.read(PIECE)):
+        *whole, last = (rest + piece).split(b"\n")
+        for line in whole:
+            if position >= stop:
+                return
+            # What was dropped of a long line counts as read.
+            position += len(line) + 1
+            yield (b"" if skipping else line), position
+            skipping = False
+        rest = last
+        if len(rest) > LINE_LIMIT:
+            position += len(rest)
+            rest, skipping = b"", True
+            # Whoever goes on from here reads the end of that line, which is no JSON.
+            yield b"", position
+
+
+def head(path: Path, mode: str) -> Tally:
+    """What the beginning of a conversation tells: its id, folder and title."""
+    tally, advance = Tally(), FORMATS[mode].advance
+    with suppress(OSError), open_regular(path) as file:
+        for line in file.read(HEAD).split(b"\n")[:-1]:
+            found = entry(line)
+            tally = tally if found is None else advance(tally, found)
+            if tally.title and tally.cwd:
+                break
+    return tally
+
+
+def _grew(before: Message, now: Message) -> bool:
+    """Whether a message is told again: Gemini CLI writes it anew whenever it grows."""
+    same = before.timestamp is not None and before.timestamp == now.timestamp
+    return same and before.role == now.role and now.text.startswith(before.text)
+
+
+def messages(path: Path, mode: str) -> list[Message]:
+    """The last messages of a conversation, oldest first.
+
+    @raise OSError: it cannot be read.
+    """
+    found: deque[Message] = deque(maxlen=MESSAGES)
+    said_in = FORMATS[mode].said
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        start = max(0, size - TAIL)
+        for number, (line, _) in enumerate(lines(file, start, size)):
+            # The first line from the middle of a file is none.
+            parsed = entry(line) if line and (number or not start) else None
+            said = None if parsed is None else said_in(parsed)
+            if said is None:
+                continue
+            if found and _grew(found[-1], said):
+                found.pop()
+            found.append(said)
+    while len(found) > 1 and sum(len(each.text) for each in found) > MESSAGE_CHARS:
+        found.popleft()
+    return list(found)

@@ -1,0 +1,103 @@
+"""The routes that read transcripts (wire 1.3)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from tservice.agents.transcripts.history import History
+from tservice.agents.transcripts.service import Transcripts
+from tservice.http.models import Answer, Query, QueryInt
+from tservice.http.operations import Access, Call, Operation, Scope
+
+PAGE = 100
+"""Conversations of one answer at most (wire 1.3)."""
+
+
+class ResponseQuery(Query):
+    """How much to tell."""
+
+    context: Literal["full"] | None = None
+
+
+class HistoryQuery(Query):
+    """Which part of the list."""
+
+    limit: Annotated[QueryInt, Field(ge=1, le=PAGE)] = 50
+    offset: Annotated[QueryInt, Field(ge=0)] = 0
+
+
+class MessageAnswer(Answer):
+    """Something that one side said."""
+
+    role: Literal["user", "assistant"]
+    text: str
+    timestamp: int | None
+
+
+class ResponseAnswer(Answer):
+    """The agent's last answer; an empty text and no time before the first."""
+
+    text: str
+    timestamp: int | None
+    messages: list[MessageAnswer] | None = None
+
+
+class ConversationAnswer(Answer):
+    """A conversation on disk."""
+
+    id: str
+    mode: str
+    updated_at: int
+    size: int
+    working_dir: str | None = None
+    title: str | None = None
+
+
+class HistoryAnswer(Answer):
+    """Conversations, newest first."""
+
+    sessions: list[ConversationAnswer]
+    total: int
+
+
+class TranscriptRoutes:
+    """C{last-response} and C{history}."""
+
+    def __init__(self, transcripts: Transcripts, history: History) -> None:
+        self._transcripts = transcripts
+        self._history = history
+
+    def operations(self) -> list[Operation]:
+        """The operations."""
+        return [
+            Operation(
+                method="GET",
+                path="/api/sessions/{id}/last-response",
+                access=Access.OWNER,
+                scope=Scope.SESSIONS_READ,
+                handler=self.last_response,
+                summary="The agent's last answer, from its own transcript",
+                tag="Sessions",
+                query=ResponseQuery,
+                answer=ResponseAnswer,
+            ),
+            Operation(
+                method="GET",
+                path="/api/history/sessions",
+                access=Access.USER,
+                handler=self.history,
+                summary="Past conversations on disk, newest first",
+                tag="Sessions",
+                query=HistoryQuery,
+                answer=HistoryAnswer,
+            ),
+        ]
+
+    async def last_response(self, call: Call) -> dict[str, Any]:
+        whole = call.query.context == "full"
+        return await self._transcripts.last_response(call.id, whole=whole)
+
+    async def history(self, call: Call) -> dict[str, Any]:
+        return await self._history.list(call.identity, call.query.limit, call.query.offset)

@@ -1,0 +1,58 @@
+"""Reading a conversation, whether it is a file of lines or rows of a database; for a thread."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attrs import evolve
+
+from tservice.agents.transcripts import opencode as transcript_opencode
+from tservice.agents.transcripts import reader as transcript_reader
+from tservice.agents.transcripts.model import Message, Place, Tally
+
+OPENCODE = "opencode"
+GEMINI = "gemini"
+
+PROJECT = ".project_root"
+"""Gemini CLI's file, two folders above a conversation, that names the folder it is about."""
+_PATH_CHARS = 4096
+
+
+def read_on(place: Place, path: Path, mode: str) -> Place:
+    """Read what is new.
+
+    @raise OSError: it cannot be read.
+    """
+    if mode == OPENCODE:
+        return transcript_opencode.read_on(place, path)
+    return transcript_reader.read_on(place, path, mode)
+
+
+def head(path: Path, mode: str) -> Tally:
+    """What the beginning of a conversation tells: its id, folder, title and first prompt's time."""
+    if mode == OPENCODE:
+        try:
+            return transcript_opencode.head(path)
+        except OSError:
+            return Tally()
+    tally = transcript_reader.head(path, mode)
+    return evolve(tally, cwd=_folder_of_chat(path)) if mode == GEMINI else tally
+
+
+def messages(path: Path, mode: str) -> list[Message]:
+    """The last messages of a conversation, oldest first.
+
+    @raise OSError: it cannot be read.
+    """
+    if mode == OPENCODE:
+        return transcript_opencode.messages(path)
+    return transcript_reader.messages(path, mode)
+
+
+def _folder_of_chat(path: Path) -> str | None:
+    try:
+        with transcript_reader.open_regular(path.parent.parent / PROJECT) as file:
+            named = file.read(_PATH_CHARS + 1).decode().strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return named if named.startswith("/") and len(named) <= _PATH_CHARS else None

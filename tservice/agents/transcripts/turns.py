@@ -1,0 +1,53 @@
+"""Whether a transcript may still lack the answer of the turn that just ended.
+
+An agent writes the last lines of a turn a moment after its C{stop} hook.  Whoever waited for that
+hook and asks for the answer at once must not be told the answer before it.
+"""
+
+from __future__ import annotations
+
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.agents.transcripts.model import Tally
+from tservice.core.clock import now_ms
+from tservice.core.events import Event
+
+LOOK = 0.05
+"""Seconds between two looks at a transcript that lacks something."""
+SETTLED = 0.15
+"""Seconds after a turn's end in which an answer that is there may still get its last part."""
+PATIENCE = 1.0
+"""Seconds after a turn's end in which its answer may come; a turn that failed has none."""
+
+
+class Turns:
+    """When the last turn of each session began and ended; forgotten with the session."""
+
+    def __init__(self, clock: IReactorTime) -> None:
+        self._clock = clock
+        self._begun: dict[str, int] = {}
+        self._ended: dict[str, float] = {}
+
+    def heard(self, event: Event) -> None:
+        """Take in a hook's event or the end of a session."""
+        name = event.session_id
+        if name is None:
+            return
+        if event.name == "hook:prompt_submitted":
+            self._begun[name] = now_ms(self._clock)
+        elif event.name == "hook:stop":
+            self._ended[name] = self._clock.seconds()
+        elif event.name == "session:deleted":
+            self._begun.pop(name, None)
+            self._ended.pop(name, None)
+
+    def lacking(self, session_id: str, tally: Tally) -> float:
+        """Seconds until it is worth another look; 0 where the transcript is whole."""
+        ended = self._ended.get(session_id)
+        if ended is None:
+            return 0.0
+        begun, answered = self._begun.get(session_id), tally.response_at
+        # Of a turn that began before this service nobody knows which answer is its own.
+        there = begun is None or (answered is not None and answered >= begun)
+        rest = (SETTLED if there else PATIENCE) - (self._clock.seconds() - ended)
+        return min(LOOK, rest) if rest > 0 else 0.0

@@ -1,0 +1,123 @@
+"""C{/compact} and C{/clear} by themselves, once a conversation grew too long (wire 25)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+
+from tservice.agents.interfaces import IAgents
+from tservice.agents.transcripts.model import Tally
+from tservice.core.clock import now_ms
+from tservice.core.errors import ServiceError
+from tservice.core.events import Audience, Event, EventHub
+from tservice.core.tasks import spawn
+from tservice.sessions.interfaces import ISessions, Session, Status
+from tservice.terminal.regions import holds_draft
+
+PRIMARY = "primary"
+COMPACT = "session:autoCompact"
+CLEAR = "session:autoClear"
+
+
+class Automatic:
+    """Sends the command when the session is idle, once for each time the threshold is crossed."""
+
+    _log = Logger()
+
+    def __init__(
+        self, clock: IReactorTime, sessions: ISessions, agents: IAgents, hub: EventHub
+    ) -> None:
+        self._clock = clock
+        self._sessions = sessions
+        self._agents = agents
+        self._hub = hub
+        self._context: dict[str, int] = {}
+        self._done: dict[str, set[str]] = {}
+        self._busy: set[str] = set()
+        self._end: Callable[[], None] | None = None
+
+    def start(self) -> None:
+        """Begin to hear."""
+        self._end = self._hub.subscribe(self._heard)
+
+    def stop(self) -> None:
+        """Hear nothing more."""
+        if self._end is not None:
+            self._end()
+            self._end = None
+
+    def counted(self, session_id: str, tally: Tally) -> None:
+        """The session's transcript was read."""
+        self._context[session_id] = tally.context
+        self._go(session_id)
+
+    def _heard(self, event: Event) -> None:
+        session_id = event.session_id
+        if session_id is None:
+            return
+        if event.name == "session:idle":
+            self._go(session_id)
+        elif event.name == "session:deleted":
+            self._context.pop(session_id, None)
+            self._done.pop(session_id, None)
+
+    def _go(self, session_id: str) -> None:
+        if self._wanted(session_id) is not None and session_id not in self._busy:
+            self._busy.add(session_id)
+            spawn(self._act(session_id), self._log, "an automatic command")
+
+    def _wanted(self, session_id: str) -> tuple[Session, str, str] | None:
+        """The session, the event and the command that it is time for."""
+        try:
+            session = self._sessions.get(session_id)
+        except ServiceError:
+            return None
+        context = self._context.get(session_id, 0)
+        compact, clear = session.auto_compact, session.auto_clear
+        done = self._done.setdefault(session_id, set())
+        due: dict[str, bool] = {
+            CLEAR: context >= clear.threshold,
+            COMPACT: context >= compact.threshold,
+        }
+        done -= {event for event, crossed in due.items() if not crossed}
+        if session.mode != PRIMARY or session.status is not Status.IDLE or session.pid is None:
+            return None
+        if clear.enabled and due[CLEAR] and CLEAR not in done:
+            return session, CLEAR, "/clear"
+        if compact.enabled and due[COMPACT] and COMPACT not in done:
+            # A line end would submit only a part of it as the command.
+            words = " ".join((compact.prompt or "").split())
+            return session, COMPACT, f"/compact {words}".strip()
+        return None
+
+    async def _act(self, session_id: str) -> None:
+        try:
+            look = await self._agents.look(session_id)
+            wanted = self._wanted(session_id)
+            if wanted is None or not look.reading.composer_ready or look.reading.working:
+                return
+            session, event, command = wanted
+            if holds_draft(look.frame, self._agents.rules_of(session.mode)):
+                return  # the command would be sent as the end of somebody's own words
+            # Whatever becomes of it, it is not tried again before the next crossing.
+            self._done[session_id] |= {event} if event == COMPACT else {CLEAR, COMPACT}
+            await self._sessions.prompt(session_id, command)
+            self._tell(session, event)
+        except ServiceError as error:
+            self._log.warn("{id}: no automatic command: {error}", id=session_id, error=error)
+        finally:
+            self._busy.discard(session_id)
+
+    def _tell(self, session: Session, name: str) -> None:
+        tokens = self._context.get(session.id, 0)
+        self._hub.publish(
+            Event(
+                name=name,
+                data={"id": session.id, "at": now_ms(self._clock), "tokens": tokens},
+                session_id=session.id,
+                owner=session.owner,
+                audience=Audience.OWNER,
+            )
+        )

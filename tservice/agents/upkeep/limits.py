@@ -1,0 +1,307 @@
+"""Usage limits: a session that reached one pauses, and goes on once it is over (wire 25).
+
+A limit is believed by what the agent itself records: its C{StopFailure} hook, an error in its
+transcript, its status line.  A row of text that looks like one is an answer's words as often as the
+agent's own notice, so it only completes what one of those told (wire 27 Agents).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import tzinfo
+from typing import Any
+
+from attrs import evolve
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.logger import Logger
+
+from tservice.agents.approvals.answers import Press
+from tservice.agents.approvals.model import is_raised
+from tservice.agents.approvals.screen import AnswerScreen, Seen
+from tservice.agents.interfaces import IAgents, Look
+from tservice.agents.transcripts.model import Failure, Tally
+from tservice.agents.upkeep.limits_model import Limit, full_until, parse_reset, resume_at
+from tservice.core.clock import now_ms, sleep
+from tservice.core.errors import ServiceError, conflict
+from tservice.core.events import Audience, Event, EventHub
+from tservice.core.tasks import spawn
+from tservice.mux.interface import MuxError
+from tservice.sessions.interfaces import ISessions, Session, Status
+from tservice.terminal.status import limit_of
+
+ESCAPE_PAUSE = 0.6
+"""Seconds between Escape and the prompt (wire 25)."""
+PROMPT = "continue"
+LONGEST_SLEEP = 600.0
+"""Seconds after which the clock is looked at again: it may have been set."""
+TRIES = 3
+
+_FAILURE = "StopFailure"
+
+
+class Limits:
+    """Watches for limits and resumes."""
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        sessions: ISessions,
+        agents: IAgents,
+        hub: EventHub,
+        local: tzinfo,
+    ) -> None:
+        self._clock = clock
+        self._sessions = sessions
+        self._agents = agents
+        self._hub = hub
+        self._local = local
+        self._timers: dict[str, IDelayedCall] = {}
+        # The limit that holds, and the sentence that a later turn has proved to be past.
+        self._limits: dict[str, Limit] = {}
+        self._past: dict[str, str] = {}
+        # What status lines said of windows that are used up, and whose last turn ended well.
+        self._full: dict[str, Limit] = {}
+        self._well: set[str] = set()
+        self._failures: dict[str, Failure] = {}
+        self._ends: list[Callable[[], None]] = []
+
+    def start(self) -> None:
+        """Arm what was armed before; to be called once the sessions are open."""
+        for session in self._sessions.list():
+            self._arm(session)
+        self._ends = [self._hub.subscribe(self._heard), self._agents.observe(self._looked)]
+
+    def stop(self) -> None:
+        """Let the clock go; what is armed stays on disk."""
+        for end in self._ends:
+            end()
+        self._ends = []
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+
+    # -- what is seen and told
+
+    def counted(self, session_id: str, tally: Tally) -> None:
+        """The session's transcript was read: an error is looked at once."""
+        failure = tally.failure
+        if failure is None or self._failures.get(session_id) == failure:
+            return
+        self._failures[session_id] = failure
+        self._failed(session_id, failure.text)
+
+    def _heard(self, event: Event) -> None:
+        session_id = event.session_id
+        if session_id is None:
+            return
+        match event.name:
+            case "hook:stop":
+                self._stopped(session_id, event.data.get("data") or {})
+            case "session:statusTelemetry":
+                self._used(session_id, event.data)
+            case "session:working":
+                self._works(session_id)
+            case "session:updated":
+                self._updated(session_id)
+            case "session:deleted":
+                self._disarm(session_id)
+                self._well.discard(session_id)
+                for known in (self._limits, self._past, self._full, self._failures):
+                    known.pop(session_id, None)
+
+    def _stopped(self, session_id: str, data: dict[str, Any]) -> None:
+        if data.get("hook_event_name") != _FAILURE:
+            self._well.add(session_id)
+            limit = self._limits.pop(session_id, None)
+            if limit is not None:
+                self._past[session_id] = limit.text
+            return
+        self._failed(session_id, str(data.get("message") or ""))
+
+    def _failed(self, session_id: str, text: str) -> None:
+        """The agent records that a turn failed."""
+        self._well.discard(session_id)
+        found = limit_of(text)
+        if found is not None:
+            self._past.pop(session_id, None)
+            self._reached(session_id, *found)
+
+    def _used(self, session_id: str, told: Mapping[str, Any]) -> None:
+        """A status line's figures; a turn that ended well proves that more is left."""
+        full = full_until(told, now_ms(self._clock))
+        if full is None:
+            self._full.pop(session_id, None)
+            return
+        self._full[session_id] = full
+        session = self._session(session_id)
+        at_rest = session is not None and session.status is Status.IDLE
+        if at_rest and session_id not in self._well:
+            self._pause(session_id, full)
+
+    def _looked(self, look: Look) -> None:
+        reading = look.reading
+        if reading.working:
+            self._works(look.session_id)
+        elif reading.limit is not None and self._past.get(look.session_id) != reading.limit:
+            self._noticed(look.session_id, reading.limit, reading.limit_resets)
+
+    def _noticed(self, session_id: str, text: str, resets: str | None) -> None:
+        """The screen shows what looks like a limit."""
+        session, known = self._session(session_id), self._limits.get(session_id)
+        if session is None:
+            return
+        if session.limit_paused and (known is None or known.reset_at is None):
+            self._reached(session_id, text, resets)
+        elif not session.limit_paused and session_id in self._full:
+            self._pause(session_id, self._full[session_id])
+
+    def _reached(self, session_id: str, text: str, resets: str | None) -> None:
+        session = self._session(session_id)
+        before = self._limits.get(session_id)
+        if session is None or (session.limit_paused and before is not None and before.text == text):
+            return
+        reset = parse_reset(resets or text, now_ms(self._clock), self._local)
+        if reset is None and before is not None and session.limit_paused:
+            # The same limit in other words, which say less.
+            return
+        self._pause(session_id, Limit(text=text, reset_at=reset))
+
+    def _pause(self, session_id: str, limit: Limit) -> None:
+        session = self._session(session_id)
+        if session is None or (session.limit_paused and self._limits.get(session_id) == limit):
+            return
+        self._limits[session_id] = limit
+        if not session.limit_paused:
+            self._sessions.update(session_id, limit_paused=True)
+        self._schedule(session_id)
+
+    def _schedule(self, session_id: str) -> None:
+        """Arm the session, if it wants to go on by itself and the time is known."""
+        session, limit = self._session(session_id), self._limits.get(session_id)
+        at = None if limit is None else resume_at(limit)
+        if session is None or at is None or not session.auto_resume.enabled:
+            return
+        if session.auto_resume.resume_at != at:
+            auto = evolve(session.auto_resume, resume_at=at)
+            self._arm(self._sessions.update(session_id, auto_resume=auto))
+            self._tell(
+                session,
+                "session:limitPauseScheduled",
+                resumeAt=at,
+                reason=limit.text if limit else "",
+            )
+
+    def _works(self, session_id: str) -> None:
+        """Any working output ends the pause."""
+        session = self._session(session_id)
+        if session is not None and session.limit_paused:
+            limit = self._limits.pop(session_id, None)
+            if limit is not None:
+                self._past[session_id] = limit.text
+            self._release(session, "session:limitResumeCancelled")
+
+    def _updated(self, session_id: str) -> None:
+        """Its auto-resume may have been switched."""
+        session = self._session(session_id)
+        if session is None:
+            return
+        if session.limit_paused and session.auto_resume.enabled:
+            if session.auto_resume.resume_at is None:
+                self._schedule(session_id)
+        elif session_id in self._timers:
+            self._disarm(session_id)
+            if session.auto_resume.resume_at is not None:
+                auto = evolve(session.auto_resume, resume_at=None)
+                self._sessions.update(session_id, auto_resume=auto)
+            self._tell(session, "session:limitResumeCancelled")
+
+    # -- resuming
+
+    def _arm(self, session: Session) -> None:
+        self._disarm(session.id)
+        at = session.auto_resume.resume_at
+        if at is None or not session.limit_paused or not session.auto_resume.enabled:
+            return
+        left = max(0.0, (at - now_ms(self._clock)) / 1000)
+        call = self._due if left <= LONGEST_SLEEP else self._look_at_clock
+        self._timers[session.id] = self._clock.callLater(min(left, LONGEST_SLEEP), call, session.id)
+
+    def _disarm(self, session_id: str) -> None:
+        timer = self._timers.pop(session_id, None)
+        if timer is not None and timer.active():
+            timer.cancel()
+
+    def _look_at_clock(self, session_id: str) -> None:
+        session = self._session(session_id)
+        if session is not None:
+            self._arm(session)
+
+    def _due(self, session_id: str) -> None:
+        del self._timers[session_id]
+        spawn(self._resume(session_id), self._log, "resuming after a limit")
+
+    async def _resume(self, session_id: str) -> None:
+        session = self._session(session_id)
+        if session is None or not session.limit_paused:
+            return
+        try:
+            await self._escape(session)
+            await sleep(self._clock, ESCAPE_PAUSE)
+            look = await self._agents.look(session_id)
+            if look.reading.dialog is not None:
+                raise conflict("a dialog waits for an answer")
+            session = self._session(session_id)
+            if session is None or not session.limit_paused:
+                return
+            # Before the prompt: after a crash it may be missing, but never comes twice.
+            self._release(session, "session:limitResume")
+            await self._sessions.prompt(session_id, PROMPT)
+        except (ServiceError, MuxError) as error:
+            self._log.warn("{id} was not resumed: {error}", id=session_id, error=error)
+            session = self._session(session_id)
+            if session is not None and session.limit_paused:
+                self._release(session, "session:limitResumeCancelled")
+
+    async def _escape(self, session: Session) -> None:
+        """Close the client's own menu; a dialog of the agent is not ours to close."""
+        pane = self._sessions.pane_of(session.id)
+        if pane is None or session.pid is None:
+            raise conflict("the session has no process")
+        screen = AnswerScreen(self._clock, pane, self._agents.rules_of(session.mode))
+        for _ in range(TRIES):
+            seen: Seen = await screen.see()
+            if is_raised(seen.dialog):
+                raise conflict("a dialog waits for an answer")
+            if await screen.do(Press(key="Escape"), seen):
+                return
+        raise conflict("the screen does not hold still")
+
+    # -- inside
+
+    def _release(self, session: Session, event: str) -> None:
+        armed = session.auto_resume.resume_at is not None
+        self._disarm(session.id)
+        self._limits.pop(session.id, None)
+        auto = evolve(session.auto_resume, resume_at=None)
+        self._sessions.update(session.id, limit_paused=False, auto_resume=auto)
+        if armed:
+            self._tell(session, event)
+
+    def _session(self, session_id: str) -> Session | None:
+        try:
+            return self._sessions.get(session_id)
+        except ServiceError:
+            return None
+
+    def _tell(self, session: Session, name: str, **data: Any) -> None:
+        self._hub.publish(
+            Event(
+                name=name,
+                data={"id": session.id, "at": now_ms(self._clock), **data},
+                session_id=session.id,
+                owner=session.owner,
+                audience=Audience.OWNER,
+            )
+        )

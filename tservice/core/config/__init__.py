@@ -1,0 +1,1 @@
+"""What the operator chose, and where it was written."""

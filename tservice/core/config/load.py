@@ -1,0 +1,186 @@
+"""Layers of configuration, the later winning: defaults, YAML file, environment, command line."""
+
+from __future__ import annotations
+
+import difflib
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from tservice.core.config.model import PREFIX, Config, Setting, settings
+from tservice.core.errors import StartError
+
+CONFIG_VARIABLE = "SERVICE_CONFIG"
+CREDENTIAL = "tservice.password"
+"""Name of the systemd credential that holds the password (LoadCredential=)."""
+
+PANE_VARIABLES = frozenset(
+    {"SERVICE_MUX", "SERVICE_SESSION_ID", "SERVICE_API_URL", "SERVICE_HOOK_SECRET_FILE"}
+)
+"""What a service that was started inside a pane of another one finds and must not read."""
+
+
+@frozen(kw_only=True)
+class Loaded:
+    """The configuration, and what was odd about it but did not stop the start."""
+
+    config: Config
+    warnings: tuple[str, ...]
+
+
+def load(options: Mapping[str, object], environ: Mapping[str, str], home: Path) -> Loaded:
+    """Merge every layer into one L{Config}.
+
+    @param options: what the command line gave, by setting name, and C{config}, the YAML file.
+    @raise StartError: one line that names the setting, where it came from, and the rule.
+    """
+    table = settings()
+    values: dict[str, object] = _from_credential(environ)
+    named = {"--config": options.get("config"), CONFIG_VARIABLE: environ.get(CONFIG_VARIABLE)}
+    where, name = next(((where, name) for where, name in named.items() if name), ("", None))
+    if name is not None:
+        file = _expand(Path(str(name)), home)
+        layer = _from_yaml(f"{where}: {file}", file, table)
+        values |= _with_password(layer, f"{file}: password-file", home)
+    layer = _from_environment(environ, table)
+    values |= _with_password(layer, "SERVICE_PASSWORD_FILE", home)
+    values |= _with_password(_from_options(options, table), "--password-file", home)
+    for entry in table:
+        raw = values.get(entry.attribute, entry.default)
+        if isinstance(raw, Path):
+            values[entry.attribute] = _expand(raw, home)
+    made: dict[str, Any] = values
+    return Loaded(config=Config(**made), warnings=_unknown_variables(environ, table))
+
+
+def _from_yaml(where: str, file: Path, table: tuple[Setting, ...]) -> dict[str, object]:
+    import yaml  # takes longer to import than everything else here, and few have a file
+
+    try:
+        text = file.read_text(encoding="utf-8")
+        document = yaml.safe_load(text)
+    except OSError as error:
+        raise StartError(f"{where}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise StartError(f"{where}: must be UTF-8") from None
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise StartError(f"{where}: not valid YAML (line {line})") from None
+    except yaml.YAMLError:
+        raise StartError(f"{where}: not valid YAML") from None
+    if document is None:
+        return {}
+    if not isinstance(document, dict):
+        raise StartError(f"{where}: must hold keys and values")
+    if document.get("password") is not None:
+        _check_private(where, file)
+    return _parsed_yaml(file, document, table)
+
+
+def _parsed_yaml(
+    file: Path, document: Mapping[object, object], table: tuple[Setting, ...]
+) -> dict[str, object]:
+    known = {entry.name: entry for entry in table}
+    values: dict[str, object] = {}
+    for key, raw in document.items():
+        entry = known.get(str(key))
+        if entry is None:
+            raise StartError(f"{file}: unknown key {str(key)!r}{_guess(str(key), known)}")
+        if raw is not None:
+            values[entry.attribute] = _parse(entry, raw, f"{file}: {entry.name}")
+    return values
+
+
+def _from_environment(environ: Mapping[str, str], table: tuple[Setting, ...]) -> dict[str, object]:
+    """An empty variable counts as one that is not set."""
+    return {
+        entry.attribute: _parse(entry, environ[entry.variable], entry.variable)
+        for entry in table
+        if entry.in_environment and environ.get(entry.variable)
+    }
+
+
+def _from_options(options: Mapping[str, object], table: tuple[Setting, ...]) -> dict[str, object]:
+    return {
+        entry.attribute: _parse(entry, options[entry.name], f"--{entry.name}")
+        for entry in table
+        if options.get(entry.name) is not None
+    }
+
+
+def _from_credential(environ: Mapping[str, str]) -> dict[str, object]:
+    folder = environ.get("CREDENTIALS_DIRECTORY")
+    if not folder or not (Path(folder) / CREDENTIAL).is_file():
+        return {}
+    file = Path(folder) / CREDENTIAL
+    return {"password": _read_password(f"credential {CREDENTIAL}: {file}", file)}
+
+
+def _with_password(layer: dict[str, object], where: str, home: Path) -> dict[str, object]:
+    """The layer with its password file read, so that a layer's password is its last word.
+
+    @param where: what the password file is called in that layer.
+    """
+    file = layer.get("password_file")
+    if not isinstance(file, Path):
+        return layer
+    if "password" in layer:
+        raise StartError(f"{where}: password and password-file are both set: use one of them")
+    file = _expand(file, home)
+    where = f"{where}: {file}"
+    _check_private(where, file)
+    return {**layer, "password": _read_password(where, file)}
+
+
+def _check_private(where: str, file: Path) -> None:
+    """@raise StartError: every user of the machine can read the password in C{file}."""
+    try:
+        mode = stat.S_IMODE(file.stat().st_mode)
+    except OSError as error:
+        raise StartError(f"{where}: {error.strerror}") from None
+    if mode & 0o007:
+        raise StartError(f"{where}: holds a password but has mode {mode:04o}: chmod 600 it")
+
+
+def _read_password(where: str, file: Path) -> str:
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise StartError(f"{where}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise StartError(f"{where}: must be UTF-8") from None
+    if not lines or not lines[0]:
+        raise StartError(f"{where}: its first line must be the password")
+    return lines[0]
+
+
+def _parse(entry: Setting, raw: object, where: str) -> object:
+    try:
+        return entry.parse(raw)
+    except ValueError as rule:
+        raise StartError(f"{where}: {rule}") from None
+
+
+def _expand(path: Path, home: Path) -> Path:
+    """Absolute, with the home folder for C{~}: a daemon changes its current folder."""
+    if path.parts[:1] == ("~",):
+        return home.joinpath(*path.parts[1:])
+    return path.absolute()
+
+
+def _guess(word: str, known: Mapping[str, object]) -> str:
+    close = difflib.get_close_matches(word.replace("_", "-").lower(), known, n=1)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
+def _unknown_variables(environ: Mapping[str, str], table: tuple[Setting, ...]) -> tuple[str, ...]:
+    known = {entry.variable for entry in table if entry.in_environment}
+    known |= PANE_VARIABLES | {CONFIG_VARIABLE}
+    return tuple(
+        f"{name}: unknown setting, ignored"
+        for name in sorted(environ)
+        if name.startswith(PREFIX) and name not in known
+    )

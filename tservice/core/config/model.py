@@ -1,0 +1,183 @@
+"""What the operator chose: one frozen record, made once at start.
+
+The record is also the table of settings.  A field C{max_sessions} is the option
+C{--max-sessions}, the YAML key C{max-sessions} and the variable C{SERVICE_MAX_SESSIONS}; the
+help, the manual page, the sample file and the README's table are made from the same entry.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from attrs import field, fields, frozen
+
+from tservice.core.config import parse
+
+DEFAULT_LISTEN = "tcp:8770:interface=127.0.0.1"
+PREFIX = "SERVICE_"
+
+
+@frozen(kw_only=True)
+class Setting:
+    """One entry of the table.
+
+    @ivar name: the field's name with dashes: the YAML key and the long option.
+    @ivar flag: true for a truth value, which is an option without a value.
+    @ivar many: true for a list.
+    @ivar on_command_line: false for a secret, which every user could read there.
+    @ivar in_environment: false where a variable of that name means something else.
+    """
+
+    name: str
+    parse: parse.Parser
+    help: str
+    default: object
+    flag: bool
+    many: bool
+    on_command_line: bool
+    in_environment: bool
+
+    @property
+    def variable(self) -> str:
+        """The environment variable, for example C{SERVICE_MAX_SESSIONS}."""
+        return PREFIX + self.name.upper().replace("-", "_")
+
+    @property
+    def attribute(self) -> str:
+        """The field of L{Config}."""
+        return self.name.replace("-", "_")
+
+
+def _setting(
+    default: object,
+    parser: parse.Parser,
+    text: str,
+    *,
+    secret: bool = False,
+    in_environment: bool = True,
+) -> Any:
+    """An attrs field that carries its own entry of the table."""
+    entry = {
+        "parse": parser,
+        "help": text,
+        "on_command_line": not secret,
+        "in_environment": in_environment,
+    }
+    return field(default=default, repr=not secret, metadata=entry)
+
+
+@frozen(kw_only=True)
+class Config:
+    """The whole configuration; the figures are those of wire 1.3, 7, 15 and 26."""
+
+    listen: tuple[str, ...] = _setting(
+        (DEFAULT_LISTEN,),
+        parse.list_of(parse.text),
+        "Where to listen: Twisted endpoints (tcp, tcp6, ssl, unix). May be repeated.",
+    )
+    data_dir: Path = _setting(
+        Path("~/.tservice"),
+        parse.path,
+        "Folder of everything that the service writes; made with mode 0700.",
+    )
+    cases_dir: Path = _setting(
+        Path("~/service-cases"), parse.path, "Folder of the local cases (workspaces)."
+    )
+    log_format: str = _setting(
+        "text", parse.one_of("text", "json"), "Form of the log lines: text or json."
+    )
+    log_level: str = _setting(
+        "info",
+        parse.one_of("debug", "info", "warn", "error", "critical"),
+        "Least level that is logged: debug, info, warn, error or critical.",
+    )
+    username: str = _setting(
+        "admin", parse.user_name, "User name of Basic authentication, and of the first admin."
+    )
+    password: str | None = _setting(
+        None,
+        parse.text,
+        "Password of Basic authentication. Without one everybody who reaches the port is let in.",
+        secret=True,
+    )
+    password_file: Path | None = _setting(
+        None, parse.path, "File whose first line is the password; no other user may read it."
+    )
+    multiuser: bool = _setting(False, parse.boolean, "Accounts of their own for several users.")
+    allow_unauthenticated_network: bool = _setting(
+        False,
+        parse.boolean,
+        "Start without a password although other machines or users can connect.",
+    )
+    allowed_hosts: tuple[str, ...] = _setting(
+        (),
+        parse.list_of(parse.host),
+        "Further names that the service may be called by: hosts, or suffixes such as .example.org.",
+    )
+    allowed_origins: tuple[str, ...] = _setting(
+        (),
+        parse.list_of(parse.local_origin),
+        "Origins on localhost whose pages may call the service.",
+    )
+    trusted_proxies: tuple[str, ...] = _setting(
+        (),
+        parse.list_of(parse.network),
+        "Addresses or networks of reverse proxies whose X-Forwarded headers are believed.",
+    )
+    base_path: str = _setting(
+        "", parse.url_prefix, "Path that a reverse proxy serves the service under."
+    )
+    http2: bool = _setting(
+        False, parse.boolean, "Offer HTTP/2 over TLS; see docs/security.rst before."
+    )
+    gesture: bool = _setting(
+        False, parse.boolean, "Gesture-control overlay; widens the content security policy."
+    )
+    output_ring: int = _setting(
+        8 * 1024 * 1024,
+        parse.whole(64 * 1024, 1024 * 1024 * 1024),
+        "Bytes of output kept in memory for each session.",
+    )
+    max_sessions: int = _setting(50, parse.whole(1, 10_000), "Live sessions at most.")
+    max_sessions_per_user: int = _setting(
+        25, parse.whole(1, 10_000), "Live sessions of one user at most."
+    )
+    wait_max_per_session: int = _setting(
+        16, parse.whole(1, 10_000), "Parked waits on one session at most."
+    )
+    wait_max_total: int = _setting(128, parse.whole(1, 100_000), "Parked waits in all at most.")
+    wait_max_per_owner: int = _setting(
+        48, parse.whole(1, 100_000), "Parked waits of one user at most."
+    )
+    pane_env: tuple[str, ...] = _setting(
+        (),
+        parse.list_of(parse.variable),
+        "Names of further variables of the service's environment that reach the panes.",
+    )
+    tunnel_command: str = _setting(
+        "cloudflared",
+        parse.text,
+        "Program that opens the tunnel, a name on PATH or a path; run with: tunnel --url URL.",
+    )
+    # A service that was started inside a pane of another one finds that one's SERVICE_API_URL.
+    api_url: str | None = _setting(
+        None,
+        parse.url("http", "https"),
+        "Address that hooks in the panes post to; made from the first endpoint unless given.",
+        in_environment=False,
+    )
+
+
+def settings() -> tuple[Setting, ...]:
+    """The table, in the order of L{Config}."""
+    return tuple(
+        Setting(
+            name=entry.name.replace("_", "-"),
+            default=entry.default,
+            flag=isinstance(entry.default, bool),
+            many=isinstance(entry.default, tuple),
+            **entry.metadata,
+        )
+        for entry in fields(Config)
+    )

@@ -1,0 +1,187 @@
+"""The log: one line an event, as text or as JSON, with no secret in it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+from twisted.logger import ILogObserver, LogEvent, LogLevel, formatEvent
+from twisted.python.failure import Failure
+from zope.interface import implementer
+
+from tservice.core.disk import NotKept
+from tservice.core.logs.redact import Redactor
+
+LONGEST = 16_000
+"""Characters of one message, and of one traceback; the rest is cut off and said to be."""
+
+
+@implementer(ILogObserver)
+class LineObserver:
+    """Writes every event of at least one level; an event without a level counts as C{info}.
+
+    Lines that the log's disk does not take are counted, and told of when it takes them again.
+
+    @param out: has C{write} and C{flush}.
+    @param log_format: C{text} or C{json}.
+    @param level: C{debug}, C{info}, C{warn}, C{error} or C{critical}.
+    """
+
+    def __init__(self, out: Any, log_format: str, level: str, redactor: Redactor) -> None:
+        self._out = out
+        self._form = json_line if log_format == "json" else text_line
+        self._least = LogLevel.lookupByName(level)
+        self._redactor = redactor
+        self._lost = 0
+
+    def __call__(self, event: LogEvent) -> None:
+        if event.get("log_level", LogLevel.info) < self._least or is_told_elsewhere(event):
+            return
+        lines = self._form(event, self._redactor)
+        if self._lost:
+            lines = self._form(_lost_lines(event, self._lost), self._redactor) + lines
+        try:
+            self._out.write(lines)
+            self._out.flush()
+        except OSError:
+            # There is nowhere else to say it: the log's own disk is full.
+            self._lost += 1
+        else:
+            self._lost = 0
+
+
+@implementer(ILogObserver)
+class FaultCount:
+    """Counts what is logged as an error or worse.
+
+    @ivar count: since it began to listen.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, event: LogEvent) -> None:
+        if event.get("log_level", LogLevel.info) < LogLevel.error or is_told_elsewhere(event):
+            return
+        self.count += 1
+
+
+class LogFile:
+    """A text file that can be opened again under its name, for logrotate."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = self._open()
+
+    def write(self, text: str) -> int:
+        """Append C{text}; it is on its way to the disk once L{flush} returns."""
+        return self._file.write(text)
+
+    def flush(self) -> None:
+        """Hand what was written to the kernel."""
+        self._file.flush()
+
+    def reopen(self) -> None:
+        """Close the file, wherever it was moved to, and go on in a new one of the old name."""
+        fresh = self._open()
+        self._file.close()
+        self._file = fresh
+
+    def close(self) -> None:
+        """Close the file; nothing may be written any more."""
+        self._file.close()
+
+    def _open(self) -> IO[str]:
+        # Mode 0640: the group of an administrator may read it, nobody else.
+        descriptor = os.open(
+            self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o640
+        )
+        return os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace")
+
+
+def is_told_elsewhere(event: LogEvent) -> bool:
+    """Whether it is the failure of something that a full disk did not take.
+
+    The store tells of the disk once; each thing that then could not be kept would be a flood.
+    """
+    failure = event.get("log_failure")
+    return isinstance(failure, Failure) and failure.check(NotKept) is not None
+
+
+def _lost_lines(event: LogEvent, count: int) -> LogEvent:
+    return {
+        "log_time": event["log_time"],
+        "log_level": LogLevel.error,
+        "log_namespace": __name__,
+        "log_format": "{count} lines of this log may be lost: its disk did not take them",
+        "count": count,
+    }
+
+
+def text_line(event: LogEvent, redactor: Redactor) -> str:
+    """C{<time> <level> <where> <message>}; a traceback follows on indented lines."""
+    message, traceback = _told(event, redactor)
+    head = f"{_time(event)} {_level(event):<8} {_where(event)}: {_one_line(message)}\n"
+    return head + "".join(f"    {_one_line(line)}\n" for line in traceback.splitlines())
+
+
+def json_line(event: LogEvent, redactor: Redactor) -> str:
+    """One object: C{time}, C{level}, C{where}, C{message}, and C{traceback} if there is one.
+
+    C{event} names what happened for programs that read the log, where the caller gave it one.
+    """
+    message, traceback = _told(event, redactor)
+    line = {
+        "time": _time(event),
+        "level": _level(event),
+        "where": _where(event),
+        "message": message,
+    }
+    if isinstance(event.get("event"), str):
+        line["event"] = redactor.clean(event["event"])
+    if traceback:
+        line["traceback"] = traceback
+    return json.dumps(line) + "\n"
+
+
+def _told(event: LogEvent, redactor: Redactor) -> tuple[str, str]:
+    message = formatEvent(event)
+    failure = event.get("log_failure")
+    traceback = failure.getTraceback() if isinstance(failure, Failure) else ""
+    if traceback and not message:
+        message = traceback.strip().splitlines()[-1]
+    return _bounded(redactor.clean(message)), _bounded(redactor.clean(traceback))
+
+
+def _bounded(text: str) -> str:
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[:LONGEST]}... ({len(text) - LONGEST} more characters)"
+
+
+def _one_line(text: str) -> str:
+    """Control characters spelled out: text from outside must not be able to forge a line."""
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
+        for char in text
+    )
+
+
+def _time(event: Mapping[str, Any]) -> str:
+    moment = datetime.fromtimestamp(event["log_time"], UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+
+
+def _level(event: Mapping[str, Any]) -> str:
+    level = event.get("log_level")
+    return str(level.name) if level is not None else "info"
+
+
+def _where(event: Mapping[str, Any]) -> str:
+    return str(event.get("log_namespace") or event.get("log_system") or "-")

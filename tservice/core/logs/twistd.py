@@ -1,0 +1,126 @@
+"""Our log lines under C{twistd}, wherever it was told to write them."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import syslog
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+from twisted.application.service import Service
+from twisted.logger import ILogObserver
+from twisted.python.components import Componentized
+
+from tservice.core.config.model import Config
+from tservice.core.errors import StartError
+from tservice.core.logs.lines import LineObserver, LogFile
+from tservice.core.logs.redact import Redactor
+
+DEFAULT_NAME = "twistd.log"
+"""What C{twistd} calls the log of a daemon that was given no name for it."""
+
+
+@frozen(kw_only=True)
+class Target:
+    """C{twistd}'s own options on logging.
+
+    @ivar file: C{None} is stdout.
+    @ivar syslog: the prefix of its lines, or C{None} when it is not asked for.
+    @ivar custom: an observer of the operator's own, which is left alone.
+    """
+
+    file: Path | None = None
+    syslog: str | None = None
+    custom: bool = False
+
+
+def target_of(options: Mapping[str, Any] | None) -> Target:
+    """Read the options that stand before C{tservice} on the command line.
+
+    @raise StartError: a daemon was told to log to stdout, which it does not have.
+    """
+    if options is None:
+        return Target()
+    name, daemon = options.get("logfile"), not options.get("nodaemon")
+    if options.get("logger"):
+        return Target(custom=True)
+    if options.get("syslog"):
+        return Target(syslog=str(options.get("prefix") or "tservice"))
+    if name == "-" and daemon:
+        raise StartError("a daemon cannot log to stdout: add --nodaemon, or name a --logfile")
+    if name == "-" or (not name and not daemon):
+        return Target()
+    return Target(file=Path(name or DEFAULT_NAME).absolute())
+
+
+class SyslogLines:
+    """Hands each line to the system's log."""
+
+    def __init__(self, prefix: str) -> None:
+        syslog.openlog(prefix)
+
+    def write(self, text: str) -> None:
+        """Log C{text}, line by line."""
+        for line in text.splitlines():
+            syslog.syslog(syslog.LOG_INFO, line)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+
+class LogService(Service):
+    """Gives C{twistd} our observer, and opens the log file again on SIGUSR1."""
+
+    def __init__(
+        self,
+        target: Target,
+        config: Config,
+        redactor: Redactor,
+        call_from_thread: Callable[[Callable[[], None]], object],
+    ) -> None:
+        self._target = target
+        self._config = config
+        self._redactor = redactor
+        self._call_from_thread = call_from_thread
+        self._file: LogFile | None = None
+
+    def install(self, application: Componentized) -> None:
+        """Make C{application} log through us; C{twistd} asks it for an observer.
+
+        @raise StartError: the log file cannot be opened.
+        """
+        if not self._target.custom:
+            application.setComponent(ILogObserver, self._observer())
+
+    def close(self) -> None:
+        """Close the log file.  Nothing calls this while C{twistd} still logs its own end."""
+        if self._file is not None:
+            self._file.close()
+
+    def startService(self) -> None:
+        if self._file is not None:
+            signal.signal(signal.SIGUSR1, self._reopen)
+        super().startService()
+
+    def _observer(self) -> ILogObserver:
+        config = self._config
+        out: Any = sys.stdout
+        if self._target.syslog is not None:
+            out = SyslogLines(self._target.syslog)
+        elif self._target.file is not None:
+            out = self._file = _open(self._target.file)
+        return LineObserver(out, config.log_format, config.log_level, self._redactor)
+
+    def _reopen(self, number: int, frame: object) -> None:
+        if self._file is not None:
+            self._call_from_thread(self._file.reopen)
+
+
+def _open(path: Path) -> LogFile:
+    try:
+        return LogFile(path)
+    except OSError as error:
+        raise StartError(f"{path}: {error.strerror}") from None

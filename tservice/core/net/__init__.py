@@ -1,0 +1,1 @@
+"""Where the service listens, and where its own requests may go."""

@@ -1,0 +1,181 @@
+"""Where the service listens, and who can reach it there."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+import stat
+from pathlib import Path
+from typing import Any
+
+from attrs import field, frozen
+from twisted.internet.interfaces import IStreamServerEndpoint
+
+from tservice.core.config.model import Config
+from tservice.core.errors import StartError
+
+KINDS = ("tcp", "tcp6", "ssl", "unix")
+PRIVATE_MODE = 0o600
+BACKLOG = 1024
+"""Connections that the kernel holds until they are taken, unless the operator said otherwise.
+
+Beyond it their first packets are dropped and sent again a second later: Twisted's 50 are fewer
+than the clients that may come back at once."""
+LONGEST_SOCKET_PATH = 107
+"""Bytes that the kernel takes."""
+
+
+@frozen(kw_only=True)
+class ListenAddress:
+    """One endpoint as the operator wrote it, and what follows from it.
+
+    @ivar text: the description as written, for messages.
+    @ivar description: what Twisted is given.
+    @ivar shared: true when other machines or other users of this one can connect.
+    @ivar socket_path: the file of a unix socket.
+    """
+
+    text: str
+    description: str
+    kind: str
+    shared: bool
+    socket_path: Path | None = None
+
+
+@frozen(kw_only=True)
+class _Parts:
+    """A description split at its colons, as Twisted's endpoint strings are."""
+
+    kind: str
+    words: tuple[str, ...]
+    named: dict[str, str] = field(factory=dict)
+
+
+def parse_listen(config: Config) -> tuple[ListenAddress, ...]:
+    """Every endpoint of C{config}.
+
+    @raise StartError: one is not understood, or it would let strangers in: without a password
+        nobody else's machine or account may be able to connect, at any start (wire 15, 26).
+    """
+    if not config.listen:
+        raise StartError("listen: must name at least one endpoint")
+    addresses = tuple(_address(text) for text in config.listen)
+    protected = config.password is not None or config.multiuser
+    if protected or config.allow_unauthenticated_network:
+        return addresses
+    for address in addresses:
+        if address.shared:
+            raise StartError(
+                f"listen: {address.text} can be reached by others and no password is set: "
+                "set SERVICE_PASSWORD, or SERVICE_ALLOW_UNAUTHENTICATED_NETWORK=1"
+            )
+    return addresses
+
+
+def make_endpoint(reactor: Any, address: ListenAddress) -> IStreamServerEndpoint:
+    """Twisted's endpoint for C{address}; a stale socket file of a dead service is removed.
+
+    @raise StartError: a wrong parameter, an unreadable certificate, a socket in use.
+    """
+    from twisted.internet.endpoints import serverFromString
+
+    if address.socket_path is not None:
+        _clear_stale_socket(address.socket_path)
+    try:
+        endpoint: IStreamServerEndpoint = serverFromString(reactor, address.description)
+        return endpoint
+    except Exception as error:
+        raise StartError(f"listen: {address.text}: {error or type(error).__name__}") from None
+
+
+def _address(text: str) -> ListenAddress:
+    parts = _split(text)
+    if parts.kind not in KINDS:
+        raise StartError(f"listen: {text} must start with one of {', '.join(KINDS)}")
+    if not parts.words or not parts.words[0]:
+        what = "path" if parts.kind == "unix" else "port"
+        raise StartError(f"listen: {text} must name a {what}")
+    if parts.kind == "unix":
+        return _unix(text, parts)
+    return _internet(text, parts)
+
+
+def _internet(text: str, parts: _Parts) -> ListenAddress:
+    if not parts.words[0].isdecimal() or int(parts.words[0]) > 65535:
+        raise StartError(f"listen: {text} must name a port from 0 to 65535")
+    interface = parts.named.get("interface", parts.words[1] if len(parts.words) > 1 else "")
+    shared = True
+    if interface:
+        try:
+            shared = not ipaddress.ip_address(interface).is_loopback
+        except ValueError:
+            raise StartError(f"listen: {text}: interface must be an IP address") from None
+    told = "backlog" in parts.named or len(parts.words) > 2
+    return ListenAddress(
+        text=text,
+        description=text if told else f"{text}:backlog={BACKLOG}",
+        kind=parts.kind,
+        shared=shared,
+    )
+
+
+def _unix(text: str, parts: _Parts) -> ListenAddress:
+    try:
+        mode = int(parts.named.get("mode", f"{PRIVATE_MODE:o}"), 8)
+    except ValueError:
+        raise StartError(f"listen: {text}: mode must be octal, such as 600") from None
+    path = Path(parts.words[0]).absolute()
+    if len(os.fsencode(path)) > LONGEST_SOCKET_PATH:
+        raise StartError(f"listen: {text}: path is longer than {LONGEST_SOCKET_PATH} bytes")
+    # Twisted's lock file holds a pid and takes any process of that number for its owner, which
+    # after a crash in a container is we ourselves.  We look at the socket instead.
+    backlog = _escape(parts.named.get("backlog", str(BACKLOG)))
+    description = f"unix:{_escape(str(path))}:mode={mode:o}:lockfile=0:backlog={backlog}"
+    return ListenAddress(
+        text=text,
+        description=description,
+        kind="unix",
+        shared=bool(mode & 0o077),
+        socket_path=path,
+    )
+
+
+def _clear_stale_socket(path: Path) -> None:
+    """Remove what a dead service left at C{path}; a live one keeps it."""
+    try:
+        if not stat.S_ISSOCK(os.lstat(path).st_mode):
+            raise StartError(f"listen: {path} exists and is not a socket")
+    except FileNotFoundError:
+        return
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink()
+            return
+        except OSError as error:
+            raise StartError(f"listen: {path}: {error.strerror or error}") from None
+    raise StartError(f"listen: {path} is in use by another process")
+
+
+def _split(text: str) -> _Parts:
+    """Split at colons; a backslash takes the next character as it is."""
+    pieces: list[list[str]] = [[""]]
+    characters = iter(text)
+    for character in characters:
+        if character == "\\":
+            pieces[-1][-1] += next(characters, "")
+        elif character == ":":
+            pieces.append([""])
+        elif character == "=" and len(pieces[-1]) == 1:
+            pieces[-1].append("")
+        else:
+            pieces[-1][-1] += character
+    words = tuple(piece[0] for piece in pieces if len(piece) == 1)
+    named = {piece[0]: piece[1] for piece in pieces if len(piece) == 2}
+    return _Parts(kind=words[0] if words else "", words=words[1:], named=named)
+
+
+def _escape(text: str) -> str:
+    return text.replace("\\", "\\\\").replace(":", "\\:").replace("=", "\\=")

@@ -1,0 +1,229 @@
+"""A connection to a host whose every address has passed the rules of L{tservice.core.net.egress}.
+
+A name is resolved once, every address in the answer is checked, and the connection goes to an
+address of that answer: nobody looks a second time, so a name server that changes its mind gains
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from attrs import frozen
+from twisted.internet.address import IPv4Address, IPv6Address
+from twisted.internet.defer import Deferred
+from twisted.internet.endpoints import HostnameEndpoint
+from twisted.internet.error import DNSLookupError
+from twisted.internet.interfaces import (
+    IAddress,
+    IDelayedCall,
+    IHostnameResolver,
+    IHostResolution,
+    IProtocolFactory,
+    IReactorPluggableNameResolver,
+    IReactorTCP,
+    IReactorTime,
+    IResolutionReceiver,
+    IStreamClientEndpoint,
+)
+from twisted.protocols.policies import ProtocolWrapper, WrappingFactory
+from zope.interface import implementer
+
+from tservice.core.net.egress import EgressPolicy, read_address, read_host
+
+
+@implementer(IStreamClientEndpoint)
+class GuardedEndpoint:
+    """Connects to a host, once all its addresses have passed.
+
+    For other protocols than HTTP too.  It has no time-out of its own: cancel the Deferred.
+    """
+
+    def __init__(
+        self,
+        reactor: Any,
+        host: str,
+        port: int,
+        *,
+        policy: EgressPolicy,
+        resolver: IHostnameResolver,
+        meter: Meter | None = None,
+    ) -> None:
+        """@param meter: bounds what the connection receives."""
+        self._reactor = reactor
+        self._host = host
+        self._port = port
+        self._policy = policy
+        self._resolver = resolver
+        self._meter = meter
+
+    def connect(self, protocolFactory: IProtocolFactory) -> Deferred[Any]:
+        """Resolve, check, connect.
+
+        The Deferred errbacks with L{EgressRefused} before any connection is tried when one
+        address of the answer is refused, however many others there are.
+        """
+        return Deferred.fromCoroutine(self._connect(protocolFactory))
+
+    async def _connect(self, factory: IProtocolFactory) -> Any:
+        addresses = await self._addresses()
+        for address in addresses:
+            self._policy.check_address(read_address(address.host))
+        only = _CheckedReactor(self._reactor, _Answered(addresses))
+        # The happy-eyeballs dance over addresses that are already known.
+        endpoint = HostnameEndpoint(only, self._host, self._port)
+        if self._meter is None:
+            return await endpoint.connect(factory)
+        wrapper: Any = await endpoint.connect(_Metering(factory, self._meter))
+        return wrapper.wrappedProtocol
+
+    async def _addresses(self) -> list[Any]:
+        name, literal = read_host(self._host, bracketed=":" in self._host)
+        if literal is not None:
+            kind = IPv4Address if literal.version == 4 else IPv6Address
+            return [kind("TCP", str(literal), self._port)]
+        self._policy.check_name(name)
+        found = await _resolve(self._resolver, name, self._port)
+        if not found:
+            raise DNSLookupError
+        return found
+
+
+def _resolve(resolver: IHostnameResolver, name: str, port: int) -> Deferred[list[Any]]:
+    """Every address of C{name}.  Cancelling stops the waiting, not the look-up."""
+    found: list[Any] = []
+    done: Deferred[list[Any]] = Deferred()
+
+    @implementer(IResolutionReceiver)
+    class Receiver:
+        @staticmethod
+        def resolutionBegan(resolutionInProgress: IHostResolution) -> None:
+            """There is nothing to do with it: a look-up in a thread cannot be cancelled."""
+
+        @staticmethod
+        def addressResolved(address: IAddress) -> None:
+            if isinstance(address, IPv4Address | IPv6Address):
+                found.append(address)
+
+        @staticmethod
+        def resolutionComplete() -> None:
+            if not done.called:
+                done.callback(found)
+
+    resolver.resolveHostName(Receiver(), name, port)
+    return done
+
+
+@implementer(IHostnameResolver)
+class _Answered:
+    """Answers with what is known already."""
+
+    def __init__(self, addresses: Sequence[IAddress]) -> None:
+        self._addresses = addresses
+
+    def resolveHostName(
+        self,
+        resolutionReceiver: IResolutionReceiver,
+        hostName: str,
+        portNumber: int = 0,
+        addressTypes: Sequence[type[IAddress]] | None = None,
+        transportSemantics: str = "TCP",
+    ) -> IHostResolution:
+        resolution = _Resolution(hostName)
+        resolutionReceiver.resolutionBegan(resolution)
+        for address in self._addresses:
+            resolutionReceiver.addressResolved(address)
+        resolutionReceiver.resolutionComplete()
+        return resolution
+
+
+@implementer(IHostResolution)
+@frozen
+class _Resolution:
+    name: str
+
+    def cancel(self) -> None:
+        """It was over before anybody could cancel it."""
+
+
+@implementer(IReactorTCP, IReactorTime, IReactorPluggableNameResolver)
+class _CheckedReactor:
+    """What L{HostnameEndpoint} needs of a reactor, with one answer to every name."""
+
+    def __init__(self, reactor: Any, resolver: IHostnameResolver) -> None:
+        self._reactor = reactor
+        self.nameResolver = resolver
+
+    def connectTCP(self, *args: Any, **named: Any) -> Any:
+        return self._reactor.connectTCP(*args, **named)
+
+    def listenTCP(self, *args: Any, **named: Any) -> Any:
+        raise NotImplementedError("this reactor only connects")
+
+    def callLater(self, *args: Any, **named: Any) -> IDelayedCall:
+        call: IDelayedCall = self._reactor.callLater(*args, **named)
+        return call
+
+    def seconds(self) -> float:
+        now: float = self._reactor.seconds()
+        return now
+
+    def getDelayedCalls(self) -> Sequence[IDelayedCall]:
+        calls: Sequence[IDelayedCall] = self._reactor.getDelayedCalls()
+        return calls
+
+    def installNameResolver(self, resolver: IHostnameResolver) -> IHostnameResolver:
+        raise NotImplementedError("the addresses are fixed")
+
+
+class Meter:
+    """Counts what arrives over one or more connections, and can end them at once.
+
+    @ivar limit: bytes; whoever sends more is cut off.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._connections: list[_Metered] = []
+
+    def opened(self, connection: _Metered) -> None:
+        """One more connection counts."""
+        self._connections.append(connection)
+
+    def abort(self) -> None:
+        """End every connection without a farewell, for which a peer could let us wait."""
+        connections, self._connections = self._connections, []
+        for connection in connections:
+            connection.abort()
+
+
+class _Metered(ProtocolWrapper):
+    """Stands next to the TCP transport, below any TLS."""
+
+    factory: _Metering
+    _received = 0
+
+    def connectionMade(self) -> None:
+        self.factory.meter.opened(self)
+        super().connectionMade()
+
+    def dataReceived(self, data: bytes) -> None:
+        self._received += len(data)
+        if self._received > self.factory.meter.limit:
+            self.abort()
+            return
+        super().dataReceived(data)
+
+    def abort(self) -> None:
+        transport: Any = self.transport
+        transport.abortConnection()
+
+
+class _Metering(WrappingFactory):
+    protocol = _Metered
+    noisy = False
+
+    def __init__(self, factory: IProtocolFactory, meter: Meter) -> None:
+        super().__init__(factory)
+        self.meter = meter

@@ -1,0 +1,247 @@
+"""HTTP requests that leave the host, under the rules of L{tservice.core.net.egress}.
+
+Redirects are never followed, no proxy is used, no cookie or connection is kept; time and size are
+bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any
+
+from attrs import field, frozen
+from twisted.internet.defer import CancelledError, Deferred, succeed
+from twisted.internet.endpoints import wrapClientTLS
+from twisted.internet.error import (
+    ConnectionRefusedError,
+    DNSLookupError,
+    TCPTimedOutError,
+    TimeoutError,
+)
+from twisted.internet.interfaces import IConsumer, IHostnameResolver, IStreamClientEndpoint
+from twisted.internet.protocol import Protocol, connectionDone
+from twisted.python.failure import Failure
+from twisted.web.client import URI, Agent, BrowserLikePolicyForHTTPS, ResponseDone
+from twisted.web.http_headers import Headers
+from twisted.web.iweb import IAgentEndpointFactory, IBodyProducer, IPolicyForHTTPS, IResponse
+from zope.interface import implementer
+
+from tservice.core.net.egress import GUARDED, EgressPolicy, EgressRefused, parse_target
+from tservice.core.net.guarded import GuardedEndpoint, Meter
+
+TIME_LIMIT = 5.0
+"""Seconds for a whole request, from the name to the end of the answer (interface.md Limits)."""
+HEAD_LIMIT = 64 * 1024
+"""Bytes that an answer may take beside its body: head, TLS handshake, chunk marks."""
+
+
+class Fault(Enum):
+    """Why there is no answer; the values are shown to people (wire 12)."""
+
+    TIMED_OUT = "Timed out"
+    NOT_FOUND = "Host not found"
+    CONNECTION_REFUSED = "Connection refused"
+    NETWORK = "Network error"
+    REFUSED = "Refused"
+
+
+class OutboundError(Exception):
+    """A request without an answer.  Neither its text nor its cause holds the URL."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.value)
+        self.fault = fault
+
+
+@frozen(kw_only=True)
+class Reply:
+    """An answer of the other side.
+
+    @ivar headers: names in lower case; of repeated ones the last.
+    @ivar body: empty when it was not wanted.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes = b""
+
+    @property
+    def redirects(self) -> bool:
+        """It sends the asker elsewhere, which nobody follows."""
+        return 300 <= self.status < 400
+
+
+@frozen(kw_only=True)
+class Request:
+    """What is sent.
+
+    @ivar url: checked again here; see L{parse_target}.
+    @ivar body_limit: bytes of the answer's body that are wanted; more is a network error.
+        C{None}: the status is all that counts, and the connection ends behind the head.
+    """
+
+    url: str = field(repr=False)
+    method: str = "GET"
+    headers: Mapping[str, str] = field(factory=dict)
+    body: bytes | None = field(default=None, repr=False)
+    body_limit: int | None = None
+
+
+class Outbound:
+    """Sends requests.  Keeps no connection and no state between them."""
+
+    def __init__(
+        self,
+        reactor: Any,
+        policy: EgressPolicy = GUARDED,
+        *,
+        resolver: IHostnameResolver | None = None,
+        tls: IPolicyForHTTPS | None = None,
+        time_limit: float = TIME_LIMIT,
+    ) -> None:
+        """
+        @param reactor: provides IReactorTCP and IReactorTime, and resolves names.
+        @param resolver: in place of the reactor's.
+        @param tls: which certificates are trusted; the platform's by default.
+        """
+        self._reactor = reactor
+        self._policy = policy
+        self._resolver = resolver
+        self._tls = tls or BrowserLikePolicyForHTTPS()
+        self._time_limit = time_limit
+
+    async def send(self, request: Request) -> Reply:
+        """Send C{request}; cancelling ends the connection.
+
+        @raise OutboundError: there was no whole answer within the bounds, or the target is refused.
+        """
+        work: Deferred[Reply] = Deferred.fromCoroutine(self._send(request))
+        work.addTimeout(self._time_limit, self._reactor, lambda _, __: _out_of_time())
+        try:
+            return await work
+        except (OutboundError, CancelledError):
+            raise
+        except Exception as error:
+            # The original may name the host; what is told apart is all that leaves here.
+            raise OutboundError(_fault(error)) from None
+
+    async def _send(self, request: Request) -> Reply:
+        target = parse_target(request.url, self._policy)
+        meter = Meter(HEAD_LIMIT + (request.body_limit or 0))
+        endpoints = _Endpoints(self._connector(meter), self._tls)
+        agent = Agent.usingEndpointFactory(self._reactor, endpoints)
+        headers = Headers({name: [value] for name, value in request.headers.items()})
+        try:
+            response = await agent.request(
+                request.method.encode(), target.url.encode(), headers, _body(request.body)
+            )
+            return await _read(response, request.body_limit)
+        finally:
+            meter.abort()
+
+    def _connector(self, meter: Meter) -> Callable[[str, int], GuardedEndpoint]:
+        resolver = self._resolver or self._reactor.nameResolver
+
+        def connector(host: str, port: int) -> GuardedEndpoint:
+            return GuardedEndpoint(
+                self._reactor, host, port, policy=self._policy, resolver=resolver, meter=meter
+            )
+
+        return connector
+
+
+@implementer(IAgentEndpointFactory)
+class _Endpoints:
+    """Guarded connections for an L{Agent}, TLS over them for https."""
+
+    def __init__(
+        self, connector: Callable[[str, int], GuardedEndpoint], tls: IPolicyForHTTPS
+    ) -> None:
+        self._connector = connector
+        self._tls = tls
+
+    def endpointForURI(self, uri: URI) -> IStreamClientEndpoint:
+        endpoint = self._connector(uri.host.decode("ascii"), uri.port)
+        if uri.scheme == b"http":
+            return endpoint
+        creator = self._tls.creatorForNetloc(uri.host, uri.port)
+        secured: IStreamClientEndpoint = wrapClientTLS(creator, endpoint)
+        return secured
+
+
+class _Collector(Protocol):
+    """Gathers a body up to a bound; the owner of the connection ends it."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._parts: list[bytes] = []
+        self._size = 0
+        self.done: Deferred[bytes] = Deferred()
+
+    def dataReceived(self, data: bytes) -> None:
+        self._size += len(data)
+        if self._size <= self._limit:
+            self._parts.append(data)
+        elif not self.done.called:
+            self.done.errback(OutboundError(Fault.NETWORK))
+
+    def connectionLost(self, reason: Failure = connectionDone) -> None:
+        if self.done.called:
+            return
+        if reason.check(ResponseDone):
+            self.done.callback(b"".join(self._parts))
+        else:
+            self.done.errback(OutboundError(Fault.NETWORK))
+
+
+async def _read(response: IResponse, limit: int | None) -> Reply:
+    headers = {
+        name.decode("latin-1").lower(): values[-1].decode("latin-1")
+        for name, values in response.headers.getAllRawHeaders()
+    }
+    body = b""
+    if limit is not None:
+        collector = _Collector(limit)
+        response.deliverBody(collector)
+        body = await collector.done
+    return Reply(status=response.code, headers=headers, body=body)
+
+
+@implementer(IBodyProducer)
+class _Content:
+    """A body that is all there, written at once."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self.length = len(content)
+
+    def startProducing(self, consumer: IConsumer) -> Deferred[None]:
+        consumer.write(self._content)
+        return succeed(None)
+
+    def pauseProducing(self) -> None:
+        """Everything was written."""
+
+    resumeProducing = stopProducing = pauseProducing
+
+
+def _body(content: bytes | None) -> _Content | None:
+    return None if content is None else _Content(content)
+
+
+def _out_of_time() -> Reply:
+    raise OutboundError(Fault.TIMED_OUT)
+
+
+def _fault(error: Exception) -> Fault:
+    """What people are told of C{error}."""
+    if isinstance(error, EgressRefused):
+        return Fault.REFUSED
+    if isinstance(error, DNSLookupError):
+        return Fault.NOT_FOUND
+    if isinstance(error, TimeoutError | TCPTimedOutError):
+        return Fault.TIMED_OUT
+    if isinstance(error, ConnectionRefusedError):
+        return Fault.CONNECTION_REFUSED
+    return Fault.NETWORK

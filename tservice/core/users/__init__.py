@@ -1,0 +1,1 @@
+"""Users of the operating system, and working as them."""

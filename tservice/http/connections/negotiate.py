@@ -1,0 +1,222 @@
+"""One client connection: HTTP/2 where TLS's handshake chose it, HTTP/1.1 otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from h2.errors import ErrorCodes
+from h2.events import DataReceived, PriorityUpdated, RequestReceived, StreamEnded, StreamReset
+from priority import PriorityTree
+from twisted.internet.interfaces import IDelayedCall
+from twisted.internet.protocol import Protocol, connectionDone
+from twisted.python.failure import Failure
+from twisted.web._http2 import H2Connection
+
+from tservice.http.connections.channel import Channel
+from tservice.http.connections.frameguard import HEADER_LIST_BYTES, FrameGuard, TooMuch
+
+if TYPE_CHECKING:
+    from tservice.http.site import Site
+
+
+RESETS = 200
+"""Requests that a client may take back at once; beyond that L{Patient} allows 33 a second."""
+
+FAREWELL_SECONDS = 1.0
+"""After a breach: time for the client to read why, before the connection is cut."""
+
+
+class _Tree(PriorityTree):  # type: ignore[misc]
+    """Whose turn it is, of the streams that may send.
+
+    Without a look at the windows a stream that waits for its own would be asked again and again.
+    """
+
+    def __init__(self, may_send: Callable[[int], bool]) -> None:
+        super().__init__()
+        self._may_send = may_send
+
+    def __next__(self) -> int:
+        while True:
+            stream: int = super().__next__()
+            if self._may_send(stream):
+                return stream
+            self.block(stream)
+
+
+class Patient(H2Connection):
+    """An HTTP/2 connection: idle only while no answer is under way, and within bounds.
+
+    twisted.web would end it after so much silence, with a long poll in the middle.  A stream
+    whose request still arrives is no reason to stay, nor is an answer that the client does not
+    take.  A client that breaks the protocol or goes over a bound hears why, and is cut.
+    """
+
+    transport: Any
+    _resetTokenBurst = RESETS
+    _over: IDelayedCall | None = None
+
+    def __init__(self, reactor: Any) -> None:
+        super().__init__(reactor)
+        self.conn.decoder.max_header_list_size = HEADER_LIST_BYTES
+        self.priority = _Tree(self._may_send)
+        self._guard = FrameGuard(reactor.seconds)
+
+    @property
+    def answering(self) -> bool:
+        """Whether an answer is under way."""
+        requests = [stream._request for stream in self.streams.values()]
+        return any(request.handled and not request.finished for request in requests)
+
+    @property
+    def arrived(self) -> int:
+        """Bytes held of requests that still arrive."""
+        return sum(stream._request.held for stream in self.streams.values())
+
+    def timeoutConnection(self) -> None:
+        if self.answering:
+            self.setTimeout(self.timeOut)
+        else:
+            super().timeoutConnection()
+
+    def dataReceived(self, data: bytes) -> None:
+        # Frame by frame: the base class takes a request for open that is taken back in the
+        # same bytes, and fails over its answer.
+        try:
+            for piece in () if self._is_over() else self._guard.feed(data):
+                super().dataReceived(piece)
+                if self._is_over():
+                    return
+        except TooMuch as error:
+            self.conn.close_connection(ErrorCodes.ENHANCE_YOUR_CALM)
+            self._terminate(Failure(error))
+            return
+        self._wake()
+
+    def _is_over(self) -> bool:
+        return self._over is not None
+
+    def _terminate(self, reason: Failure) -> None:
+        # As the base class, but the end does not wait for the client's consent.
+        if self._is_over():
+            return
+        self._log.info(
+            "cutting an HTTP/2 connection of {client}: {why}",
+            client=getattr(self.transport.getPeer(), "host", "unix"),
+            why=f"{getattr(reason.type, '__name__', '')}: {reason.getErrorMessage()}",
+        )
+        self._over = self._reactor.callLater(FAREWELL_SECONDS, self.transport.abortConnection)
+        self.transport.pauseProducing()
+        if self._tryToWriteControlData():
+            self.connectionLost(reason, _cancelTimeouts=False)
+
+    def connectionLost(
+        self, reason: Failure = connectionDone, _cancelTimeouts: bool = True
+    ) -> None:
+        super().connectionLost(reason, _cancelTimeouts)
+        if _cancelTimeouts and self._over is not None and self._over.active():
+            self._over.cancel()
+
+    def _requestReceived(self, event: RequestReceived) -> None:
+        super()._requestReceived(event)
+        self.streams[event.stream_id]._request.hold_head(_weight(event.headers))
+
+    # The base class would fail over what may well come for a stream that is done.
+
+    def _requestDataReceived(self, event: DataReceived) -> None:
+        if event.stream_id in self.streams:
+            super()._requestDataReceived(event)
+
+    def _requestEnded(self, event: StreamEnded) -> None:
+        if event.stream_id in self.streams:
+            super()._requestEnded(event)
+
+    def _requestAborted(self, event: StreamReset) -> None:
+        if event.stream_id in self.streams:
+            super()._requestAborted(event)
+
+    def _handlePriorityUpdate(self, event: PriorityUpdated) -> None:
+        """Priorities are no more (RFC 9113, section 5.3.2): all have one."""
+
+    # What waits for a window
+
+    def _may_send(self, stream: int) -> bool:
+        queue = self._outboundStreamQueues[stream]
+        return bool(queue) and (
+            not isinstance(queue[0], bytes) or self.conn.local_flow_control_window(stream) > 0
+        )
+
+    def _wake(self) -> None:
+        """Go on with what the bytes that came, settings as well, made room for."""
+        ready = [stream for stream in self._outboundStreamQueues if self._may_send(stream)]
+        for stream in ready:
+            self.priority.unblock(stream)
+        if ready and self._sendingDeferred is not None:
+            waiting, self._sendingDeferred = self._sendingDeferred, None
+            waiting.callback(None)
+
+
+def _weight(headers: Iterable[tuple[bytes, bytes]]) -> int:
+    """Bytes of memory that decoded headers take, about."""
+    return sum(len(name) + len(value) + 200 for name, value in headers)
+
+
+class Negotiated(Protocol):
+    """Passes a connection on to the protocol that it turns out to speak.
+
+    The choice is known when the first bytes arrive; until then an HTTP/1.1 channel holds the
+    connection, with its idle time-out.
+    """
+
+    transport: Any
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._channel: Any = self._settle(Channel())
+        self._decided = False
+
+    def _settle(self, channel: Any) -> Any:
+        """What the factories of twisted.web set on their channels."""
+        channel.factory = channel.site = self._site
+        channel.requestFactory = self._site.requestFactory
+        channel.timeOut = self._site.timeOut
+        channel.callLater = self._site.reactor.callLater
+        return channel
+
+    def connectionMade(self) -> None:
+        self._channel.makeConnection(self.transport)
+
+    def dataReceived(self, data: bytes) -> None:
+        if not self._decided:
+            self._decided = True
+            if getattr(self.transport, "negotiatedProtocol", None) == b"h2":
+                self._switch()
+        self._channel.dataReceived(data)
+
+    def _switch(self) -> None:
+        self._channel.setTimeout(None)
+        self.transport.unregisterProducer()
+        self._channel = self._settle(Patient(self._site.reactor))
+        self._channel.makeConnection(self.transport)
+        self.transport.registerProducer(self._channel, True)
+
+    @property
+    def answering(self) -> bool:
+        """Whether an answer, a stream or a WebSocket is under way."""
+        answering: bool = self._channel.answering
+        return answering
+
+    @property
+    def arrived(self) -> int:
+        """Bytes held of what still arrives."""
+        size: int = self._channel.arrived
+        return size
+
+    def drop(self) -> None:
+        """Cut the connection."""
+        self.transport.abortConnection()
+
+    def connectionLost(self, reason: Failure = connectionDone) -> None:
+        self._site.connection_ended(self)
+        self._channel.connectionLost(reason)

@@ -1,0 +1,181 @@
+"""C{/api/openapi.json} and C{/api/docs}: the document, and a page made from it.
+
+The page holds no script and asks nobody else for anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from twisted.web.template import Tag, flattenString, tags
+
+from tservice.http.docs.openapi import Schema, document
+from tservice.http.envelope import dump
+from tservice.http.operations import Access, Call, Operation, Reply, Style
+
+ASK_AGAIN = {"Cache-Control": "no-cache"}
+
+STYLESHEET = """
+:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
+body { margin: 0 auto; max-width: 62rem; padding: 1rem 1.5rem 4rem; overflow-wrap: anywhere; }
+h2 { margin-top: 2.5rem; border-bottom: 1px solid; }
+details { border: 1px solid #8886; border-radius: 6px; margin: .4rem 0; padding: .4rem .8rem; }
+summary { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 .6rem; cursor: pointer; }
+summary::before { content: "\\25b8"; }
+[open] > summary::before { content: "\\25be"; }
+code, pre { font: 13px/1.5 ui-monospace, monospace; }
+pre { overflow-x: auto; padding: .6rem; background: #8882; border-radius: 4px; }
+table { border-collapse: collapse; width: 100%; }
+td, th { text-align: left; vertical-align: top; padding: .2rem .8rem .2rem 0; }
+td:first-child { overflow-wrap: normal; }
+.method { flex: none; min-width: 4.2rem; font-weight: 700; }
+.about { flex: 1 1 12rem; }
+.access { flex: none; margin-left: auto; opacity: .7; }
+"""
+
+
+class ApiDocs:
+    """The document of a table that it is itself part of."""
+
+    def __init__(self, version: str) -> None:
+        self._version = version
+        self._operations: Sequence[Operation] = ()
+        self._json: bytes | None = None
+        self._page: bytes | None = None
+
+    def cover(self, operations: Sequence[Operation]) -> None:
+        """Describe this table; the document is made when it is first asked for."""
+        self._operations, self._json, self._page = tuple(operations), None, None
+
+    async def openapi(self, call: Call) -> object:
+        """The OpenAPI 3.1 document."""
+        if self._json is None:
+            self._json = dump(document(self._operations, self._version))
+        return Reply(content=self._json, headers=ASK_AGAIN)
+
+    async def page(self, call: Call) -> object:
+        """The same for people."""
+        if self._page is None:
+            found = page(document(self._operations, self._version))
+            self._page = b"<!doctype html>\n" + await flattenString(None, found)
+        return Reply(content=self._page, content_type="text/html; charset=utf-8", headers=ASK_AGAIN)
+
+    async def stylesheet(self, call: Call) -> object:
+        """How the page looks."""
+        return Reply(content=STYLESHEET, content_type="text/css; charset=utf-8", headers=ASK_AGAIN)
+
+    def operations(self) -> list[Operation]:
+        """The routes, for the table."""
+        return [
+            _operation("/api/openapi.json", self.openapi, "This document", "application/json"),
+            _operation("/api/docs", self.page, "This document as a page", "text/html"),
+            _operation("/api/docs.css", self.stylesheet, "The page's stylesheet", "text/css"),
+        ]
+
+
+def _operation(path: str, handler: Any, summary: str, media_type: str) -> Operation:
+    return Operation(
+        method="GET",
+        path=path,
+        access=Access.USER,
+        handler=handler,
+        summary=summary,
+        tag="Documentation",
+        style=Style.RAW,
+        media_type=media_type,
+    )
+
+
+def page(found: Schema) -> Tag:
+    """The page of an OpenAPI document."""
+    info = found["info"]
+    sections = [_section(tag["name"], found) for tag in found["tags"]]
+    return tags.html(
+        tags.head(
+            tags.meta(charset="utf-8"),
+            tags.meta(name="viewport", content="width=device-width, initial-scale=1"),
+            tags.title(f"{info['title']} API"),
+            tags.link(rel="stylesheet", href="docs.css"),
+        ),
+        tags.body(
+            tags.h1(f"{info['title']} {info['version']}"),
+            tags.p(info["description"], " ", tags.a("openapi.json", href="openapi.json")),
+            *sections,
+            tags.h2("Schemas"),
+            *(_schema(name, schema) for name, schema in found["components"]["schemas"].items()),
+        ),
+        lang="en",
+    )
+
+
+def _section(tag: str, found: Schema) -> Tag:
+    entries = [
+        _entry(method, path, operation)
+        for path, methods in found["paths"].items()
+        for method, operation in methods.items()
+        if tag in operation["tags"]
+    ]
+    return tags.section(tags.h2(tag), *entries)
+
+
+def _entry(method: str, path: str, operation: Schema) -> Tag:
+    return tags.details(
+        tags.summary(
+            tags.span(method.upper(), class_="method"),
+            tags.code(path),
+            tags.span(operation["summary"], class_="about"),
+            tags.span(operation["x-access"], class_="access"),
+        ),
+        *_parameters(operation),
+        *_body(operation),
+        tags.table(
+            *(
+                tags.tr(tags.td(tags.code(status)), tags.td(answer["description"]))
+                for status, answer in operation["responses"].items()
+            )
+        ),
+        *_answer(operation),
+        id=operation["operationId"],
+    )
+
+
+def _parameters(operation: Schema) -> Iterator[Tag]:
+    rows = [
+        tags.tr(
+            tags.td(tags.code(parameter["name"])),
+            tags.td(parameter["in"], " (required)" if parameter["required"] else ""),
+            tags.td(tags.code(_compact(parameter["schema"]))),
+        )
+        for parameter in operation.get("parameters", ())
+    ]
+    if rows:
+        yield tags.table(*rows)
+
+
+def _body(operation: Schema) -> Iterator[Tag]:
+    for media in operation.get("requestBody", {}).get("content", {}).values():
+        yield tags.p("Body: ", *_named(media["schema"]))
+
+
+def _answer(operation: Schema) -> Iterator[Tag]:
+    for media in operation["responses"].get("200", {}).get("content", {}).values():
+        data = media["schema"].get("properties", {}).get("data", media["schema"])
+        yield tags.p("Answer: ", *_named(data))
+
+
+def _named(schema: Schema) -> Iterator[Any]:
+    """A link to a shared schema, or the schema itself."""
+    name = schema.get("$ref", "").rpartition("/")[2]
+    yield tags.a(name, href=f"#{name}") if name else tags.code(_compact(schema))
+
+
+def _schema(name: str, schema: Schema) -> Tag:
+    return tags.details(
+        tags.summary(tags.code(name)), tags.pre(_compact(schema, indent=True)), id=name
+    )
+
+
+def _compact(schema: Schema, indent: bool = False) -> str:
+    shown = {key: value for key, value in schema.items() if key != "title"}
+    return dump(shown, indent=2 if indent else None).decode()

@@ -1,0 +1,1 @@
+"""WebSockets of the operations table."""

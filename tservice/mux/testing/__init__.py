@@ -1,0 +1,1 @@
+"""A multiplexer without processes, true to the real one."""

@@ -1,0 +1,353 @@
+"""The machine below the fake multiplexer: panes and programs that outlive their clients."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from attrs import define, field, frozen
+from twisted.internet.defer import Deferred, fail, succeed
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+
+from tservice.core.clock import now_ms
+from tservice.mux.interface import (
+    COMMAND_TIMEOUT,
+    Mark,
+    MuxError,
+    MuxTimeout,
+    PaneExit,
+    PaneGone,
+    PaneSpec,
+)
+from tservice.mux.testing.grid import FakeGrid
+
+_T = TypeVar("_T")
+
+
+class Program(Protocol):
+    """What runs in a fake pane."""
+
+    def started(self, tty: Tty) -> None:
+        """The pane is there."""
+
+    def received(self, data: bytes) -> None:
+        """Somebody typed C{data}."""
+
+    def resized(self, cols: int, rows: int) -> None:
+        """The pane has this size now."""
+
+
+class Tty(Protocol):
+    """What a fake program knows of its pane."""
+
+    spec: PaneSpec
+
+    def emit(self, data: bytes) -> None:
+        """Print C{data}."""
+
+    def exit(self, status: int | None = 0, signal: str | None = None) -> None:
+        """End; what was printed before arrives before."""
+
+
+class EchoShell:
+    """A line shell: echoes what is typed and runs lines.
+
+    @ivar run: what a line prints; by default C{echo} is known and all else is not found.
+    @ivar lines: every line that was entered.
+    """
+
+    prompt = b"$ "
+
+    def __init__(self, run: Callable[[str], bytes] | None = None) -> None:
+        self.run = run or _builtin
+        self.lines: list[str] = []
+        self._line = bytearray()
+
+    def started(self, tty: Tty) -> None:
+        self._tty = tty
+        tty.emit(b"\x1b[?2004h" + self.prompt)
+
+    def received(self, data: bytes) -> None:
+        data = data.replace(b"\x1b[200~", b"").replace(b"\x1b[201~", b"")
+        for byte in data:
+            self._typed(byte)
+
+    def resized(self, cols: int, rows: int) -> None:
+        """A line shell does not care."""
+
+    def _typed(self, byte: int) -> None:
+        match byte:
+            case 13:
+                self._enter()
+            case 3:
+                self._line.clear()
+                self._tty.emit(b"^C\r\n" + self.prompt)
+            case 4 if not self._line:
+                self._tty.exit()
+            case 127:
+                self._rub_out()
+            case _:
+                self._line.append(byte)
+                self._tty.emit(b"\r\n" if byte == 10 else bytes([byte]))
+
+    def _rub_out(self) -> None:
+        if self._line:
+            self._line.pop()
+            self._tty.emit(b"\b \b")
+
+    def _enter(self) -> None:
+        line = self._line.decode("utf-8", "replace")
+        self._line.clear()
+        self.lines.append(line)
+        self._tty.emit(b"\r\n")
+        word, _, rest = line.partition(" ")
+        if word == "exit":
+            self._tty.exit(int(rest or 0))
+            return
+        self._tty.emit(self.run(line) + self.prompt)
+
+
+def _builtin(line: str) -> bytes:
+    word, _, rest = line.strip().partition(" ")
+    if not word:
+        return b""
+    if word == "echo":
+        return rest.encode() + b"\r\n"
+    return word.encode() + b": not found\r\n"
+
+
+class Client(Protocol):
+    """What a hosted pane tells whoever is attached to it."""
+
+    def printed(self, data: bytes) -> None: ...
+    def exited(self, ending: PaneExit) -> None: ...
+    def lost(self) -> None: ...
+    def resized(self, cols: int, rows: int) -> None: ...
+    def titled(self, title: str) -> None: ...
+
+
+@frozen
+class _Fault:
+    operation: str
+    error: MuxError
+    skip: int
+    effect: bool
+
+
+@define
+class HostedPane:
+    """One pane and its server; it does not know which service holds it.
+
+    @ivar typed: every byte that the program was sent.
+    @ivar keys: every named key that was pressed, in order.
+    @ivar pastes: every text that was pasted, as the program got it.
+    @ivar mark: what was typed last with a mark.
+    @ivar copy_mode: set by a test; the next typed byte leaves it.
+    @ivar gone: the server has ended.
+    @ivar prints: how often the program printed.
+    @ivar restless: set by a test; guards compare rows only, as of a screen that never rests.
+    """
+
+    spec: PaneSpec
+    program: Program
+    clock: IReactorTime
+    pid: int | None
+    grid: FakeGrid
+    cols: int
+    rows: int
+    typed: bytearray = field(factory=bytearray)
+    keys: list[str] = field(factory=list)
+    pastes: list[str] = field(factory=list)
+    mark: Mark | None = None
+    copy_mode: bool = False
+    ending: PaneExit | None = None
+    gone: bool = False
+    prints: int = 0
+    restless: bool = False
+    clients: dict[int, Client] = field(factory=dict)
+    _faults: list[_Fault] = field(factory=list)
+    _held: deque[Callable[[], None]] | None = None
+    _title: str = ""
+
+    # -- scripts of a test
+
+    def emit(self, data: bytes) -> None:
+        """The program prints C{data}."""
+        if self.ending is not None or self.gone:
+            return
+        self.prints += 1
+        self.grid.feed(data)
+        for client in tuple(self.clients.values()):
+            client.printed(data)
+        if self.grid.title != self._title:
+            self._title = self.grid.title
+            for client in tuple(self.clients.values()):
+                client.titled(self._title)
+
+    def exit(self, status: int | None = 0, signal: str | None = None) -> None:
+        """The program ends; the server keeps the pane, as C{remain-on-exit} does."""
+        if self.ending is not None or self.gone:
+            return
+        self.pid = None
+        self.ending = PaneExit(status=status, signal=signal, at=now_ms(self.clock))
+        for client in tuple(self.clients.values()):
+            client.exited(self.ending)
+
+    def lose(self) -> None:
+        """The server dies and takes the pane with it; nobody learns how the program ended."""
+        if self.gone:
+            return
+        self.gone, self.pid = True, None
+        self.release()
+        for client in tuple(self.clients.values()):
+            client.lost()
+
+    def fail(self, operation: str, error: MuxError, *, skip: int = 0, effect: bool = False) -> None:
+        """Let a coming C{operation} (a method of C{IPane}) raise C{error}, once.
+
+        A write has one turn for each piece of 1,000 bytes.
+
+        @param skip: how many turns succeed before.
+        @param effect: the pane does it before the error is raised: the answer was lost.
+        """
+        self._faults.append(_Fault(operation, error, skip, effect))
+
+    def hold(self) -> None:
+        """The server stops answering; commands wait and run out of time."""
+        self._held = self._held if self._held is not None else deque()
+
+    def release(self) -> None:
+        """The server goes on: what waits is done now, also what ran out of time."""
+        held, self._held = self._held or deque(), None
+        for run in held:
+            run()
+
+    @property
+    def held(self) -> bool:
+        """Whether the server is made to stand still."""
+        return self._held is not None
+
+    # -- the way in for panes
+
+    def do(self, operation: str, effect: Callable[[], _T]) -> Deferred[_T]:
+        """Run one command on the server."""
+        if self._held is None:
+            return self._answer(operation, effect)
+        done: Deferred[_T] = Deferred()
+        timer = self.clock.callLater(COMMAND_TIMEOUT, _run_out, done, operation)
+        self._held.append(lambda: self._late(operation, effect, done, timer))
+        return done
+
+    def _late(
+        self,
+        operation: str,
+        effect: Callable[[], _T],
+        done: Deferred[_T],
+        timer: IDelayedCall,
+    ) -> None:
+        answer = self._answer(operation, effect)
+        if timer.active():
+            timer.cancel()
+            answer.chainDeferred(done)
+        else:
+            answer.addErrback(lambda _: None)
+
+    def _answer(self, operation: str, effect: Callable[[], _T]) -> Deferred[_T]:
+        if self.gone:
+            return fail(PaneGone(f"session {self.spec.session_id} has no pane"))
+        fault = self._fault(operation)
+        if fault is not None and not fault.effect:
+            return fail(fault.error)
+        try:
+            result = effect()
+        except MuxError as error:
+            return fail(error)
+        return succeed(result) if fault is None else fail(fault.error)
+
+    def _fault(self, operation: str) -> _Fault | None:
+        for index, fault in enumerate(self._faults):
+            if fault.operation != operation:
+                continue
+            if fault.skip:
+                self._faults[index] = _Fault(operation, fault.error, fault.skip - 1, fault.effect)
+                return None
+            return self._faults.pop(index)
+        return None
+
+    def type(self, data: bytes, mark: Mark | None) -> None:
+        """Keys and their mark arrive together or not at all."""
+        if self.ending is not None:
+            raise PaneGone(f"the process of session {self.spec.session_id} is over")
+        self.copy_mode = False
+        self.mark = mark if mark is not None else self.mark
+        self.typed += data
+        self.program.received(data)
+
+    def resize(self, cols: int, rows: int) -> None:
+        """Apply a size and tell everyone if it is another."""
+        if (cols, rows) == (self.cols, self.rows):
+            return
+        self.cols, self.rows = cols, rows
+        self.grid.resize(cols, rows)
+        for client in tuple(self.clients.values()):
+            client.resized(cols, rows)
+        if self.ending is None:
+            self.program.resized(cols, rows)
+
+
+def _run_out(done: Deferred[_T], operation: str) -> None:
+    done.errback(MuxTimeout(f"no answer to {operation} within {COMMAND_TIMEOUT:g} s"))
+
+
+class FakeHost:
+    """Holds panes while services come and go.
+
+    @ivar panes: by session id; one whose server died stays as a stale socket does.
+    @ivar specs: every spec that was started, in order.
+    @ivar refuse: set to let the next create fail with it.
+    """
+
+    def __init__(
+        self, clock: IReactorTime, program: Callable[[PaneSpec], Program] | None = None
+    ) -> None:
+        self.clock = clock
+        self.program = program or (lambda spec: EchoShell())
+        self.panes: dict[str, HostedPane] = {}
+        self.specs: list[PaneSpec] = []
+        self.refuse: MuxError | None = None
+        self._pid = 4000
+        self._epochs = 0
+
+    def __getitem__(self, session_id: str) -> HostedPane:
+        return self.panes[session_id]
+
+    def start(self, spec: PaneSpec, attach: Callable[[HostedPane], None]) -> HostedPane:
+        """Start a pane; C{attach} comes before its first byte.
+
+        @raise MuxError: refused, or a server of that session still runs.
+        """
+        refusal, self.refuse = self.refuse, None
+        if refusal is not None:
+            raise refusal
+        before = self.panes.get(spec.session_id)
+        if before is not None and not before.gone:
+            raise MuxError(f"session {spec.session_id} still has a server")
+        self._pid += 1
+        grid = FakeGrid(spec.cols, spec.rows, spec.history_limit)
+        program = self.program(spec)
+        pane = HostedPane(spec, program, self.clock, self._pid, grid, spec.cols, spec.rows)
+        self.panes[spec.session_id] = pane
+        self.specs.append(spec)
+        attach(pane)
+        program.started(pane)
+        return pane
+
+    def next_epoch(self) -> str:
+        """A name that no other output log of this host has."""
+        self._epochs += 1
+        return f"epoch-{self._epochs}"
+
+    def lose(self, session_id: str) -> None:
+        """The server of that session dies."""
+        self.panes.pop(session_id).lose()

@@ -1,0 +1,312 @@
+"""A multiplexer without processes, true to the real one, for tests of everything above it.
+
+The panes live in a L{FakeHost}: close the multiplexer, make another on the same host and adopt,
+and it is as if the service had restarted.  What answers at once here takes a moment there, so
+tests that care hold a pane (L{HostedPane.hold}) and release it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar
+
+from twisted.internet.interfaces import IReactorTime
+from zope.interface import implementer
+
+from tservice.core.users.osuser import OsUser
+from tservice.mux.interface import (
+    Capture,
+    Guard,
+    IMultiplexer,
+    IPane,
+    IPaneListener,
+    Liveness,
+    Mark,
+    PaneExit,
+    PaneGone,
+    PaneSpec,
+)
+from tservice.mux.keys import KEYS, digit
+from tservice.mux.listeners import PaneListeners
+from tservice.mux.outputlog import OutputLog
+from tservice.mux.testing.host import (
+    EchoShell,
+    FakeHost,
+    HostedPane,
+    Program,
+    Tty,
+)
+from tservice.mux.typed import paste_text, pieces
+
+__all__ = [
+    "EchoShell",
+    "FakeHost",
+    "FakeMultiplexer",
+    "FakePane",
+    "HostedPane",
+    "Program",
+    "Tty",
+]
+
+_T = TypeVar("_T")
+
+_CURSOR_KEYS = frozenset(("Up", "Down", "Right", "Left"))
+
+
+@implementer(IPane)
+class FakePane:
+    """One pane as one service sees it.  Script it through C{hosted}."""
+
+    def __init__(self, host: FakeHost, hosted: HostedPane, log: OutputLog) -> None:
+        self.hosted = hosted
+        self._host = host
+        self.session_id = hosted.spec.session_id
+        self.log = log
+        self.paused = False
+        self._listeners = PaneListeners()
+        self._attached = True
+        self._typings = 0
+        self.typed_at: float | None = None
+        hosted.clients[id(self)] = self
+
+    @property
+    def pid(self) -> int | None:
+        return self.hosted.pid
+
+    @property
+    def ending(self) -> PaneExit | None:
+        return self.hosted.ending
+
+    @property
+    def cols(self) -> int:
+        return self.hosted.cols
+
+    @property
+    def rows(self) -> int:
+        return self.hosted.rows
+
+    @property
+    def title(self) -> str:
+        return self.hosted.grid.title
+
+    def listen(self, listener: IPaneListener) -> Callable[[], None]:
+        return self._listeners.add(listener)
+
+    async def write(self, data: bytes, mark: Mark | None = None) -> None:
+        for piece, moved in pieces(data, mark):
+            await self._type("write", partial(self.hosted.type, piece, moved))
+
+    async def send_key(self, name: str, mark: Mark | None = None) -> None:
+        await self._type("send_key", lambda: self._press(name, mark))
+
+    async def paste(self, text: str, mark: Mark | None = None) -> None:
+        await self._type("paste", lambda: self._paste(text, mark))
+
+    async def guard(self) -> Guard:
+        typed = self._typings
+
+        def look() -> Guard:
+            hosted = self.hosted
+            seal = (typed, None if hosted.restless else hosted.prints)
+            return Guard(capture=self._capture(0), still=not hosted.restless, seal=seal)
+
+        return await self._do("guard", look)
+
+    async def press_if(self, key: str, guard: Guard, rows: Sequence[int]) -> bool:
+        return await self._type_if("press_if", guard, rows, lambda: self._press(key))
+
+    async def paste_if(self, text: str, guard: Guard, rows: Sequence[int]) -> bool:
+        return await self._type_if("paste_if", guard, rows, lambda: self._paste(text))
+
+    async def last_mark(self) -> Mark | None:
+        return await self._do("last_mark", lambda: self.hosted.mark)
+
+    async def resize(self, cols: int, rows: int) -> None:
+        await self._do("resize", lambda: self.hosted.resize(cols, rows))
+
+    async def capture(self, history: int | None = 0) -> Capture:
+        return await self._do("capture", lambda: self._capture(history))
+
+    async def probe(self) -> Liveness:
+        if self.hosted.gone or self.hosted.ending is not None:
+            return Liveness.DEAD
+        unknown = self.hosted.held or not self._attached
+        return Liveness.UNKNOWN if unknown else Liveness.ALIVE
+
+    async def pause(self) -> None:
+        await self._do("pause", lambda: self._set_paused(True))
+
+    async def resume(self) -> None:
+        await self._do("resume", lambda: self._set_paused(False))
+
+    async def kill(self) -> None:
+        if self.hosted.gone:
+            return
+        await self._do("kill", self._kill)
+
+    # -- told by the host
+
+    def printed(self, data: bytes) -> None:
+        if not self.paused:
+            self.log.append(data)
+
+    def exited(self, ending: PaneExit) -> None:
+        self._listeners.exited(ending)
+
+    def lost(self) -> None:
+        self._listeners.lost()
+
+    def resized(self, cols: int, rows: int) -> None:
+        self._listeners.resized(cols, rows)
+
+    def titled(self, title: str) -> None:
+        self._listeners.titled(title)
+
+    # -- inside
+
+    def detach(self) -> None:
+        """Let go; the pane runs on."""
+        self._attached = False
+        self.hosted.clients.pop(id(self), None)
+
+    def _set_paused(self, paused: bool) -> None:
+        if paused != self.paused:
+            self.paused = paused
+            self.log.gap()
+
+    def _kill(self) -> None:
+        # Whoever kills a pane knows; everyone else who is attached is told.
+        self.detach()
+        self._listeners.clear()
+        self._host.lose(self.session_id)
+        self.log.finish()
+
+    async def _type(self, operation: str, effect: Callable[[], None]) -> None:
+        self._typings += 1
+        self.typed_at = self._host.clock.seconds()
+        try:
+            await self._do(operation, effect)
+        finally:
+            self.typed_at = self._host.clock.seconds()
+
+    def _press(self, name: str, mark: Mark | None = None) -> None:
+        typed = digit(name)
+        if typed is None:
+            application = self.hosted.grid.has(1) and name in _CURSOR_KEYS
+            plain = KEYS[name].plain
+            typed = plain.replace(b"[", b"O") if application else plain
+        self.hosted.type(typed, mark)
+        self.hosted.keys.append(name)
+
+    def _paste(self, text: str, mark: Mark | None = None) -> None:
+        data = paste_text(text)
+        bracketed = self.hosted.grid.has(2004)
+        self.hosted.type(b"\x1b[200~" + data + b"\x1b[201~" if bracketed else data, mark)
+        self.hosted.pastes.append(data.decode())
+
+    async def _type_if(
+        self, operation: str, guard: Guard, rows: Sequence[int], effect: Callable[[], None]
+    ) -> bool:
+        if self.hosted.ending is not None:
+            raise PaneGone(f"the process of session {self.session_id} is over")
+        if guard.seal[0] != self._typings:
+            return False
+        self._typings += 1
+        return await self._do(operation, lambda: self._if(guard, rows, effect))
+
+    def _if(self, guard: Guard, rows: Sequence[int], effect: Callable[[], None]) -> bool:
+        prints = guard.seal[1]
+        now = self._capture(0)
+        same = all(now.lines[row] == guard.capture.lines[row] for row in rows)
+        silent = prints is None or prints == self.hosted.prints
+        size = (now.cols, now.rows) == (guard.capture.cols, guard.capture.rows)
+        if not (same and silent and size):
+            return False
+        effect()
+        return True
+
+    def _capture(self, history: int | None) -> Capture:
+        hosted = self.hosted
+        state = hosted.grid.state()
+        above = state.history_size if history is None else min(history, state.history_size)
+        return Capture(
+            lines=hosted.grid.lines(above),
+            history=above,
+            history_size=state.history_size,
+            cols=hosted.cols,
+            rows=hosted.rows,
+            cursor_x=state.cursor_x,
+            cursor_y=state.cursor_y,
+            cursor_visible=state.cursor_visible,
+            alternate_screen=state.alternate_screen,
+            modes=state.modes,
+            title=hosted.grid.title,
+            offset=self.log.end,
+            epoch=self.log.epoch,
+            finish=b"\x1b[%d;%dH" % (state.cursor_y + 1, state.cursor_x + 1),
+            main=state.main,
+            main_cursor=state.main_cursor,
+        )
+
+    async def _do(self, operation: str, effect: Callable[[], _T]) -> _T:
+        if not self._attached:
+            raise PaneGone(f"session {self.session_id} was let go")
+        return await self.hosted.do(operation, effect)
+
+
+@implementer(IMultiplexer)
+class FakeMultiplexer:
+    """The panes of a L{FakeHost}.
+
+    @param capacity: bytes that each pane's L{OutputLog} keeps.
+    """
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        host: FakeHost | None = None,
+        capacity: int = 1024 * 1024,
+    ) -> None:
+        self.host = host or FakeHost(clock)
+        self._capacity = capacity
+        self.output_bytes = 0
+        self._panes: list[FakePane] = []
+
+    async def create(self, spec: PaneSpec) -> FakePane:
+        """Start C{spec}; its first bytes are in the log when this returns."""
+        made: list[FakePane] = []
+        self.host.start(spec, lambda hosted: made.append(self._attach(hosted)))
+        return made[0]
+
+    async def adopt(self, session_id: str, os_user: OsUser | None = None) -> FakePane | None:
+        """Take up what runs there; its log starts empty and with a new epoch."""
+        hosted = self.host.panes.get(session_id)
+        if hosted is not None and _uid(hosted.spec.os_user) != _uid(os_user):
+            return None
+        if hosted is None or hosted.gone:
+            self.host.panes.pop(session_id, None)
+            return None
+        await hosted.do("adopt", lambda: None)
+        return self._attach(hosted)
+
+    def found(self) -> frozenset[str]:
+        return frozenset(self.host.panes)
+
+    async def close(self) -> None:
+        panes, self._panes = self._panes, []
+        for pane in panes:
+            pane.detach()
+
+    def _count(self, size: int) -> None:
+        self.output_bytes += size
+
+    def _attach(self, hosted: HostedPane) -> FakePane:
+        log = OutputLog(self._capacity, self.host.next_epoch(), self._count)
+        pane = FakePane(self.host, hosted, log)
+        self._panes = [*(p for p in self._panes if not p.hosted.gone), pane]
+        return pane
+
+
+def _uid(user: OsUser | None) -> int | None:
+    return None if user is None else user.uid

@@ -1,0 +1,49 @@
+"""Prompts of which nobody could tell whether they were submitted (wire 27).
+
+Their numbers stay taken.  Sent again, such a prompt is not typed; the composer is asked once more.
+"""
+
+from __future__ import annotations
+
+from tservice.core.errors import ServiceError, failed
+from tservice.mux.interface import PaneGone
+from tservice.sessions.input.journal import Entry
+from tservice.sessions.input.prompting import NOT_SURE, Prompter
+
+REMEMBERED = 16
+"""Prompts in doubt of one session; beyond that the oldest counts as submitted."""
+
+
+class Doubts:
+    """The prompts in doubt of one session, as long as this service runs."""
+
+    def __init__(self) -> None:
+        self._prompts: dict[tuple[str, int], Prompter] = {}
+
+    def add(self, entry: Entry, prompter: Prompter) -> ServiceError:
+        """Remember one that can be asked for; what its caller is told."""
+        if entry.client_id is not None and entry.seq is not None:
+            self._prompts[entry.client_id, entry.seq] = prompter
+            while len(self._prompts) > REMEMBERED:
+                del self._prompts[next(iter(self._prompts))]
+        return failed(f"{NOT_SURE}; look at the terminal")
+
+    async def settle(self, client: str | None, seq: int | None) -> None:
+        """Return where that prompt is not, or no longer, in doubt.
+
+        @raise ServiceError: 422: it still is.
+        """
+        prompter = self._prompts.get((client or "", -1 if seq is None else seq))
+        if prompter is None:
+            return
+        try:
+            doubted = await prompter.holds() is not False
+        except PaneGone:
+            doubted = False
+        if doubted:
+            raise failed(f"{NOT_SURE}; look at the terminal")
+        self._prompts.pop((client or "", seq or 0), None)
+
+    def clear(self) -> None:
+        """The process is another one: what it was given is settled."""
+        self._prompts.clear()

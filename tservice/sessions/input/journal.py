@@ -1,0 +1,260 @@
+"""Which input was accepted, kept on disk: sequence marks and the input being typed (wire 1.5).
+
+A session's inputs are typed one by one, so at most one of them is ever unfinished.  It is written
+down together with its sequence number before its first byte is typed, and struck out together
+with nothing else once it is done: a crash in between leaves one entry, and the pane's own mark
+says how far it came.
+
+A disk that takes nothing refuses prompts.  Raw keys go on, or nobody could make room (wire 27,
+Perimeter): their numbers are held in memory until the disk takes them, and go with the pane's mark,
+where the service after a crash finds them.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from enum import StrEnum
+
+from attrs import evolve, frozen
+
+from tservice.core.disk import NotKept
+from tservice.sessions.input.heldmarks import HeldMark, digest, held_mark
+from tservice.store.database import Database
+
+CLIENTS = 256
+"""Clients of a session whose sequence is remembered; beyond, the least recently used is not."""
+
+
+_STRIKE = "DELETE FROM input_journal WHERE session_id = ? AND id = ?"
+_FREE = "DELETE FROM input_marks WHERE session_id = ? AND client_id = ?"
+_MARK = (
+    "INSERT INTO input_marks SELECT ?, ?, ?, coalesce(max(used), 0) + 1"
+    " FROM input_marks WHERE session_id = ?"
+    " ON CONFLICT DO UPDATE SET seq = excluded.seq, used = excluded.used"
+)
+
+
+class Kind(StrEnum):
+    """How an input is typed."""
+
+    PROMPT = "prompt"
+    """Pasted, then Enter."""
+    TYPED = "typed"
+    """Typed key by key, then Enter."""
+    RAW = "raw"
+    """Byte by byte as it is."""
+
+
+@frozen(kw_only=True)
+class Entry:
+    """An accepted input.
+
+    @ivar id: goes into the pane's mark; unique over all sessions and restarts.
+    @ivar previous_seq: the client's mark before; what a failed write gives back.
+    @ivar held: it is in memory and with the pane only.
+    """
+
+    session_id: str
+    id: str
+    kind: Kind
+    data: bytes
+    client_id: str | None = None
+    seq: int | None = None
+    previous_seq: int | None = None
+    held: bool = False
+
+
+class InputJournal:
+    """The journal of every session.
+
+    @ivar flushed: prompts survive a power loss at every point; keystrokes only the end of this
+        process, because the power loss takes the pane that they were typed into as well.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        # By session the client that typed last and its number, as the database has them.
+        self._latest: dict[str, tuple[str, int]] = {}
+        # By session what the disk did not take yet: numbers by client, and the row that is over.
+        self._held: dict[str, dict[str, int | None]] = {}
+        self._over: dict[str, str] = {}
+        # By session what the pane's mark told after a restart.
+        self._learned: dict[str, HeldMark] = {}
+
+    def last_seq(self, session_id: str, client_id: str) -> int | None:
+        """The highest number accepted from that client."""
+        held = self._held.get(session_id, {})
+        seq = held[client_id] if client_id in held else self._kept_seq(session_id, client_id)
+        learned = self._learned.get(session_id)
+        if learned is None or learned.client != digest(client_id):
+            return seq
+        return learned.seq if seq is None else max(seq, learned.seq)
+
+    def pending(self, session_id: str) -> Entry | None:
+        """The input that was being typed when the journal was last written."""
+        row = self._database.query_one(
+            "SELECT * FROM input_journal WHERE session_id = ?", (session_id,)
+        )
+        if row is None or row["id"] == self._over.get(session_id):
+            return None
+        return _entry(row)
+
+    def accept(self, entry: Entry) -> Entry:
+        """Take the entry's sequence number and begin it, both or neither.
+
+        @return: the entry as it is to be typed; its id tells a number that is only held.
+        @raise NotKept: the disk does not take a prompt, or the numbers of so many clients.
+        """
+        raw = entry.kind is Kind.RAW
+        if raw and not self._database.debts.worth_a_try:
+            return self._hold(entry)
+        try:
+            self._keep(entry)
+        except NotKept:
+            if not raw:
+                raise
+            return self._hold(entry)
+        # Nothing is written before what was owed.
+        self._held.pop(entry.session_id, None)
+        self._over.pop(entry.session_id, None)
+        self._remember(entry)
+        return entry
+
+    def learn(self, session_id: str, mark_id: str) -> str | None:
+        """What the pane's mark says of an input that was held when this service began.
+
+        @return: the id of the row on disk that was over by then, if there is one.
+        """
+        found = HeldMark.read(mark_id)
+        if found is None:
+            return None
+        self._learned[session_id] = found
+        return found.over
+
+    def finish(self, entry: Entry) -> None:
+        """It was typed whole, or nobody will type the rest."""
+        if not entry.held and not self._strike_later(entry):
+            self._over[entry.session_id] = entry.id
+
+    def give_back(self, entry: Entry) -> None:
+        """It was not typed: forget it, so that the client may send its number again."""
+        self._latest.pop(entry.session_id, None)
+        try:
+            if entry.held:
+                raise NotKept(self._database.debts.reason)
+            with self._database.transaction(durable=entry.kind is not Kind.RAW):
+                self._strike(entry)
+                self._set_mark(entry, entry.previous_seq)
+        except NotKept:
+            self.finish(entry)
+            self._hold_number(entry, entry.previous_seq)
+
+    def forget(self, session_id: str) -> None:
+        """Keep nothing of a session in memory: it is over, or its numbers change."""
+        for known in (self._latest, self._held, self._over, self._learned):
+            known.pop(session_id, None)
+
+    # -- on the disk
+
+    def _keep(self, entry: Entry) -> None:
+        with self._database.transaction(durable=entry.kind is not Kind.RAW):
+            self._database.execute(
+                "INSERT INTO input_journal VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    entry.session_id,
+                    entry.id,
+                    entry.kind.value,
+                    entry.data,
+                    entry.client_id,
+                    entry.seq,
+                    entry.previous_seq,
+                ),
+            )
+            self._set_mark(entry, entry.seq)
+
+    def _strike(self, entry: Entry) -> None:
+        self._database.execute(_STRIKE, (entry.session_id, entry.id))
+
+    def _strike_later(self, entry: Entry) -> bool:
+        row = (entry.session_id, entry.id)
+        return self._database.later(("typed", entry.session_id), _STRIKE, row)
+
+    def _kept_seq(self, session_id: str, client_id: str) -> int | None:
+        seq = self._latest_seq(session_id, client_id)
+        if seq is not None:
+            return seq
+        row = self._database.query_one(
+            "SELECT seq FROM input_marks WHERE session_id = ? AND client_id = ?",
+            (session_id, client_id),
+        )
+        return None if row is None else int(row["seq"])
+
+    # -- held
+
+    def _hold(self, entry: Entry) -> Entry:
+        over = self._over.get(entry.session_id)
+        mark = held_mark(entry.id, entry.client_id, entry.seq, over)
+        self._hold_number(entry, entry.seq)
+        return evolve(entry, id=mark, held=True)
+
+    def _hold_number(self, entry: Entry, seq: int | None) -> None:
+        """Hold a client's number, and owe it to the disk."""
+        client = entry.client_id
+        if client is None:
+            return
+        held = self._held.setdefault(entry.session_id, {})
+        if client not in held and len(held) >= CLIENTS:
+            raise NotKept(self._database.debts.reason)
+        held[client] = seq
+        key, place = ("mark", entry.session_id, client), (entry.session_id, client)
+        if seq is None:
+            self._database.later(key, _FREE, place)
+        else:
+            self._database.later(key, _MARK, (*place, seq, entry.session_id))
+
+    # -- in memory of the disk
+
+    def _latest_seq(self, session_id: str, client_id: str) -> int | None:
+        client, seq = self._latest.get(session_id, (None, None))
+        return seq if client == client_id else None
+
+    def _remember(self, entry: Entry) -> None:
+        if entry.client_id is not None and entry.seq is not None:
+            self._latest[entry.session_id] = (entry.client_id, entry.seq)
+
+    def _set_mark(self, entry: Entry, seq: int | None) -> None:
+        if entry.client_id is None:
+            return
+        key = (entry.session_id, entry.client_id)
+        if seq is None:
+            self._database.execute(_FREE, key)
+            return
+        if self._latest_seq(*key) is not None:
+            # The order of use, and its index, stay as they are.
+            self._database.execute(
+                "UPDATE input_marks SET seq = ? WHERE session_id = ? AND client_id = ?", (seq, *key)
+            )
+            return
+        self._database.execute(_MARK, (*key, seq, entry.session_id))
+        if entry.previous_seq is None:
+            self._forget_oldest(entry.session_id)
+
+    def _forget_oldest(self, session_id: str) -> None:
+        self._database.execute(
+            "DELETE FROM input_marks WHERE session_id = ?1 AND used <= ("
+            "SELECT used FROM input_marks WHERE session_id = ?1"
+            " ORDER BY used DESC LIMIT 1 OFFSET ?2)",
+            (session_id, CLIENTS),
+        )
+
+
+def _entry(row: sqlite3.Row) -> Entry:
+    return Entry(
+        session_id=row["session_id"],
+        id=row["id"],
+        kind=Kind(row["kind"]),
+        data=row["data"],
+        client_id=row["client_id"],
+        seq=row["seq"],
+        previous_seq=row["previous_seq"],
+    )

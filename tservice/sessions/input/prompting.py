@@ -1,0 +1,324 @@
+"""Giving a prompt to an agent: put in, seen in the composer, submitted once (wire 1.5, 27).
+
+The text is put in and Enter is pressed only once the composer shows it, so the two never reach the
+agent in one read, which is how an Enter gets lost.  Whether it was submitted is read from the
+composer, which may show the text for a while yet: an agent at the end of a turn is slow, a stopped
+one stands still.  So visible text is no reason to press Enter again.  What proves a lost Enter is
+a caret that answers to keys pressed after it, with the text still there, of an agent that told of
+no such prompt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import define
+
+from tservice.core.clock import now_ms, sleep
+from tservice.core.errors import failed
+from tservice.mux.interface import Mark, PaneGone
+from tservice.sessions.input.composing import Composer, Sight
+from tservice.sessions.input.journal import Entry
+from tservice.sessions.input.parking import Parking
+from tservice.sessions.input.touching import Touch, Unanswered
+from tservice.sessions.input.typist import PASTE_GAP, PASTED, WRITTEN, Hands, NotTyped, Typist
+
+TAKING = (0.03, *(0.05,) * 8, *(0.1,) * 5, *(0.25,) * 8, *(0.5,) * 4)
+"""Seconds before each look for a text that was put in; then Enter is pressed all the same."""
+SEEN_GAP = 0.12
+"""Seconds between the text's appearance and Enter."""
+DIALOG_LOOKS = (0.15, 0.3, 0.6, 1.2)
+"""Seconds before each look for the end of a dialog that came up between text and Enter."""
+LEAVING = (0.03, 0.05, 0.07, *(0.1,) * 8, *(0.25,) * 8)
+"""Seconds before each look for the composer to let go of the text."""
+CONFIRM = 0.05
+"""Seconds until a composer that let go is looked at again."""
+TELLING = (0.03, 0.05, *(0.1,) * 9, *(0.25,) * 8, 0.5, 0.5, 1.0, 1.0)
+"""Seconds behind each question whether the agent told of a text that left its composer.
+
+All in all longer than an agent that was stopped in the midst of its drawing stands still.
+"""
+PATIENCE = (1.0, 1.0, 2.0, 2.0, 3.0, 5.0)
+"""Seconds behind each question whether a text that does not leave was submitted or not."""
+ANSWERING = (0.1, 0.2, 0.5, 1.0)
+"""Seconds before each look for the caret that a key moved."""
+TRIES = 3
+"""How often Enter is pressed at most, each time but the first with proof."""
+OPENING = (0.1, 0.2, 0.3, 0.4)
+"""Seconds before each look for what a command opened."""
+
+NOT_SURE = "not sure whether it was submitted"
+
+
+class NotSure(Exception):
+    """The text still stands in the composer, and nobody can tell whether it was submitted."""
+
+
+@define
+class Given:
+    """What became of a prompt.
+
+    @ivar opened: what its command opened.
+    """
+
+    opened: str | None = None
+
+
+class Prompter:
+    """Gives one prompt to an agent."""
+
+    def __init__(self, entry: Entry, hands: Hands, composer: Composer) -> None:
+        self._hands = hands
+        self._composer = composer
+        self._typist = Typist(entry, hands)
+        self._text = entry.data.decode("utf-8")
+        self._touch = Touch(hands, composer)
+        self._parking = Parking(hands, composer)
+        self._blind = False
+        self._entered: Sight | None = None
+
+    async def give(self, *, resumed: bool = False) -> Given:
+        """Give it, or what is left of it.
+
+        @param resumed: it may have been begun before, by a process that is gone.
+        @raise NotTyped: nothing was typed.
+        @raise PaneGone: the process is over, so whatever was typed went with it.
+        @raise NotSure: it was typed, and whether it was submitted is not known.
+        @raise ServiceError: 422: it was typed, in part or whole, but did not get through.
+        """
+        mark = await self._typist.mark() if resumed else None
+        if not self._text:
+            return await self._bare_enter(mark)
+        if not await self._put_in(mark, resumed):
+            return Given()
+        if mark is None or mark.step in (PASTED, WRITTEN):
+            await self._asked_no_more()
+            self._typist.submitting()
+            self._entered = await self._touch.see()
+            await self._typist.enter()
+        try:
+            await self._sure()
+            await self._parking.put_back()
+            return Given(opened=await self._opened())
+        except PaneGone:
+            # Enter was pressed, and the program ended on it: C{/exit} does that.
+            return Given()
+
+    async def holds(self) -> bool | None:
+        """Whether the text stands in the composer; C{None}: there is none to be seen."""
+        sight = await self._touch.see()
+        return None if sight is None else self._stands(sight)
+
+    # -- the text
+
+    async def _bare_enter(self, mark: Mark | None) -> Given:
+        if mark is None:
+            await self._unasked()
+            self._typist.submitting()
+            await self._typist.enter()
+        return Given()
+
+    async def _put_in(self, mark: Mark | None, resumed: bool) -> bool:
+        """Put in what is missing of the text; whether it is to be submitted."""
+        if mark is not None:
+            await self._typist.put_in(mark)
+            return not resumed or await self.holds() is not False
+        await self._unasked()
+        before = await self._parking.park(await self._touch.see())
+        await self._typist.put_in(None)
+        await self._taken(before)
+        return True
+
+    async def _taken(self, before: Sight | None) -> None:
+        """Return once the composer shows the text, or does not tell."""
+        began = self._hands.clock.seconds()
+        for pause in TAKING:
+            await sleep(self._hands.clock, pause)
+            now = await self._touch.see()
+            if before is None or now is None:
+                # What cannot be seen cannot be waited for.
+                self._blind = True
+                break
+            if now.draft.text != before.draft.text:
+                break
+        spent = self._hands.clock.seconds() - began
+        await sleep(self._hands.clock, max(SEEN_GAP, PASTE_GAP - spent))
+
+    # -- dialogs
+
+    async def _unasked(self) -> None:
+        """Make sure that nothing is typed into a dialog, whose answer it would be."""
+        asked = await self._asks("")
+        if asked is not None:
+            raise NotTyped(f"the agent asks for something, answer that first ({asked})")
+
+    async def _asked_no_more(self) -> None:
+        """Press no Enter at a dialog that came up since: it may go soon, and leave the text."""
+        if await self._asks(self._text) is None:
+            return
+        for pause in DIALOG_LOOKS:
+            await sleep(self._hands.clock, pause)
+            if await self._asks(self._text) is None and await self.holds():
+                return
+        raise failed(
+            "the text was typed but not submitted: the agent asked for something meanwhile"
+        )
+
+    async def _asks(self, typed: str) -> str | None:
+        """What waits for an answer on the screen, if it can be seen."""
+        capture = await self._touch.look()
+        return None if capture is None else self._hands.asks(capture, typed)
+
+    # -- its submission
+
+    async def _sure(self) -> None:
+        if self._blind:
+            return await self._told_blindly()
+        try:
+            await self._until_submitted()
+        except Unanswered as error:
+            raise NotSure(NOT_SURE) from error
+
+    async def _told_blindly(self) -> None:
+        """Where no composer was seen, believe what the agent tells, if it tells of its prompts.
+
+        @raise NotSure: it tells of them, and told of none.
+        """
+        entered = now_ms(self._hands.clock)
+        for pause in () if self._composer.submission.is_unsaid(self._text) else TELLING:
+            if await self._hands.submitted(self._text, entered) is not False:
+                return
+            await sleep(self._hands.clock, pause)
+        if not self._composer.submission.is_unsaid(self._text):
+            raise NotSure(NOT_SURE)
+
+    async def _until_submitted(self) -> None:
+        """Return once the text was submitted, and the composer let go of it.
+
+        @raise NotSure: nobody can tell.
+        """
+        for _ in range(TRIES):
+            entered = now_ms(self._hands.clock)
+            if await self._leaves(LEAVING) and await self._told(entered):
+                return
+            if not await self._lost(entered):
+                return
+            if await self._touch.press("Enter", self._stands) is None:
+                break
+        raise NotSure(NOT_SURE)
+
+    async def _leaves(self, looks: Sequence[float]) -> bool:
+        """Look whether the composer lets go of the text.
+
+        A composer that is nowhere to be seen proves nothing, but behind a command: it may have
+        opened a page.
+        """
+        seen = False
+        for pause in looks:
+            await sleep(self._hands.clock, pause)
+            if self._hands.pane.ending is not None:
+                # C{/exit} does that, and its text stays on the screen of the pane that is left.
+                return True
+            found = await self._is_free()
+            if found and await self._is_still_free():
+                return True
+            seen = seen or found is not None
+        return not seen and self._composer.submission.is_unsaid(self._text)
+
+    async def _is_free(self) -> bool | None:
+        """Whether the text is gone, or a dialog has the composer's place; C{None}: no telling."""
+        capture = await self._touch.look()
+        sight = None if capture is None else self._composer.see(capture)
+        if sight is not None:
+            return not self._stands(sight)
+        asked = None if capture is None else self._hands.asks(capture, self._text)
+        return None if asked is None else True
+
+    async def _is_still_free(self) -> bool:
+        """Look again: a screen may be half drawn."""
+        await sleep(self._hands.clock, CONFIRM)
+        return bool(await self._is_free())
+
+    async def _told(self, entered: int) -> bool:
+        """Whether a composer that let go of the text was no mere moment of drawing.
+
+        An agent that tells of its prompts is given a while to tell of this one.
+        """
+        if self._composer.submission.is_unsaid(self._text):
+            return True
+        for pause in TELLING:
+            if await self._hands.submitted(self._text, entered) is not False:
+                return True
+            await sleep(self._hands.clock, pause)
+            if await self._is_free() is False:
+                return False
+        return True
+
+    async def _lost(self, entered: int) -> bool:
+        """Whether Enter was lost for sure; false: it was submitted.
+
+        That takes an agent which moved its caret in answer to keys pressed after the Enter, with
+        the text where it was all the time; and which told of no such prompt, if it tells of any.
+
+        @raise NotSure: neither is known.
+        """
+        for pause in PATIENCE:
+            submitted = await self._hands.submitted(self._text, entered)
+            if submitted:
+                await self._touch.wipe(self._stands)
+                return False
+            if await self._answers():
+                return not await self._hands.submitted(self._text, entered)
+            if await self._leaves((pause,)):
+                return False
+        raise NotSure(NOT_SURE)
+
+    async def _answers(self) -> bool:
+        """Whether the agent moves its caret to the end when keys say so, and keeps the text.
+
+        It may stand at the beginning already: Gemini CLI draws its composer anew when it is up.
+        """
+        caret = self._composer.submission.caret
+        if caret is None:
+            return False
+        if self._became_line_end(await self._touch.see()):
+            return True
+        await self._moves(caret[0])
+        return await self._moves(caret[1])
+
+    def _became_line_end(self, now: Sight | None) -> bool:
+        """Whether the Enter only ended a line, as Gemini CLI takes one right behind a large paste.
+
+        In that row the caret has nowhere to go.
+        """
+        before = self._entered
+        if before is None or now is None or not self._stands(now):
+            return False
+        return now.caret[1] == before.caret[1] + 1 and now.draft.text == before.draft.text
+
+    async def _moves(self, key: str) -> bool:
+        before = await self._touch.press(key, self._stands)
+        for pause in ANSWERING:
+            await sleep(self._hands.clock, pause)
+            now = await self._touch.see()
+            if before is None or now is None or not self._stands(now):
+                return False
+            if before.caret != now.caret:
+                return True
+        return False
+
+    def _stands(self, sight: Sight) -> bool:
+        draft = sight.draft
+        return draft.holds(self._text) and not self._parking.is_back(draft)
+
+    async def _opened(self) -> str | None:
+        """What a command opened, if it is one of the agent's own and opens something soon."""
+        if not self._composer.submission.is_command(self._text):
+            return None
+        for pause in OPENING:
+            await sleep(self._hands.clock, pause)
+            capture = await self._touch.look()
+            opened = None if capture is None else self._hands.opened(capture)
+            if opened is not None:
+                return opened
+        return None

@@ -1,0 +1,341 @@
+"""The way in: every input of a session, one by one, each accepted one exactly once (wire 1.5).
+
+An input is decided on when its turn comes: its sequence number is looked up, taken and written
+down together with its text, then it is typed.  So at most one input of a session is unfinished at
+any time, and after a crash the pane's own mark tells what is left of that one.
+
+A prompt that waits at the gate is not decided on yet.  Keys and raw bytes pass it meanwhile, for
+they are how a person answers the dialog that it waits for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any, TypeVar
+
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+
+from tservice.core.clock import now_ms
+from tservice.core.errors import ServiceError, conflict, failed, invalid
+from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
+from tservice.mux.keys import KEYS
+from tservice.sessions.input.classify import check_text, classify
+from tservice.sessions.input.doubts import Doubts
+from tservice.sessions.input.journal import Entry, InputJournal, Kind
+from tservice.sessions.input.prompting import Given, NotSure, Prompter
+from tservice.sessions.input.serial import WAITING, SerialQueue
+from tservice.sessions.input.target import Subject, no_process
+from tservice.sessions.input.typist import Before, Hands, NotTyped, Typist
+from tservice.sessions.interfaces import Delivery, IInputGate
+from tservice.sessions.record.requests import InputRequest, check_input
+
+_T = TypeVar("_T")
+
+UNSURE = "the terminal does not answer; whether the input arrives is not known yet"
+
+
+class InputQueue:
+    """The inputs of one session."""
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        journal: InputJournal,
+        gate: IInputGate,
+        subject: Subject,
+        new_id: Callable[[], str],
+    ) -> None:
+        self._clock = clock
+        self._journal = journal
+        self._gate = gate
+        self._subject = subject
+        self._new_id = new_id
+        self._queue = SerialQueue()
+        self._passing = SerialQueue()
+        self._doubts = Doubts()
+        self._before: Before | None = None
+        self._holding = False
+        # What waits in the queue, by client; of those without a name, keys and raw bytes only.
+        self._waiting: Counter[str] = Counter()
+        # How many failures each client has seen, while inputs of before them may still wait.
+        self._failures: dict[str, int] = {}
+
+    async def deliver(self, request: InputRequest) -> Delivery:
+        """Type C{request} when its turn comes.
+
+        @raise ServiceError: 400, 413: see L{check_input} and L{check_text}; 409: no process, or an
+            earlier input of this client failed (its number and this one's are free again); 422: not
+            typed, or not submitted, or nobody knows, as the text says; 429: too many wait.
+        """
+        check_input(request)
+        check_text(request.text, request.use_mux)
+        self._subject.living_pane()
+        if self._idle:
+            self._failures.clear()
+        failures = self._failures.get(request.client_id or "", 0)
+        answer: Deferred[Delivery] = Deferred(lambda _: done.cancel())
+        kind, _ = classify(request.text, request.use_mux, typed=request.typed)
+        raw = kind is Kind.RAW
+        done = self._put(request.client_id, raw, lambda: self._take(request, failures, answer))
+        done.addCallbacks(lambda it: _once(answer, it), lambda why: _once(answer, why))
+        return await answer
+
+    async def press(self, key: str) -> None:
+        """Press a named key when its turn comes.
+
+        @raise ServiceError: 400: no such key; 409: no process; 422: the answer was lost, or it
+            was refused; 429: too many wait.
+        """
+        if key not in KEYS:
+            raise invalid("key", f"one of {' '.join(KEYS)}")
+        self._subject.living_pane()
+        await self._put(None, True, lambda: self._press(key))
+
+    def recover(self) -> None:
+        """Finish what a process before this one began; call it when the pane was taken up."""
+        # With the queue at work the entry is what it is typing just now.
+        if self._idle:
+            self._queue.put(self._recover).addErrback(
+                lambda why: self._log.failure("what was being typed was not finished", why)
+            )
+
+    def abandon(self) -> None:
+        """The process is gone for good: nobody will type the rest of what was begun.
+
+        Its number stays taken: it may have been typed into the process that is gone.
+        """
+        self._doubts.clear()
+        entry = self._journal.pending(self._subject.session().id)
+        if entry is not None and self._idle:
+            self._journal.finish(entry)
+
+    def close(self) -> None:
+        """Stop where it stands; the journal keeps what was begun."""
+        self._queue.close()
+        self._passing.close()
+        self._journal.forget(self._subject.session().id)
+
+    # -- in which order
+
+    @property
+    def _idle(self) -> bool:
+        return self._queue.idle and self._passing.idle
+
+    def _put(
+        self, client: str | None, raw: bool, work: Callable[[], Coroutine[Any, Any, _T]]
+    ) -> Deferred[_T]:
+        """Queue up, or pass the prompt that waits at the gate; never before one's own inputs."""
+        name = client or ""
+        if self._holding and raw and not self._waiting[name]:
+            return self._passing.put(work)
+        done = self._queue.put(work)
+        if not name and not raw:
+            return done
+        self._waiting[name] += 1
+        return done.addBoth(self._left, name)
+
+    def _left(self, outcome: _T, name: str) -> _T:
+        self._waiting[name] -= 1
+        # Without those that have nothing left, so that it is no longer than the queue.
+        self._waiting = +self._waiting
+        return outcome
+
+    async def _gate_opens(self) -> None:
+        self._holding = True
+        try:
+            await self._gate.ready(self._subject.session())
+        finally:
+            self._holding = False
+        # What passed is typed to its end first.
+        await self._passing.put(_nothing)
+
+    # -- inside, one at a time
+
+    async def _take(
+        self, request: InputRequest, failures: int, answer: Deferred[Delivery]
+    ) -> Delivery:
+        client = request.client_id or ""
+        if client and self._failures.get(client, 0) != failures:
+            raise conflict("an earlier input of this client failed; send both again")
+        try:
+            return await self._accept(request, answer)
+        except NotTyped as error:
+            self._failed(client)
+            raise failed(f"nothing was typed: {error}") from error
+        except PaneGone as error:
+            self._failed(client)
+            raise no_process() from error
+        except ServiceError:
+            self._failed(client)
+            raise
+
+    def _failed(self, client: str) -> None:
+        if not client:
+            return
+        # More clients than can wait: those longest ago have nothing in the queue any more.
+        while len(self._failures) > WAITING:
+            del self._failures[next(iter(self._failures))]
+        self._failures[client] = self._failures.pop(client, 0) + 1
+
+    async def _accept(self, request: InputRequest, answer: Deferred[Delivery]) -> Delivery:
+        previous = self._previous(request)
+        if request.seq is not None and previous is not None and request.seq <= previous:
+            await self._doubts.settle(request.client_id, request.seq)
+            return Delivery(delivered=False, duplicate=True)
+        kind, data = classify(request.text, request.use_mux, typed=request.typed)
+        if kind is not Kind.RAW:
+            await self._gate_opens()
+        entry = self._entry(request, kind, data, previous)
+        hands = self._hands(
+            unsure=lambda: _once(answer, failed(UNSURE)),
+            # Without a number the caller can only send it again; with one it must not get lost.
+            wanted=lambda: entry.seq is not None or not answer.called,
+            submitting=partial(self._submitting, entry, request.submitting),
+        )
+        entry = self._journal.accept(entry)
+        given = await self._type(entry, hands)
+        return Delivery(delivered=True, opened=given.opened)
+
+    def _previous(self, request: InputRequest) -> int | None:
+        if request.seq is None or request.client_id is None:
+            return None
+        return self._journal.last_seq(self._subject.session().id, request.client_id)
+
+    def _entry(self, request: InputRequest, kind: Kind, data: bytes, previous: int | None) -> Entry:
+        composer = self._subject.composer()
+        if composer is not None and kind is not Kind.RAW:
+            data = composer.submission.spaced(data.decode("utf-8")).encode("utf-8")
+        return Entry(
+            session_id=self._subject.session().id,
+            id=self._new_id(),
+            kind=kind,
+            data=data,
+            client_id=None if request.seq is None else request.client_id,
+            seq=request.seq,
+            previous_seq=previous,
+        )
+
+    async def _type(self, entry: Entry, hands: Hands) -> Given:
+        try:
+            given = await self._give(entry, hands)
+        except (NotTyped, PaneGone):
+            self._journal.give_back(entry)
+            raise
+        except CancelledError:
+            # The service stops; the one after it goes on from the journal.
+            raise
+        except Exception:
+            self._journal.finish(entry)
+            raise
+        self._journal.finish(entry)
+        self._subject.typed(entry.kind is not Kind.RAW or b"\r" in entry.data)
+        return given
+
+    async def _give(self, entry: Entry, hands: Hands, *, resumed: bool = False) -> Given:
+        if hands.composer is None or entry.kind is Kind.RAW:
+            await Typist(entry, hands).type(resumed=resumed)
+            return Given()
+        prompter = Prompter(entry, hands, hands.composer)
+        self._before = Before(text=entry.data.decode("utf-8"), at=now_ms(self._clock))
+        try:
+            return await prompter.give(resumed=resumed)
+        except NotSure as error:
+            raise self._doubts.add(entry, prompter) from error
+
+    async def _recover(self) -> None:
+        session_id = self._subject.session().id
+        entry = self._journal.pending(session_id)
+        try:
+            mark = await self._subject.living_pane().last_mark()
+        except (MuxError, ServiceError) as error:
+            self._log.warn("session {id}: no mark: {error}", id=session_id, error=error)
+            mark = None
+        over = None if mark is None else self._journal.learn(session_id, mark.id)
+        if entry is None:
+            return
+        if entry.id == over:
+            self._journal.finish(entry)
+        else:
+            await self._finish_begun(entry)
+
+    async def _finish_begun(self, entry: Entry) -> None:
+        try:
+            hands = self._hands(
+                unsure=lambda: None,
+                wanted=lambda: True,
+                submitting=partial(self._submitting, entry, None),
+            )
+            await self._give(entry, hands, resumed=True)
+        except NotTyped as error:
+            self._log.warn("input {id} was not typed: {error}", id=entry.id, error=error)
+            self._journal.give_back(entry)
+            return
+        except (PaneGone, ServiceError) as error:
+            self._log.warn("input {id} was not finished: {error}", id=entry.id, error=error)
+        self._journal.finish(entry)
+
+    def _hands(
+        self,
+        *,
+        unsure: Callable[[], None],
+        wanted: Callable[[], bool],
+        submitting: Callable[[], None] | None = None,
+    ) -> Hands:
+        return Hands(
+            clock=self._clock,
+            pane=self._subject.living_pane(),
+            composer=self._subject.composer(),
+            asks=partial(self._gate.asks, self._subject.session()),
+            opened=partial(self._gate.opened, self._subject.session()),
+            submitted=partial(self._gate.submitted, self._subject.session()),
+            unsure=unsure,
+            wanted=wanted,
+            submitting=submitting,
+            before=self._before,
+        )
+
+    def _submitting(self, entry: Entry, tell: Callable[[], None] | None) -> None:
+        if tell is not None:
+            tell()
+        prompt = entry.kind is not Kind.RAW
+        if prompt or b"\r" in entry.data:
+            self._subject.submitting(prompt)
+
+    async def _press(self, key: str) -> None:
+        pane = self._subject.living_pane()
+        if key == "S-Enter" and self._subject.composer() is None:
+            # A new line in a composer; a shell has none, and would print what comes of it.
+            key = "Enter"
+        if key == "Enter":
+            self._subject.submitting(False)
+        try:
+            await pane.send_key(key)
+        except PaneGone as error:
+            raise no_process() from error
+        except MuxTimeout as error:
+            raise failed(UNSURE) from error
+        except MuxError as error:
+            raise failed(f"the key was not pressed: {error}") from error
+        self._subject.typed(key == "Enter")
+
+
+async def _nothing() -> None:
+    """A place in the queue."""
+
+
+def _once(answer: Deferred[Delivery], outcome: Delivery | Failure | ServiceError) -> None:
+    """Answer unless the caller was answered already."""
+    if answer.called:
+        return
+    if isinstance(outcome, Delivery):
+        answer.callback(outcome)
+    else:
+        answer.errback(outcome)

@@ -1,0 +1,45 @@
+"""What the way in asks of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import frozen
+
+from tservice.core.errors import ServiceError, conflict, failed
+from tservice.mux.interface import IPane
+from tservice.sessions.input.composing import Composer
+from tservice.sessions.record.model import Session
+
+
+@frozen(kw_only=True)
+class Subject:
+    """A session as its input queue sees it; everything is asked afresh each time.
+
+    @ivar composer: how its mode draws its composer; C{None} for shells.
+    @ivar submitting: told just before an Enter; true where it submits a prompt.
+    @ivar typed: told after an input was typed; true when it held an Enter.
+    """
+
+    session: Callable[[], Session]
+    pane: Callable[[], IPane | None]
+    composer: Callable[[], Composer | None]
+    typed: Callable[[bool], None]
+    submitting: Callable[[bool], None]
+
+    def living_pane(self) -> IPane:
+        """The pane with its process.
+
+        @raise ServiceError: 409: there is none; 422: nobody knows.
+        """
+        pane = self.pane()
+        if pane is None and self.session().pid is not None:
+            raise failed("the terminal does not answer; nothing was typed")
+        if pane is None or pane.ending is not None:
+            raise no_process()
+        return pane
+
+
+def no_process() -> ServiceError:
+    """The 409 of an input without a process (wire 26)."""
+    return conflict("the session has no process; nothing was typed")

@@ -1,0 +1,92 @@
+"""Keys for a composer, each bound to the look that it was chosen from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from tservice.core.clock import sleep
+from tservice.mux.interface import Capture, MuxError, MuxTimeout, PaneGone
+from tservice.sessions.input.composing import Composer, Sight
+from tservice.sessions.input.typist import Hands
+
+WIPES = 40
+"""Rows of a text that are taken away at most."""
+WIPED = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+"""Seconds before each look for what a key took away."""
+
+
+class Unanswered(Exception):
+    """Whether the key was pressed is not known."""
+
+
+class Touch:
+    """Looks at one composer, and keys that are pressed only while it is as it was seen."""
+
+    def __init__(self, hands: Hands, composer: Composer) -> None:
+        self._hands = hands
+        self._composer = composer
+
+    async def look(self) -> Capture | None:
+        """The screen; C{None}: it cannot be read just now, which keeps nothing from being typed."""
+        try:
+            return await self._hands.pane.capture()
+        except PaneGone:
+            raise
+        except MuxError:
+            return None
+
+    async def see(self) -> Sight | None:
+        """The composer; C{None}: none is to be seen."""
+        capture = await self.look()
+        return None if capture is None else self._composer.see(capture)
+
+    async def press(self, key: str, meant: Callable[[Sight], bool]) -> Sight | None:
+        """Press a key if the composer is what is C{meant}; what was seen before, if it was.
+
+        @raise Unanswered: the terminal does not say.
+        """
+        try:
+            guard = await self._hands.pane.guard()
+            seen = self._composer.see(guard.capture)
+            if seen is None or not meant(seen):
+                return None
+            pressed = await self._hands.pane.press_if(key, guard, seen.draft.rows)
+        except PaneGone:
+            raise
+        except MuxTimeout as error:
+            raise Unanswered(str(error)) from error
+        except MuxError:
+            return None
+        return seen if pressed else None
+
+    async def wipe(self, meant: Callable[[Sight], bool]) -> bool:
+        """Take away the text that is C{meant}, row by row; whether nothing of it is left.
+
+        @param meant: of the text as it stands there first.
+        @raise Unanswered: the terminal does not say.
+        """
+        wipe = self._composer.submission.wipe
+        if wipe is None:
+            return False
+        for _ in range(WIPES):
+            before = await self.press(wipe, meant)
+            now = None if before is None else await self._changed(before)
+            if now is None:
+                return False
+            if not now.draft.text:
+                return True
+            meant = partial(_reads, now.draft.text)
+        return False
+
+    async def _changed(self, before: Sight) -> Sight | None:
+        for pause in WIPED:
+            await sleep(self._hands.clock, pause)
+            now = await self.see()
+            if now is not None and now.draft.text != before.draft.text:
+                return now
+        return None
+
+
+def _reads(text: str, sight: Sight) -> bool:
+    return sight.draft.text == text

@@ -1,0 +1,1 @@
+"""How sessions are made, started, watched, taken up again and ended."""

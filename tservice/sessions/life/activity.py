@@ -1,0 +1,54 @@
+"""What can be told of a session without knowing its agent (wire 1.2)."""
+
+from __future__ import annotations
+
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from zope.interface import implementer
+
+from tservice.clis.interfaces import ICliRegistry, Kind
+from tservice.mux.interface import IPane
+from tservice.sessions.interfaces import ActivitySink, IActivitySource, IActivitySources
+from tservice.sessions.record.model import Session
+
+SHELL_IDLE = 0.5
+"""Seconds after its start when a shell tells its one C{idle}."""
+AGENT_IDLE = 3.0
+"""Seconds after a fresh start when an external CLI counts as idle."""
+
+
+@implementer(IActivitySource)
+class IdleAfterStart:
+    """One C{idle} after a fresh start; after a take-over it tells nothing."""
+
+    def __init__(self, clock: IReactorTime, seconds: float, reason: str) -> None:
+        self._clock = clock
+        self._seconds = seconds
+        self._reason = reason
+        self._timer: IDelayedCall | None = None
+
+    def start(self, pane: IPane, sink: ActivitySink, fresh: bool) -> None:
+        if fresh:
+            self._timer = self._clock.callLater(self._seconds, sink.idle, self._reason)
+
+    def submitting(self, prompt: bool) -> None:
+        """What follows is not looked at."""
+
+    def stop(self) -> None:
+        if self._timer is not None and self._timer.active():
+            self._timer.cancel()
+        self._timer = None
+
+
+@implementer(IActivitySources)
+class PlainSources:
+    """Shells are idle once they came up; of agents only the start is told."""
+
+    def __init__(self, clock: IReactorTime, clis: ICliRegistry) -> None:
+        self._clock = clock
+        self._clis = clis
+
+    def source(self, session: Session) -> IActivitySource:
+        entry = self._clis.get(session.mode)
+        if entry is not None and entry.kind is Kind.SHELL:
+            return IdleAfterStart(self._clock, SHELL_IDLE, "the shell is up")
+        return IdleAfterStart(self._clock, AGENT_IDLE, "the agent was started")

@@ -1,0 +1,71 @@
+"""After a restart: records meet the panes that ran on (wire 1.2: unknown changes nothing)."""
+
+from __future__ import annotations
+
+from twisted.internet.defer import Deferred, gatherResults
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.logger import Logger
+
+from tservice.core.tasks import spawn
+from tservice.mux.interface import IMultiplexer
+from tservice.sessions.life.processes import Processes
+from tservice.sessions.live import Live
+from tservice.sessions.record.model import Phase
+from tservice.sessions.roster import Roster
+
+RETRY = 5.0
+"""Seconds until a server that did not answer is asked again."""
+
+
+class Adoption:
+    """Takes up what runs, marks what is gone, and keeps asking what does not answer.
+
+    A server without a record is left alone and logged: it may belong to a database that an
+    operator is about to restore, and what runs in it cannot be had back.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        mux: IMultiplexer,
+        roster: Roster,
+        processes: Processes,
+    ) -> None:
+        self._clock = clock
+        self._mux = mux
+        self._roster = roster
+        self._processes = processes
+        self._timer: IDelayedCall | None = None
+        self._asking: Deferred[None] | None = None
+        self._closed = False
+
+    async def run(self) -> None:
+        """Meet every record once; what does not answer is asked again later."""
+        known = {live.record.id for live in self._roster}
+        for stray in sorted(self._mux.found() - known):
+            self._log.warn("left alone: a multiplexer server without a session, {id}", id=stray)
+        await self._ask()
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._closed = True
+        if self._timer is not None and self._timer.active():
+            self._timer.cancel()
+        if self._asking is not None:
+            self._asking.cancel()
+
+    async def _ask(self) -> None:
+        unknown = [live for live in self._roster if live.stage.phase is Phase.UNKNOWN]
+        known = await gatherResults(
+            [spawn(self._meet(it), self._log, "adopting") for it in unknown]
+        )
+        if not all(known) and not self._closed:
+            self._timer = self._clock.callLater(RETRY, self._again)
+
+    async def _meet(self, live: Live) -> bool:
+        return await self._processes.reconcile(live)
+
+    def _again(self) -> None:
+        self._asking = spawn(self._ask(), self._log, "asking again for running sessions")

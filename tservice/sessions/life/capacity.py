@@ -1,0 +1,38 @@
+"""How many sessions there may be (wire 1.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tservice.core.errors import failed
+from tservice.sessions.record.model import Session, Status
+
+STOPPED_KEPT = 100
+"""Records kept of sessions that the service ended; beyond, the oldest one goes."""
+
+
+def check_capacity(
+    sessions: Iterable[Session], owner: str | None, *, total: int, per_user: int
+) -> None:
+    """Refuse one more session of C{owner}.
+
+    Every record counts but those of sessions that the service ended and kept (C{stopped}).
+
+    @raise ServiceError: 422 when a cap is reached.
+    """
+    living = [session for session in sessions if session.status is not Status.STOPPED]
+    if len(living) >= total:
+        raise failed(f"capacity reached: {total} sessions")
+    if owner is None:
+        return
+    if sum(1 for session in living if session.owner == owner) >= per_user:
+        raise failed(f"capacity reached: {per_user} sessions of {owner}")
+
+
+def overdue(sessions: Iterable[Session]) -> list[Session]:
+    """The stopped sessions beyond L{STOPPED_KEPT}, oldest first."""
+    stopped = sorted(
+        (session for session in sessions if session.status is Status.STOPPED),
+        key=lambda session: session.last_activity_at,
+    )
+    return stopped[: max(0, len(stopped) - STOPPED_KEPT)]

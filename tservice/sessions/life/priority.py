@@ -1,0 +1,62 @@
+"""The scheduling priority of a pane's process (wire 1.1, C{nice})."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+
+from twisted.logger import Logger
+
+from tservice.core.errors import ServiceError, failed
+from tservice.core.users.osuser import OsUserId, process_owner
+from tservice.sessions.record.model import Nice
+
+SetPriority = Callable[[int, int], None]
+"""C{(pid, nice)}; raises L{OSError}."""
+
+_log = Logger()
+
+
+def set_process_priority(pid: int, nice: int) -> None:
+    """Renice one process.  What it starts from then on inherits it; what runs already does not."""
+    os.setpriority(os.PRIO_PROCESS, pid, nice)
+
+
+def confined(set_priority: SetPriority, os_user: OsUserId | None) -> SetPriority:
+    """C{set_priority} for processes of C{os_user} alone: the pane's word is that user's word.
+
+    It gives no more than the user could take: nobody but root may go below 0.
+    """
+    if os_user is None:
+        return set_priority
+
+    def renice(pid: int, nice: int) -> None:
+        if nice < 0 or process_owner(pid) != os_user.uid:
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+        set_priority(pid, nice)
+
+    return renice
+
+
+def apply_now(set_priority: SetPriority, pid: int | None, nice: Nice) -> None:
+    """Renice a running process to what a caller asked for.
+
+    @raise ServiceError: 422: the system refused, as it does when somebody but root asks for more.
+    """
+    if pid is None:
+        return
+    try:
+        set_priority(pid, nice.value if nice.enabled else 0)
+    except OSError as error:
+        raise failed(f"nice: the system refused: {error.strerror}") from error
+
+
+def apply_at_start(set_priority: SetPriority, pid: int | None, nice: Nice) -> None:
+    """Renice a process that was just started; it runs on when the system refuses."""
+    if not nice.enabled:
+        return
+    try:
+        apply_now(set_priority, pid, nice)
+    except ServiceError as error:
+        _log.warn("process {pid} keeps its priority: {error}", pid=pid, error=error)

@@ -1,0 +1,305 @@
+"""The processes behind sessions: started, watched, stopped, let go and taken up again."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+
+from tservice.core.clock import now_ms
+from tservice.core.disk import NotKept
+from tservice.core.errors import ServiceError, failed
+from tservice.mux.interface import IPane, PaneExit
+from tservice.sessions.interfaces import IActivitySources
+from tservice.sessions.life.breaker import add_failure, tripped
+from tservice.sessions.life.launcher import Launcher, end
+from tservice.sessions.life.priority import SetPriority, apply_at_start, confined
+from tservice.sessions.life.watcher import Handlers, Watcher
+from tservice.sessions.live import Live
+from tservice.sessions.record.model import Exit, Phase, Session, Status
+from tservice.sessions.roster import Roster
+
+_T = TypeVar("_T")
+
+
+class Processes:
+    """Every move of a session's process.  Moves of one session never overlap."""
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        roster: Roster,
+        launcher: Launcher,
+        activity: IActivitySources,
+        set_priority: SetPriority,
+    ) -> None:
+        self._clock = clock
+        self._roster = roster
+        self._launcher = launcher
+        self._activity = activity
+        self._set_priority = set_priority
+        self._handlers = Handlers(
+            over=self._over,
+            resized=self._resized,
+            working=self._working,
+            idle=self._idle,
+            noted=self._noted,
+        )
+
+    async def start(
+        self,
+        live: Live,
+        *,
+        granted: bool,
+        clear_breaker: bool = False,
+        resume: str | None = None,
+    ) -> Session:
+        """Start the process, or attach to the one that was let go.
+
+        @param resume: the agent's conversation to go on with.
+        @raise ServiceError: 409: it runs, or the breaker tripped; 400, 403, 422: it cannot be
+            started, as the text says.
+        """
+        return await _alone(live, lambda: self._start(live, clear_breaker, granted, resume))
+
+    async def stop(self, live: Live, reason: str) -> Session:
+        """End the process and keep the record as C{stopped}.
+
+        @raise ServiceError: 422: it does not answer; nothing was changed.
+        """
+        return await _alone(live, lambda: self._stop(live, reason))
+
+    async def kill(self, live: Live) -> None:
+        """End the process, whatever phase it is in, and remove the session.
+
+        @raise ServiceError: 422: it does not answer; nothing was changed.
+        """
+        await _alone(live, lambda: self._kill(live))
+
+    async def let_go(self, live: Live) -> None:
+        """Keep the process running without us; one without a process is removed."""
+        await _alone(live, lambda: self._let_go(live))
+
+    async def reconcile(self, live: Live) -> bool:
+        """Take up the process of a session that ran before this service started.
+
+        @return: false: it does not answer, so nothing was changed; ask again later.
+        """
+        return await _alone(live, lambda: self._reconcile(live))
+
+    # -- the moves, one at a time
+
+    async def _start(
+        self, live: Live, clear_breaker: bool, granted: bool, resume: str | None
+    ) -> Session:
+        parked = await self._parked(live) if live.stage.phase is Phase.DETACHED else None
+        if clear_breaker:
+            live.stage.move.clear_breaker()
+            live.failures = ()
+        live.stage.move.begin()
+        try:
+            pane = parked or await self._launch(live, granted, resume)
+        except Exception:
+            live.stage.move.begin_failed()
+            self._roster.happened(live, phase=live.stage.phase, status=Status.IDLE, pid=None)
+            raise
+        self._hold(live, pane, fresh=parked is None)
+        return live.session
+
+    async def _launch(self, live: Live, granted: bool, resume: str | None) -> IPane:
+        await self._launcher.answers(live.record)
+        plan = self._launcher.plan(live.record, granted=granted, resume=resume)
+        # The dead pane of the last start still has its server.
+        old = live.forget_pane() or await self._launcher.take_up(live.record)
+        if old is not None:
+            await end(old)
+        # On disk before there is a server: a crash in between is then looked into.
+        self._roster.change(live, phase=Phase.STARTING, params=dict(plan.params))
+        return await self._launcher.launch(live.record, plan)
+
+    async def _parked(self, live: Live) -> IPane | None:
+        """The living pane of a session that was let go; C{None} when it ended meanwhile."""
+        pane = live.forget_pane() or await self._launcher.take_up(live.record)
+        if pane is None or pane.ending is None:
+            return pane
+        await end(pane)
+        return None
+
+    async def _stop(self, live: Live, reason: str) -> Session:
+        ran = live.record.pid is not None
+        await self._end(live)
+        live.stage.move.stop()
+        self._roster.happened(
+            live,
+            phase=Phase.STOPPED,
+            status=Status.STOPPED,
+            status_reason=reason,
+            pid=None,
+        )
+        if ran:
+            self._roster.publish(live, "session:exit", {"id": live.record.id})
+        return live.session
+
+    async def _kill(self, live: Live) -> None:
+        await self._end(live)
+        try:
+            self._roster.remove(live)
+        except NotKept:
+            # It stays in the list until the disk takes that it is gone, but its process is over.
+            if live.record.pid is not None:
+                self._over(live, None)
+            raise
+
+    async def _end(self, live: Live) -> None:
+        pane = live.pane
+        if pane is None and live.stage.phase is not Phase.CREATED:
+            pane = await self._launcher.take_up(live.record)
+        if pane is not None:
+            await end(pane)
+        live.forget_pane()
+
+    async def _let_go(self, live: Live) -> None:
+        if live.stage.phase is Phase.UNKNOWN:
+            raise failed("the session's terminal does not answer")
+        if live.stage.phase is not Phase.RUNNING:
+            await self._kill(live)
+            return
+        live.stage.move.let_go()
+        # The multiplexer has no way to drop one client; it is kept aside for the next start.
+        live.pane = live.forget_pane()
+        self._roster.happened(live, phase=Phase.DETACHED, status=Status.IDLE, pid=None)
+
+    async def _reconcile(self, live: Live) -> bool:
+        if live.stage.phase is not Phase.UNKNOWN:
+            return True
+        try:
+            pane = await self._launcher.take_up(live.record)
+        except ServiceError as error:
+            self._log.warn("session {id}: {error}", id=live.record.id, error=error)
+            return False
+        if pane is None:
+            self._gone(live, None)
+            live.inputs.abandon()
+            return True
+        self._hold(live, pane, fresh=False)
+        return True
+
+    # -- what becomes of them
+
+    def _hold(self, live: Live, pane: IPane, *, fresh: bool) -> None:
+        """A pane with a process, new or taken up, is the session's from now on."""
+        live.stage.move.began()
+        live.pane = pane
+        watcher = Watcher(live, self._handlers)
+        live.unlisten = _both(pane.listen(watcher), pane.log.subscribe(lambda: self._printed(live)))
+        if pane.ending is not None:
+            self._over(live, pane.ending)
+            live.inputs.abandon()
+            return
+        self._running(live, pane, watcher, fresh)
+
+    def _running(self, live: Live, pane: IPane, watcher: Watcher, fresh: bool) -> None:
+        status = Status.IDLE if fresh else live.record.status
+        self._roster.happened(
+            live,
+            phase=Phase.RUNNING,
+            pid=pane.pid,
+            pane_exit=None,
+            status=status,
+            status_reason="started" if fresh else live.record.status_reason,
+            cols=pane.cols,
+            rows=pane.rows,
+        )
+        if fresh:
+            renice = confined(self._set_priority, live.record.os_user)
+            apply_at_start(renice, pane.pid, live.record.nice)
+            self._roster.tell(live, "session:interactive")
+        else:
+            live.inputs.recover()
+        live.activity = self._activity.source(live.record)
+        live.activity.start(pane, watcher, fresh)
+
+    def _over(self, live: Live, ending: PaneExit | None) -> None:
+        if live.activity is not None:
+            live.activity.stop()
+        if ending is None:
+            live.forget_pane()
+            self._gone(live, None)
+            return
+        self._gone(live, Exit(status=ending.status, signal=ending.signal, at=ending.at))
+
+    def _gone(self, live: Live, ending: Exit | None) -> None:
+        if ending is not None and ending.failed:
+            live.failures = add_failure(live.failures, ending.at)
+        broke = tripped(live.failures)
+        if broke:
+            live.stage.move.trip()
+        else:
+            live.stage.move.over()
+        self._roster.happened(
+            live,
+            phase=live.stage.phase,
+            status=Status.ERROR if broke else Status.IDLE,
+            status_reason=_reason(ending),
+            pid=None,
+            pane_exit=ending if _known(ending) or (ending and ending.signal) else None,
+        )
+        self._roster.publish(live, "session:exit", {"id": live.record.id, **_known(ending)})
+        if broke:
+            self._roster.tell(live, "session:breakerTripped")
+            self._roster.tell(live, "session:error")
+
+    def _resized(self, live: Live, cols: int, rows: int) -> None:
+        self._roster.change(live, durable=False, cols=cols, rows=rows)
+
+    def _printed(self, live: Live) -> None:
+        live.last_output = now_ms(self._clock)
+
+    def _working(self, live: Live, reason: str) -> None:
+        self._roster.change(live, durable=False, status=Status.BUSY, status_reason=reason)
+        self._roster.tell(live, "session:working")
+
+    def _idle(self, live: Live, reason: str) -> None:
+        self._roster.change(live, durable=False, status=Status.IDLE, status_reason=reason)
+        self._roster.tell(live, "session:idle")
+
+    def _noted(self, live: Live, reason: str) -> None:
+        if reason != live.record.status_reason:
+            self._roster.change(live, durable=False, status_reason=reason)
+
+
+async def _alone(live: Live, move: Callable[[], Awaitable[_T]]) -> _T:
+    """Run C{move} while no other move of that session does."""
+    await live.lock.acquire()
+    try:
+        return await move()
+    finally:
+        live.lock.release()
+
+
+def _both(first: Callable[[], None], second: Callable[[], None]) -> Callable[[], None]:
+    def do() -> None:
+        first()
+        second()
+
+    return do
+
+
+def _known(ending: Exit | None) -> dict[str, int]:
+    """The exit status for an event; an unknown one is left out, never 0 (wire 1.1)."""
+    if ending is None or ending.status is None:
+        return {}
+    return {"status": ending.status}
+
+
+def _reason(ending: Exit | None) -> str:
+    if ending is None or ending == Exit(at=ending.at):
+        return "the process is gone"
+    if ending.signal is not None:
+        return f"the process was ended by {ending.signal}"
+    return f"the process exited with status {ending.status}"

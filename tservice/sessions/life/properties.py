@@ -1,0 +1,115 @@
+"""What a user sets on a session: name, colour, pin, place, priority, automatic operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.core.clock import now_ms
+from tservice.core.errors import invalid
+from tservice.core.identity import Identity
+from tservice.sessions.life.priority import SetPriority, apply_now, confined
+from tservice.sessions.live import Live
+from tservice.sessions.record.display import MODEL_LENGTH, clean_line
+from tservice.sessions.record.model import Colour, ModelSource, NameSource, Nice, Session
+from tservice.sessions.record.names import check_name
+from tservice.sessions.record.ordering import reorder
+from tservice.sessions.roster import Roster
+
+
+class Properties:
+    """Changes of the record that a caller asked for; each is on disk when it returns.
+
+    @ivar fallback_name: generates the name of a session that has none.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        roster: Roster,
+        set_priority: SetPriority,
+        fallback_name: Callable[[Session], str],
+    ) -> None:
+        self._clock = clock
+        self._roster = roster
+        self._set_priority = set_priority
+        self._fallback_name = fallback_name
+
+    def rename(self, live: Live, name: str, source: NameSource = NameSource.MANUAL) -> Session:
+        """Give it a name; an empty one returns to a generated one.
+
+        A title from a prompt (C{auto}) never replaces a name that a user chose.
+        """
+        checked = check_name(name)
+        if source is NameSource.AUTO and live.record.name_source is NameSource.MANUAL:
+            return live.session
+        if not checked:
+            checked, source = self._fallback_name(live.record), NameSource.PLACEHOLDER
+        session = self._roster.change(live, name=checked, name_source=source)
+        self._roster.publish(
+            live,
+            "session:renamed",
+            {"id": session.id, "name": session.name, "nameSource": session.name_source},
+        )
+        return session
+
+    def colour(self, live: Live, colour: Colour) -> Session:
+        """Give it a colour."""
+        return self._roster.change(live, colour=colour)
+
+    def pin(self, live: Live, pinned: bool) -> Session:
+        """Pin it, or not; pinning again keeps the first time."""
+        at = None
+        if pinned:
+            at = live.record.pinned_at or now_ms(self._clock)
+        session = self._roster.change(live, pinned=pinned, pinned_at=at)
+        self._roster.publish(live, "session:pinned", {"id": session.id, "pinned": pinned})
+        return session
+
+    def nice(self, live: Live, nice: Nice) -> Session:
+        """Renice its process, now where it runs and at every start from now on.
+
+        @raise ServiceError: 422: the system refused; nothing was changed.
+        """
+        if (live.record.nice.enabled or nice.enabled) and live.record.nice != nice:
+            renice = confined(self._set_priority, live.record.os_user)
+            apply_now(renice, live.record.pid, nice)
+        return self._roster.change(live, nice=nice)
+
+    def order(self, order: Sequence[str], caller: Identity) -> list[str]:
+        """Put the caller's sessions into this order; those not named stay where they are.
+
+        @return: every session that the caller sees, in the order that holds now.
+        @raise ServiceError: 400: one is named twice; 404: one does not exist for the caller.
+        """
+        if len(set(order)) != len(order):
+            raise invalid("order", "names a session twice")
+        lives = {session_id: self._roster.get(session_id, caller) for session_id in order}
+        positions = {session_id: live.record.position for session_id, live in lives.items()}
+        self._roster.place(reorder(positions, order))
+        result = [live.record.id for live in self._roster.visible(caller)]
+        for owner_live in _one_per_owner(lives.values()):
+            owned = [it.record.id for it in self._roster if _same_owner(it, owner_live)]
+            self._roster.publish_order(owner_live.record.owner, owned)
+        return result
+
+    def report_model(self, live: Live, source: ModelSource, text: str | None) -> Session:
+        """What C{source} says about the model; untrusted text, cleaned before it is kept."""
+        models = {name: said for name, said in live.record.models.items() if name != source}
+        cleaned = clean_line(text or "", MODEL_LENGTH)
+        if cleaned:
+            models[source] = cleaned
+        return self._roster.change(live, models=models)
+
+
+def _same_owner(one: Live, other: Live) -> bool:
+    return one.record.owner == other.record.owner
+
+
+def _one_per_owner(lives: Iterable[Live]) -> list[Live]:
+    found: dict[str | None, Live] = {}
+    for live in lives:
+        found.setdefault(live.record.owner, live)
+    return list(found.values())

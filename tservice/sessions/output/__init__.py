@@ -1,0 +1,1 @@
+"""The way out: streams to terminal clients, flood mode, reading a terminal."""

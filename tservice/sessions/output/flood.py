@@ -1,0 +1,100 @@
+"""Flood mode: a pane that nobody can follow runs free and is sampled (architecture: Streams)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+
+from tservice.core.clock import sleep
+from tservice.core.tasks import spawn
+from tservice.mux.interface import Capture, IPane, MuxError
+from tservice.sessions.output.viewer import Viewer
+
+SAMPLE = 0.05
+"""Seconds between two samples: at most 20 a second."""
+
+STILL = 3
+"""Equal samples in a row that mean that the flood is over."""
+
+
+class FloodMode:
+    """Pauses the pane while every viewer is behind, and shows them samples of its screen.
+
+    The pane is not held up by clients that read slower than it prints.
+
+    @param needed: whether somebody else needs every byte (a parked wait for output): then the
+        pane is never paused.
+    @ivar on: whether the pane is being sampled.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        pane: IPane,
+        clock: IReactorTime,
+        viewers: Collection[Viewer],
+        needed: Callable[[], bool],
+    ) -> None:
+        self._pane = pane
+        self._clock = clock
+        self._viewers = viewers
+        self._needed = needed
+        self._task: Deferred[None] | None = None
+        self.on = False
+
+    def consider(self) -> None:
+        """Begin if nobody keeps up."""
+        if not self.on and self._nobody_keeps_up():
+            self.on = True
+            self._task = spawn(self._run(), self._log, "flood mode")
+
+    def close(self) -> None:
+        """Stop sampling; the pane is left as it is, for its owner to close."""
+        if self._task is not None:
+            self._task.cancel()
+
+    def _nobody_keeps_up(self) -> bool:
+        return (
+            not self._needed()
+            and bool(self._viewers)
+            and all(viewer.left_behind() for viewer in self._viewers)
+        )
+
+    async def _run(self) -> None:
+        try:
+            await self._pane.pause()
+            await self._sample_until_quiet()
+            await self._pane.resume()
+        except MuxError as error:
+            self._log.info("flood mode ended: {why}", why=str(error))
+        finally:
+            self.on = False
+
+    async def _sample_until_quiet(self) -> None:
+        last: Capture | None = None
+        equal = 0
+        while equal < STILL and self._viewers and not self._needed():
+            capture = await self._pane.capture(0)
+            equal = equal + 1 if last is not None and same_screen(last, capture) else 0
+            if not equal:
+                self._show(capture)
+            last = capture
+            await sleep(self._clock, SAMPLE)
+
+    def _show(self, capture: Capture) -> None:
+        for viewer in tuple(self._viewers):
+            if viewer.takes_more():
+                viewer.snapshot(capture)
+
+
+def same_screen(one: Capture, two: Capture) -> bool:
+    """Whether nothing was printed between two captures, as far as they tell."""
+    return (
+        one.lines == two.lines
+        and one.history_size == two.history_size
+        and (one.cursor_x, one.cursor_y) == (two.cursor_x, two.cursor_y)
+    )

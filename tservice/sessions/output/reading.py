@@ -1,0 +1,151 @@
+"""Reading a session's terminal (wire 1.6) and searching its history (wire 1.3)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from attrs import asdict, frozen
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.core.errors import failed
+from tservice.mux.interface import Capture, IPane, MuxError, PaneGone
+from tservice.sessions.record.model import Session
+from tservice.terminal.caret import back_to_caret
+from tservice.terminal.plain import plain
+from tservice.terminal.search import search
+from tservice.terminal.sgr import contained_rows
+from tservice.terminal.tail import keep_tail
+
+BUFFER_BOUND = 32 * 1024 * 1024
+"""Characters of C{terminalBuffer} (wire 1.6)."""
+
+# Longer numbers are above every limit.
+_COUNT = re.compile(r"[0-9]{1,9}")
+
+
+@frozen(kw_only=True)
+class ReadRequest:
+    """What to read.
+
+    @ivar history: rows above the screen; C{None}: the screen only.
+    @ivar tail: at most this many characters from the end.
+    """
+
+    history: int | None = None
+    tail: int | None = None
+
+
+@frozen(kw_only=True)
+class Reading:
+    """A terminal read.
+
+    @ivar data: the payload of wire 1.6.
+    @ivar capture_ms: milliseconds that the capture took.
+    @ivar render_ms: milliseconds that making the text took.
+    """
+
+    data: dict[str, Any]
+    capture_ms: float = 0.0
+    render_ms: float = 0.0
+
+
+def history_rows(full: bool, lines: str | None, limit: int) -> int | None:
+    """How many rows above the screen a read takes (interface.md Sessions, C{terminal}).
+
+    @param lines: the query parameter; anything but an integer of at least 1 means C{limit}.
+    """
+    if not full:
+        return None
+    asked = int(lines) if lines is not None and _COUNT.fullmatch(lines) else 0
+    return min(asked, limit) if asked >= 1 else limit
+
+
+async def read_terminal(
+    clock: IReactorTime, session: Session, pane: IPane | None, request: ReadRequest
+) -> Reading:
+    """The terminal's text; without a process an empty one (wire 26).
+
+    @raise ServiceError: 422: the pane does not answer.
+    """
+    begun = clock.seconds()
+    capture = None if pane is None else await _capture(pane, request.history or 0)
+    captured = clock.seconds()
+    if capture is None:
+        return Reading(data=_empty(session, request))
+    data = _payload(session, capture, request)
+    return Reading(
+        data=data,
+        capture_ms=(captured - begun) * 1000,
+        render_ms=(clock.seconds() - captured) * 1000,
+    )
+
+
+async def search_terminal(
+    pane: IPane | None, needle: str, limit: int, *, nocase: bool
+) -> dict[str, Any]:
+    """Occurrences of C{needle} in the pane's history and screen, oldest first.
+
+    @raise ServiceError: 422: the pane does not answer.
+    """
+    capture = None if pane is None else await _capture(pane, None)
+    if capture is None:
+        return {"matches": [], "truncated": False}
+    found, more = search(map(plain, capture.lines), needle, limit, nocase=nocase)
+    return {"matches": [asdict(match) for match in found], "truncated": more}
+
+
+async def _capture(pane: IPane, history: int | None) -> Capture | None:
+    try:
+        return await pane.capture(history)
+    except PaneGone:
+        return None
+    except MuxError as error:
+        raise failed(f"the terminal does not answer: {error}") from error
+
+
+def _payload(session: Session, capture: Capture, request: ReadRequest) -> dict[str, Any]:
+    full = request.history is not None
+    text = b"\r\n".join(contained_rows(capture.lines, capture.history)).decode("utf-8", "replace")
+    if full:
+        text += back_to_caret(capture).decode()
+    shown, reason = _cut(text, request.tail)
+    return {
+        "terminalBuffer": shown,
+        "status": session.status,
+        "source": "full-history" if full else "visible",
+        "captureCols": capture.cols,
+        "captureRows": capture.rows,
+        "cursor": {"x": capture.cursor_x, "y": capture.cursor_y},
+        "alternateScreen": capture.alternate_screen,
+        "fullSize": len(text),
+        "truncated": reason is not None,
+        "truncationReason": reason,
+        "offset": capture.offset,
+        "epoch": capture.epoch,
+    }
+
+
+def _cut(text: str, tail: int | None) -> tuple[str, str | None]:
+    if tail is not None and tail < len(text) and tail <= BUFFER_BOUND:
+        return keep_tail(text, tail), "tail"
+    if len(text) > BUFFER_BOUND:
+        return keep_tail(text, BUFFER_BOUND), "capped"
+    return text, None
+
+
+def _empty(session: Session, request: ReadRequest) -> dict[str, Any]:
+    return {
+        "terminalBuffer": "",
+        "status": session.status,
+        "source": "visible" if request.history is None else "full-history",
+        "captureCols": session.cols,
+        "captureRows": session.rows,
+        "cursor": {"x": 0, "y": 0},
+        "alternateScreen": False,
+        "fullSize": 0,
+        "truncated": False,
+        "truncationReason": None,
+        "offset": 0,
+        "epoch": None,
+    }

@@ -1,0 +1,236 @@
+"""The terminal sockets of every session: who is connected, and what they are told (wire 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol
+
+from attrs import define, field
+from twisted.internet.interfaces import IReactorTime
+from zope.interface import implementer
+
+from tservice.mux.interface import IPane, IPaneListener, PaneExit
+from tservice.sessions.output.stream import TerminalStream
+from tservice.sessions.output.viewer import Viewer, Wire, frame
+
+MAX_SOCKETS = 5
+"""Sockets of one session (wire 2)."""
+
+CLOSE_FOREIGN, CLOSE_UNKNOWN, CLOSE_FULL, CLOSE_ENDED, CLOSE_REPLACED = 4003, 4004, 4008, 4009, 4010
+
+NOTHING = "none"
+"""The epoch in the hello of a session that has no pane."""
+
+
+class Terminal(Wire, Protocol):
+    """One client's socket."""
+
+    cid: str
+
+    def close(self, code: int, reason: str) -> None:
+        """Close with a code of wire 2."""
+
+
+@define(eq=False)
+class _Attached:
+    terminal: Terminal
+    viewer: Viewer | None = None
+
+    def tell(self, text: str) -> None:
+        """Send a frame that is not output."""
+        if self.viewer is None:
+            self.terminal.send_text(text)
+        else:
+            self.viewer.tell(text)
+
+
+@define(eq=False)
+class _Room:
+    """The sockets of one session, and the stream of the pane that it has now."""
+
+    stream: TerminalStream | None = None
+    unlisten: Callable[[], None] | None = None
+    sockets: dict[str, _Attached] = field(factory=dict)
+
+
+@implementer(IPaneListener)
+class _Announcer:
+    """Tells a session's sockets what happens to its pane."""
+
+    def __init__(self, sockets: TerminalSockets, session_id: str) -> None:
+        self._sockets = sockets
+        self._id = session_id
+
+    def paneExited(self, ending: PaneExit) -> None:
+        self._sockets.exited(self._id, ending.status)
+
+    def paneLost(self) -> None:
+        self._sockets.exited(self._id, None)
+
+    def paneResized(self, cols: int, rows: int) -> None:
+        self._sockets.broadcast(self._id, frame("size", c=cols, r=rows))
+
+    def paneTitled(self, title: str) -> None:
+        """Terminals read the title from the bytes."""
+
+
+class TerminalSockets:
+    """Connects sockets to panes.
+
+    @param pane_of: the pane that a session has now, or C{None}.
+    @ivar clock: the time, for what is paced.
+    @param needed: whether somebody waits for a session's output and so needs every byte.
+    """
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        pane_of: Callable[[str], IPane | None],
+        needed: Callable[[str], bool] = lambda session_id: False,
+    ) -> None:
+        self.clock = clock
+        self._pane_of = pane_of
+        self._needed = needed
+        self._rooms: dict[str, _Room] = {}
+
+    def connect(
+        self, session_id: str, terminal: Terminal, epoch: str | None, since: int | None
+    ) -> None:
+        """Serve C{terminal}; the same client id replaces its old socket, a sixth is refused."""
+        room = self._rooms.setdefault(session_id, _Room())
+        before = room.sockets.get(terminal.cid)
+        if before is not None:
+            self.disconnect(session_id, before.terminal)
+            before.terminal.close(CLOSE_REPLACED, "replaced by a newer socket of this client")
+            room = self._rooms.setdefault(session_id, room)
+        elif len(room.sockets) >= MAX_SOCKETS:
+            terminal.close(CLOSE_FULL, f"more than {MAX_SOCKETS} sockets on this session")
+            return
+        attached = room.sockets[terminal.cid] = _Attached(terminal)
+        if room.stream is None:
+            self._open_stream(session_id, room)
+        self._serve(session_id, room, attached, epoch, since)
+
+    def disconnect(self, session_id: str, terminal: Terminal) -> None:
+        """C{terminal} is gone; may be called twice, and for one that was refused."""
+        room = self._rooms.get(session_id)
+        if room is None:
+            return
+        attached = room.sockets.get(terminal.cid)
+        if attached is None or attached.terminal is not terminal:
+            return
+        del room.sockets[terminal.cid]
+        if room.stream is not None and attached.viewer is not None:
+            room.stream.detach(attached.viewer)
+        if not room.sockets:
+            self._close_stream(room)
+            del self._rooms[session_id]
+
+    def viewer(self, session_id: str, terminal: Terminal) -> Viewer | None:
+        """What C{terminal}'s acknowledgements and drained buffers are told to."""
+        room = self._rooms.get(session_id)
+        attached = room.sockets.get(terminal.cid) if room is not None else None
+        if attached is None or attached.terminal is not terminal:
+            return None
+        return attached.viewer
+
+    def stream_of(self, session_id: str) -> TerminalStream | None:
+        """The stream of a session that somebody watches."""
+        room = self._rooms.get(session_id)
+        return room.stream if room is not None else None
+
+    def pane_changed(self, session_id: str) -> None:
+        """The session has another pane, or none: a new life of its stream."""
+        room = self._rooms.get(session_id)
+        if room is None:
+            return
+        self._close_stream(room)
+        self._open_stream(session_id, room)
+        for attached in tuple(room.sockets.values()):
+            self._serve(session_id, room, attached, None, None)
+
+    def look(self, session_id: str) -> None:
+        """Something happened to the session: follow it to another pane if it has one now."""
+        room = self._rooms.get(session_id)
+        if room is None:
+            return
+        followed = room.stream.pane if room.stream is not None else None
+        if self._pane_of(session_id) is not followed:
+            self.pane_changed(session_id)
+
+    def deleted(self, session_id: str) -> None:
+        """The session is no more: its sockets close with 4009."""
+        room = self._rooms.pop(session_id, None)
+        if room is None:
+            return
+        self._close_stream(room)
+        for attached in room.sockets.values():
+            attached.terminal.close(CLOSE_ENDED, "the session has ended")
+
+    def exited(self, session_id: str, status: int | None) -> None:
+        """The process is over; what it printed last goes out first."""
+        stream = self.stream_of(session_id)
+        if stream is not None:
+            stream.flush()
+        self.broadcast(session_id, exit_frame(status))
+
+    def broadcast(self, session_id: str, text: str) -> None:
+        """Send a text frame to every socket of a session."""
+        room = self._rooms.get(session_id)
+        for attached in tuple(room.sockets.values()) if room is not None else ():
+            attached.tell(text)
+
+    def count(self) -> int:
+        """Open sockets."""
+        return sum(len(room.sockets) for room in self._rooms.values())
+
+    def close(self, code: int, reason: str) -> None:
+        """Close every socket: the service stops."""
+        for session_id in tuple(self._rooms):
+            room = self._rooms.pop(session_id)
+            self._close_stream(room)
+            for attached in room.sockets.values():
+                attached.terminal.close(code, reason)
+
+    def _open_stream(self, session_id: str, room: _Room) -> None:
+        pane = self._pane_of(session_id)
+        if pane is None:
+            return
+        room.stream = TerminalStream(pane, self.clock, partial(self._needed, session_id))
+        room.unlisten = pane.listen(_Announcer(self, session_id))
+
+    def _close_stream(self, room: _Room) -> None:
+        if room.unlisten is not None:
+            room.unlisten()
+        if room.stream is not None:
+            room.stream.close()
+        room.stream = room.unlisten = None
+
+    def _serve(
+        self,
+        session_id: str,
+        room: _Room,
+        attached: _Attached,
+        epoch: str | None,
+        since: int | None,
+    ) -> None:
+        if room.stream is None:
+            attached.viewer = None
+            greet_without_pane(attached.terminal)
+            return
+        attached.viewer = room.stream.attach(attached.terminal, epoch, since)
+        pane = room.stream.pane
+        if pane.ending is not None:
+            attached.tell(exit_frame(pane.ending.status))
+
+
+def exit_frame(status: int | None) -> str:
+    """The process is gone; an unknown status is left out, never reported as 0."""
+    return frame("exit") if status is None else frame("exit", status=status)
+
+
+def greet_without_pane(wire: Wire) -> None:
+    """An empty screen: there is no pane yet, or none any more."""
+    wire.send_text(frame("hello", v=1, epoch=NOTHING, offset=0, cols=120, rows=40, resumed=False))
+    wire.send_text(frame("snapshot", offset=0, cols=120, rows=40, data=""))

@@ -1,0 +1,159 @@
+"""A pane's output to every terminal client of its session (architecture: Streams)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.logger import Logger
+
+from tservice.core.tasks import spawn
+from tservice.mux.interface import Capture, IPane, MuxError
+from tservice.sessions.output.flood import FloodMode
+from tservice.sessions.output.viewer import FRAME, Viewer, Wire
+
+QUIET = 0.008
+"""Seconds without a frame after which the next byte leaves at once; else the longest delay."""
+
+SNAPSHOT_HISTORY = 2000
+"""Lines above the screen in a snapshot; a client reads more by the terminal route."""
+
+RETRY = 1.0
+"""Seconds until a snapshot that the multiplexer could not give is asked for again."""
+
+
+class TerminalStream:
+    """Fans one pane's bytes out to its viewers; owned by the session's set of sockets.
+
+    The first output after a keystroke leaves at once, and so does what follows a rest; a flood
+    leaves in frames of 32 KB or every 8 ms.
+
+    @param needed: whether somebody who is no viewer needs every byte, which forbids flood mode.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self, pane: IPane, clock: IReactorTime, needed: Callable[[], bool] = lambda: False
+    ) -> None:
+        self.pane = pane
+        self._clock = clock
+        self._viewers: dict[Viewer, None] = {}
+        self._sent_at = 0.0
+        self._end = pane.log.end
+        self._timer: IDelayedCall | None = None
+        self._retry: IDelayedCall | None = None
+        self._wanting: dict[Viewer, None] = {}
+        self._capturing = False
+        self._task: Deferred[None] | None = None
+        self._flood = FloodMode(pane, clock, self._viewers.keys(), needed)
+        self._unsubscribe = pane.log.subscribe(self._output)
+
+    @property
+    def viewers(self) -> int:
+        """How many clients are attached."""
+        return len(self._viewers)
+
+    def attach(self, wire: Wire, epoch: str | None, since: int | None) -> Viewer:
+        """Begin serving a client: resumed where the log still holds C{since}, else afresh."""
+        log = self.pane.log
+        viewer = Viewer(wire, log, self._want_snapshot)
+        self._viewers[viewer] = None
+        if since is not None and epoch == log.epoch and log.holds(since):
+            viewer.hello(since, self.pane.cols, self.pane.rows, resumed=True)
+            viewer.pump()
+        else:
+            viewer.greet_with_snapshot()
+        return viewer
+
+    def detach(self, viewer: Viewer) -> None:
+        """The client is gone; may be called twice."""
+        self._viewers.pop(viewer, None)
+        self._wanting.pop(viewer, None)
+
+    def flush(self) -> None:
+        """Send everything that waits, at once."""
+        self._cancel_timer()
+        self._sent_at = self._clock.seconds()
+        self._end = self.pane.log.end
+        for viewer in tuple(self._viewers):
+            viewer.pump()
+        self._flood.consider()
+
+    def close(self) -> None:
+        """Stop reading the pane."""
+        self._unsubscribe()
+        self._cancel_timer()
+        if self._retry is not None and self._retry.active():
+            self._retry.cancel()
+        if self._task is not None:
+            self._task.cancel()
+        self._flood.close()
+        self._viewers.clear()
+        self._wanting.clear()
+
+    def _output(self) -> None:
+        if not self._viewers:
+            return
+        if self.pane.log.end - self._end >= FRAME:
+            self.flush()
+            return
+        if self._echoes():
+            self.flush()
+            return
+        if self._timer is not None:
+            return
+        wait = self._sent_at + QUIET - self._clock.seconds()
+        if wait <= 0:
+            self.flush()
+        else:
+            self._timer = self._clock.callLater(wait, self._timer_fired)
+
+    def _echoes(self) -> bool:
+        """Whether this is the first output since something was typed: it is never held back."""
+        typed = self.pane.typed_at
+        return typed is not None and typed > self._sent_at
+
+    def _timer_fired(self) -> None:
+        self._timer = None
+        self.flush()
+
+    def _cancel_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _want_snapshot(self, viewer: Viewer) -> None:
+        """One capture at a time serves everyone who asked before it started."""
+        self._wanting[viewer] = None
+        if not self._capturing:
+            self._capturing = True
+            self._task = spawn(self._capture(), self._log, "a snapshot")
+
+    async def _capture(self) -> None:
+        try:
+            while self._wanting:
+                wanting = tuple(self._wanting)
+                self._wanting.clear()
+                try:
+                    capture = await self.pane.capture(SNAPSHOT_HISTORY)
+                except MuxError as error:
+                    self._snapshot_failed((*wanting, *self._wanting), error)
+                    return
+                self._hand_out(wanting, capture)
+        finally:
+            self._capturing = False
+
+    def _hand_out(self, wanting: tuple[Viewer, ...], capture: Capture) -> None:
+        for viewer in wanting:
+            if viewer in self._viewers:
+                viewer.snapshot(capture)
+
+    def _snapshot_failed(self, wanting: tuple[Viewer, ...], error: MuxError) -> None:
+        self._log.info("no snapshot of {id}: {why}", id=self.pane.session_id, why=str(error))
+        self._wanting.clear()
+        for viewer in wanting:
+            viewer.snapshot_failed()
+        if self._retry is None or not self._retry.active():
+            self._retry = self._clock.callLater(RETRY, self.flush)

@@ -1,0 +1,1 @@
+"""A session as it is kept, named, ordered and shown."""

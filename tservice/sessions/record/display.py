@@ -1,0 +1,31 @@
+"""Untrusted text about a model, made fit to show."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+
+from tservice.sessions.record.model import ModelSource
+
+MODEL_LENGTH = 64
+"""Characters of C{displayModel} (wire 1.1)."""
+
+
+def clean_line(text: str, limit: int) -> str:
+    """One line without control or format characters, at most C{limit} characters."""
+    kept = "".join(c for c in text if unicodedata.category(c) not in ("Cc", "Cf", "Cs"))
+    return kept.strip()[:limit]
+
+
+def display_model(models: Mapping[str, str]) -> tuple[str, ModelSource] | None:
+    """The text of the highest-ranking source that said anything, and that source."""
+    for source in ModelSource:
+        text = clean_line(models.get(source, ""), MODEL_LENGTH)
+        if text:
+            return text, source
+    return None
+
+
+def restored_models(models: Mapping[str, str]) -> dict[str, str]:
+    """What is kept over a restart: C{config} is read again instead (interface.md Session)."""
+    return {source: text for source, text in models.items() if source != ModelSource.CONFIG}

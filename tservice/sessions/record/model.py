@@ -1,0 +1,236 @@
+"""A session as it is kept: frozen records and their vocabulary (wire 1.1, 1.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from attrs import field, frozen
+
+from tservice.core.users.osuser import OsUserId
+
+TOKENS_MAX = 2**53
+"""Numbers stay exact in a browser."""
+
+
+class Status(StrEnum):
+    """What a session is doing (wire 1.2)."""
+
+    IDLE = "idle"
+    BUSY = "busy"
+    STOPPED = "stopped"
+    ERROR = "error"
+
+
+class Phase(StrEnum):
+    """Where a session's process stands; decides what may be asked of it."""
+
+    CREATED = "created"
+    STARTING = "starting"
+    RUNNING = "running"
+    EXITED = "exited"
+    DETACHED = "detached"
+    STOPPED = "stopped"
+    ERROR = "error"
+    """The exit breaker tripped."""
+    UNKNOWN = "unknown"
+    """It ran when it was last seen, and its server does not answer now."""
+
+
+class NameSource(StrEnum):
+    """Who chose the name."""
+
+    PLACEHOLDER = "placeholder"
+    AUTO = "auto"
+    MANUAL = "manual"
+
+
+class ModelSource(StrEnum):
+    """Who said which model runs, most trusted first (wire 1.1)."""
+
+    CUSTOM_ENDPOINT = "custom-endpoint"
+    STATUSLINE = "statusline"
+    SCREEN = "screen"
+    CONFIG = "config"
+    LAUNCH = "launch"
+
+
+class Colour(StrEnum):
+    """The colours that a user can give a session."""
+
+    DEFAULT = "default"
+    RED = "red"
+    ORANGE = "orange"
+    YELLOW = "yellow"
+    GREEN = "green"
+    BLUE = "blue"
+    PURPLE = "purple"
+    PINK = "pink"
+
+
+class Location(StrEnum):
+    """Where the pane lives."""
+
+    LOCAL = "local"
+    CONTAINER = "container"
+    REMOTE = "remote"
+
+
+@frozen(kw_only=True)
+class AutoCompact:
+    """Send C{/compact} at C{threshold} tokens (wire 25)."""
+
+    enabled: bool = False
+    threshold: int = 110_000
+    prompt: str | None = None
+
+
+@frozen(kw_only=True)
+class AutoClear:
+    """Send C{/clear} at C{threshold} tokens (wire 25)."""
+
+    enabled: bool = False
+    threshold: int = 140_000
+
+
+@frozen(kw_only=True)
+class AutoResume:
+    """Go on after a usage limit; C{resume_at} in Unix milliseconds once armed (wire 25)."""
+
+    enabled: bool = False
+    resume_at: int | None = None
+
+
+@frozen(kw_only=True)
+class Nice:
+    """Scheduling priority of the pane's process, -20 (most) to 19; 0 while disabled."""
+
+    enabled: bool = False
+    value: int = 0
+
+
+@frozen(kw_only=True)
+class Tokens:
+    """Tokens used so far; an agent tells them, and no number is too large to be told."""
+
+    input: int = 0
+    output: int = 0
+    total: int = 0
+
+    @classmethod
+    def counted(cls, taken: int, given: int) -> Tokens:
+        """Of what an agent was given and gave; each figure L{TOKENS_MAX} at most."""
+        taken, given = min(taken, TOKENS_MAX), min(given, TOKENS_MAX)
+        return cls(input=taken, output=given, total=min(taken + given, TOKENS_MAX))
+
+
+@frozen(kw_only=True)
+class CustomModel:
+    """A model of a custom endpoint (wire 17)."""
+
+    endpoint_id: str
+    model_id: str
+    label: str | None = None
+
+
+@frozen(kw_only=True)
+class Exit:
+    """How the process ended; both C{None}: nobody knows.
+
+    @ivar at: Unix milliseconds when it was noticed.
+    """
+
+    status: int | None = None
+    signal: str | None = None
+    at: int
+
+    @property
+    def failed(self) -> bool:
+        """Known not to have ended well."""
+        return self.signal is not None or (self.status is not None and self.status != 0)
+
+
+@frozen(kw_only=True)
+class Remote:
+    """The remote host's part; C{owned} false: attached to, so never killed (wire 19)."""
+
+    host_id: str
+    name: str
+    owned: bool
+
+
+@frozen(kw_only=True)
+class Container:
+    """The container's part (wire 19)."""
+
+    host_id: str
+    name: str
+
+
+@frozen(kw_only=True)
+class Session:
+    """One session.
+
+    @ivar pid: the process behind it, C{None} when there is none.
+    @ivar position: its place in the list of all sessions; smaller comes first.
+    @ivar models: what each source said; L{record.display.display_model} ranks them.
+    @ivar params: launch parameters of its mode (wire 10); C{model} and C{effort} among them.
+    @ivar conversation_ids: the agent's own ids, oldest first.
+    @ivar os_user: as whom its panes run, for good; C{None}: as the service's own user.
+    @ivar env_overrides: set in the pane; the values are never in any answer.
+    """
+
+    id: str
+    mode: str
+    name: str
+    name_source: NameSource
+    working_dir: str
+    created_at: int
+    last_activity_at: int
+    phase: Phase = Phase.CREATED
+    status: Status = Status.IDLE
+    status_reason: str | None = None
+    pid: int | None = None
+    owner: str | None = None
+    case_name: str | None = None
+    last_submit_at: int | None = None
+    parent_session_id: str | None = None
+    agent_origin: str | None = None
+    position: int = 0
+    colour: Colour = Colour.DEFAULT
+    pinned: bool = False
+    pinned_at: int | None = None
+    cols: int = 120
+    rows: int = 40
+    auto_compact: AutoCompact = field(factory=AutoCompact)
+    auto_clear: AutoClear = field(factory=AutoClear)
+    auto_resume: AutoResume = field(factory=AutoResume)
+    limit_paused: bool = False
+    nice: Nice = field(factory=Nice)
+    flicker_filter: bool = False
+    tokens: Tokens = field(factory=Tokens)
+    total_cost: float = 0.0
+    context_used_percentage: float | None = None
+    models: Mapping[str, str] = field(factory=dict)
+    params: Mapping[str, Any] = field(factory=dict)
+    env_overrides: Mapping[str, str] = field(factory=dict, repr=False)
+    custom_model: CustomModel | None = None
+    conversation_ids: tuple[str, ...] = ()
+    pane_exit: Exit | None = None
+    location: Location = Location.LOCAL
+    remote: Remote | None = None
+    container: Container | None = None
+    hooks_available: bool = False
+    statusline_telemetry: bool = False
+    os_user: OsUserId | None = None
+
+    @property
+    def detached(self) -> bool:
+        """Let go of without being ended; a start attaches again (wire 26)."""
+        return self.phase is Phase.DETACHED
+
+    @property
+    def respawn_blocked(self) -> bool:
+        """The exit breaker tripped; only a start with C{clearBreaker} gets past it."""
+        return self.phase is Phase.ERROR

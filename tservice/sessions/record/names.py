@@ -1,0 +1,34 @@
+"""Rules of session names (wire 1.1, 1.3, 26)."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection
+from itertools import count
+from pathlib import PurePosixPath
+
+from tservice.core.errors import invalid
+from tservice.sessions.record.display import clean_line
+
+NAME_LENGTH = 128
+"""Characters of a name."""
+
+
+def check_name(name: str, field: str = "name") -> str:
+    """C{name} as it may be stored; empty means "go back to a generated one".
+
+    @raise ServiceError: 400 for control characters or more than L{NAME_LENGTH} characters.
+    """
+    if len(name) > NAME_LENGTH:
+        raise invalid(field, f"at most {NAME_LENGTH} characters")
+    if any(unicodedata.category(character) == "Cc" for character in name):
+        raise invalid(field, "control characters are not allowed")
+    return name.strip()
+
+
+def placeholder(working_dir: str, mode: str, taken: Collection[str]) -> str:
+    """A generated name that is not C{taken}: the folder's name, numbered from the second on."""
+    base = clean_line(PurePosixPath(working_dir).name, NAME_LENGTH - 8) or mode
+    if base not in taken:
+        return base
+    return next(name for number in count(2) if (name := f"{base} {number}") not in taken)

@@ -1,0 +1,127 @@
+"""The way in over HTTP: input, alone or with a wait for the turn that it begins (wire 1.5, 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from attrs import evolve
+from pydantic import Field, StringConstraints
+
+from tservice.core.errors import ErrorCode
+from tservice.http.bounds import LEAST_BODY_LIMIT, LONGEST_CHARACTER
+from tservice.http.models import Body
+from tservice.http.operations import Access, Audit, Call, Operation, Reply, Scope, Style
+from tservice.sessions.interfaces import Delivery, ISessions
+from tservice.sessions.record.requests import (
+    CLIENT_ID_LENGTH,
+    INPUT_LENGTH,
+    SEQ_LIMIT,
+    InputRequest,
+)
+from tservice.sessions.routes.answers import DeliveryAnswer
+from tservice.sessions.waits.routes import BUSY, NO_STORE, WaitAnswer, parse_until
+from tservice.sessions.waits.service import Waiting, WaitRequest, opened
+from tservice.sessions.waits.signals import TIMEOUT_DEFAULT
+
+BODY_LIMIT = LONGEST_CHARACTER * INPUT_LENGTH + LEAST_BODY_LIMIT
+"""Bytes: the longest input, each of its characters escaped, and the other fields."""
+
+_Signals = Annotated[str, StringConstraints(max_length=256)]
+
+
+class InputBody(Body):
+    """Something to be typed, and what to wait for afterwards.
+
+    The length of C{input} is checked apart: it is a 413.  C{wait} is C{true} for the default
+    signals, a comma list or a list of signals; C{null}, C{false} and an empty text mean none.
+    """
+
+    input: str
+    use_mux: bool | None = None
+    client_id: (
+        Annotated[str, StringConstraints(min_length=1, max_length=CLIENT_ID_LENGTH)] | None
+    ) = None
+    seq: Annotated[int, Field(ge=0, le=SEQ_LIMIT)] | None = None
+    wait: bool | _Signals | Annotated[list[_Signals], Field(max_length=32)] | None = None
+    wait_timeout: Annotated[int, Field(gt=0)] | None = None
+
+    def request(self) -> InputRequest:
+        """What is to be typed."""
+        return InputRequest(
+            text=self.input, use_mux=self.use_mux, client_id=self.client_id, seq=self.seq
+        )
+
+    def wanted(self) -> WaitRequest | None:
+        """The wait that is asked for; C{None} without one.
+
+        @raise ServiceError: 400 naming an unknown signal.
+        """
+        if not self.wait:
+            return None
+        texts = [self.wait] if isinstance(self.wait, str) else self.wait
+        until = None if texts is True else parse_until(texts, "wait")
+        return WaitRequest(until=until, timeout_ms=self.wait_timeout or TIMEOUT_DEFAULT)
+
+
+class InputWaitAnswer(WaitAnswer):
+    """What became of the input, and how the wait ended."""
+
+    delivered: bool
+    duplicate: bool
+    opened: str | None = None
+
+
+class InputRoutes:
+    """C{/api/sessions/{id}/input}."""
+
+    def __init__(self, sessions: ISessions, waiting: Waiting) -> None:
+        self._sessions = sessions
+        self._waiting = waiting
+
+    async def _input(self, call: Call) -> object:
+        body: InputBody = call.body
+        wanted = body.wanted()
+        if wanted is not None:
+            return await self._input_and_wait(call, body.request(), wanted)
+        done = await self._sessions.input(call.id, body.request())
+        if done.duplicate:
+            return {"delivered": False, "duplicate": True}
+        return {"delivered": done.delivered} | opened(done)
+
+    async def _input_and_wait(
+        self, call: Call, request: InputRequest, wanted: WaitRequest
+    ) -> Reply:
+        async def deliver(submitting: Callable[[], None]) -> Delivery:
+            return await self._sessions.input(call.id, evolve(request, submitting=submitting))
+
+        found: dict[str, Any] = await self._waiting.input_and_wait(
+            call.id, wanted, call.identity, deliver
+        )
+        return Reply(content=found, headers=NO_STORE)
+
+    def operations(self) -> list[Operation]:
+        """Its place in the table."""
+        return [
+            Operation(
+                method="POST",
+                path="/api/sessions/{id}/input",
+                access=Access.OWNER,
+                scope=Scope.SESSIONS_INPUT,
+                audit=Audit.SUMMED,
+                handler=self._input,
+                summary="Type something, as a prompt or as raw bytes, and wait if asked to",
+                tag="Terminal",
+                body=InputBody,
+                body_limit=BODY_LIMIT,
+                answer=DeliveryAnswer | InputWaitAnswer,
+                style=Style.LONG_POLL,
+                errors=(
+                    ErrorCode.INVALID_INPUT,
+                    ErrorCode.CONFLICT,
+                    ErrorCode.OPERATION_FAILED,
+                    ErrorCode.PAYLOAD_TOO_LARGE,
+                    *BUSY,
+                ),
+            )
+        ]

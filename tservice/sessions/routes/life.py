@@ -1,0 +1,303 @@
+"""Making, starting and ending sessions (wire 1.3, 1.4)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from tservice.core.errors import ErrorCode, not_found
+from tservice.core.text import LINE
+from tservice.http.models import Body, Query
+from tservice.http.operations import Access, Call, Operation, Scope
+from tservice.sessions.life.quickstart import ORIGIN_LENGTH, QuickStart
+from tservice.sessions.record.names import NAME_LENGTH
+from tservice.sessions.record.requests import CreateRequest
+from tservice.sessions.record.wire import session_json
+from tservice.sessions.routes.answers import Killed, OneSession, QuickStartAnswer, SessionAnswer
+from tservice.sessions.service import SessionService
+
+Cols = Annotated[int, Field(ge=1, le=500)]
+Rows = Annotated[int, Field(ge=1, le=200)]
+Effort = Literal["low", "medium", "high", "xhigh", "max"]
+ModelName = Annotated[str, StringConstraints(min_length=1, max_length=50)]
+FolderText = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+SessionId = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+SessionName = Annotated[str, StringConstraints(max_length=NAME_LENGTH)]
+CaseName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$", max_length=128)]
+Origin = Annotated[str, StringConstraints(max_length=ORIGIN_LENGTH, pattern=f"^{LINE}$")]
+Params = Annotated[dict[str, str | bool | int], Field(max_length=32)]
+EnvOverrides = Annotated[dict[str, str], Field(max_length=64)]
+
+MAKE_BODY_LIMIT = 256 * 1024
+"""Bytes: the environment is most of it, of which the system takes 128 KiB in one variable."""
+
+_MAKE_ERRORS = (
+    ErrorCode.INVALID_INPUT,
+    ErrorCode.FORBIDDEN,
+    ErrorCode.NOT_FOUND,
+    ErrorCode.OPERATION_FAILED,
+)
+
+
+class RemoteSessionBody(Body):
+    """An existing session of a remote host."""
+
+    host_id: SessionId
+    remote_session_name: Annotated[str, StringConstraints(min_length=1, max_length=128)]
+
+
+class CustomModelBody(Body):
+    """A model of a custom endpoint, and the questions already answered."""
+
+    endpoint_id: SessionId
+    model_id: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    confirmed: bool | None = None
+    confirmed_context: bool | None = None
+    confirmed_swap: bool | None = None
+
+
+class LaunchBody(Body):
+    """What both ways of making a session share."""
+
+    case_name: CaseName | None = None
+    mode: Annotated[str, StringConstraints(min_length=1, max_length=64)] | None = None
+    parent_session_id: SessionId | None = None
+    env_overrides: EnvOverrides | None = None
+    effort: Effort | None = None
+    model: ModelName | None = None
+    params: Params | None = None
+    custom_model: CustomModelBody | None = None
+
+    def launch_params(self) -> dict[str, object]:
+        """C{model} and C{effort} are launch parameters like any other."""
+        named = {"model": self.model, "effort": self.effort}
+        given: dict[str, object] = dict(self.params or {})
+        return given | {name: value for name, value in named.items() if value is not None}
+
+
+class CreateBody(LaunchBody):
+    """A new session; it runs only with C{start}."""
+
+    working_dir: FolderText | None = None
+    name: SessionName | None = None
+    resume_session_id: (
+        Annotated[str, StringConstraints(pattern=r"^[0-9a-fA-F-]{1,100}$")] | None
+    ) = None
+    attach_remote_session: RemoteSessionBody | None = None
+    status_line_telemetry: bool | None = None
+    start: bool | None = None
+    cols: Cols | None = None
+    rows: Rows | None = None
+
+
+class QuickStartBody(LaunchBody):
+    """A case and a session in it, which is started."""
+
+    session_name: SessionName | None = None
+    agent_origin: Origin | None = None
+
+
+class StartBody(Body):
+    """C{clearBreaker} gets a session started that the exit breaker stopped; with C{fresh} its agent
+    begins a conversation in place of going on with the last one."""
+
+    clear_breaker: bool | None = None
+    fresh: bool | None = None
+
+
+class DeleteQuery(Query):
+    """C{killMux=false} lets go of the process instead of ending it."""
+
+    kill_mux: bool = True
+
+
+class LifeRoutes:
+    """C{/api/sessions}, C{/api/quick-start}."""
+
+    def __init__(self, sessions: SessionService) -> None:
+        self._sessions = sessions
+
+    def operations(self) -> list[Operation]:
+        """The routes."""
+        return [*self._reads(), *self._makes(), *self._ends()]
+
+    def _reads(self) -> list[Operation]:
+        return [
+            Operation(
+                method="GET",
+                path="/api/sessions",
+                access=Access.USER,
+                scope=Scope.SESSIONS_READ,
+                handler=self.list,
+                summary="The sessions that the caller may see, in the order of the list",
+                tag="Sessions",
+                answer=list[SessionAnswer],
+            ),
+            Operation(
+                method="GET",
+                path="/api/sessions/{id}",
+                access=Access.OWNER,
+                scope=Scope.SESSIONS_READ,
+                handler=self.read,
+                summary="One session",
+                tag="Sessions",
+                answer=SessionAnswer,
+            ),
+        ]
+
+    def _makes(self) -> list[Operation]:
+        made = [
+            Operation(
+                method="POST",
+                path="/api/sessions",
+                access=Access.USER,
+                scope=Scope.SESSIONS_MANAGE,
+                handler=self.create,
+                summary="Make a session; nothing runs unless start is true",
+                tag="Sessions",
+                body=CreateBody,
+                body_limit=MAKE_BODY_LIMIT,
+                optional_body=True,
+                answer=OneSession,
+                errors=_MAKE_ERRORS,
+            ),
+            Operation(
+                method="POST",
+                path="/api/quick-start",
+                access=Access.USER,
+                scope=Scope.SESSIONS_MANAGE,
+                handler=self.quick_start,
+                summary="Make a case where it is missing, and start a session in it",
+                tag="Sessions",
+                body=QuickStartBody,
+                body_limit=MAKE_BODY_LIMIT,
+                optional_body=True,
+                answer=QuickStartAnswer,
+                errors=_MAKE_ERRORS,
+            ),
+        ]
+        return made + [self._start(name) for name in ("start", "interactive", "shell")]
+
+    def _start(self, name: str) -> Operation:
+        return Operation(
+            method="POST",
+            path=f"/api/sessions/{{id}}/{name}",
+            access=Access.OWNER,
+            scope=Scope.SESSIONS_MANAGE,
+            handler=self.start,
+            summary="Start the session's process, or attach to the one that was let go",
+            tag="Sessions",
+            body=StartBody,
+            optional_body=True,
+            answer=OneSession,
+            errors=(
+                ErrorCode.SESSION_BUSY,
+                ErrorCode.CONFLICT,
+                ErrorCode.FORBIDDEN,
+                ErrorCode.OPERATION_FAILED,
+            ),
+        )
+
+    def _ends(self) -> list[Operation]:
+        return [
+            Operation(
+                method="DELETE",
+                path="/api/sessions/{id}",
+                access=Access.OWNER,
+                scope=Scope.SESSIONS_MANAGE,
+                handler=self.delete,
+                summary="End the session and remove it, or let go of its process",
+                tag="Sessions",
+                query=DeleteQuery,
+                answer=dict,
+                errors=(ErrorCode.OPERATION_FAILED,),
+            ),
+            Operation(
+                method="DELETE",
+                path="/api/sessions",
+                access=Access.USER,
+                scope=Scope.SESSIONS_MANAGE,
+                handler=self.delete_all,
+                summary="End and remove every session of the caller",
+                tag="Sessions",
+                answer=Killed,
+                errors=(ErrorCode.OPERATION_FAILED,),
+            ),
+        ]
+
+    async def list(self, call: Call) -> object:
+        """Every session that the caller may see."""
+        return [session_json(it) for it in self._sessions.list(call.identity)]
+
+    async def read(self, call: Call) -> object:
+        """One session."""
+        return session_json(self._sessions.get(call.id))
+
+    async def create(self, call: Call) -> object:
+        """Make a session."""
+        body: CreateBody = call.body
+        if body.attach_remote_session is not None:
+            raise not_found(f"Remote host {body.attach_remote_session.host_id}")
+        request = CreateRequest(
+            **_shared(body),
+            name=body.name,
+            working_dir=body.working_dir,
+            resume_session_id=body.resume_session_id,
+            statusline_telemetry=bool(body.status_line_telemetry),
+            start=bool(body.start),
+            cols=body.cols or 120,
+            rows=body.rows or 40,
+        )
+        session = await self._sessions.create(request, call.identity)
+        return {"session": session_json(session)}
+
+    async def quick_start(self, call: Call) -> object:
+        """Make a case and a session, and start it."""
+        body: QuickStartBody = call.body
+        shared = _shared(body)
+        wanted = QuickStart(
+            case_name=body.case_name or "testcase",
+            session=CreateRequest(
+                **shared, name=body.session_name, agent_origin=body.agent_origin or None
+            ),
+            parent_hint=call.header("x-service-parent-session"),
+            origin_hint=call.header("x-service-agent-origin"),
+        )
+        session = await self._sessions.quick_start(wanted, call.identity)
+        return {
+            "sessionId": session.id,
+            "caseName": session.case_name,
+            "casePath": session.working_dir,
+        }
+
+    async def start(self, call: Call) -> object:
+        """Start the process."""
+        session = await self._sessions.start(
+            call.id,
+            clear_breaker=bool(call.body.clear_breaker),
+            granted=call.identity.can_bypass_permissions,
+            fresh=bool(call.body.fresh),
+        )
+        return {"session": session_json(session)}
+
+    async def delete(self, call: Call) -> object:
+        """End and remove one session."""
+        await self._sessions.delete(call.id, kill=call.query.kill_mux)
+        return {}
+
+    async def delete_all(self, call: Call) -> object:
+        """End and remove the caller's sessions."""
+        return {"killed": await self._sessions.delete_own(call.identity)}
+
+
+def _shared(body: LaunchBody) -> dict[str, Any]:
+    if body.custom_model is not None:
+        raise not_found(f"Model endpoint {body.custom_model.endpoint_id}")
+    return {
+        "mode": body.mode,
+        "case_name": body.case_name,
+        "parent_session_id": body.parent_session_id,
+        "params": body.launch_params(),
+        "env_overrides": body.env_overrides or {},
+    }

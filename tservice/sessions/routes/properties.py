@@ -1,0 +1,206 @@
+"""Name, colour, pin, order, priority and automatic operations of a session (wire 1.3)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from tservice.core.errors import ErrorCode
+from tservice.http.models import Body
+from tservice.http.operations import Access, Call, Handler, Operation, Scope
+from tservice.sessions.record.model import (
+    AutoClear,
+    AutoCompact,
+    AutoResume,
+    Colour,
+    NameSource,
+    Nice,
+)
+from tservice.sessions.record.wire import record_json
+from tservice.sessions.routes.answers import (
+    AutoClearAnswer,
+    AutoCompactAnswer,
+    AutoResumeAnswer,
+    ColourAnswer,
+    FlickerAnswer,
+    NameAnswer,
+    NiceAnswer,
+    OrderAnswer,
+    PinAnswer,
+)
+from tservice.sessions.routes.life import SessionId, SessionName
+from tservice.sessions.service import SessionService
+
+ORDER_BODY_LIMIT = 128 * 1024
+"""Bytes: a thousand ids, which are plain ASCII."""
+
+Threshold = Annotated[int, Field(ge=1, le=10_000_000)]
+
+
+class NameBody(Body):
+    """An empty name returns to a generated one."""
+
+    name: SessionName
+
+
+class ColourBody(Body):
+    """One of the eight colours."""
+
+    color: Annotated[Colour, Field(strict=False)]
+
+
+class PinBody(Body):
+    """Pinned or not."""
+
+    pinned: bool
+
+
+class FlickerBody(Body):
+    """The flicker filter, on or off."""
+
+    flicker_filter: bool
+
+
+class NiceBody(Body):
+    """The priority of the pane's process."""
+
+    enabled: bool
+    value: Annotated[int, Field(ge=-20, le=19)] = 0
+
+
+class AutoCompactBody(Body):
+    """C{/compact} at C{threshold} tokens."""
+
+    enabled: bool
+    threshold: Threshold = AutoCompact().threshold
+    prompt: Annotated[str, StringConstraints(max_length=4000)] | None = None
+
+
+class AutoClearBody(Body):
+    """C{/clear} at C{threshold} tokens."""
+
+    enabled: bool
+    threshold: Threshold = AutoClear().threshold
+
+
+class AutoResumeBody(Body):
+    """Go on after a usage limit."""
+
+    enabled: bool
+    resume_at: Annotated[int, Field(ge=0, le=2**53 - 1)] | None = None
+
+
+class OrderBody(Body):
+    """Session ids in their new order; those not named stay where they are."""
+
+    order: Annotated[list[SessionId], Field(max_length=1000)]
+
+
+class PropertyRoutes:
+    """C{PUT} routes of single fields."""
+
+    def __init__(self, sessions: SessionService) -> None:
+        self._sessions = sessions
+
+    def operations(self) -> list[Operation]:
+        """The routes."""
+        return [
+            _put("name", self.rename, "Rename the session", NameBody, NameAnswer),
+            _put("color", self.colour, "Give it a colour", ColourBody, ColourAnswer),
+            _put("pin", self.pin, "Pin it, or not", PinBody, PinAnswer),
+            _put("nice", self.nice, "Renice its process", NiceBody, NiceAnswer),
+            _put(
+                "flicker-filter",
+                self.flicker,
+                "Flicker filter on or off",
+                FlickerBody,
+                FlickerAnswer,
+            ),
+            _put(
+                "auto-compact",
+                self.compact,
+                "Automatic /compact",
+                AutoCompactBody,
+                AutoCompactAnswer,
+            ),
+            _put("auto-clear", self.clear, "Automatic /clear", AutoClearBody, AutoClearAnswer),
+            _put("auto-resume", self.resume, "Automatic resume", AutoResumeBody, AutoResumeAnswer),
+            Operation(
+                method="PUT",
+                path="/api/session-order",
+                access=Access.USER,
+                scope=Scope.SESSIONS_MANAGE,
+                handler=self.order,
+                summary="Put the caller's sessions into an order",
+                tag="Sessions",
+                body=OrderBody,
+                body_limit=ORDER_BODY_LIMIT,
+                answer=OrderAnswer,
+                errors=(ErrorCode.INVALID_INPUT, ErrorCode.NOT_FOUND),
+            ),
+        ]
+
+    async def rename(self, call: Call) -> object:
+        """Set the name."""
+        session = self._sessions.rename(call.id, call.body.name, NameSource.MANUAL)
+        return {"name": session.name}
+
+    async def colour(self, call: Call) -> object:
+        """Set the colour."""
+        return {"color": self._sessions.update(call.id, colour=call.body.color).colour}
+
+    async def pin(self, call: Call) -> object:
+        """Pin or unpin."""
+        properties = self._sessions.properties
+        session = properties.pin(self._sessions.live(call.id), call.body.pinned)
+        return {"pinned": session.pinned}
+
+    async def nice(self, call: Call) -> object:
+        """Set the priority, at once where a process runs."""
+        nice = Nice(enabled=call.body.enabled, value=call.body.value)
+        session = self._sessions.properties.nice(self._sessions.live(call.id), nice)
+        return record_json(session.nice)
+
+    async def flicker(self, call: Call) -> object:
+        """Set the flicker filter."""
+        session = self._sessions.update(call.id, flicker_filter=call.body.flicker_filter)
+        return {"flickerFilter": session.flicker_filter}
+
+    async def compact(self, call: Call) -> object:
+        """Set the automatic C{/compact}."""
+        wanted = AutoCompact(
+            enabled=call.body.enabled, threshold=call.body.threshold, prompt=call.body.prompt
+        )
+        return record_json(self._sessions.update(call.id, auto_compact=wanted).auto_compact)
+
+    async def clear(self, call: Call) -> object:
+        """Set the automatic C{/clear}."""
+        wanted = AutoClear(enabled=call.body.enabled, threshold=call.body.threshold)
+        return record_json(self._sessions.update(call.id, auto_clear=wanted).auto_clear)
+
+    async def resume(self, call: Call) -> object:
+        """Set the automatic resume."""
+        wanted = AutoResume(enabled=call.body.enabled, resume_at=call.body.resume_at)
+        return record_json(self._sessions.update(call.id, auto_resume=wanted).auto_resume)
+
+    async def order(self, call: Call) -> object:
+        """Set the order of the list."""
+        return {"order": self._sessions.properties.order(call.body.order, call.identity)}
+
+
+def _put(
+    name: str, handler: Handler, summary: str, body: type[BaseModel], answer: type[BaseModel]
+) -> Operation:
+    return Operation(
+        method="PUT",
+        path=f"/api/sessions/{{id}}/{name}",
+        access=Access.OWNER,
+        scope=Scope.SESSIONS_MANAGE,
+        handler=handler,
+        summary=summary,
+        tag="Sessions",
+        body=body,
+        answer=answer,
+        errors=(ErrorCode.INVALID_INPUT, ErrorCode.OPERATION_FAILED),
+    )

@@ -1,0 +1,161 @@
+"""Typing into sessions and reading their terminals (wire 1.3, 1.5, 1.6)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from tservice.core.errors import ErrorCode
+from tservice.http.models import Body, Query
+from tservice.http.operations import Access, Audit, Call, Operation, Reply, Scope
+from tservice.sessions.output.reading import BUFFER_BOUND
+from tservice.sessions.record.viewport import Viewport
+from tservice.sessions.routes.answers import (
+    SearchAnswer,
+    SizeAnswer,
+    TerminalAnswer,
+)
+from tservice.sessions.routes.life import Cols, Rows
+from tservice.sessions.service import SessionService
+
+MATCHES = 200
+"""Most matches of one search."""
+
+_TYPING_ERRORS = (
+    ErrorCode.INVALID_INPUT,
+    ErrorCode.CONFLICT,
+    ErrorCode.OPERATION_FAILED,
+    ErrorCode.RATE_LIMITED,
+)
+
+
+class KeyBody(Body):
+    """A named key."""
+
+    key: Annotated[str, StringConstraints(max_length=16)]
+
+
+class ResizeBody(Body):
+    """A size, and what kind of screen asks for it."""
+
+    cols: Cols
+    rows: Rows
+    viewport_type: Annotated[Viewport, Field(strict=False)] | None = None
+    force: bool | None = None
+
+
+class TerminalQuery(Query):
+    """What to read; C{lines} that is no positive integer means the history limit."""
+
+    full: bool = False
+    tail: Annotated[int, Field(ge=1, le=BUFFER_BOUND)] | None = None
+    lines: str | None = None
+
+
+class SearchQuery(Query):
+    """A literal; C{limit} is clamped to 1 to 200."""
+
+    q: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    limit: int = MATCHES
+    nocase: bool = False
+
+
+class TerminalRoutes:
+    """Input, keys, size, reads."""
+
+    def __init__(self, sessions: SessionService) -> None:
+        self._sessions = sessions
+
+    def operations(self) -> list[Operation]:
+        """The routes."""
+        return [*self._writes(), *self._reads()]
+
+    def _writes(self) -> list[Operation]:
+        return [
+            Operation(
+                method="POST",
+                path="/api/sessions/{id}/send-key",
+                access=Access.OWNER,
+                scope=Scope.SESSIONS_INPUT,
+                audit=Audit.SUMMED,
+                handler=self.send_key,
+                summary="Press one named key",
+                tag="Terminal",
+                body=KeyBody,
+                answer=dict,
+                errors=_TYPING_ERRORS,
+            ),
+            Operation(
+                method="POST",
+                path="/api/sessions/{id}/resize",
+                access=Access.OWNER,
+                scope=Scope.SESSIONS_INPUT,
+                audit=Audit.NONE,
+                handler=self.resize,
+                summary="Ask for a size; answers the one that holds",
+                tag="Terminal",
+                body=ResizeBody,
+                answer=SizeAnswer,
+                errors=(ErrorCode.INVALID_INPUT, ErrorCode.OPERATION_FAILED),
+            ),
+        ]
+
+    def _reads(self) -> list[Operation]:
+        return [
+            Operation(
+                method="GET",
+                path="/api/sessions/{id}/terminal",
+                access=Access.OWNER,
+                scope=Scope.SESSIONS_READ,
+                handler=self.read,
+                summary="The screen, or with full=1 the history too",
+                tag="Terminal",
+                query=TerminalQuery,
+                answer=TerminalAnswer,
+                errors=(ErrorCode.INVALID_INPUT, ErrorCode.OPERATION_FAILED),
+            ),
+            Operation(
+                method="GET",
+                path="/api/sessions/{id}/search",
+                access=Access.OWNER,
+                scope=Scope.SESSIONS_READ,
+                handler=self.search,
+                summary="Find a literal in the pane's history",
+                tag="Terminal",
+                query=SearchQuery,
+                answer=SearchAnswer,
+                errors=(ErrorCode.INVALID_INPUT, ErrorCode.OPERATION_FAILED),
+            ),
+        ]
+
+    async def send_key(self, call: Call) -> object:
+        """Press a key."""
+        await self._sessions.send_key(call.id, call.body.key)
+        return {}
+
+    async def resize(self, call: Call) -> object:
+        """Ask for a size."""
+        cols, rows = await self._sessions.resize(
+            call.id,
+            call.body.cols,
+            call.body.rows,
+            viewport=call.body.viewport_type,
+            force=bool(call.body.force),
+        )
+        return {"cols": cols, "rows": rows}
+
+    async def read(self, call: Call) -> object:
+        """Read the terminal."""
+        query: TerminalQuery = call.query
+        reading = await self._sessions.read(
+            call.id, full=query.full, lines=query.lines, tail=query.tail
+        )
+        timing = f"capture;dur={reading.capture_ms:.1f}, render;dur={reading.render_ms:.1f}"
+        return Reply(content=reading.data, headers={"Server-Timing": timing})
+
+    async def search(self, call: Call) -> object:
+        """Search the history."""
+        query: SearchQuery = call.query
+        limit = max(1, min(query.limit, MATCHES))
+        return await self._sessions.search(call.id, query.q, limit, nocase=query.nocase)

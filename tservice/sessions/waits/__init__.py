@@ -1,0 +1,1 @@
+"""Long polls: for a signal, for a text, for a fleet."""

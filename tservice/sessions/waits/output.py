@@ -1,0 +1,222 @@
+"""Waits for a literal text in a session's output (interface.md wait-output)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from attrs import frozen
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.logger import Logger
+from zope.interface import implementer
+
+from tservice.core.clock import now_ms
+from tservice.core.tasks import spawn
+from tservice.mux.interface import IPane, IPaneListener, MuxError, PaneExit
+from tservice.sessions.waits.signals import WaitSlots
+from tservice.terminal.matcher import TAIL, Match, Needle, StreamMatcher, tail
+from tservice.terminal.plain import plain
+
+CHUNK = 64 * 1024
+SETTLED = 0.15
+"""Seconds of silence after which the grid is read too: a TUI writes blanks as cursor moves."""
+
+
+@frozen(kw_only=True)
+class OutputOutcome:
+    """How a wait for output ended.
+
+    @ivar match: where the text was; C{None} when it did not come.
+    @ivar ended: the process ended, or the session went away, before the text came.
+    """
+
+    match: Match | None
+    waited_ms: int
+    immediate: bool = False
+    ended: bool = False
+
+
+@implementer(IPaneListener)
+class OutputWait:
+    """One parked wait; its own reader of the pane's log."""
+
+    _log = Logger()
+
+    def __init__(
+        self, pane: IPane, needle: Needle, clock: IReactorTime, over: Callable[[], None]
+    ) -> None:
+        self.done: Deferred[OutputOutcome] = Deferred(lambda _: self._release())
+        self._pane = pane
+        self._needle = needle
+        self._clock = clock
+        self._over = over
+        self._started = now_ms(clock)
+        self._matcher = StreamMatcher(needle)
+        self._offset = pane.log.end
+        self._before: Counter[str] | None = None
+        self._quiet: IDelayedCall | None = None
+        self._timeout: IDelayedCall | None = None
+        self._ends = (pane.log.subscribe(self._read), pane.listen(self))
+        self._released = False
+
+    def begin(self, timeout_ms: int, *, searched: bool) -> None:
+        """Wait for at most C{timeout_ms}; remember what the screen shows already.
+
+        @param searched: the screen did not hold the text a moment ago, and all that it shows
+            counts, also what came since.
+        """
+        self._timeout = self._clock.callLater(timeout_ms / 1000, self._finish, None)
+        if searched:
+            self._before = Counter()
+            self._look()
+            return
+        spawn(self._remember_screen(), self._log, "reading the screen")
+
+    def end(self) -> None:
+        """The session went away."""
+        self._finish(None, ended=True)
+
+    # -- told by the pane
+
+    def paneExited(self, ending: PaneExit) -> None:
+        spawn(self._last_look(), self._log, "reading the last screen")
+
+    def paneLost(self) -> None:
+        self._finish(None, ended=True)
+
+    def paneResized(self, cols: int, rows: int) -> None:
+        """The program repaints by itself."""
+
+    def paneTitled(self, title: str) -> None:
+        """A title is no output."""
+
+    # -- inside
+
+    def _read(self) -> None:
+        log = self._pane.log
+        if not log.holds(self._offset):
+            self._offset = log.start
+            self._matcher = StreamMatcher(self._needle)
+        while self._offset < log.end:
+            data = log.read(self._offset, CHUNK)
+            self._offset += len(data)
+            match = self._matcher.feed(data)
+            if match is not None:
+                self._finish(match)
+                return
+        self._look_when_quiet()
+
+    def _look_when_quiet(self) -> None:
+        if self._quiet is not None and self._quiet.active():
+            self._quiet.reset(SETTLED)
+        else:
+            self._quiet = self._clock.callLater(SETTLED, self._look)
+
+    def _look(self) -> None:
+        spawn(self._match_screen(), self._log, "matching the screen")
+
+    async def _remember_screen(self) -> None:
+        rows = await screen_rows(self._pane)
+        if rows is not None:
+            self._before = Counter(row for row in rows if self._needle.find(row))
+
+    async def _last_look(self) -> None:
+        await self._match_screen()
+        self._finish(None, ended=True)
+
+    async def _match_screen(self) -> None:
+        """A row that was not on the screen at the start, and holds the text, is a match."""
+        rows = await screen_rows(self._pane)
+        if rows is None or self._before is None:
+            return
+        old = Counter(self._before)
+        for row in rows:
+            match = self._needle.find(row)
+            if match is None:
+                continue
+            if old[row] <= 0:
+                self._finish(match)
+                return
+            old[row] -= 1
+
+    def _finish(self, match: Match | None, *, ended: bool = False) -> None:
+        if self._released:
+            return
+        self._release()
+        waited = now_ms(self._clock) - self._started
+        self.done.callback(OutputOutcome(match=match, waited_ms=waited, ended=ended))
+
+    def _release(self) -> None:
+        self._released = True
+        for end in self._ends:
+            end()
+        for timer in (self._quiet, self._timeout):
+            if timer is not None and timer.active():
+                timer.cancel()
+        self._over()
+
+
+class OutputWaits:
+    """Every parked wait for output; they share their slots with the waits for signals."""
+
+    def __init__(self, clock: IReactorTime, slots: WaitSlots) -> None:
+        self._clock = clock
+        self._slots = slots
+        self._parked: dict[str, dict[OutputWait, None]] = {}
+
+    def park(
+        self, pane: IPane, needle: Needle, timeout_ms: int, owner: str, *, searched: bool = False
+    ) -> OutputWait:
+        """Hold a call until C{needle} is printed, C{timeout_ms} passed, or it is cancelled.
+
+        @param searched: L{search_buffer} has just found nothing.
+
+        @raise ServiceError: a cap is reached; nothing is parked.
+        """
+        give_back = self._slots.take([pane.session_id], owner)
+
+        def over() -> None:
+            give_back()
+            waits = self._parked[pane.session_id]
+            del waits[wait]
+            if not waits:
+                del self._parked[pane.session_id]
+
+        wait = OutputWait(pane, needle, self._clock, over)
+        self._parked.setdefault(pane.session_id, {})[wait] = None
+        wait.begin(timeout_ms, searched=searched)
+        return wait
+
+    def waiting_for(self, session_id: str) -> bool:
+        """Whether somebody needs every byte of that session."""
+        return session_id in self._parked
+
+    def session_gone(self, session_id: str) -> None:
+        """The session is no more, or its process was let go."""
+        for wait in tuple(self._parked.get(session_id, ())):
+            wait.end()
+
+
+async def search_buffer(pane: IPane, needle: Needle) -> Match | None:
+    """The first match in the last 256 KB that the pane printed, or on its screen.
+
+    The screen has what the log has not: text whose blanks are cursor moves, and what was printed
+    while nobody took the bytes.
+    """
+    log = pane.log
+    start = max(log.start, log.end - TAIL)
+    match = StreamMatcher(needle).feed(tail(log.read(start, TAIL)))
+    if match is not None:
+        return match
+    found = (needle.find(row) for row in await screen_rows(pane) or ())
+    return next((match for match in found if match is not None), None)
+
+
+async def screen_rows(pane: IPane) -> list[str] | None:
+    """The rows of the screen; C{None} when the terminal does not answer: unknown."""
+    try:
+        capture = await pane.capture(0)
+    except MuxError:
+        return None
+    return [plain(line) for line in capture.lines[capture.history :]]

@@ -1,0 +1,200 @@
+"""The long-polling routes (interface.md Agent waits, wire 7)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from tservice.core.errors import ErrorCode, invalid
+from tservice.http.models import Answer, Query, QueryBool, QueryInt
+from tservice.http.operations import Access, Call, Operation, Reply, Scope, Style
+from tservice.sessions.waits.service import FLEET_MAX, Waiting, WaitRequest
+from tservice.sessions.waits.signals import TIMEOUT_DEFAULT, Signal
+from tservice.terminal.matcher import NEEDLE_MAX, Needle
+
+NO_STORE = {"Cache-Control": "no-store"}
+BUSY = (ErrorCode.SESSION_BUSY, ErrorCode.RATE_LIMITED)
+
+
+def split_tokens(texts: list[str]) -> list[str]:
+    """The tokens of a list that may be repeated or separated by commas."""
+    return [token.strip() for text in texts for token in text.split(",")]
+
+
+def parse_until(texts: list[str], field: str = "until") -> tuple[Signal, ...] | None:
+    """The signals in C{texts}, each once, in the order in which they were asked for.
+
+    @raise ServiceError: 400 naming an unknown token.
+    """
+    if not texts:
+        return None
+    found: dict[Signal, None] = {}
+    for token in split_tokens(texts):
+        try:
+            found[Signal(token.lower())] = None
+        except ValueError:
+            names = ", ".join(Signal)
+            raise invalid(field, f"{token!r} is not one of {names}") from None
+    return tuple(found)
+
+
+def _no_regex(value: object) -> None:
+    raise ValueError("is not supported: match is a literal text")
+
+
+Timeout = Annotated[QueryInt, Field(gt=0, description="Milliseconds; clamped to 1000..600000")]
+NoRegex = Annotated[None, BeforeValidator(_no_regex)]
+
+
+class WaitQuery(Query):
+    """What to wait for."""
+
+    until: list[str] = Field(default_factory=list)
+    timeout: Timeout = TIMEOUT_DEFAULT
+    fresh: QueryBool = False
+    regex: NoRegex = None
+
+    def request(self) -> WaitRequest:
+        """The wait that is asked for."""
+        return WaitRequest(until=parse_until(self.until), timeout_ms=self.timeout, fresh=self.fresh)
+
+
+class FleetQuery(WaitQuery):
+    """Which sessions, and whether one of them is enough."""
+
+    sessions: list[str] = Field(min_length=1)
+    mode: Literal["any", "all"] = "any"
+
+
+class OutputQuery(Query):
+    """Which text to wait for, and whether what was printed already counts."""
+
+    match: Annotated[str, Field(min_length=1, max_length=NEEDLE_MAX)]
+    nocase: QueryBool = False
+    from_: Annotated[Literal["now", "buffer"], Field(alias="from")] = "now"
+    timeout: Timeout = TIMEOUT_DEFAULT
+    regex: NoRegex = None
+
+
+class WaitState(Answer):
+    """How the wait ended."""
+
+    timed_out: bool
+    signal: Signal | None = None
+    timeout_ms: int
+    until: list[Signal]
+    ended: bool
+
+
+class OutputState(WaitState):
+    """How a wait for output ended."""
+
+    matched: bool
+    match: str | None
+    snippet: str | None
+
+
+class WaitAnswer(Answer):
+    """The wait, and the session's status alongside."""
+
+    wait: WaitState
+    waited_ms: int
+    status: str
+    limit_paused: bool
+    immediate: bool
+
+
+class OutputAnswer(WaitAnswer):
+    """The wait for output, and the session's status alongside."""
+
+    wait: OutputState
+
+
+class FleetAnswer(Answer):
+    """Each session's signal, null where none came."""
+
+    signals: dict[str, Signal | None]
+    wait: WaitState
+    waited_ms: int
+    immediate: bool
+
+
+class WaitRoutes:
+    """C{wait}, C{wait-output} and the fleet wait."""
+
+    def __init__(self, waiting: Waiting) -> None:
+        self._waiting = waiting
+
+    async def _wait(self, call: Call) -> Reply:
+        found = await self._waiting.wait(call.id, call.query.request(), call.identity)
+        return _fresh(found)
+
+    async def _wait_output(self, call: Call) -> Reply:
+        query: OutputQuery = call.query
+        found = await self._waiting.wait_output(
+            call.id,
+            Needle(query.match, query.nocase),
+            call.identity,
+            timeout_ms=query.timeout,
+            from_buffer=query.from_ == "buffer",
+        )
+        return _fresh(found)
+
+    async def _fleet(self, call: Call) -> Reply:
+        query: FleetQuery = call.query
+        ids = list(dict.fromkeys(split_tokens(query.sessions)))
+        if not all(ids) or len(ids) > FLEET_MAX:
+            raise invalid("sessions", f"must name 1 to {FLEET_MAX} sessions")
+        found = await self._waiting.fleet(
+            ids, query.request(), call.identity, need_all=query.mode == "all"
+        )
+        return _fresh(found)
+
+    def operations(self) -> list[Operation]:
+        """Their places in the table."""
+        return [
+            Operation(
+                method="GET",
+                path="/api/sessions/{id}/wait",
+                access=Access.OWNER,
+                scope=Scope.WAITS,
+                handler=self._wait,
+                summary="Wait until the session gives a signal",
+                tag="Waits",
+                query=WaitQuery,
+                answer=WaitAnswer,
+                style=Style.LONG_POLL,
+                errors=BUSY,
+            ),
+            Operation(
+                method="GET",
+                path="/api/sessions/{id}/wait-output",
+                access=Access.OWNER,
+                scope=Scope.WAITS,
+                handler=self._wait_output,
+                summary="Wait until the session prints a literal text",
+                tag="Waits",
+                query=OutputQuery,
+                answer=OutputAnswer,
+                style=Style.LONG_POLL,
+                errors=BUSY,
+            ),
+            Operation(
+                method="GET",
+                path="/api/waits",
+                access=Access.USER,
+                scope=Scope.WAITS,
+                handler=self._fleet,
+                summary="Wait until any or all of several sessions give a signal",
+                tag="Waits",
+                query=FleetQuery,
+                answer=FleetAnswer,
+                style=Style.LONG_POLL,
+                errors=(*BUSY, ErrorCode.NOT_FOUND),
+            ),
+        ]
+
+
+def _fresh(content: dict[str, Any]) -> Reply:
+    return Reply(content=content, headers=NO_STORE)

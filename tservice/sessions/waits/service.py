@@ -1,0 +1,300 @@
+"""What a wait asks for, checked against its session, and what it is answered (wire 7, 26)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from attrs import frozen
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.core.clock import sleep
+from tservice.core.errors import ServiceError, invalid
+from tservice.core.events import Event, EventHub
+from tservice.core.identity import Identity
+from tservice.sessions.interfaces import Delivery, ISessions
+from tservice.sessions.record.model import Session, Status
+from tservice.sessions.waits.output import OutputOutcome, OutputWaits, search_buffer
+from tservice.sessions.waits.signals import (
+    DEFAULT_UNTIL,
+    HOOK_SIGNALS,
+    ParkedWait,
+    Signal,
+    WaitOutcome,
+    Waits,
+    WaitSlots,
+    clamp_timeout,
+    first_of,
+)
+from tservice.terminal.matcher import Needle
+
+PRIMARY = "primary"
+FLEET_MAX = 100
+"""Sessions of one fleet wait."""
+
+_EVENTS = {f"session:{signal}": signal for signal in Signal}
+
+
+@frozen(kw_only=True)
+class WaitRequest:
+    """A wait as asked for.
+
+    @ivar until: C{None} for the default set, which a mode without hooks narrows.
+    @ivar timeout_ms: positive; clamped here.
+    """
+
+    until: tuple[Signal, ...] | None = None
+    timeout_ms: int
+    fresh: bool = False
+
+
+def effective_until(
+    mode: str, asked: tuple[Signal, ...] | None, field: str = "until"
+) -> tuple[Signal, ...]:
+    """What a wait on a session of C{mode} waits for.
+
+    @param field: where the caller asked.
+    @raise ServiceError: 400: C{stop} or C{blocked} was asked for of a mode that has no hooks.
+    """
+    if mode == PRIMARY:
+        return asked or DEFAULT_UNTIL
+    if asked is None:
+        return tuple(signal for signal in DEFAULT_UNTIL if signal not in HOOK_SIGNALS)
+    for signal in asked:
+        if signal in HOOK_SIGNALS:
+            raise invalid(field, f"{signal} is not given by sessions of mode {mode}")
+    return asked
+
+
+class Waiting:
+    """Waits of both kinds on sessions that the caller may see.
+
+    @param blocked: whether an approval of that session is pending.
+    """
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        sessions: ISessions,
+        slots: WaitSlots,
+        outputs: OutputWaits,
+        hub: EventHub,
+        blocked: Callable[[str], bool],
+    ) -> None:
+        self._clock = clock
+        self._sessions = sessions
+        self._waits = Waits(clock, slots)
+        self._outputs = outputs
+        self._blocked = blocked
+        self.stop = hub.subscribe(self._heard)
+
+    async def wait(self, session_id: str, request: WaitRequest, caller: Identity) -> dict[str, Any]:
+        """Hold until a signal (interface.md Agent waits)."""
+        session = self._sessions.get(session_id, caller)
+        until = effective_until(session.mode, request.until)
+        held = self._held(session, request)
+        signal = first_of(held, frozenset(until))
+        if signal is not None:
+            outcome = _at_once({session_id: signal})
+        else:
+            parked = self._waits.park(
+                {session_id: None},
+                frozenset(until),
+                clamp_timeout(request.timeout_ms),
+                caller.username,
+            )
+            outcome = await self._settled(parked)
+        return self._answer(session_id, until, request.timeout_ms, outcome)
+
+    async def fleet(
+        self, ids: Sequence[str], request: WaitRequest, caller: Identity, *, need_all: bool
+    ) -> dict[str, Any]:
+        """Hold until any, or every, one of several sessions signals (wire 7)."""
+        until = request.until or DEFAULT_UNTIL
+        sessions = [self._sessions.get(session_id, caller) for session_id in dict.fromkeys(ids)]
+        if request.until is not None:
+            for session in sessions:
+                effective_until(session.mode, request.until)
+        held = {
+            session.id: first_of(self._held(session, request), frozenset(until))
+            for session in sessions
+        }
+        fired = [signal is not None for signal in held.values()]
+        if all(fired) if need_all else any(fired):
+            outcome = _at_once(held)
+        else:
+            parked = self._waits.park(
+                held,
+                frozenset(until),
+                clamp_timeout(request.timeout_ms),
+                caller.username,
+                need_all=need_all,
+            )
+            outcome = await self._settled(parked)
+        return {
+            "signals": outcome.signals,
+            "wait": _wait(until, request.timeout_ms, outcome.timed_out, ended=outcome.ended),
+            "waitedMs": outcome.waited_ms,
+            "immediate": outcome.immediate,
+        }
+
+    async def input_and_wait(
+        self,
+        session_id: str,
+        request: WaitRequest,
+        caller: Identity,
+        deliver: Callable[[Callable[[], None]], Awaitable[Delivery]],
+    ) -> dict[str, Any]:
+        """Type, then hold until a signal; the wait is registered before anything is typed.
+
+        @param deliver: types; calls its argument just before the key that submits, from where on
+            every signal is one of the new turn.
+        """
+        session = self._sessions.get(session_id, caller)
+        until = effective_until(session.mode, request.until, "wait")
+        parked = self._waits.park(
+            {session_id: None},
+            frozenset(until),
+            clamp_timeout(request.timeout_ms),
+            caller.username,
+            armed=False,
+        )
+        try:
+            delivery = await deliver(parked.arm)
+        except BaseException:
+            parked.abandon()
+            raise
+        if delivery.duplicate:
+            parked.abandon()
+            outcome = self._state_now(session_id, until)
+        else:
+            parked.arm()
+            outcome = await self._settled(parked)
+        answer = self._answer(session_id, until, request.timeout_ms, outcome)
+        told = {"delivered": delivery.delivered, "duplicate": delivery.duplicate}
+        return answer | told | opened(delivery)
+
+    async def wait_output(
+        self,
+        session_id: str,
+        needle: Needle,
+        caller: Identity,
+        *,
+        timeout_ms: int,
+        from_buffer: bool,
+    ) -> dict[str, Any]:
+        """Hold until C{needle} is printed."""
+        self._sessions.get(session_id, caller)
+        pane = self._sessions.pane_of(session_id)
+        if pane is None:
+            outcome = OutputOutcome(match=None, waited_ms=0, immediate=True, ended=True)
+        else:
+            match = await search_buffer(pane, needle) if from_buffer else None
+            if match is not None or pane.ending is not None:
+                outcome = OutputOutcome(
+                    match=match, waited_ms=0, immediate=True, ended=match is None
+                )
+            else:
+                timeout = clamp_timeout(timeout_ms)
+                outcome = await self._outputs.park(
+                    pane, needle, timeout, caller.username, searched=from_buffer
+                ).done
+        return self._output_answer(session_id, timeout_ms, outcome)
+
+    async def _settled(self, wait: ParkedWait) -> WaitOutcome:
+        """The outcome, one turn of the reactor later: what the signal changes is done by then."""
+        outcome = await wait.done
+        await sleep(self._clock, 0)
+        return outcome
+
+    def parked(self) -> int:
+        """Waits of both kinds that are held now."""
+        return self._waits.parked()
+
+    def _held(self, session: Session, request: WaitRequest) -> list[Signal]:
+        """The signals that hold already; with C{fresh} only the one that never changes back."""
+        if session.pid is None:
+            return [Signal.EXIT]
+        if request.fresh:
+            return []
+        held = [Signal.WORKING if session.status is Status.BUSY else Signal.IDLE]
+        return [Signal.BLOCKED, *held] if self._blocked(session.id) else held
+
+    def _state_now(self, session_id: str, until: tuple[Signal, ...]) -> WaitOutcome:
+        """A duplicate is answered from the current state (wire 26)."""
+        session = self._sessions.get(session_id)
+        held = self._held(session, WaitRequest(timeout_ms=0))
+        signal = first_of(held, frozenset(until))
+        if signal is not None:
+            return _at_once({session_id: signal})
+        return WaitOutcome(signals={session_id: None}, timed_out=True, waited_ms=0)
+
+    def _answer(
+        self, session_id: str, until: tuple[Signal, ...], timeout_ms: int, outcome: WaitOutcome
+    ) -> dict[str, Any]:
+        wait = _wait(until, timeout_ms, outcome.timed_out, ended=outcome.ended)
+        return {
+            "wait": wait | {"signal": outcome.signal},
+            "waitedMs": outcome.waited_ms,
+            "immediate": outcome.immediate,
+            **self._alongside(session_id),
+        }
+
+    def _output_answer(
+        self, session_id: str, timeout_ms: int, outcome: OutputOutcome
+    ) -> dict[str, Any]:
+        match = outcome.match
+        wait = _wait((), timeout_ms, match is None, ended=outcome.ended)
+        return {
+            "wait": wait
+            | {
+                "signal": None,
+                "matched": match is not None,
+                "match": None if match is None else match.text,
+                "snippet": None if match is None else match.snippet,
+            },
+            "waitedMs": outcome.waited_ms,
+            "immediate": outcome.immediate,
+            **self._alongside(session_id),
+        }
+
+    def _alongside(self, session_id: str) -> dict[str, Any]:
+        """The session's status, so that nothing is hidden; a deleted one is stopped."""
+        try:
+            session = self._sessions.get(session_id)
+        except ServiceError:
+            return {"status": Status.STOPPED, "limitPaused": False}
+        return {"status": session.status, "limitPaused": session.limit_paused}
+
+    def _heard(self, event: Event) -> None:
+        if event.session_id is None:
+            return
+        if event.name == "session:deleted":
+            self._waits.session_deleted(event.session_id)
+            self._outputs.session_gone(event.session_id)
+        elif event.name == "session:updated" and event.data.get("detached"):
+            # No process ended, so no event says so, and yet there is none behind it any more.
+            self._waits.signal(event.session_id, Signal.EXIT)
+            self._outputs.session_gone(event.session_id)
+        elif event.name in _EVENTS:
+            self._waits.signal(event.session_id, _EVENTS[event.name])
+
+
+def _at_once(signals: dict[str, Signal | None] | dict[str, Signal]) -> WaitOutcome:
+    return WaitOutcome(signals=dict(signals), timed_out=False, waited_ms=0, immediate=True)
+
+
+def _wait(
+    until: tuple[Signal, ...], timeout_ms: int, timed_out: bool, *, ended: bool
+) -> dict[str, Any]:
+    return {
+        "timedOut": timed_out,
+        "timeoutMs": clamp_timeout(timeout_ms),
+        "until": list(until),
+        "ended": ended,
+    }
+
+
+def opened(delivery: Delivery) -> dict[str, str]:
+    """What an answer tells of a picker that a prompt opened (wire 27)."""
+    return {} if delivery.opened is None else {"opened": delivery.opened}
