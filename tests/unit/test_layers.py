@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,10 +75,10 @@ def walk_runtime(node: ast.AST) -> Iterator[ast.AST]:
         yield from walk_runtime(child)
 
 
-def imports(tree: ast.Module, known: set[str]) -> set[str]:
-    """Our own modules that C{tree} imports when it runs."""
+def imports(tree: ast.Module, known: set[str], *, types: bool = False) -> set[str]:
+    """Our own modules that C{tree} imports when it runs, or C{types} too, when it is checked."""
     found: set[str] = set()
-    for node in walk_runtime(tree):
+    for node in ast.walk(tree) if types else walk_runtime(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -99,10 +100,12 @@ def breaks_layers(module: str, imported: str) -> bool:
         return False
     if here in BASE:
         return there not in BASE[here]
-    role = mine[2] if len(mine) > 2 else "service"
+    role = role_of(mine)
+    if role == "build":
+        return False
     if role == "model":
         return there not in PURE
-    if role == "routes" or role.endswith("_routes"):
+    if role == "routes":
         return there not in EDGE
     if theirs[-1] == "interfaces":
         return False
@@ -112,6 +115,39 @@ def breaks_layers(module: str, imported: str) -> bool:
 def called(node: ast.Call) -> str:
     """The last word of what is called."""
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def role_of(module: list[str]) -> str:
+    """What a feature's module is for, told by its last name or by the room it stands in."""
+    name = module[-1]
+    if name == "build":
+        return "build"
+    if name == "model" or name.endswith("_model"):
+        return "model"
+    if name == "routes" or name.endswith("_routes") or module[-2] == "routes":
+        return "routes"
+    return "service"
+
+
+def rooms(graph: dict[str, set[str]], feature: str) -> dict[str, set[str]]:
+    """Which rooms of C{feature} know which: its folders, and each file beside them."""
+    prefix = f"tservice.{feature}."
+    folders = {
+        ".".join(name.split(".")[:3])
+        for name in graph
+        if name.startswith(prefix) and name.count(".") > 2
+    }
+
+    def room(name: str) -> str:
+        folder = ".".join(name.split(".")[:3])
+        return folder if folder in folders else name
+
+    found: dict[str, set[str]] = {}
+    for name, others in graph.items():
+        if name.startswith(prefix):
+            inside = {room(other) for other in others if other.startswith(prefix)}
+            found.setdefault(room(name), set()).update(inside - {room(name)})
+    return found
 
 
 def circle(graph: dict[str, set[str]]) -> list[str]:
@@ -137,6 +173,17 @@ def circle(graph: dict[str, set[str]]) -> list[str]:
     return []
 
 
+def reads_the_clock(node: ast.AST) -> bool:
+    """Whether C{node} asks the machine's clock, or imports what does."""
+    if isinstance(node, ast.ImportFrom):
+        return any((node.module, alias.name) in BANNED_CALLS for alias in node.names)
+    return (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and (node.value.id, node.attr) in BANNED_CALLS
+    )
+
+
 class LayerTests(SynchronousTestCase):
     """The plan of the house holds for every file."""
 
@@ -144,6 +191,7 @@ class LayerTests(SynchronousTestCase):
         self.trees = sources()
         known = set(self.trees)
         self.graph = {name: imports(tree, known) for name, tree in self.trees.items()}
+        self.typed = {name: imports(tree, known, types=True) for name, tree in self.trees.items()}
 
     def test_edges(self) -> None:
         wrong = [
@@ -155,7 +203,20 @@ class LayerTests(SynchronousTestCase):
         self.assertEqual([], wrong)
 
     def test_no_circle(self) -> None:
-        self.assertEqual([], circle(self.graph))
+        """Nor one of imports that only a type checker reads."""
+        self.assertEqual([], circle(self.typed))
+
+    def test_arrows_between_rooms_go_one_way(self) -> None:
+        """The folders of a feature, and the files beside them, know each other in one order."""
+        features = {name.split(".")[1] for name in self.graph if name.count(".") > 2}
+        self.assertLess({"sessions", "agents", "core"}, features)
+        wrong = {feature: circle(rooms(self.graph, feature)) for feature in features}
+        self.assertEqual({}, {name: found for name, found in wrong.items() if found})
+
+    def test_rooms_can_be_surveyed(self) -> None:
+        """At most 25 files stand side by side."""
+        counts = Counter(path.parent for path in PACKAGE.rglob("*.py"))
+        self.assertEqual({}, {str(room): n for room, n in counts.items() if n > 25})
 
     def test_only_tap_imports_the_reactor(self) -> None:
         wrong = [
@@ -178,9 +239,7 @@ class LayerTests(SynchronousTestCase):
             for statement in tree.body
             if not is_program(statement)
             for node in ast.walk(statement)
-            if isinstance(node, ast.Attribute)
-            and isinstance(node.value, ast.Name)
-            and (node.value.id, node.attr) in BANNED_CALLS
+            if reads_the_clock(node)
         ]
         self.assertEqual([], wrong)
 
@@ -223,6 +282,9 @@ class RuleTests(SynchronousTestCase):
             ("tservice.cron.routes", "tservice.store.database"),
             ("tservice.cron.service", "tservice.http.operations"),
             ("tservice.cron.service", "tservice.tap"),
+            ("tservice.cron.times.clock_model", "tservice.store.database"),
+            ("tservice.sessions.waits.service", "tservice.http.operations"),
+            ("tservice.cron.build", "tservice.tap"),
         ]:
             self.assertTrue(breaks_layers(module, imported), (module, imported))
 
@@ -233,6 +295,9 @@ class RuleTests(SynchronousTestCase):
             ("tservice.cron.routes", "tservice.http.operations"),
             ("tservice.cron.routes", "tservice.cron.service"),
             ("tservice.mux.tmux.client", "tservice.mux.interface"),
+            ("tservice.cron.build", "tservice.http.operations"),
+            ("tservice.sessions.waits.routes", "tservice.http.operations"),
+            ("tservice.sessions.routes.life", "tservice.http.operations"),
         ]:
             self.assertFalse(breaks_layers(module, imported), (module, imported))
 
@@ -241,7 +306,27 @@ class RuleTests(SynchronousTestCase):
         self.assertEqual([], circle({"a": {"b"}, "b": set()}))
 
     def test_imports_only_for_types_make_no_edge(self) -> None:
+        """But they can close a circle."""
         tree = ast.parse(
             "from tservice.core import a\nif TYPE_CHECKING:\n    from tservice.mux import b\n"
         )
         self.assertEqual({"tservice.core"}, imports(tree, set()))
+        self.assertEqual({"tservice.core", "tservice.mux"}, imports(tree, set(), types=True))
+
+    def test_rooms_are_folders_and_the_files_beside_them(self) -> None:
+        graph = {
+            "tservice.a.x.one": {"tservice.a.two", "tservice.core.z"},
+            "tservice.a.two": {"tservice.a.x.three"},
+            "tservice.a.x.three": set[str](),
+        }
+        found = rooms(graph, "a")
+        self.assertEqual(
+            {"tservice.a.x": {"tservice.a.two"}, "tservice.a.two": {"tservice.a.x"}}, found
+        )
+        self.assertEqual(["tservice.a.two", "tservice.a.x", "tservice.a.two"], circle(found))
+
+    def test_the_clock_is_seen_however_it_is_named(self) -> None:
+        for line in ["time.time()", "from time import monotonic", "datetime.now()"]:
+            nodes = ast.walk(ast.parse(line))
+            self.assertTrue(any(map(reads_the_clock, nodes)), line)
+        self.assertFalse(any(map(reads_the_clock, ast.walk(ast.parse("import time")))))
