@@ -13,10 +13,10 @@ from twisted.internet import reactor
 from twisted.internet.stdio import StandardIO
 from twisted.protocols.basic import LineOnlyReceiver
 
-from tests.unit.clis.fakes import FakeSettings
+from tests.ground import lay_ground
 from tests.unit.notify.rig import FakeSessions
+from tservice.core.config.model import Config
 from tservice.core.events import Event, EventHub
-from tservice.core.logs.redact import Redactor
 from tservice.notify.build import build_webhooks
 from tservice.store.database import Database
 
@@ -39,19 +39,14 @@ def main() -> None:
     loop: Any = reactor
     sessions: Any = FakeSessions()
     folder = Path(sys.argv[1])
-    hub = EventHub()
-    webhooks = build_webhooks(
+    ground = lay_ground(
+        folder,
         reactor=loop,
         database=Database.open(folder / "state.db", clock=loop),
-        hub=hub,
-        settings=FakeSettings(),
-        sessions=lambda: sessions,
-        data_dir=folder,
-        host_name="desk",
-        redactor=Redactor(),
+        config=Config(data_dir=folder),
     )
-    webhooks.start()
-    StandardIO(Told(hub))
+    build_webhooks(ground, sessions=sessions, host_name="desk").start()
+    StandardIO(Told(ground.hub))
     loop.run()
 
 

@@ -25,7 +25,7 @@ from tservice.access.model import digest
 from tservice.core.identity import Identity
 from tservice.core.logs.redact import MARK, Redactor
 from tservice.core.net.listening import Listener
-from tservice.tap.tunnel import sign_in_with
+from tservice.tunnel.build import sign_in_with
 from tservice.tunnel.guesses import MOST
 from tservice.tunnel.model import GRACE_SECONDS, ROTATION_SECONDS
 

@@ -23,6 +23,7 @@ from twisted.internet.task import Clock
 from tests.unit.http.driver import Connection, MemoryTransport, _Socket, head
 from tests.unit.http.gatecase import basic
 from tests.unit.http.websockets.wsframes import UPGRADE, frames
+from tservice.access import build as building
 from tservice.access.accounts import Accounts
 from tservice.access.capabilities import Capabilities
 from tservice.access.hashing import Hasher
@@ -30,13 +31,15 @@ from tservice.core.config.model import Config
 from tservice.core.doors.threads import Doors, NoThreads
 from tservice.core.logs.redact import Redactor
 from tservice.core.stack import ServiceStack
+from tservice.ground.feature import Feature
+from tservice.ground.osusers import OsUserParts
+from tservice.ground.program import Program
+from tservice.http import build as building_http
 from tservice.http.operations import Operation
 from tservice.http.site import Site
 from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer
 from tservice.store.database import Database
-from tservice.tap import access, assembly
-from tservice.tap.base import Base
-from tservice.tap.ground import open_database
+from tservice.tap import assembly, groundwork
 
 PASSWORD = "correct horse"
 SOON = 1_800_000_000.0
@@ -61,8 +64,8 @@ class WorldClock(Clock):
 class _NoDoors(Doors):
     """Threads would outlive the test."""
 
-    def __init__(self, base: Base, stack: ServiceStack) -> None:
-        super().__init__(base.reactor)
+    def __init__(self, program: Program, os_users: OsUserParts, stack: ServiceStack) -> None:
+        super().__init__(program.reactor)
         for door in self.all:
             door.run = NoThreads().run  # type: ignore[method-assign]
 
@@ -120,26 +123,24 @@ class World:
         mux = FakeMultiplexer(self.clock, self.host)
         self.stack.startService()
         with (
-            patch.object(assembly, "wire_mux", lambda base, stack: mux),
-            patch.object(assembly, "wire_doors", _NoDoors),
-            patch.object(assembly, "Site", keep("site", Site)),
-            patch.object(assembly, "open_database", keep("store", open_database)),
-            patch.object(access, "Hasher", partial(Hasher, memory_kib=8, passes=1)),
-            patch.object(access, "Accounts", keep("accounts", Accounts)),
-            patch.object(access, "Capabilities", keep("capabilities", Capabilities)),
+            patch.object(assembly, "build_mux", lambda ground: Feature(name="mux", service=mux)),
+            patch.object(groundwork, "open_doors", _NoDoors),
+            patch.object(building_http, "Site", keep("site", Site)),
+            patch.object(groundwork, "open_database", keep("store", groundwork.open_database)),
+            patch.object(building, "Hasher", partial(Hasher, memory_kib=8, passes=1)),
+            patch.object(building, "Accounts", keep("accounts", Accounts)),
+            patch.object(building, "Capabilities", keep("capabilities", Capabilities)),
         ):
-            assembly.assemble(self._base(), self.stack)
+            assembly.assemble(self._program(), self.stack)
         self.site: Site = kept["site"]
         self.database: Database = kept["store"]
         self.accounts: Accounts | None = kept.get("accounts")
         self.capabilities: Capabilities = kept["capabilities"]
 
-    def _base(self) -> Base:
-        return Base(
+    def _program(self) -> Program:
+        return Program(
             reactor=self.clock,
             config=self.config,
-            addresses=(),
-            warnings=(),
             environ={"PATH": "/usr/bin:/bin", "HOME": str(self.folder), "LANG": "C.UTF-8"},
             home=self.folder,
             redactor=Redactor(),

@@ -74,6 +74,9 @@ class OsUserWorld:
         finally:
             self.acting = None
 
+    def quarters(self, tmux: str) -> None:
+        """No pane of this world has a process."""
+
     def for_sessions(self) -> SessionOsUsers:
         """The rules of sessions on this machine."""
         return SessionOsUsers(users=self.users, of_account=self.accounts.get, secrets=self)

@@ -17,7 +17,7 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.sessions.rig import FixedSettings
+from tests.ground import lay_ground
 from tests.unit.store.failing import FailingConnection
 from tservice.access.cookies import CookieSessions
 from tservice.access.cookiestore import DatabaseCookieStore
@@ -25,7 +25,7 @@ from tservice.agents.approvals.inbox import About, Inbox
 from tservice.agents.approvals.store import ApprovalStore
 from tservice.audit.model import HEAD_FILE, Entry
 from tservice.audit.service import MOST_WAITING, AuditLog, Wanted
-from tservice.clis.build import build_clis
+from tservice.clis.build import load_clis
 from tservice.core.config.model import Config
 from tservice.core.disk import FULL, QUOTA, READ_ONLY, NotKept
 from tservice.core.errors import ErrorCode, ServiceError
@@ -226,15 +226,7 @@ class FileTests(DiskCase):
         self.assertEqual("kept", settings.get().display_name)
 
     def test_the_clis(self) -> None:
-        clis = build_clis(
-            config=Config(data_dir=self.folder),
-            clock=self.clock,
-            processes=None,  # type: ignore[arg-type]
-            environ={},
-            home=self.folder,
-            settings=FixedSettings(),
-            hub=EventHub(),
-        ).service
+        _, clis = load_clis(lay_ground(self.folder, config=Config(data_dir=self.folder)))
         clis.set_enabled("codex", False)
         for number, reason in REASONS.items():
             self.check("clis.json", partial(clis.set_enabled, "codex", True), number, reason)

@@ -1,112 +1,97 @@
-"""Putting the agents together from what the program hands in.
-
-The sessions are made after the agents and need them: hand C{agents} (as the activity), C{gate} and
-C{preparation} of the result to C{build_sessions}, and the sessions to C{sessions} by a function.
-"""
+"""The agents in the panes, put together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable
 
-from attrs import field, frozen
-from twisted.internet.interfaces import IReactorTime
+from attrs import frozen
 
 from tservice.agents.activity.gate import AgentGate
 from tservice.agents.activity.sources import Agents, Around
 from tservice.agents.hooks.files import HookConfig
 from tservice.agents.hooks.install import HookPreparation
 from tservice.agents.hooks.intake import HookIntake
+from tservice.agents.hooks.routes import agent_operations
 from tservice.agents.hooks.telemetry import TelemetryIntake
+from tservice.agents.hooks.telemetry_model import plan_usage_json
 from tservice.agents.store import AgentStore
+from tservice.agents.transcripts.conversations import Conversations
 from tservice.agents.transcripts.homes import Homes, own_files
 from tservice.agents.transcripts.proofs import Proofs
-from tservice.agents.transcripts.service import InThread
 from tservice.clis.interfaces import ICliRegistry
-from tservice.core.doors.threads import IThreads, NoThreads
-from tservice.core.events import EventHub
-from tservice.core.users.osuser import OsUsers
-from tservice.sessions.interfaces import IActivitySources, ISessions
-from tservice.settings.interfaces import ISettings
-from tservice.store.database import Database
-
-
-@frozen(kw_only=True)
-class Surroundings:
-    """What the agents live on.
-
-    @ivar home: of whoever the panes run as.
-    @ivar environ: what the service was started with.
-    @ivar sessions: the sessions; not asked before one of them starts.
-    @ivar shells: finds out what shells do.
-    @ivar in_thread: runs what reads files; at once in tests.
-    @ivar os_users: those that panes run as in place of the service's own.
-    @ivar files: the door for what users' folders hold.
-    """
-
-    clock: IReactorTime
-    database: Database
-    hub: EventHub
-    clis: ICliRegistry
-    settings: ISettings
-    sessions: Callable[[], ISessions]
-    shells: IActivitySources
-    home: Path
-    environ: Mapping[str, str]
-    in_thread: InThread
-    os_users: OsUsers = field(factory=OsUsers)
-    files: IThreads = field(factory=NoThreads)
+from tservice.core.identity import Identity
+from tservice.ground.feature import Feature
+from tservice.ground.ground import Ground
+from tservice.sessions.interfaces import ISessions
+from tservice.sessions.life.activity import PlainSources
+from tservice.sessions.service import Support
 
 
 @frozen(kw_only=True)
 class AgentParts:
-    """The parts.
+    """What the sessions are told by the agents in them.
 
-    @ivar agents: as L{IAgents} for other features, as L{IActivitySources} for the sessions.
+    @ivar agents: for other features.
+    @ivar support: for the sessions.
     """
 
     agents: Agents
-    gate: AgentGate
-    preparation: HookPreparation
+    support: Support
     hooks: HookIntake
     telemetry: TelemetryIntake
 
-    def close(self) -> None:
-        """Hear of nothing any more; the watches end with their sessions."""
-        self.hooks.stop()
-        self.telemetry.stop()
 
+def build_agents(
+    ground: Ground, *, clis: ICliRegistry, sessions: Callable[[], ISessions]
+) -> Feature[AgentParts]:
+    """The agents; at a stop they are heard no more, and the watches end with their sessions.
 
-def build_agents(around: Surroundings) -> AgentParts:
-    """The agents; C{agents.routes.agent_operations(hooks, telemetry)} are their routes."""
-    store = AgentStore(around.database)
+    @param sessions: not asked before one of them starts: they are made after the agents.
+    """
+    clock, hub = ground.reactor, ground.hub
+    users = ground.os_users.users
+    store = AgentStore(ground.database)
     agents = Agents(
         Around(
-            clock=around.clock,
-            sessions=around.sessions,
-            clis=around.clis,
-            shells=around.shells,
+            clock=clock,
+            sessions=sessions,
+            clis=clis,
+            shells=PlainSources(clock, clis),
             store=store,
-            environ=around.environ,
-            os_users=around.os_users,
-            files=around.files,
+            environ=ground.environ,
+            os_users=users,
+            files=ground.doors.files,
         )
     )
-    homes = Homes(own=own_files(around.home, around.clis), os_users=around.os_users)
-    proofs = Proofs(homes, agents.transcript_of, around.in_thread)
-    return AgentParts(
-        agents=agents,
-        gate=AgentGate(agents.readiness_of, agents.rules_of, proofs),
-        preparation=HookPreparation(
-            HookConfig(around.home),
-            around.settings,
-            around.clis,
-            around.sessions,
-            around.os_users,
-            around.files,
+    homes = Homes(own=own_files(ground.home, clis), os_users=users)
+    in_thread = ground.doors.files.run
+    proofs = Proofs(homes, agents.transcript_of, in_thread)
+    preparation = HookPreparation(HookConfig(ground.home), ground.settings, clis, sessions, users)
+    hooks = HookIntake(clock, hub, sessions, clis, agents, store, proofs)
+    telemetry = TelemetryIntake(clock, hub, sessions, store)
+
+    def close() -> None:
+        hooks.stop()
+        telemetry.stop()
+
+    def plan_usage(caller: Identity) -> object:
+        """The plan of the service's own user, told to those whose agents run on it."""
+        return plan_usage_json(agents.plan_usage() if caller.os_user is None else None)
+
+    return Feature(
+        name="agents",
+        service=AgentParts(
+            agents=agents,
+            support=Support(
+                activity=agents,
+                gate=AgentGate(agents.readiness_of, agents.rules_of, proofs),
+                preparation=preparation,
+                conversations=Conversations(lambda: homes, in_thread),
+            ),
+            hooks=hooks,
+            telemetry=telemetry,
         ),
-        hooks=HookIntake(
-            around.clock, around.hub, around.sessions, around.clis, agents, store, proofs
-        ),
-        telemetry=TelemetryIntake(around.clock, around.hub, around.sessions, store),
+        operations=agent_operations(hooks, telemetry),
+        tells={"planUsage": plan_usage},
+        close=close,
     )

@@ -1,77 +1,65 @@
-"""Putting the feature together."""
+"""Which CLIs there are, put together."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from pathlib import Path
-
-from attrs import frozen
-from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
 from tservice.clis.guests import Guests
 from tservice.clis.install import Installer
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.lookup import BinaryLookup
 from tservice.clis.ondisk import FILE_NAME
+from tservice.clis.routes import CliRoutes
 from tservice.clis.service import CliService
 from tservice.clis.stock import stock_entries
-from tservice.core.config.model import Config
-from tservice.core.doors.reach import IReach
-from tservice.core.events import EventHub
-from tservice.core.users.osuser import OsUsers
-from tservice.settings.interfaces import ISettings
+from tservice.ground.feature import Feature
+from tservice.ground.ground import Ground
 
 
-@frozen(kw_only=True)
-class Clis:
-    """The parts that others use: C{registry} as L{ICliRegistry}, C{service} for the routes.
+def build_clis(ground: Ground) -> Feature[CliRegistry]:
+    """The registry; a stop ends the installs that run.
 
-    C{service.stop} belongs to the end of the program.
-    """
-
-    registry: CliRegistry
-    service: CliService
-    lookup: BinaryLookup
-
-
-def build_clis(
-    *,
-    config: Config,
-    clock: IReactorTime,
-    processes: IReactorProcess,
-    environ: Mapping[str, str],
-    home: Path,
-    settings: ISettings,
-    hub: EventHub,
-    os_users: OsUsers | None = None,
-    reach: IReach | None = None,
-) -> Clis:
-    """Make the registry, read C{clis.json} and take it into use.
-
-    @param environ: what the service was started with.
-    @param reach: asks whether the folders of C{PATH} answer.
     @raise ServiceError: a packaged entry is broken.
     """
-    lookup = BinaryLookup(clock, environ, home)
-    registry = CliRegistry(
-        settings=settings,
-        lookup=lookup,
-        environ=environ,
-        pane_env=config.pane_env,
-        root=os.geteuid() == 0,
-        guests=None if os_users is None else Guests(clock, environ, os_users),
+    registry, service = load_clis(ground)
+    return Feature(
+        name="installs",
+        service=registry,
+        operations=CliRoutes(service).operations(),
+        close=service.stop,
     )
-    installer = Installer(clock=clock, processes=processes, environ=environ, home=home, hub=hub)
+
+
+def load_clis(ground: Ground) -> tuple[CliRegistry, CliService]:
+    """The registry with what C{clis.json} changes in it, and who changes that.
+
+    @raise ServiceError: a packaged entry is broken.
+    """
+    lookup = BinaryLookup(ground.reactor, ground.environ, ground.home)
+    registry = CliRegistry(
+        settings=ground.settings,
+        lookup=lookup,
+        environ=ground.environ,
+        pane_env=ground.config.pane_env,
+        root=os.geteuid() == 0,
+        guests=Guests(ground.reactor, ground.environ, ground.os_users.users),
+    )
+    installer = Installer(
+        clock=ground.reactor,
+        processes=ground.reactor,
+        environ=ground.environ,
+        home=ground.home,
+        hub=ground.hub,
+    )
     service = CliService(
-        path=config.data_dir / FILE_NAME,
+        path=ground.config.data_dir / FILE_NAME,
         stock=stock_entries(),
         registry=registry,
         lookup=lookup,
         installer=installer,
-        settings=settings,
-        hub=hub,
-        reach=reach,
+        settings=ground.settings,
+        hub=ground.hub,
+        reach=ground.reach,
     )
     service.load()
-    return Clis(registry=registry, service=service, lookup=lookup)
+    return registry, service

@@ -1,7 +1,8 @@
-"""The name of the zone that the service's wall times are told in."""
+"""The zone that the service's wall times are told in, and its name."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -11,6 +12,18 @@ LOCAL_TIME = Path("/etc/localtime")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ZONES = "zoneinfo/"
+
+
+def local_zone(environ: Mapping[str, str]) -> tzinfo:
+    """The machine's zone: C{TZ}, else its own; UTC where neither is known."""
+    name = environ.get("TZ", "").lstrip(":")
+    try:
+        if name:
+            return ZoneInfo(name)
+        with LOCAL_TIME.open("rb") as file:
+            return ZoneInfo.from_file(file)
+    except (OSError, ValueError, KeyError):
+        return UTC
 
 
 def zone_name(zone: tzinfo, at: int, local_time: Path = LOCAL_TIME) -> str:

@@ -1,115 +1,104 @@
-"""Putting scheduled jobs together from what the program hands in."""
+"""Scheduled jobs, put together."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import tzinfo
 from functools import partial
-from pathlib import Path
-from typing import Any
 
-from attrs import field, frozen
-
+from tservice.access.interfaces import IAccounts
 from tservice.agents.interfaces import IAgents
 from tservice.audit.interfaces import IAuditLog
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.alarm import make_alarm
-from tservice.core.doors.reach import IReach, NoReach
-from tservice.core.doors.threads import IThreads
-from tservice.core.events import EventHub
 from tservice.core.identity import Identity
-from tservice.core.users.osuser import OsUsers
 from tservice.cron.book import JobBook
+from tservice.cron.routes import CronRoutes
 from tservice.cron.rules import JobRules
 from tservice.cron.runner import Hands, Runner
 from tservice.cron.scheduler import Scheduler
 from tservice.cron.service import CronService, Parts
 from tservice.cron.store import CronStore
+from tservice.ground.feature import Feature
+from tservice.ground.ground import Ground
+from tservice.http.metrics import Measure
 from tservice.sessions.interfaces import ISessions
-from tservice.store.database import Database
 
 
-@frozen(kw_only=True)
-class Surroundings:
-    """What scheduled jobs live on.
+def build_cron(
+    ground: Ground,
+    *,
+    sessions: ISessions,
+    agents: IAgents,
+    clis: ICliRegistry,
+    audit: IAuditLog,
+    accounts: IAccounts | None,
+    folder: Callable[[str, Identity], str],
+) -> Feature[CronService]:
+    """Jobs, which fire from their start on.
 
-    @ivar reactor: for time, and for the kernel's word of a clock that is set where it watches
-        descriptors.
-    @ivar zone: what C{HH:MM} is told in.
-    @ivar random_bytes: for ids.
-    @ivar folder, data_dir, cases_dir: see L{JobRules}.
-    @ivar os_users, reach: see L{Hands}.
-    @ivar identity, known, multiuser: see L{Parts}.
+    @param accounts: whose jobs they are; C{None}: there is one user, whose all of them are.
+    @param folder: see L{JobRules}.
     """
-
-    reactor: Any
-    database: Database
-    hub: EventHub
-    sessions: ISessions
-    agents: IAgents
-    clis: ICliRegistry
-    threads: IThreads
-    audit: IAuditLog
-    zone: tzinfo
-    random_bytes: Callable[[int], bytes]
-    folder: Callable[[str, Identity], str]
-    data_dir: Path
-    cases_dir: Path
-    identity: Callable[[str | None], Identity | None]
-    known: Callable[[str], bool]
-    multiuser: bool
-    os_users: OsUsers = field(factory=OsUsers)
-    reach: IReach = field(factory=NoReach)
-
-
-def build_cron(around: Surroundings) -> CronService:
-    """Scheduled jobs, not started yet: that is to wait until the sessions are open."""
-    book = JobBook(around.reactor, CronStore(around.database), around.hub)
-    rules = JobRules(
-        clis=around.clis,
-        folder=around.folder,
-        data_dir=around.data_dir,
-        cases_dir=around.cases_dir,
-    )
+    config, identity = ground.config, owners(ground, accounts)
+    book = JobBook(ground.reactor, CronStore(ground.database), ground.hub)
+    rules = JobRules(clis=clis, folder=folder, data_dir=config.data_dir, cases_dir=config.cases_dir)
     runner = Runner(
         Hands(
-            clock=around.reactor,
+            clock=ground.reactor,
             book=book,
             rules=rules,
-            sessions=around.sessions,
-            agents=around.agents,
-            threads=around.threads,
-            audit=around.audit,
-            identity=around.identity,
-            os_users=around.os_users,
-            reach=around.reach,
+            sessions=sessions,
+            agents=agents,
+            threads=ground.doors.files,
+            audit=audit,
+            identity=identity,
+            os_users=ground.os_users.users,
+            reach=ground.reach,
         )
     )
-    scheduler = Scheduler(
-        around.reactor,
-        book,
-        runner,
-        around.zone,
-        partial(_new_id, around.random_bytes),
-        partial(make_alarm, around.reactor),
-    )
-    return CronService(
+    new_id = partial(_new_id, ground.random)
+    alarm = partial(make_alarm, ground.reactor)
+    cron = CronService(
         Parts(
-            clock=around.reactor,
-            hub=around.hub,
+            clock=ground.reactor,
+            hub=ground.hub,
             book=book,
             runner=runner,
-            scheduler=scheduler,
+            scheduler=Scheduler(ground.reactor, book, runner, ground.zone, new_id, alarm),
             rules=rules,
-            zone=around.zone,
-            new_id=partial(_new_id, around.random_bytes),
-            identity=around.identity,
-            known=around.known,
-            multiuser=around.multiuser,
-            reach=around.reach,
+            zone=ground.zone,
+            new_id=new_id,
+            identity=identity,
+            known=lambda owner: accounts is not None and accounts.known(owner),
+            multiuser=config.multiuser,
+            reach=ground.reach,
         )
+    )
+    return Feature(
+        name="cron",
+        service=cron,
+        operations=CronRoutes(cron).operations(),
+        measures=[
+            Measure("cron_jobs", "Scheduled jobs there are.", cron.job_counts, ("enabled",)),
+            Measure("cron_runs", "Runs of jobs that are kept.", cron.run_counts, ("status",)),
+        ],
+        tells={"cronJobs": lambda caller: len(cron.jobs(caller))},
+        start=cron.start,
+        close=cron.stop,
     )
 
 
-def _new_id(random_bytes: Callable[[int], bytes]) -> str:
-    return random_bytes(8).hex()
+def owners(ground: Ground, accounts: IAccounts | None) -> Callable[[str | None], Identity | None]:
+    """Who the owner of a job is now; C{None}: nobody any more."""
+    config = ground.config
+
+    def identity(owner: str | None) -> Identity | None:
+        if not config.multiuser:
+            return Identity(username=config.username, admin=True)
+        return None if accounts is None or owner is None else accounts.identity(owner)
+
+    return identity
+
+
+def _new_id(random: Callable[[int], bytes]) -> str:
+    return random(8).hex()

@@ -1,99 +1,86 @@
-"""Putting the feature together."""
+"""Git at a glance, put together."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+import os
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TypeVar
 
 from attrs import frozen
-from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
-from tservice.core.logs.redact import Redactor
-from tservice.core.users.osuser import OsUser, OsUsers, environment_of
+from tservice.core.users.osuser import OsUser, environment_of
 from tservice.git.inspect import Inspector
-from tservice.git.interfaces import ContainerWorkspaces, InThread
+from tservice.git.interfaces import ContainerWorkspaces
 from tservice.git.readers import GitReaders
 from tservice.git.routes import GitRoutes
 from tservice.git.runner import Actor, GitRunner
 from tservice.git.service import GitService
 from tservice.git.workspaces import SessionWorkspaces
+from tservice.ground.feature import Feature
+from tservice.ground.ground import Ground
+from tservice.http.metrics import number
 from tservice.sessions.interfaces import ISessions
-
-if TYPE_CHECKING:
-    from tservice.http.operations import Operation
 
 _T = TypeVar("_T")
 
 
-@frozen(kw_only=True)
-class Git:
-    """The parts that others use; L{stop} belongs to the end of the program."""
-
-    service: GitReaders
-    routes: GitRoutes
-    runner: GitRunner
-
-    def operations(self) -> list[Operation]:
-        """The routes, for the table."""
-        return self.routes.operations()
-
-    def stop(self) -> Deferred[None]:
-        """End every git process that still runs; fires once they are gone."""
-        return self.runner.stop()
-
-
 def build_git(
-    *,
-    clock: IReactorTime,
-    processes: IReactorProcess,
-    in_thread: InThread,
-    environ: Mapping[str, str],
-    home: Path,
-    euid: int,
-    sessions: ISessions,
-    redactor: Redactor,
-    containers: ContainerWorkspaces = tuple,
-    os_users: OsUsers | None = None,
-) -> Git:
-    """Make the feature; it needs no start.
+    ground: Ground, *, sessions: ISessions, containers: ContainerWorkspaces = tuple
+) -> Feature[GitReaders]:
+    """Status and diffs; it needs no start, and a stop ends every git process that runs.
 
-    @param environ: what the service was started with; C{PATH} says where git is.
-    @param euid: as whom this process works.
-    @param os_users: whose workspaces are read with their own rights.
     @param containers: folders of container cases, beside those of sessions in containers.
     """
     workspaces = SessionWorkspaces(sessions)
-    runner = GitRunner(clock=clock, processes=processes, environ=environ, redactor=redactor)
-    users = os_users or OsUsers()
+    runner = GitRunner(
+        clock=ground.reactor,
+        processes=ground.reactor,
+        environ=ground.environ,
+        redactor=ground.redactor,
+    )
 
     def forbidden() -> Iterable[str]:
         return {*workspaces.of_containers(), *containers()}
 
-    def service_of(user: OsUser | None) -> GitService:
-        """Reads as C{user}: every look at a file, and git itself."""
+    service = GitReaders(_Readers(ground, runner, forbidden).of, ground.os_users.users)
+    return Feature(
+        name="git",
+        service=service,
+        operations=GitRoutes(service, workspaces.of).operations(),
+        measures=[number("git_processes", "Git processes running.", lambda: runner.running)],
+        close=runner.stop,
+    )
+
+
+@frozen
+class _Readers:
+    """Makes a reader for each OS user: its looks at files, and git itself, are that user's."""
+
+    ground: Ground
+    runner: GitRunner
+    forbidden: Callable[[], Iterable[str]]
+
+    def of(self, user: OsUser | None) -> GitService:
+        """The reader of C{user}; C{None}: of the service's own."""
+        ground, users = self.ground, self.ground.os_users.users
 
         def in_thread_as(work: Callable[[], _T]) -> Awaitable[_T]:
-            return in_thread(lambda: users.act(user, work))
+            return ground.doors.files.run(lambda: users.act(user, work), "git")
 
-        folder = home if user is None else user.home
+        home = ground.home if user is None else user.home
         inspector = Inspector(
-            clock=clock,
-            runner=runner,
+            clock=ground.reactor,
+            runner=self.runner,
             in_thread=in_thread_as,
-            environ=environ if user is None else environment_of(user, environ),
-            home=folder,
-            euid=euid if user is None else user.uid,
+            environ=ground.environ if user is None else environment_of(user, ground.environ),
+            home=home,
+            euid=os.geteuid() if user is None else user.uid,
             itself=Actor() if user is None else Actor(uid=user.uid, gid=user.gid),
         )
         return GitService(
-            clock=clock,
+            clock=ground.reactor,
             inspector=inspector,
             in_thread=in_thread_as,
-            home=folder,
-            containers=forbidden,
+            home=home,
+            containers=self.forbidden,
         )
-
-    service = GitReaders(service_of, users)
-    return Git(service=service, routes=GitRoutes(service, workspaces.of), runner=runner)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
+from attrs import frozen
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
@@ -22,6 +23,27 @@ Values = Mapping[tuple[str, ...], float]
 """Values of a gauge or counter by its labels; C{()} for one without."""
 
 Family = GaugeMetricFamily | CounterMetricFamily
+
+
+@frozen
+class Measure:
+    """What is asked for when the metrics are read.
+
+    @ivar name: without the C{tservice_} in front.
+    @ivar values: by label values in the order of C{labels}; their number must be bounded.
+    @ivar grows: whether it is a counter, which only grows while the service runs.
+    """
+
+    name: str
+    text: str
+    values: Callable[[], Values]
+    labels: tuple[str, ...] = ()
+    grows: bool = False
+
+
+def number(name: str, text: str, value: Callable[[], int]) -> Measure:
+    """A gauge of one value."""
+    return Measure(name, text, lambda: {(): value()})
 
 
 class _Asked(Collector):
@@ -71,27 +93,13 @@ class Metrics:
         self._seconds.labels(route).observe(seconds)
         self._bytes.inc(size)
 
-    def gauge(
-        self, name: str, text: str, values: Callable[[], Values], labels: Sequence[str]
-    ) -> None:
-        """Add a gauge that is asked for when the metrics are read.
-
-        @param name: without the C{tservice_} in front.
-        @param values: by label values in the order of C{labels}; their number must be bounded.
-        """
-        empty = partial(GaugeMetricFamily, f"tservice_{name}", text, labels=labels)
-        self._registry.register(_Asked(empty, values))
-
-    def count(self, name: str, text: str, value: Callable[[], int]) -> None:
-        """Add a gauge of one value; otherwise as L{gauge}."""
-        self.gauge(name, text, lambda: {(): value()}, ())
-
-    def counter(
-        self, name: str, text: str, values: Callable[[], Values], labels: Sequence[str] = ()
-    ) -> None:
-        """Add what only grows while the service runs; otherwise as L{gauge}."""
-        empty = partial(CounterMetricFamily, f"tservice_{name}", text, labels=labels)
-        self._registry.register(_Asked(empty, values))
+    def measure(self, measure: Measure) -> None:
+        """Tell of C{measure} from now on."""
+        family = CounterMetricFamily if measure.grows else GaugeMetricFamily
+        empty = partial(
+            family, f"tservice_{measure.name}", measure.text, labels=list(measure.labels)
+        )
+        self._registry.register(_Asked(empty, measure.values))
 
     def text(self) -> bytes:
         """Everything, in Prometheus' text format."""

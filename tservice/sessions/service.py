@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from zope.interface import implementer
@@ -20,10 +20,18 @@ from tservice.sessions.input.composing import composer_of
 from tservice.sessions.input.journal import InputJournal
 from tservice.sessions.input.queue import InputQueue
 from tservice.sessions.input.target import Subject
-from tservice.sessions.interfaces import Delivery, IConversations, IInputGate, ISessions
+from tservice.sessions.interfaces import (
+    Delivery,
+    IActivitySources,
+    IConversations,
+    IInputGate,
+    ILaunchPreparation,
+    ISessions,
+)
 from tservice.sessions.life.adoption import Adoption
 from tservice.sessions.life.capacity import overdue
 from tservice.sessions.life.create import Creator
+from tservice.sessions.life.launcher import NothingToPrepare
 from tservice.sessions.life.processes import Processes
 from tservice.sessions.life.properties import Properties
 from tservice.sessions.life.quickstart import QuickStart, QuickStarter
@@ -70,6 +78,22 @@ class KnownConversations:
 
     async def last(self, session: Session) -> str | None:
         return session.conversation_ids[-1] if session.conversation_ids else None
+
+
+@frozen(kw_only=True)
+class Support:
+    """What is known of the programs in the panes by who knows agents.
+
+    @ivar activity: how to find out what a session does; C{None}: as of any program.
+    @ivar gate: keeps prompts back.
+    @ivar preparation: puts in place what agents read when they start.
+    @ivar conversations: which one the next start of an agent goes on with.
+    """
+
+    activity: IActivitySources | None = None
+    gate: IInputGate = field(factory=OpenGate)
+    preparation: ILaunchPreparation = field(factory=NothingToPrepare)
+    conversations: IConversations = field(factory=KnownConversations)
 
 
 @frozen(kw_only=True)

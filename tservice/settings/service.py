@@ -42,9 +42,7 @@ class SettingsService:
     def __init__(self, path: Path, hub: EventHub, config: Config) -> None:
         self._path = path
         self._hub = hub
-        self._tunnel_allowed = (
-            config.password is not None or config.multiuser or config.allow_unauthenticated_network
-        )
+        self._tunnel_allowed = config.has_login or config.allow_unauthenticated_network
         self._settings = Settings()
         self._observers: dict[object, SettingsObserver] = {}
 

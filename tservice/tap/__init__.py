@@ -15,7 +15,7 @@ from tservice.core.earlystop import EarlyStop
 from tservice.core.logs.redact import Redactor
 from tservice.core.logs.twistd import LogService, target_of
 from tservice.core.net.endpoints import parse_listen
-from tservice.tap.base import Base
+from tservice.ground.program import Program
 from tservice.tap.options import Options
 from tservice.tap.root import Root
 
@@ -38,7 +38,7 @@ def makeService(options: Options) -> IService:
         redactor.register_login(loaded.config.username, loaded.config.password)
     # Whatever is started without an environment of its own must not inherit the password.
     os.environ.pop("SERVICE_PASSWORD", None)
-    base = Base(
+    program = Program(
         reactor=reactor,
         config=loaded.config,
         addresses=parse_listen(loaded.config),
@@ -49,6 +49,8 @@ def makeService(options: Options) -> IService:
     )
     threads: Any = reactor
     target = target_of(getattr(options, "parent", None))
-    root = Root(base, LogService(target, loaded.config, redactor, threads.callFromThread), assemble)
+    root = Root(
+        program, LogService(target, loaded.config, redactor, threads.callFromThread), assemble
+    )
     EarlyStop(threads.sigTerm).setServiceParent(root)
     return root

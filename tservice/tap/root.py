@@ -18,22 +18,22 @@ from tservice.core.memory import settle
 from tservice.core.net.listening import Listener
 from tservice.core.stack import ServiceStack
 from tservice.core.tasks import spawn
-from tservice.tap.base import Base
+from tservice.ground.program import Program
 
-Assembler = Callable[[Base, ServiceStack], None]
+Assembler = Callable[[Program, ServiceStack], None]
 """Adds everything that needs the data folder to the stack."""
 
 
 class Root(ServiceStack):
     """The top of the tree.  What needs the data folder is made once that is locked."""
 
-    def __init__(self, base: Base, logs: LogService, assemble: Assembler) -> None:
-        super().__init__(base.reactor)
-        self._base = base
+    def __init__(self, program: Program, logs: LogService, assemble: Assembler) -> None:
+        super().__init__(program.reactor)
+        self._program = program
         self._logs = logs
         self._assemble = assemble
         logs.setServiceParent(self)
-        FolderLock(base.config.data_dir).setServiceParent(self)
+        FolderLock(program.config.data_dir).setServiceParent(self)
 
     def setServiceParent(self, parent: Any) -> None:
         """C{twistd} asks its application, which is our parent, for a log observer."""
@@ -45,7 +45,7 @@ class Root(ServiceStack):
         """@raise StartError: the service cannot start; the line is on stderr by then."""
         try:
             super().startService()
-            self._assemble(self._base, self)
+            self._assemble(self._program, self)
         except StartError as error:
             # sys.stderr is the log by now.
             print(error, file=sys.__stderr__, flush=True)
@@ -59,7 +59,7 @@ class Startup(Service):
 
     def __init__(
         self,
-        base: Base,
+        program: Program,
         take_up: Callable[[], Awaitable[None]],
         listener: Listener,
         give_up: Callable[[], None],
@@ -68,16 +68,16 @@ class Startup(Service):
         @param take_up: reads the sessions and takes up what runs.
         @param give_up: ends the program; called when C{take_up} failed.
         """
-        self._base, self._take_up = base, take_up
+        self._program, self._take_up = program, take_up
         self._listener, self._give_up = listener, give_up
         self._work: Deferred[None] | None = None
 
     def startService(self) -> None:
         super().startService()
-        for warning in self._base.warnings:
+        for warning in self._program.warnings:
             self._log.warn("{warning}", warning=warning)
         # A start that fails stops the reactor, which must run by then.
-        self._base.reactor.callWhenRunning(self._begin)
+        self._program.reactor.callWhenRunning(self._begin)
 
     def stopService(self) -> None:
         super().stopService()
@@ -98,5 +98,5 @@ class Startup(Service):
             return
         settle()
         self._listener.open()
-        urls = ", ".join(self._listener.urls(self._base.config.base_path))
+        urls = ", ".join(self._listener.urls(self._program.config.base_path))
         self._log.info("ready at {urls}", urls=urls, event="ready")

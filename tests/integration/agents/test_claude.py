@@ -18,13 +18,13 @@ from tests.agents.netns import loopback_only
 from tests.agents.recipes import RECIPES
 from tests.agents.subject import unavailable
 from tests.agents.world import World
+from tests.ground import FixedSettings, lay_ground
 from tests.integration.mux.harness import TmuxTestCase
-from tests.unit.agents.rig import at_once
 from tests.unit.http.driver import NoPages, NoSockets, OpenGate
-from tests.unit.sessions.rig import ADMIN, FixedSettings
+from tests.unit.sessions.rig import ADMIN
 from tservice.access.authenticators import HookAuthenticator
 from tservice.access.hooksecret import hook_secret
-from tservice.agents.build import Surroundings, build_agents
+from tservice.agents.build import build_agents
 from tservice.agents.hooks.files import FILE, FOLDER
 from tservice.agents.hooks.routes import agent_operations
 from tservice.clis.launcher import CliRegistry
@@ -37,11 +37,10 @@ from tservice.core.events import Event, EventHub
 from tservice.http.kernel import Kernel
 from tservice.http.operations import Operation
 from tservice.http.site import Site
-from tservice.sessions.build import Surroundings as SessionSurroundings
 from tservice.sessions.build import build_sessions
 from tservice.sessions.interfaces import Session
-from tservice.sessions.life.activity import PlainSources
 from tservice.sessions.record.requests import CreateRequest
+from tservice.sessions.service import SessionService
 from tservice.settings.model import Settings
 from tservice.store.database import Database
 
@@ -109,22 +108,20 @@ class ClaudeCase(TmuxTestCase):
             root=False,
         )
         self.clis.use(merge_registry(stock_entries(), {}))
-        self.agents = build_agents(
-            Surroundings(
-                clock=self.clock,
-                database=self.database,
-                hub=self.hub,
-                clis=self.clis,
-                settings=self.settings,
-                sessions=lambda: self.sessions,
-                shells=PlainSources(self.clock, self.clis),
-                home=self.home,
-                environ=self.environ,
-                in_thread=at_once,
-            )
+        self.ground = lay_ground(
+            self.folder,
+            reactor=self.clock,
+            database=self.database,
+            hub=self.hub,
+            settings=self.settings,
+            config=Config(data_dir=self.folder, cases_dir=self.folder / "cases"),
+            home=self.home,
+            environ=self.environ,
         )
+        built = build_agents(self.ground, clis=self.clis, sessions=lambda: self.sessions)
+        self.agents, self.close_agents = built.service, built.close
         self.listen()
-        self.sessions = build_sessions(self.session_surroundings())
+        self.sessions = self.build_sessions()
 
     def listen(self) -> None:
         operations = agent_operations(self.agents.hooks, self.agents.telemetry)
@@ -132,27 +129,18 @@ class ClaudeCase(TmuxTestCase):
         site: Any = Site(kernel, reactor)
         self.port: Any = reactor.listenTCP(0, site, interface="127.0.0.1")
 
-    def session_surroundings(self) -> SessionSurroundings:
-        return SessionSurroundings(
-            clock=self.clock,
-            database=self.database,
+    def build_sessions(self) -> SessionService:
+        return build_sessions(
+            self.ground,
             mux=self.mux,
             clis=self.clis,
-            hub=self.hub,
-            settings=self.settings,
-            config=Config(cases_dir=self.folder / "cases"),
-            home=self.home,
             api_url=lambda: f"http://127.0.0.1:{self.port.getHost().port}",
-            hook_secret_file=self.folder / "hook-secret",
-            random_bytes=secrets.token_bytes,
-            activity=self.agents.agents,
-            gate=self.agents.gate,
-            preparation=self.agents.preparation,
-        )
+            support=self.agents.support,
+        ).service
 
     async def finish(self) -> None:
         self.sessions.close()
-        self.agents.close()
+        self.close_agents()
         await self.port.stopListening()
         self.database.close()
 
@@ -209,7 +197,7 @@ class ClaudeCase(TmuxTestCase):
         self.sessions.close()
         await self.mux.close()
         self.mux = self.multiplexer()
-        self.sessions = build_sessions(self.session_surroundings())
+        self.sessions = self.build_sessions()
         await self.sessions.open()
 
 

@@ -6,16 +6,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tests.unit.sessions.rig import ADMIN, FixedSettings, Machine, SessionCase
+from attrs import evolve
+
+from tests.ground import FixedSettings
+from tests.unit.sessions.rig import ADMIN, Machine, SessionCase
 from tests.unit.terminal.screens import COMPOSER, PERMISSION, RULE, TRUST
-from tservice.agents.build import AgentParts, Surroundings, build_agents
+from tservice.agents.build import AgentParts, build_agents
 from tservice.core.events import EventHub
 from tservice.mux.interface import PaneSpec
 from tservice.mux.testing.multiplexer import FakeMultiplexer, Tty
-from tservice.sessions.build import Surroundings as SessionSurroundings
 from tservice.sessions.build import build_sessions
-from tservice.sessions.life.activity import PlainSources
 from tservice.sessions.record.model import Session
+from tservice.sessions.service import KnownConversations
 from tservice.settings.model import Settings
 
 IDLE_TITLE = "✳ Claude Code"
@@ -92,41 +94,16 @@ class AgentMachine(Machine):
         self.hub = EventHub()
         self.hub.subscribe(self.events.append)
         self.clis = self._clis()
-        self.agents = build_agents(
-            Surroundings(
-                clock=self.clock,
-                database=self.database,
-                hub=self.hub,
-                clis=self.clis,
-                settings=self.settings,
-                sessions=lambda: self.sessions,
-                shells=PlainSources(self.clock, self.clis),
-                home=self.home,
-                environ={"HOME": str(self.home)},
-                in_thread=at_once,
-                os_users=self.os_users.users,
-            )
-        )
+        ground = self.ground()
+        self.agents = build_agents(ground, clis=self.clis, sessions=lambda: self.sessions).service
         self.sessions = build_sessions(
-            SessionSurroundings(
-                clock=self.clock,
-                database=self.database,
-                mux=self.mux,
-                clis=self.clis,
-                hub=self.hub,
-                settings=self.settings,
-                config=self.config,
-                home=self.home,
-                api_url=lambda: "http://127.0.0.1:8770",
-                hook_secret_file=self.folder / "hook-secret",
-                random_bytes=self.random.randbytes,
-                set_priority=self.renice,
-                activity=self.agents.agents,
-                gate=self.agents.gate,
-                preparation=self.agents.preparation,
-                os_users=self.os_users.for_sessions(),
-            )
-        )
+            ground,
+            mux=self.mux,
+            clis=self.clis,
+            api_url=lambda: "http://127.0.0.1:8770",
+            set_priority=self.renice,
+            support=evolve(self.agents.support, conversations=KnownConversations()),
+        ).service
 
 
 class AgentCase(SessionCase):

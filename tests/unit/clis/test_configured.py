@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.clis.fakes import FakeProcesses, FakeSettings
+from tests.ground import lay_ground
 from tservice.clis.build import build_clis
-from tservice.core.config.model import Config
-from tservice.core.events import EventHub
 
 FILES = {
     "primary": (".claude/settings.json", '{"model": "m-1"}', "CLAUDE_CONFIG_DIR", ".claude"),
@@ -32,15 +29,8 @@ class ConfiguredTests(SynchronousTestCase):
         self.home = Path(self.mktemp()).absolute()
         data = self.home / "data"
         data.mkdir(parents=True)
-        self.registry = build_clis(
-            config=Config(data_dir=data),
-            clock=Clock(),
-            processes=FakeProcesses(),
-            environ={"HOME": str(self.home)},
-            home=self.home,
-            settings=FakeSettings(),
-            hub=EventHub(),
-        ).registry
+        ground = lay_ground(self.home, home=self.home, environ={"HOME": str(self.home)})
+        self.registry = build_clis(ground).service
 
     def model(self, mode: str, **env: str) -> str | None:
         return self.registry.configured_model(mode, {"HOME": str(self.home), **env})

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import Any
 
+from attrs import evolve, frozen
 from zope.interface import implementer
 
 from tests.unit.agents.rig import AgentCase
 from tests.unit.sessions.rig import ADMIN, begin
 from tservice.audit.interfaces import Entry, IAuditLog
-from tservice.core.doors.threads import NoThreads
 from tservice.core.identity import Identity
-from tservice.cron.build import Surroundings, build_cron
+from tservice.cron.build import build_cron
 from tservice.cron.model import Job, Run
 from tservice.cron.service import CronService
-from tservice.sessions.life.workspaces import Workspaces
+from tservice.sessions.build import build_workspaces
 
 DAY = 86_400
 
@@ -34,6 +34,19 @@ class AuditLog:
 
     def summed(self, entry: Entry, amount: int) -> None:
         raise AssertionError("nothing of jobs is summed up")
+
+
+@frozen
+class FewAccounts:
+    """Who there is, as far as jobs ask."""
+
+    known_ones: Mapping[str, Identity]
+
+    def identity(self, username: str) -> Identity | None:
+        return self.known_ones.get(username)
+
+    def known(self, username: str) -> bool:
+        return username in self.known_ones
 
 
 class CronCase(AgentCase):
@@ -59,38 +72,21 @@ class CronCase(AgentCase):
     def boot(self) -> None:
         """Make the service; it begins at once."""
         machine = self.machine
-        cases = machine.config.cases_dir
-        workspaces = Workspaces(
-            cases_dir=cases,
-            home=machine.home,
-            multiuser=self.multiuser,
-            os_users=machine.os_users.for_sessions(),
+        ground = machine.ground(
+            config=evolve(machine.config, multiuser=self.multiuser),
+            environ={"HOME": str(machine.home), "TZ": str(self.zone)},
         )
+        accounts: Any = FewAccounts(self.accounts)
         self.cron: CronService = build_cron(
-            Surroundings(
-                reactor=machine.clock,
-                database=machine.database,
-                hub=machine.hub,
-                sessions=machine.sessions,
-                agents=self.agents.agents,
-                clis=machine.clis,
-                threads=NoThreads(),
-                audit=self.audit,
-                zone=self.zone,
-                random_bytes=machine.random.randbytes,
-                folder=workspaces.folder,
-                data_dir=machine.folder / "data",
-                cases_dir=cases,
-                identity=self.identity,
-                known=lambda name: name in self.accounts,
-                multiuser=self.multiuser,
-                os_users=machine.os_users.users,
-            )
-        )
+            ground,
+            sessions=machine.sessions,
+            agents=self.agents.agents,
+            clis=machine.clis,
+            audit=self.audit,
+            accounts=accounts,
+            folder=build_workspaces(ground).folder,
+        ).service
         self.cron.start()
-
-    def identity(self, owner: str | None) -> Identity | None:
-        return self.accounts.get(owner or "") if self.multiuser else ADMIN
 
     def restart(self, away: float = 0.0) -> None:
         """Kill the service, let time pass without it, and start another."""

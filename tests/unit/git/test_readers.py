@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from twisted.internet.defer import Deferred, succeed
-from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.ground import NoDoors, lay_ground
 from tests.unit.osuserworld import OsUserWorld
-from tservice.core.logs.redact import Redactor
 from tservice.core.users.osuser import OsUser, OsUserId
 from tservice.git.build import build_git
 from tservice.git.model import Kind, Options, Repository
@@ -80,23 +79,16 @@ class RightsTests(SynchronousTestCase):
         user = world.add("ann", 1001)
         (user.home / "w").mkdir()
 
-        def in_thread(work: Callable[[], Any]) -> Any:
-            self.assertIsNone(world.acting)
-            return succeed(work())
+        class NotActing:
+            """The reactor's own thread keeps its rights."""
 
-        nobody: Any = None  # no process is started
+            def run(this, work: Callable[[], Any]) -> Any:
+                self.assertIsNone(world.acting)
+                return succeed(work())
+
         sessions: Any = NoSessions()
-        git = build_git(
-            clock=Clock(),
-            processes=nobody,
-            in_thread=in_thread,
-            environ={},
-            home=Path("/nowhere"),
-            euid=0,
-            sessions=sessions,
-            redactor=Redactor(),
-            os_users=world.users,
-        )
+        ground = lay_ground(world.folder, doors=NoDoors(files=NotActing()), os_users=world)
+        git = build_git(ground, sessions=sessions)
         workspace = Workspace(folder=str(user.home / "w"), os_user=user.id)
         asked = git.service.status(workspace, Options())
         found = self.successResultOf(Deferred.fromCoroutine(asked))

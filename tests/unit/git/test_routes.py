@@ -10,18 +10,17 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.internet.defer import Deferred
-from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.git.test_command import FakeProcesses
-from tests.unit.git.test_service import at_once
+from tests.ground import lay_ground
 from tservice.core.errors import ServiceError
-from tservice.core.logs.redact import Redactor
-from tservice.git.build import Git, build_git
+from tservice.git.build import build_git
 from tservice.git.model import Kind, Options
+from tservice.git.readers import GitReaders
 from tservice.git.routes import DiffQuery, GitRoutes, StatusAnswer, StatusQuery
 from tservice.git.service import Workspace
 from tservice.git.workspaces import SessionWorkspaces
+from tservice.ground.feature import Feature
 from tservice.http.body import read_query
 from tservice.http.operations import Access, Call
 from tservice.sessions.record.model import Location, NameSource, Session
@@ -161,24 +160,16 @@ class RouteTests(SynchronousTestCase):
 class BuildTests(SynchronousTestCase):
     """The parts fit."""
 
-    def build(self) -> Git:
-        return build_git(
-            clock=Clock(),
-            processes=FakeProcesses(),
-            in_thread=at_once,
-            environ={},
-            home=Path("/h"),
-            euid=5,
-            sessions=cast(Any, FakeSessions()),
-            redactor=Redactor(),
-            containers=lambda: ["/more"],
-        )
+    def build(self) -> Feature[GitReaders]:
+        ground = lay_ground(Path("/h"))
+        sessions = cast(Any, FakeSessions())
+        return build_git(ground, sessions=sessions, containers=lambda: ["/more"])
 
     def test_operations(self) -> None:
         git = self.build()
-        paths = [operation.path for operation in git.operations()]
+        paths = [operation.path for operation in git.operations]
         self.assertEqual(["git-status", "git-diff"], [path.rsplit("/")[-1] for path in paths])
-        git.stop()
+        git.close()
 
     def test_containers_of_both_kinds(self) -> None:
         """Those of sessions, and those that nobody works in now."""

@@ -9,11 +9,12 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.clis.fakes import FakeSettings
+from tests.ground import lay_ground
+from tservice.core.config.model import Config
 from tservice.core.events import Event, EventHub
 from tservice.core.logs.redact import Redactor
 from tservice.core.net.outbound import Fault, OutboundError, Reply, Request
-from tservice.notify.build import Webhooks, build_webhooks
+from tservice.notify.build import build_webhooks
 from tservice.store.database import Database
 
 URL = "https://hooks.example:8443/services/s3cr3t"
@@ -76,17 +77,15 @@ class NotifyCase(SynchronousTestCase):
         self.post = FakePost()
         self.hub = EventHub()
         sessions: Any = FakeSessions()
-        self.webhooks: Webhooks = build_webhooks(
+        ground = lay_ground(
+            self.folder,
             reactor=self.clock,
             database=self.database,
             hub=self.hub,
-            settings=FakeSettings(),
-            sessions=lambda: sessions,
-            data_dir=self.folder,
-            host_name="desk",
+            config=Config(data_dir=self.folder),
             redactor=self.redactor,
-            post=self.post,
         )
+        self.webhooks = build_webhooks(ground, sessions=sessions, host_name="desk", post=self.post)
         self.service = self.webhooks.service
         self.webhooks.start()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from twisted.internet.defer import maybeDeferred
+
 from tests.unit.notify.rig import URL, NotifyCase
 from tservice.core.net.outbound import Fault
 from tservice.notify.model import Kind, Scope
@@ -159,7 +161,7 @@ class RestartTests(DeliveryCase):
     def test_a_stop_keeps_what_is_under_way(self) -> None:
         self.tell("hook:stop")
         self.tell("hook:stop", "s2")
-        self.successResultOf(self.webhooks.stop())
+        self.successResultOf(maybeDeferred(self.webhooks.close))
         self.assertEqual([], self.post.waiting)
         self.assertEqual(2, self.waiting())
         self.tell("hook:stop", "s3")

@@ -29,7 +29,7 @@ OFF = {
 class RouteCase(NotifyCase):
     def setUp(self) -> None:
         super().setUp()
-        self.api = Api(self.webhooks.operations(), clock=self.clock)
+        self.api = Api(self.webhooks.operations, clock=self.clock)
         self.addCleanup(self.api.close)
         self.file = self.folder / "webhook.json"
 
@@ -129,13 +129,13 @@ class ConfigTests(RouteCase):
             self.file.write_text(content)
             self.file.chmod(mode)
             self.crash()
-            self.api = Api(self.webhooks.operations(), clock=self.clock)
+            self.api = Api(self.webhooks.operations, clock=self.clock)
             self.assertFalse(self.api.get("/api/webhook").data["enabled"])
             self.assertEqual(409, self.put(**ON).error[0])
             self.assertEqual(content, self.file.read_text())
 
     def test_admins_only(self) -> None:
-        self.assertEqual({Access.ADMIN}, {op.access for op in self.webhooks.operations()})
+        self.assertEqual({Access.ADMIN}, {op.access for op in self.webhooks.operations})
 
 
 class TestTests(RouteCase):

@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
-from zope.interface import implementer
 
+from tests.ground import FixedSettings, lay_ground
 from tests.unit.osuserworld import OsUserWorld
 from tservice.clis.guests import Guests
 from tservice.clis.interfaces import ICliRegistry
@@ -28,15 +28,14 @@ from tservice.core.config.model import Config
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub
 from tservice.core.identity import Identity
+from tservice.ground.ground import Ground
 from tservice.mux.interface import PaneSpec
 from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer, HostedPane, Program
-from tservice.sessions.build import Surroundings, build_sessions
+from tservice.sessions.build import build_sessions
 from tservice.sessions.interfaces import Delivery, IInputGate
 from tservice.sessions.record.model import Session
 from tservice.sessions.record.requests import CreateRequest, InputRequest
-from tservice.sessions.service import OpenGate, SessionService
-from tservice.settings.interfaces import ISettings, SettingsObserver
-from tservice.settings.model import Settings
+from tservice.sessions.service import OpenGate, SessionService, Support
 from tservice.store.database import Database
 
 ADMIN = Identity(username="admin", admin=True)
@@ -45,20 +44,6 @@ BOOT = 1_800_000_000.0
 _T = TypeVar("_T")
 
 stock_entries = cache(read_stock)
-
-
-@implementer(ISettings)
-class FixedSettings:
-    """Settings that a test sets."""
-
-    def __init__(self) -> None:
-        self.now = Settings()
-
-    def get(self) -> Settings:
-        return self.now
-
-    def observe(self, observer: SettingsObserver) -> Callable[[], None]:
-        return lambda: None
 
 
 class ReniceLog:
@@ -93,7 +78,7 @@ class Machine:
         self.database = Database.in_memory(clock=self.clock)
         self.settings = FixedSettings()
         self.renice = ReniceLog()
-        self.config = config or Config(cases_dir=folder / "cases")
+        self.config = config or Config(data_dir=folder / "data", cases_dir=folder / "cases")
         self.gate = gate or OpenGate()
         self.os_users = OsUserWorld(folder)
         self.random = random.Random(1)
@@ -117,23 +102,28 @@ class Machine:
         self.hub.subscribe(self.events.append)
         self.clis = self._clis()
         self.sessions = build_sessions(
-            Surroundings(
-                clock=self.clock,
-                database=self.database,
-                mux=self.mux,
-                clis=self.clis,
-                hub=self.hub,
-                settings=self.settings,
-                config=self.config,
-                home=self.home,
-                api_url=lambda: "http://127.0.0.1:8770",
-                hook_secret_file=self.folder / "hook-secret",
-                random_bytes=self.random.randbytes,
-                set_priority=self.renice,
-                gate=self.gate,
-                os_users=self.os_users.for_sessions(),
-            )
-        )
+            self.ground(),
+            mux=self.mux,
+            clis=self.clis,
+            api_url=lambda: "http://127.0.0.1:8770",
+            set_priority=self.renice,
+            support=Support(gate=self.gate),
+        ).service
+
+    def ground(self, **given: Any) -> Ground:
+        """What the features of this machine stand on."""
+        fields = {
+            "reactor": self.clock,
+            "database": self.database,
+            "hub": self.hub,
+            "settings": self.settings,
+            "config": self.config,
+            "home": self.home,
+            "environ": {"HOME": str(self.home), "TZ": "UTC"},
+            "random": self.random.randbytes,
+            "os_users": self.os_users,
+        }
+        return lay_ground(self.folder, **{**fields, **given})
 
     def crash(self) -> None:
         """The service is killed: whatever it was doing ends here, timers included."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, tzinfo
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from attrs import frozen
 from twisted.internet.task import Clock
@@ -10,7 +12,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.core.identity import Identity
 from tservice.status.routes import StatusAnswer
-from tservice.status.service import Sources, StatusService
+from tservice.status.service import StatusService
 
 ADMIN = Identity(username="root", admin=True)
 USER = Identity(username="ann", admin=False, must_change_password=True)
@@ -36,11 +38,11 @@ class FewSessions:
 
 
 class StatusTests(SynchronousTestCase):
-    def status(self, **sources: Any) -> StatusService:
+    def status(self, zone: tzinfo = UTC, **tells: Any) -> StatusService:
         clock, sessions = Clock(), FewSessions()
         clock.advance(12.5)
         found: Any = sessions
-        return StatusService(clock, "1.2.3", found, True, Sources(**sources))
+        return StatusService(clock, "1.2.3", found, True, tells, zone)
 
     def test_every_field_is_there_while_features_are_off(self) -> None:
         self.assertEqual(
@@ -69,15 +71,15 @@ class StatusTests(SynchronousTestCase):
 
     def test_features_speak_for_the_caller(self) -> None:
         status = self.status(
-            cron_jobs=lambda identity: 3,
+            cronJobs=lambda identity: 3,
             approvals=lambda identity: [{"id": identity.username}],
             tunnel=lambda identity: {"running": True, "url": "https://x"},
-            time_zone=lambda now: f"zone at {now}",
+            zone=ZoneInfo("Asia/Tokyo"),
         )
         found = status.describe(USER)
         self.assertEqual((3, [{"id": "ann"}]), (found["cronJobs"], found["approvals"]))
         self.assertEqual("https://x", found["tunnel"]["url"])
-        self.assertEqual("zone at 12500", found["timeZone"])
+        self.assertEqual("Asia/Tokyo", found["timeZone"])
 
     def test_it_is_what_the_document_promises(self) -> None:
         StatusAnswer.model_validate(self.status().describe(USER))

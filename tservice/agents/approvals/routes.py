@@ -9,9 +9,6 @@ from pydantic import Field
 from tservice.agents.approvals.answers import MOST, TEXT_LENGTH, Action, check_form
 from tservice.agents.approvals.model import ItemKind
 from tservice.agents.approvals.service import Approvals
-from tservice.agents.transcripts.history import History
-from tservice.agents.transcripts.routes import TranscriptRoutes
-from tservice.agents.transcripts.service import Transcripts
 from tservice.core.errors import ErrorCode
 from tservice.http.models import Answer, Body
 from tservice.http.operations import Access, Call, Operation, Scope
@@ -159,13 +156,3 @@ class ApprovalRoutes:
     async def viewed(self, call: Call) -> dict[str, Any]:
         found = self._approvals.viewed(call.id, call.identity)
         return {"sessionId": call.id, "acknowledged": found}
-
-
-def approval_operations(
-    approvals: Approvals, transcripts: Transcripts, history: History
-) -> list[Operation]:
-    """The operations of the inbox, the transcripts and the history."""
-    return [
-        *ApprovalRoutes(approvals).operations(),
-        *TranscriptRoutes(transcripts, history).operations(),
-    ]

@@ -168,6 +168,11 @@ class Config:
         in_environment=False,
     )
 
+    @property
+    def has_login(self) -> bool:
+        """Whether anybody has to sign in."""
+        return self.multiuser or self.password is not None
+
 
 def settings() -> tuple[Setting, ...]:
     """The table, in the order of L{Config}."""

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import json
 from datetime import UTC
+from typing import Any
 
 from tests.unit.agents.approvals_rig import ApprovalCase
 from tests.unit.agents.client import BUSY, permission, question
-from tests.unit.agents.rig import TRUST, at_once
+from tests.unit.agents.rig import TRUST
 from tests.unit.http.driver import Api, parse
 from tests.unit.sessions.rig import ADMIN, begin
 from tservice.agents.approvals.answers import Action, check_form
+from tservice.agents.approvals.build import build_approvals
 from tservice.agents.approvals.model import LIFETIME_MS, item_json
-from tservice.agents.approvals.routes import ApprovalRoutes, approval_operations
+from tservice.agents.approvals.routes import ApprovalRoutes
 from tservice.agents.approvals.store import ApprovalStore
-from tservice.agents.inbox_build import (
-    ApprovalSurroundings,
-    build_approvals,
-    local_zone,
-)
+from tservice.agents.transcripts.build import build_transcripts
+from tservice.agents.upkeep.build import build_upkeep
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
+from tservice.core.zone import local_zone
+from tservice.ground.feature import Feature
 
 EVE = Identity(username="eve", admin=False)
 
@@ -321,32 +322,25 @@ class BuildTests(ApprovalCase):
     """All of it, as the program puts it together."""
 
     def test_it_starts_serves_and_stops(self) -> None:
-        parts = build_approvals(
-            ApprovalSurroundings(
-                clock=self.clock,
-                database=self.machine.database,
-                hub=self.machine.hub,
-                sessions=self.sessions,
-                agents=self.agents.agents,
-                clis=self.machine.clis,
-                settings=self.machine.settings,
-                home=self.machine.home,
-                local=local_zone({"TZ": "Europe/Berlin"}),
-                in_thread=at_once,
-            )
-        )
+        ground, sessions = self.machine.ground(), self.sessions
+        agents, clis = self.agents.agents, self.machine.clis
+        inbox = build_approvals(ground, sessions=sessions, agents=agents)
+        records = build_transcripts(ground, sessions=sessions, agents=agents, clis=clis)
+        upkeep = build_upkeep(ground, sessions=sessions, agents=agents, transcripts=records.service)
+        features: list[Feature[Any]] = [inbox, records, upkeep]
         self.approvals.stop()
-        parts.start()
+        for feature in features:
+            feature.start()
         session = self.asked(permission())
-        self.assertTrue(parts.approvals.blocked(session.id))
-        operations = approval_operations(parts.approvals, parts.transcripts, parts.history)
-        paths = {operation.path for operation in operations}
+        self.assertTrue(inbox.service.blocked(session.id))
+        paths = {one.path for feature in features for one in feature.operations}
         self.assertEqual(6, len(paths))
-        self.assertEqual(1, len(parts.approvals.known(ADMIN)))
-        parts.stop()
+        self.assertEqual(1, len(inbox.tells["approvals"](ADMIN)))
+        for feature in reversed(features):
+            feature.close()
         self.client(session).leave("1")
         self.spend(30)
-        self.assertEqual(1, len(parts.approvals.known(ADMIN)))
+        self.assertEqual(1, len(inbox.tells["approvals"](ADMIN)))
 
     def test_zones(self) -> None:
         self.assertEqual("Europe/Berlin", str(local_zone({"TZ": ":Europe/Berlin"})))

@@ -21,7 +21,7 @@ from tservice.core.events import EventHub
 from tservice.core.identity import Identity
 from tservice.http.docs.openapi import document, operation_id
 from tservice.http.docs.page import ApiDocs
-from tservice.http.metrics import Metrics
+from tservice.http.metrics import Measure, Metrics, number
 from tservice.http.operations import Access, Operation, Style
 from tservice.http.sse import EventStreams
 from tservice.status.routes import StatusAnswer, StatusRoutes, UserStatus
@@ -220,16 +220,17 @@ class MetricsTests(SynchronousTestCase):
 
     def test_gauges_are_asked_when_read(self) -> None:
         sessions: dict[tuple[str, ...], float] = {}
-        self.metrics.gauge("sessions", "Sessions.", lambda: sessions, ["mode", "status"])
-        self.metrics.count("streams", "Streams.", lambda: 7)
+        self.metrics.measure(Measure("sessions", "Sessions.", lambda: sessions, ("mode", "status")))
+        self.metrics.measure(number("streams", "Streams.", lambda: 7))
         sessions["shell", "idle"] = 2
         lines = self.lines()
         self.assertIn('tservice_sessions{mode="shell",status="idle"} 2.0', lines)
         self.assertIn("tservice_streams 7.0", lines)
 
     def test_a_name_is_given_once(self) -> None:
-        self.metrics.gauge("streams", "Streams.", dict, ())
-        self.assertRaises(ValueError, self.metrics.gauge, "streams", "Streams.", dict, ())
+        streams = Measure("streams", "Streams.", dict)
+        self.metrics.measure(streams)
+        self.assertRaises(ValueError, self.metrics.measure, streams)
 
     def test_registries_are_apart(self) -> None:
         Metrics()

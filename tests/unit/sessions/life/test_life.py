@@ -44,7 +44,7 @@ class CreateTests(SessionCase):
         self.assertEqual(session.id, spec.env["SERVICE_SESSION_ID"])
         self.assertEqual("http://127.0.0.1:8770", spec.env["SERVICE_API_URL"])
         self.assertEqual(
-            str(self.machine.folder / "hook-secret"), spec.env["SERVICE_HOOK_SECRET_FILE"]
+            str(self.machine.config.data_dir / "hook-secret"), spec.env["SERVICE_HOOK_SECRET_FILE"]
         )
         self.assertEqual("bar", spec.env["FOO"])
         self.assertEqual(str(self.machine.home), spec.cwd)

@@ -1,8 +1,7 @@
-"""The tunnel and signing in over it, put together."""
+"""The tunnel, put together."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
 from tservice.access.cookies import CookieSessions
@@ -10,33 +9,36 @@ from tservice.access.interfaces import IAccounts
 from tservice.access.model import SCANNED, CookieSession, set_cookie
 from tservice.core.authentication import IFailures
 from tservice.core.identity import Identity
-from tservice.core.net.listening import Listener
 from tservice.core.scopes import Scope
-from tservice.core.stack import Closing, ServiceStack
+from tservice.ground.feature import Feature
+from tservice.ground.ground import Ground
+from tservice.http.metrics import number
 from tservice.http.operations import Operation
-from tservice.settings.interfaces import ISettings, Settings
-from tservice.tap.base import Base
+from tservice.settings.interfaces import Settings
 from tservice.tunnel.login import Around, QrLogin, SignIn
 from tservice.tunnel.routes import AuthSessionAnswer, Perimeter, TunnelRoutes
 from tservice.tunnel.service import Surroundings, Tunnel
 
 
-def wire_tunnel(
-    base: Base, settings: ISettings, listener: Callable[[], Listener], stack: ServiceStack
-) -> Tunnel:
-    """The tunnel, which follows its setting; a stop ends its process."""
-    config = base.config
+def build_tunnel(ground: Ground, *, local_url: Callable[[], str | None]) -> Feature[Tunnel]:
+    """The tunnel, which follows its setting; a stop ends its process.
+
+    Its routes are made with those of signing in, see L{tservice.access.build}.
+
+    @param local_url: where the service listens on this machine; C{None}: on no TCP port.
+    """
+    config = ground.config
     tunnel = Tunnel(
         Surroundings(
-            clock=base.reactor,
-            processes=base.reactor,
-            hub=base.hub,
+            clock=ground.reactor,
+            processes=ground.reactor,
+            hub=ground.hub,
             command=config.tunnel_command,
-            environ=base.environ,
-            home=base.home,
-            local_url=lambda: listener().local_url(""),
-            allowed=has_login(base) or config.allow_unauthenticated_network,
-            redactor=base.redactor,
+            environ=ground.environ,
+            home=ground.home,
+            local_url=local_url,
+            allowed=config.has_login or config.allow_unauthenticated_network,
+            redactor=ground.redactor,
         )
     )
 
@@ -44,39 +46,49 @@ def wire_tunnel(
         if before.tunnel_enabled != after.tunnel_enabled:
             tunnel.keep(after.tunnel_enabled)
 
-    Closing("tunnel", tunnel.close).setServiceParent(stack)
-    Closing("tunnel setting", settings.observe(changed)).setServiceParent(stack)
-    return tunnel
+    unobserve = ground.settings.observe(changed)
+
+    def close() -> object:
+        unobserve()
+        return tunnel.close()
+
+    def tell(caller: Identity) -> dict[str, object]:
+        """Admins all, others nothing."""
+        if not (caller.admin and caller.has_scope(Scope.ADMIN)):
+            return {"running": False, "url": None}
+        return {"running": tunnel.running, "url": tunnel.url}
+
+    return Feature(
+        name="tunnel",
+        service=tunnel,
+        measures=[number("tunnel_up", "Whether the tunnel is up.", lambda: len(tunnel.hosts()))],
+        tells={"tunnel": tell},
+        start=lambda: tunnel.keep(ground.settings.get().tunnel_enabled),
+        close=close,
+    )
 
 
-def has_login(base: Base) -> bool:
-    """Whether anybody has to sign in."""
-    return base.config.multiuser or base.config.password is not None
-
-
-def wire_qr_login(
-    base: Base,
+def build_login(
+    ground: Ground,
     tunnel: Tunnel,
     cookies: CookieSessions,
     failures: IFailures,
     accounts: IAccounts | None,
-    stack: ServiceStack,
 ) -> QrLogin:
     """Signing in by code; in multi-user mode a code is that of the admin who asked for it."""
-    config = base.config
+    config = ground.config
     login = QrLogin(
         Around(
-            clock=base.reactor,
-            random=os.urandom,
-            hub=base.hub,
+            clock=ground.reactor,
+            random=ground.random,
+            hub=ground.hub,
             failures=failures,
             sign_in=sign_in_with(cookies, accounts),
             standing=None if config.multiuser else config.username,
-            auth_enabled=has_login(base),
+            auth_enabled=config.has_login,
         )
     )
     tunnel.observe(login.tunnel_changed)
-    Closing("sign-in codes", login.close).setServiceParent(stack)
     return login
 
 
@@ -115,10 +127,3 @@ def shown(session: CookieSession) -> AuthSessionAnswer:
         created_at=session.created_at,
         method=session.method,
     )
-
-
-def tunnel_status(tunnel: Tunnel, identity: Identity) -> dict[str, object]:
-    """What the state that a client begins with tells of the tunnel: admins all, others nothing."""
-    if not (identity.admin and identity.has_scope(Scope.ADMIN)):
-        return {"running": False, "url": None}
-    return {"running": tunnel.running, "url": tunnel.url}

@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
 from tservice.access.interfaces import IAccounts
-from tservice.core.doors.threads import IThreads
 from tservice.core.errors import ServiceError
 from tservice.core.net.egress import PUBLIC_ONLY
 from tservice.core.net.outbound import Outbound
-from tservice.core.stack import ServiceStack
-from tservice.http.operations import Operation
+from tservice.ground.feature import Feature
+from tservice.ground.ground import Ground
 from tservice.push.keys import push_key
 from tservice.push.routes import PushRoutes
 from tservice.push.service import PushService
 from tservice.push.store import PushStore
 from tservice.sessions.service import SessionService
-from tservice.settings.service import SettingsService
-from tservice.store.database import Database
-from tservice.tap.base import Base
 
 
-def wire_push(
-    base: Base,
-    database: Database,
-    settings: SettingsService,
-    threads: IThreads,
-    sessions: SessionService,
-    accounts: IAccounts | None,
-    stack: ServiceStack,
-) -> list[Operation]:
+def build_push(
+    ground: Ground, *, sessions: SessionService, accounts: IAccounts | None
+) -> Feature[PushService]:
     """Word to closed pages; the routes by which they ask for it.
 
     @raise StartError: the file of the key is not one of ours, or open to others.
@@ -47,15 +36,20 @@ def wire_push(
         return accounts is not None and accounts.identity(username) is not None
 
     push = PushService(
-        clock=base.reactor,
-        hub=base.hub,
-        settings=settings,
-        store=PushStore(database),
-        threads=threads,
-        send=Outbound(base.reactor, PUBLIC_ONLY).send,
-        key=push_key(base.config.data_dir, os.urandom),
+        clock=ground.reactor,
+        hub=ground.hub,
+        settings=ground.settings,
+        store=PushStore(ground.database),
+        threads=ground.doors.hashing,
+        send=Outbound(ground.reactor, PUBLIC_ONLY).send,
+        key=push_key(ground.config.data_dir, ground.random),
         describe=describe,
-        active=active if base.config.multiuser else None,
+        active=active if ground.config.multiuser else None,
     )
-    push.setServiceParent(stack)
-    return PushRoutes(push).operations()
+    return Feature(
+        name="push",
+        service=push,
+        operations=PushRoutes(push).operations(),
+        start=push.startService,
+        close=push.stopService,
+    )

@@ -1,0 +1,258 @@
+"""Who may pass, put together."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from attrs import frozen
+
+from tservice.access import hooksecret
+from tservice.access.account_routes import AccountRoutes
+from tservice.access.accounts import Accounts, Surroundings
+from tservice.access.accountstore import AccountStore
+from tservice.access.authenticators import (
+    BasicAuthenticator,
+    CookieAuthenticator,
+    Everybody,
+    HookAuthenticator,
+)
+from tservice.access.capabilities import Capabilities
+from tservice.access.cookies import CookieSessions
+from tservice.access.cookiestore import DatabaseCookieStore
+from tservice.access.failures import Failures
+from tservice.access.firstadmin import make_first_admin
+from tservice.access.hashing import Hasher, password_seal
+from tservice.access.interfaces import IAccounts
+from tservice.access.model import CookieSession
+from tservice.access.passwords import SingleAccount
+from tservice.access.routes import AccessRoutes
+from tservice.audit.model import Entry
+from tservice.audit.service import AuditLog
+from tservice.core.authentication import IAuthenticator
+from tservice.core.errors import ServiceError
+from tservice.core.identity import Identity
+from tservice.core.late import Late
+from tservice.ground.feature import Feature
+from tservice.ground.ground import Ground
+from tservice.http.gate import Gate, rules_of
+from tservice.http.operations import Operation
+from tservice.http.static import Pages
+from tservice.push.store import PushStore
+from tservice.sessions.service import SessionService
+from tservice.tokens.routes import TokenRoutes
+from tservice.tokens.service import TokenAuthenticator, TokenService
+from tservice.tokens.store import TokenStore
+from tservice.tunnel.build import build_login, tunnel_operations
+from tservice.tunnel.login import QrLogin
+from tservice.tunnel.service import Tunnel
+
+Whose = Callable[[Identity], bool]
+
+
+class Open(Protocol):
+    """What stays open for callers: sockets, event streams, long polls."""
+
+    def drop(self, whose: Whose) -> None:
+        """End those of callers whose right to them is over."""
+
+
+class Credentials:
+    """Cookies, tokens, capabilities and codes.
+
+    @ivar accounts: whose they are; C{None} where nobody has to sign in.
+    @ivar codes: of the tunnel.
+    """
+
+    def __init__(self, ground: Ground, audit: AuditLog, open_ones: Sequence[Open]) -> None:
+        """@param open_ones: what ends with the right to it."""
+        self._open, self._audit = open_ones, audit
+        self.accounts: Late[IAccounts | None] = Late("the accounts")
+        self.codes: Late[QrLogin] = Late("signing in by code")
+        self.failures = Failures(ground.reactor, audit.failed)
+        self.capabilities = Capabilities(ground.reactor, ground.random)
+        self.cookies = CookieSessions(
+            DatabaseCookieStore(ground.database),
+            ground.reactor,
+            ground.random,
+            self._cookies_ended,
+            self._note_login,
+            self._seal_of,
+        )
+        self.tokens = TokenService(
+            TokenStore(ground.database),
+            ground.reactor,
+            ground.random,
+            lambda ids: self._drop(lambda identity: identity.token in ids),
+        )
+
+    def end_outdated(self) -> None:
+        """End sessions made under another password, which was changed while nobody was here."""
+        self.cookies.revoke(lambda session: session.seal != self._seal_of(session.username))
+
+    def revoke(self, username: str) -> int:
+        """End everything open in an account's name, and what could open more of it.
+
+        @return: how many sessions ended.
+        """
+        # What a full disk can refuse comes last.
+        self.codes().forget(username)
+        self.capabilities.end(lambda known: known.username == username)
+        self._drop(lambda identity: identity.username == username)
+        return self.cookies.revoke(lambda session: session.username == username)
+
+    def close(self) -> None:
+        """Nothing more expires."""
+        self.codes().close()
+        self.tokens.close()
+        self.cookies.close()
+
+    def _drop(self, whose: Whose) -> None:
+        for each in self._open:
+            each.drop(whose)
+
+    def _cookies_ended(self, ids: frozenset[str]) -> None:
+        self._drop(lambda identity: identity.auth_session in ids)
+        self.capabilities.end(lambda known: known.auth_session in ids)
+
+    def _seal_of(self, username: str) -> bytes | None:
+        accounts = self.accounts()
+        return None if accounts is None else accounts.seal(username)
+
+    def _note_login(self, session: CookieSession) -> None:
+        self._audit.record(
+            Entry(
+                action="login",
+                actor=session.username,
+                method=session.method,
+                address=session.address,
+                target=session.id,
+            )
+        )
+
+
+@frozen(kw_only=True)
+class Access:
+    """Who may pass.
+
+    @ivar accounts: C{None} where nobody has to sign in.
+    @ivar capabilities: for what is opened by a word in a path.
+    """
+
+    gate: Gate
+    accounts: IAccounts | None
+    capabilities: Capabilities
+
+
+def build_access(
+    ground: Ground,
+    *,
+    audit: AuditLog,
+    sessions: SessionService,
+    open_ones: Sequence[Open],
+    sse_clients: Callable[[], int],
+    pages: Pages,
+    tunnel: Tunnel,
+) -> Feature[Access]:
+    """Passwords, accounts, cookies, tokens, the hook secret, and the gate that asks for them.
+
+    @param open_ones: what ends with the right to it.
+    @raise StartError: a secret's file is not one of ours, or open to others; or there can be no
+        first admin.
+    """
+    config = ground.config
+    secret = hooksecret.hook_secret(config.data_dir, ground.random)
+    ground.redactor.register(secret)
+    known = Credentials(ground, audit, open_ones)
+    cookies, tokens, failures = known.cookies, known.tokens, known.failures
+    accounts, routes = _accounts(ground, secret, sessions, known)
+    known.accounts.set(accounts)
+    if accounts is not None:
+        known.end_outdated()
+    codes = known.codes.set(build_login(ground, tunnel, cookies, failures, accounts))
+    gate = Gate(
+        rules_of(config, (), tunnel.hosts),
+        _authenticators(config.username, cookies, tokens, accounts),
+        HookAuthenticator(secret),
+        failures,
+        lambda session_id: owner_of(sessions, session_id),
+        pages.login_page,
+    )
+    signing = AccessRoutes(
+        cookies, accounts, failures, config.username, config.multiuser, codes.renew_all
+    )
+    return Feature(
+        name="access",
+        service=Access(gate=gate, accounts=accounts, capabilities=known.capabilities),
+        operations=[
+            *signing.operations(),
+            *routes,
+            *TokenRoutes(tokens).operations(),
+            *tunnel_operations(tunnel, codes, cookies, sse_clients),
+        ],
+        close=known.close,
+    )
+
+
+def _accounts(
+    ground: Ground, secret: str, sessions: SessionService, known: Credentials
+) -> tuple[IAccounts | None, list[Operation]]:
+    """Who there is, C{None} where no password is asked for, and the routes of accounts.
+
+    @param secret: of this instance.
+    """
+    config = ground.config
+    if not config.multiuser:
+        if config.password is None:
+            return None, []
+        salt = hmac.digest(secret.encode(), b"password seal", "sha256")
+        seal = password_seal(config.password, salt)
+        return SingleAccount(config.username, config.password, seal), []
+
+    def revoke(username: str) -> int:
+        ended = known.revoke(username)
+        if accounts.identity(username) is None:
+            PushStore(ground.database).delete_all_of(username)
+        return ended
+
+    around = Surroundings(
+        clock=ground.reactor,
+        random=ground.random,
+        hasher=Hasher(ground.doors.hashing, ground.random),
+        hub=ground.hub,
+        revoke=revoke,
+        forget=known.tokens.forget,
+        os_users=ground.os_users.users,
+        owns=lambda name: any(one.owner == name for one in sessions.list()),
+    )
+    accounts = Accounts(AccountStore(ground.database), around)
+    ground.os_users.of_account = accounts.os_user_of
+    make_first_admin(accounts, config.username, config.password)
+    return accounts, AccountRoutes(accounts, known.cookies, known.failures).operations()
+
+
+def _authenticators(
+    username: str, cookies: CookieSessions, tokens: TokenService, accounts: IAccounts | None
+) -> list[IAuthenticator]:
+    """In the order in which they are asked: what is shown on purpose before what is ambient."""
+    if accounts is None:
+        everybody = Identity(username=username, admin=True)
+
+        def owner(name: str) -> Identity | None:
+            return everybody if name == username else None
+
+        return [TokenAuthenticator(tokens, owner), Everybody(username)]
+    return [
+        TokenAuthenticator(tokens, accounts.identity),
+        CookieAuthenticator(cookies, accounts),
+        BasicAuthenticator(cookies, accounts),
+    ]
+
+
+def owner_of(sessions: SessionService, session_id: str) -> str | None:
+    """Whose session it is; C{None} for an unknown one, too."""
+    try:
+        return sessions.owner_of(session_id)
+    except ServiceError:
+        return None

@@ -1,0 +1,26 @@
+"""The approval inbox, put together."""
+
+from __future__ import annotations
+
+from tservice.agents.approvals.inbox import Inbox
+from tservice.agents.approvals.routes import ApprovalRoutes
+from tservice.agents.approvals.service import Approvals
+from tservice.agents.approvals.store import ApprovalStore
+from tservice.agents.interfaces import IAgents
+from tservice.ground.feature import Feature
+from tservice.ground.ground import Ground
+from tservice.sessions.interfaces import ISessions
+
+
+def build_approvals(ground: Ground, *, sessions: ISessions, agents: IAgents) -> Feature[Approvals]:
+    """What the agents ask; what was kept is read at the start, and stays on disk at a stop."""
+    inbox = Inbox(ground.reactor, ApprovalStore(ground.database), ground.hub)
+    approvals = Approvals(ground.reactor, inbox, sessions, agents, ground.settings)
+    return Feature(
+        name="approvals",
+        service=approvals,
+        operations=ApprovalRoutes(approvals).operations(),
+        tells={"approvals": approvals.known},
+        start=lambda: approvals.start(ground.hub),
+        close=approvals.stop,
+    )

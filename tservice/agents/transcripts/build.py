@@ -1,0 +1,41 @@
+"""What the agents said, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from tservice.agents.interfaces import IAgents
+from tservice.agents.transcripts.history import History
+from tservice.agents.transcripts.homes import Homes, own_files
+from tservice.agents.transcripts.prices import Prices, packaged_prices
+from tservice.agents.transcripts.routes import TranscriptRoutes
+from tservice.agents.transcripts.service import Transcripts, TranscriptStore
+from tservice.clis.interfaces import ICliRegistry
+from tservice.ground.feature import Feature
+from tservice.ground.ground import Ground
+from tservice.sessions.interfaces import ISessions
+
+_T = TypeVar("_T")
+
+
+def build_transcripts(
+    ground: Ground, *, sessions: ISessions, agents: IAgents, clis: ICliRegistry
+) -> Feature[Transcripts]:
+    """The agents' own records of their conversations, those of OS users read as they."""
+    homes = Homes(own=own_files(ground.home, clis), os_users=ground.os_users.users)
+    store = TranscriptStore(ground.database)
+    prices = Prices(packaged=packaged_prices(), chosen=lambda: ground.settings.get().model_prices)
+
+    def in_thread(work: Callable[[], _T]) -> Awaitable[_T]:
+        return ground.doors.files.run(work, "transcripts")
+
+    transcripts = Transcripts(ground.reactor, sessions, agents, homes, store, in_thread, prices)
+    history = History(sessions, homes, in_thread)
+    return Feature(
+        name="transcripts",
+        service=transcripts,
+        operations=TranscriptRoutes(transcripts, history).operations(),
+        start=lambda: transcripts.start(ground.hub),
+        close=transcripts.stop,
+    )

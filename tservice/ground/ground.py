@@ -1,0 +1,43 @@
+"""What every feature stands on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import tzinfo
+
+from attrs import field, frozen
+
+from tservice.core.doors.reach import IReach
+from tservice.core.doors.threads import Doors
+from tservice.core.events import EventHub
+from tservice.core.zone import local_zone
+from tservice.ground.osusers import OsUserParts
+from tservice.ground.program import Program
+from tservice.settings.interfaces import ISettings
+from tservice.store.database import Database
+
+
+@frozen(kw_only=True)
+class Ground(Program):
+    """Handed whole to every feature's C{build.py}, which takes of it what it needs.
+
+    @ivar hub: who publishes and who hears events.
+    @ivar doors: threads for work that would hold up the reactor.
+    @ivar reach: asks whether folders answer.
+    @ivar os_users: those that accounts name.
+    @ivar random: so many unguessable bytes.
+    """
+
+    database: Database
+    doors: Doors
+    reach: IReach
+    settings: ISettings
+    os_users: OsUserParts
+    hub: EventHub = field(factory=EventHub)
+    random: Callable[[int], bytes] = os.urandom
+
+    @property
+    def zone(self) -> tzinfo:
+        """What the machine tells its own wall times in."""
+        return local_zone(self.environ)

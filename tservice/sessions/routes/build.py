@@ -1,0 +1,67 @@
+"""Who reads what the sessions print and signal, put together with all their routes."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+
+from tservice.core.events import Event
+from tservice.ground.feature import Feature
+from tservice.ground.ground import Ground
+from tservice.http.metrics import number
+from tservice.sessions.output.rooms import TerminalSockets
+from tservice.sessions.routes.socket import SocketRoutes, Typed
+from tservice.sessions.routes.table import session_operations
+from tservice.sessions.service import SessionService
+from tservice.sessions.waits.output import OutputWaits
+from tservice.sessions.waits.service import Waiting
+from tservice.sessions.waits.signals import WaitCaps, WaitSlots
+
+
+def build_waits(
+    ground: Ground, *, sessions: SessionService, blocked: Callable[[str], bool], typed: Typed
+) -> Feature[Waiting]:
+    """The waits and the terminals' sockets; a stop ends both.
+
+    @param blocked: whether a session's agent waits for an answer.
+    @param typed: told of what is typed over a socket.
+    """
+    config = ground.config
+    slots = WaitSlots(
+        WaitCaps(
+            per_session=config.wait_max_per_session,
+            total=config.wait_max_total,
+            per_owner=config.wait_max_per_owner,
+        )
+    )
+    outputs = OutputWaits(ground.reactor, slots)
+    waiting = Waiting(ground.reactor, sessions, slots, outputs, ground.hub, blocked)
+    terminals = TerminalSockets(ground.reactor, sessions.pane_of, outputs.waiting_for)
+    unsubscribe = ground.hub.subscribe(follow_panes(terminals))
+    routes = SocketRoutes(sessions, terminals, lambda: secrets.token_hex(8), typed)
+
+    def close() -> None:
+        unsubscribe()
+        waiting.stop()
+
+    return Feature(
+        name="waits",
+        service=waiting,
+        operations=[*session_operations(sessions, waiting), *routes.operations()],
+        measures=[number("parked_waits", "Waits held open.", waiting.parked)],
+        close=close,
+    )
+
+
+def follow_panes(terminals: TerminalSockets) -> Callable[[Event], None]:
+    """Tells the terminals' sockets of a session's new pane, and of its end."""
+
+    def heard(event: Event) -> None:
+        if event.session_id is None:
+            return
+        if event.name == "session:deleted":
+            terminals.deleted(event.session_id)
+        else:
+            terminals.look(event.session_id)
+
+    return heard

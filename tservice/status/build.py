@@ -1,0 +1,43 @@
+"""Everything at a glance, and the event stream that begins with it, put together."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+
+from tservice import __version__
+from tservice.ground.feature import Feature, Teller
+from tservice.ground.ground import Ground
+from tservice.http.metrics import number
+from tservice.http.sse import EventStreams
+from tservice.sessions.output.feed import TerminalFeed
+from tservice.sessions.service import SessionService
+from tservice.status.routes import StatusRoutes
+from tservice.status.service import StatusService
+
+
+def build_streams(
+    ground: Ground, *, sessions: SessionService, tells: Mapping[str, Teller]
+) -> Feature[EventStreams]:
+    """The state and the event stream, with the terminals' output for those who want it.
+
+    @param tells: the features' parts of the state; those that join later are in it, too.
+    """
+    status = StatusService(
+        ground.reactor, __version__, sessions, ground.config.multiuser, tells, ground.zone
+    )
+    streams = EventStreams(ground.hub, ground.reactor, secrets.token_hex(4), status.describe)
+    feed = TerminalFeed(
+        ground.reactor,
+        ground.hub,
+        sessions.pane_of,
+        sessions.owner_of,
+        streams.wants_terminal,
+    )
+    return Feature(
+        name="terminal feed",
+        service=streams,
+        operations=[*StatusRoutes(status.describe).operations(), *streams.operations()],
+        measures=[number("event_streams", "Clients of the event stream.", lambda: streams.count)],
+        close=feed.close,
+    )
