@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
@@ -51,6 +52,7 @@ def module_name(path: Path) -> str:
     return ".".join(parts)
 
 
+@cache
 def sources() -> dict[str, ast.Module]:
     return {
         module_name(path): ast.parse(path.read_text(encoding="utf-8"))
@@ -184,14 +186,19 @@ def reads_the_clock(node: ast.AST) -> bool:
     )
 
 
+@cache
+def known_imports(*, types: bool) -> dict[str, set[str]]:
+    trees = sources()
+    return {name: imports(tree, set(trees), types=types) for name, tree in trees.items()}
+
+
 class LayerTests(SynchronousTestCase):
     """The plan of the house holds for every file."""
 
     def setUp(self) -> None:
         self.trees = sources()
-        known = set(self.trees)
-        self.graph = {name: imports(tree, known) for name, tree in self.trees.items()}
-        self.typed = {name: imports(tree, known, types=True) for name, tree in self.trees.items()}
+        self.graph = known_imports(types=False)
+        self.typed = known_imports(types=True)
 
     def test_edges(self) -> None:
         wrong = [

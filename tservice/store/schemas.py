@@ -1,7 +1,8 @@
 """Schema steps: reading the packaged ones and applying them one by one.
 
-Step C{NN.sql} brings a database from version C{NN - 1} to C{NN}.  A step that has been released
-is never edited; a change of a table is a new step.
+Step C{NN.sql} brings a database from version C{NN - 1} to C{NN}.  It stands in the folder
+C{schema} of the feature whose tables it makes; the numbers run through all features.  A step that
+has been released is never edited; a change of a table is a new step.
 """
 
 from __future__ import annotations
@@ -20,29 +21,33 @@ from tservice.store.errors import StoreError
 _STEP = re.compile(r"(\d{2})\.sql")
 
 Schemas = Sequence[str] | Traversable
-"""The steps as texts in order, or a folder of C{01.sql}, C{02.sql}, ..."""
+"""The steps as texts in order, or a folder of features with C{schema/01.sql} and so on."""
 
 
 def packaged() -> Traversable:
-    """The folder of the steps that this program was built with."""
-    return files("tservice.store") / "schema"
+    """The features that this program was built with."""
+    return files("tservice")
 
 
 def read_steps(schemas: Schemas) -> tuple[str, ...]:
     """The steps in order; index 0 is version 1.
 
-    @raise StoreError: the numbers in the folder have a hole, so that a step would be skipped.
+    @raise StoreError: the numbers have a hole, so that a step would be skipped, or come twice.
     """
     if isinstance(schemas, Sequence):
         return tuple(schemas)
-    found = {
-        int(match[1]): entry
-        for entry in schemas.iterdir()
+    found = [
+        (int(match[1]), entry)
+        for feature in schemas.iterdir()
+        if (folder := feature / "schema").is_dir()
+        for entry in folder.iterdir()
         if (match := _STEP.fullmatch(entry.name))
-    }
-    if sorted(found) != list(range(1, len(found) + 1)):
-        raise StoreError(f"schema steps are not numbered from 01 on: {sorted(found)}")
-    return tuple(found[number].read_text("utf-8") for number in sorted(found))
+    ]
+    numbers = sorted(number for number, _ in found)
+    if numbers != list(range(1, len(found) + 1)):
+        raise StoreError(f"schema steps are not numbered from 01 on, each once: {numbers}")
+    texts = {number: entry.read_text("utf-8") for number, entry in found}
+    return tuple(texts[number] for number in numbers)
 
 
 def read_version(connection: sqlite3.Connection) -> int:

@@ -208,16 +208,21 @@ class RefusalTests(FileCase):
         self.assertIn("not a regular file", self.refusal())
 
     def test_hole_in_the_steps(self) -> None:
-        schemas = self.folder / "schema"
-        schemas.mkdir()
-        (schemas / "01.sql").write_text(STEPS[0])
-        (schemas / "03.sql").write_text(STEPS[2])
-        error = self.assertRaises(StoreError, Database.in_memory, schemas=schemas)
+        """One order runs through the features, without a hole and each number once."""
+        cats, dogs = self.folder / "cats" / "schema", self.folder / "dogs" / "schema"
+        cats.mkdir(parents=True)
+        dogs.mkdir(parents=True)
+        (cats / "01.sql").write_text(STEPS[0])
+        (dogs / "03.sql").write_text(STEPS[2])
+        error = self.assertRaises(StoreError, Database.in_memory, schemas=self.folder)
         self.assertIn("[1, 3]", str(error))
-        (schemas / "02.sql").write_text(STEPS[1])
-        (schemas / "notes.txt").write_text("not a step")
-        database = Database.in_memory(schemas=schemas)
+        (dogs / "02.sql").write_text(STEPS[1])
+        (dogs / "notes.txt").write_text("not a step")
+        database = Database.in_memory(schemas=self.folder)
         self.assertEqual(3, database.query("SELECT max(version) FROM schema_version")[0][0])
+        (cats / "02.sql").write_text(STEPS[1])
+        error = self.assertRaises(StoreError, Database.in_memory, schemas=self.folder)
+        self.assertIn("[1, 2, 2, 3]", str(error))
 
     def test_open_to_others_is_narrowed(self) -> None:
         self.open().close()
