@@ -386,6 +386,7 @@ SETTINGS: Mapping[str, Scope | None] = {
     "workspaceHooksEnabled": None,
     "remoteAutoReconnect": None,
     "approvalsInboxEnabled": None,
+    "modelPrices": None,
     "primaryMode": None,
     "historyLimit": None,
     "displayName": None,

@@ -19,8 +19,8 @@ class WebhookPatch(Body):
     """What is absent, or null, stays."""
 
     enabled: bool | None = None
-    kind: Kind | None = None
-    scope: Scope | None = None
+    kind: Annotated[Kind, Field(strict=False)] | None = None
+    scope: Annotated[Scope, Field(strict=False)] | None = None
     url: Annotated[str, Field(max_length=2048)] | None = Field(
         default=None, description="http or https; an empty string clears it and switches off"
     )

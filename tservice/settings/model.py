@@ -157,7 +157,7 @@ class Settings(Record):
     voice_settings: VoiceSettings = VoiceSettings()
     notification_preferences: NotificationPreferences = NotificationPreferences()
     read_my_mind_model: ModelName = ""
-    model_prices: Annotated[tuple[ModelPrice, ...], Field(max_length=200)] = ()
+    model_prices: Annotated[tuple[ModelPrice, ...], Field(strict=False, max_length=200)] = ()
 
 
 def _patch_of(model: type[BaseModel]) -> type[Record]:

@@ -223,7 +223,7 @@ class CookieTests(SynchronousTestCase):
     def test_it_ends_to_the_millisecond(self) -> None:
         opened, token = self.open()
         self.clock.advance(100)
-        self.cookies.find(token)
+        self.use(token)
         self.clock.advance(TTL_SECONDS - 0.001)
         self.assertTrue(self.cookies.lives(opened))
         self.clock.advance(0.001)

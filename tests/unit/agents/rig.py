@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,7 +32,8 @@ __all__ = ["COMPOSER", "NO_TRUST", "PERMISSION", "RULE", "SPINNER", "TRUST"]
 _T = TypeVar("_T")
 
 
-_GLYPH = "❯\xa0"
+_COMPOSER = re.compile(r"(?m)^(❯\xa0|› (?!\d\.))(.*)$")
+"""The row of a composer: what it begins with, and its draft or placeholder."""
 
 
 async def at_once(work: Callable[[], _T]) -> _T:
@@ -63,12 +65,13 @@ class Screen:
 
     def echo(self, data: bytes) -> None:
         """What comes of C{data} in the composer, if one is shown: a text until its Enter."""
-        if _GLYPH not in self._shown:
+        if _COMPOSER.search(self._shown) is None:
             return
         if data == b"\r":
             self._draw(self._shown)
         elif len(data) > 1 and data[:1] != b"\x1b":
-            self._draw(self._shown.replace(_GLYPH, _GLYPH + data.decode().split("\n")[0]))
+            draft = data.decode().split("\n")[0]
+            self._draw(_COMPOSER.sub(lambda row: row[1] + draft, self._shown))
 
     def resized(self, cols: int, rows: int) -> None:
         """It is drawn anew by the test."""

@@ -8,9 +8,11 @@ from typing import Any
 
 from twisted.internet.defer import Deferred, succeed
 from twisted.trial.unittest import SynchronousTestCase
+from zope.interface import implementer
 
 from tests.ground import NoDoors, lay_ground
 from tests.unit.osuserworld import OsUserWorld
+from tservice.core.doors.threads import IThreads
 from tservice.core.users.osuser import OsUser, OsUserId
 from tservice.git.build import build_git
 from tservice.git.model import Kind, Options, Repository
@@ -79,6 +81,7 @@ class RightsTests(SynchronousTestCase):
         user = world.add("ann", 1001)
         (user.home / "w").mkdir()
 
+        @implementer(IThreads)
         class NotActing:
             """The reactor's own thread keeps its rights."""
 

@@ -65,7 +65,10 @@ class Named:
             return None
         return Pass(
             identity=Identity(
-                username=name, admin=name == "root", must_change_password=self.flagged
+                username=name,
+                admin=name == "root",
+                can_bypass_permissions=True,
+                must_change_password=self.flagged,
             )
         )
 

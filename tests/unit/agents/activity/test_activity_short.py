@@ -234,7 +234,7 @@ class WorkTests(ShortCase):
         self.hook(session, "prompt_submitted")
         given = {"tool_name": "Bash", "tool_input": {"command": "make\x1b\ntest"}}
         self.hook(session, "tool_started", **given)
-        self.assertEqual(("busy", "tool Bash make test"), self.status(session))
+        self.assertEqual(("busy", "tool Bash make\ufffd test"), self.status(session))
         self.hook(session, "tool_ended", **given)
         self.assertEqual(("busy", "tool_ended hook"), self.status(session))
         self.hook(session, "subagent_started")
