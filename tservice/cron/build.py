@@ -42,20 +42,19 @@ def build_cron(
     config, identity = ground.config, owners(ground, accounts)
     book = JobBook(ground.reactor, CronStore(ground.database), ground.hub)
     rules = JobRules(clis=clis, folder=folder, data_dir=config.data_dir, cases_dir=config.cases_dir)
-    runner = Runner(
-        Hands(
-            clock=ground.reactor,
-            book=book,
-            rules=rules,
-            sessions=sessions,
-            agents=agents,
-            threads=ground.doors.files,
-            audit=audit,
-            identity=identity,
-            os_users=ground.os_users.users,
-            reach=ground.reach,
-        )
+    hands = Hands(
+        clock=ground.reactor,
+        book=book,
+        rules=rules,
+        sessions=sessions,
+        agents=agents,
+        threads=ground.doors.files,
+        audit=audit,
+        identity=identity,
+        os_users=ground.os_users.users,
+        reach=ground.reach,
     )
+    runner = Runner(hands)
     new_id = partial(_new_id, ground.random)
     alarm = partial(make_alarm, ground.reactor)
     cron = CronService(
@@ -78,14 +77,18 @@ def build_cron(
         name="cron",
         service=cron,
         operations=CronRoutes(cron).operations(),
-        measures=[
-            Measure("cron_jobs", "Scheduled jobs there are.", cron.job_counts, ("enabled",)),
-            Measure("cron_runs", "Runs of jobs that are kept.", cron.run_counts, ("status",)),
-        ],
+        measures=_counts(cron),
         tells={"cronJobs": lambda caller: len(cron.jobs(caller))},
         start=cron.start,
         close=cron.stop,
     )
+
+
+def _counts(cron: CronService) -> list[Measure]:
+    return [
+        Measure("cron_jobs", "Scheduled jobs there are.", cron.job_counts, ("enabled",)),
+        Measure("cron_runs", "Runs of jobs that are kept.", cron.run_counts, ("status",)),
+    ]
 
 
 def owners(ground: Ground, accounts: IAccounts | None) -> Callable[[str | None], Identity | None]:

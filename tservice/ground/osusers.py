@@ -12,8 +12,8 @@ from pathlib import Path
 from attrs import define
 
 from tservice.access.hooksecret import OsUserSecrets, hook_secret
+from tservice.core.doors.directory import Directory
 from tservice.core.users.acting import SETGROUPS, act_as
-from tservice.core.users.directory import Directory
 from tservice.core.users.osuser import NO_ROOT, Host, OsUsers
 from tservice.core.users.sharedfolder import SharedFolder
 from tservice.mux.tmux.quarters import OsUserQuarters

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Sequence
 from functools import partial
 
 from twisted.logger import globalLogPublisher
 
 from tservice import __version__
 from tservice.core.logs.lines import FaultCount
-from tservice.ground.feature import Feature
+from tservice.ground.feature import Contents, Feature
 from tservice.ground.ground import Ground
 from tservice.http.docs.page import ApiDocs
-from tservice.http.kernel import Kernel
+from tservice.http.kernel import Heard, IGate, Kernel
 from tservice.http.metrics import Measure, Metrics, Values, number
-from tservice.http.operations import Operation
+from tservice.http.parked import ParkedCalls
 from tservice.http.site import Site, room_for_connections
+from tservice.http.static import Pages
 from tservice.http.websockets.upgrade import WebSockets
 
 
@@ -50,24 +50,31 @@ def build_faults() -> Feature[FaultCount]:
     )
 
 
-def build_metrics(measures: Sequence[Measure]) -> Feature[Metrics]:
-    """C{GET /metrics}: the requests, and what the features count."""
+def build_site(
+    ground: Ground,
+    contents: Contents,
+    *,
+    gate: IGate,
+    pages: Pages,
+    sockets: WebSockets,
+    parked: ParkedCalls,
+    heard: Heard,
+) -> Site:
+    """The server of all that joined so far, with the metrics and the document of it.
+
+    @param heard: told of each call and what came of it.
+    """
     metrics = Metrics()
-    for measure in measures:
+    for measure in contents.measures:
         metrics.measure(measure)
-    return Feature(name="metrics", service=metrics, operations=metrics.operations())
-
-
-def documented(operations: Sequence[Operation]) -> list[Operation]:
-    """All operations, and the routes of their own description."""
     docs = ApiDocs(__version__)
-    every = [*operations, *docs.operations()]
-    docs.cover(every)
-    return every
+    table = [*contents.operations, *metrics.operations(), *docs.operations()]
+    docs.cover(table)
+    kernel = Kernel(table, gate, pages, sockets, ground.config.base_path, heard, parked)
+    return Site(kernel, ground.reactor, metrics.answered, room(ground), ground.config.http2)
 
 
-def build_site(ground: Ground, kernel: Kernel, metrics: Metrics) -> Site:
-    """The server, with as many connections as this process has descriptors for."""
+def room(ground: Ground) -> int:
+    """As many connections as this process has descriptors for."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    room = room_for_connections(files, ground.config.max_sessions)
-    return Site(kernel, ground.reactor, metrics.answered, room, ground.config.http2)
+    return room_for_connections(files, ground.config.max_sessions)

@@ -15,12 +15,12 @@ from twisted.web.http import datetimeToString
 from tservice.http.body import too_large
 from tservice.http.bounds import JSON_BODY_LIMIT, LEAST_BODY_LIMIT
 from tservice.http.connections.channel import LINGER_BYTES, Channel
+from tservice.http.connections.parts import Site
 from tservice.http.envelope import Refusal, bare
 
 if TYPE_CHECKING:
     from tservice.core.authentication import Visit
     from tservice.core.errors import ServiceError
-    from tservice.http.site import Site
 
 HANG_UP = 499
 """The status that metrics see when the client left before its answer."""
@@ -41,7 +41,7 @@ class Request(server.Request):
     @ivar refusal: why the body was not taken in, if it was not.
     """
 
-    site: Site
+    site: Site  # type: ignore[assignment]
     channel: Any
     content: Any
     visit: Visit

@@ -46,21 +46,16 @@ def build_sessions(
     given = support or Support()
     roster = Roster(ground.reactor, SessionRepository(ground.database), ground.hub)
     launcher = Launcher(mux, clis, _launching(ground, api_url), given.preparation)
+    activity = given.activity or PlainSources(ground.reactor, clis)
     processes = Processes(
         clock=ground.reactor,
         roster=roster,
         launcher=launcher,
-        activity=given.activity or PlainSources(ground.reactor, clis),
+        activity=activity,
         set_priority=set_priority,
     )
     folders = workspaces or build_workspaces(ground)
     creator = _creator(ground, roster, clis, launcher, folders)
-    properties = Properties(
-        clock=ground.reactor,
-        roster=roster,
-        set_priority=set_priority,
-        fallback_name=creator.fallback_name,
-    )
     service = SessionService(
         Parts(
             clock=ground.reactor,
@@ -71,16 +66,15 @@ def build_sessions(
             processes=processes,
             creator=creator,
             quick=QuickStarter(ground.reactor, creator, folders),
-            properties=properties,
+            properties=_properties(ground, roster, set_priority, creator),
             adoption=Adoption(ground.reactor, mux, roster, processes),
             gate=given.gate,
-            reach=ground.reach,
             conversations=given.conversations,
+            reach=ground.reach,
             new_input_id=lambda: ground.random(12).hex(),
             history_limit=lambda: ground.settings.get().history_limit,
         )
     )
-
     return Feature(
         name="sessions",
         service=service,
@@ -116,6 +110,17 @@ def _count(service: SessionService) -> Measure:
         return {(mode, status.value): number for mode, status, number in service.counts()}
 
     return Measure("sessions", "Sessions there are.", counts, ("mode", "status"))
+
+
+def _properties(
+    ground: Ground, roster: Roster, set_priority: SetPriority, creator: Creator
+) -> Properties:
+    return Properties(
+        clock=ground.reactor,
+        roster=roster,
+        set_priority=set_priority,
+        fallback_name=creator.fallback_name,
+    )
 
 
 def _creator(

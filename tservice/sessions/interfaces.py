@@ -11,7 +11,6 @@ from zope.interface import Interface
 from tservice.core.identity import Identity
 from tservice.mux.interface import Capture, IPane
 from tservice.sessions.record.model import (
-    TOKENS_MAX,
     Location,
     ModelSource,
     NameSource,
@@ -23,7 +22,6 @@ from tservice.sessions.record.requests import CreateRequest, InputRequest
 from tservice.sessions.record.viewport import Viewport
 
 __all__ = [
-    "TOKENS_MAX",
     "ActivitySink",
     "CreateRequest",
     "Delivery",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +24,13 @@ from tservice.cron.build import build_cron
 from tservice.doctor.build import build_doctor
 from tservice.git.build import build_git
 from tservice.ground.feature import Contents
+from tservice.ground.ground import Ground
 from tservice.ground.program import Program
 from tservice.http.build import (
     build_faults,
-    build_metrics,
     build_site,
     build_sockets,
-    documented,
 )
-from tservice.http.kernel import Kernel
 from tservice.http.parked import ParkedCalls
 from tservice.http.static import Pages
 from tservice.mux.build import build_mux
@@ -50,13 +49,11 @@ from tservice.tunnel.build import build_tunnel
 def assemble(program: Program, stack: ServiceStack) -> None:
     """Put everything together, bottom up; what joins first ends last."""
     ground, settings = lay_ground(program, stack)
-    config, contents = ground.config, Contents(stack)
+    contents = Contents(stack)
     add = contents.add
     listener: Late[Listener] = Late("the listener")
     late: Late[SessionService] = Late("the sessions")
-
-    def api_url() -> str:
-        return config.api_url or listener().local_url(config.base_path) or ""
+    api_url = api_url_of(ground, listener)
 
     add(build_faults())
     add(build_settings(settings))
@@ -67,10 +64,10 @@ def assemble(program: Program, stack: ServiceStack) -> None:
     inside = add(build_agents(ground, clis=clis, sessions=late))
     agents = inside.agents
     folders = build_workspaces(ground)
-    made = build_sessions(
+    life = build_sessions(
         ground, mux=mux, clis=clis, api_url=api_url, workspaces=folders, support=inside.support
     )
-    sessions = late.set(add(made))
+    sessions = late.set(add(life))
     inbox = add(build_approvals(ground, sessions=sessions, agents=agents))
     said = add(build_transcripts(ground, sessions=sessions, agents=agents, clis=clis))
     add(build_upkeep(ground, sessions=sessions, agents=agents, transcripts=said))
@@ -80,17 +77,11 @@ def assemble(program: Program, stack: ServiceStack) -> None:
     streams = add(build_streams(ground, sessions=sessions, tells=contents.tells))
     pages = Pages(Path(__file__).parents[1] / "static")
     parked = ParkedCalls()
-    access = add(
-        build_access(
-            ground,
-            audit=log,
-            sessions=sessions,
-            open_ones=(sockets, streams, parked),
-            sse_clients=lambda: streams.count,
-            pages=pages,
-            tunnel=tunnel,
-        )
-    )
+    entrance = build_access(
+        ground, audit=log, sessions=sessions, open_ones=(sockets, streams, parked),
+        sse_clients=lambda: streams.count, pages=pages, tunnel=tunnel,
+    )  # fmt: skip
+    access = add(entrance)
     accounts = access.accounts
     add(build_git(ground, sessions=sessions))
     # Before the jobs, for it hears of runs that fail at once.
@@ -102,17 +93,22 @@ def assemble(program: Program, stack: ServiceStack) -> None:
         folder=folders.folder,
     )  # fmt: skip
     add(jobs)
-    metrics = add(build_metrics(contents.measures))
-    table = documented(contents.operations)
-    heard, base_path = audit.routes.heard, config.base_path
-    kernel = Kernel(table, access.gate, pages, sockets, base_path, heard, parked)
-    site = build_site(ground, kernel, metrics)
+    site = build_site(
+        ground, contents, gate=access.gate, pages=pages, sockets=sockets, parked=parked,
+        heard=audit.routes.heard,
+    )  # fmt: skip
     doors = listener.set(Listener(ground.reactor, program.addresses, site))
     startup = Startup(program, contents.start, doors, lambda: give_up(ground.reactor))
     # One turn of the reactor, in which what was just written leaves for those who read.
     last_words = Closing("last words", lambda: deferLater(ground.reactor, 0))
     for part in (sockets, last_words, streams, doors, startup):
         part.setServiceParent(stack)
+
+
+def api_url_of(ground: Ground, listener: Late[Listener]) -> Callable[[], str]:
+    """Where panes reach the service, once it listens."""
+    config = ground.config
+    return lambda: config.api_url or listener().local_url(config.base_path) or ""
 
 
 def give_up(reactor: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from attrs import frozen
 
 from tservice.agents.model import PlanUsage, Window
-from tservice.sessions.interfaces import TOKENS_MAX
+from tservice.core.numbers import TOKENS_MAX
 from tservice.terminal.model import sanitised
 
 COST_MAX = 1e9

@@ -13,7 +13,7 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from tservice.sessions.interfaces import TOKENS_MAX
+from tservice.core.numbers import TOKENS_MAX
 
 TEXT_LIMIT = 256 * 1024
 """Characters kept of an answer, from its end."""

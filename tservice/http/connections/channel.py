@@ -8,15 +8,13 @@ connection ends.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from twisted.internet.interfaces import IDelayedCall, IProtocol
 from twisted.python.failure import Failure
 from twisted.web.http import HTTPChannel
 
-if TYPE_CHECKING:
-    from tservice.http.request import Request
-    from tservice.http.site import Site
+from tservice.http.connections.parts import Early, Server
 
 HEADER_SECONDS = 20.0
 """From a request's first byte to the end of its headers."""
@@ -35,7 +33,7 @@ class Channel(HTTPChannel):
     @ivar site: set by the factory.
     """
 
-    site: Site
+    site: Server
     transport: Any
     maxHeaders = 100
     _started: float | None = None
@@ -80,7 +78,8 @@ class Channel(HTTPChannel):
         if self._started is None:
             self._started = now
         self._arrived += size
-        return now - self._started <= HEADER_SECONDS + self._arrived / BODY_RATE
+        in_time: bool = now - self._started <= HEADER_SECONDS + self._arrived / BODY_RATE
+        return in_time
 
     def headerReceived(self, line: bytes) -> bool:
         """Take in one header line.
@@ -111,7 +110,7 @@ class Channel(HTTPChannel):
         elif not self._draining:
             super().rawDataReceived(data)
 
-    def requestDone(self, request: Request) -> None:
+    def requestDone(self, request: Any) -> None:
         """Go on to the next request: if it is here already, in a turn of its own.
 
         twisted.web answers all that came in at once, also to a client that reads none of it: a
@@ -144,7 +143,7 @@ class Channel(HTTPChannel):
         if self._held and self._turn is None:
             self._take_turn()
 
-    def refuse(self, request: Request) -> None:
+    def refuse(self, request: Early) -> None:
         """Answer C{request} before its body is here, then end the connection."""
         self.persistent = 0
         self._draining = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from h2.errors import ErrorCodes
 from h2.events import DataReceived, PriorityUpdated, RequestReceived, StreamEnded, StreamReset
@@ -15,10 +15,7 @@ from twisted.web._http2 import H2Connection
 
 from tservice.http.connections.channel import Channel
 from tservice.http.connections.frameguard import HEADER_LIST_BYTES, FrameGuard, TooMuch
-
-if TYPE_CHECKING:
-    from tservice.http.site import Site
-
+from tservice.http.connections.parts import Server
 
 RESETS = 200
 """Requests that a client may take back at once; beyond that L{Patient} allows 33 a second."""
@@ -171,7 +168,7 @@ class Negotiated(Protocol):
 
     transport: Any
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Server) -> None:
         self._site = site
         self._channel: Any = self._settle(Channel())
         self._decided = False

@@ -8,10 +8,8 @@ from typing import Any
 
 from attrs import field, frozen
 
+from tservice.core.numbers import TOKENS_MAX
 from tservice.core.users.osuser import OsUserId
-
-TOKENS_MAX = 2**53
-"""Numbers stay exact in a browser."""
 
 
 class Status(StrEnum):

@@ -75,7 +75,7 @@ class ExternalTests(ShortCase):
 
     def test_an_agent_that_does_not_answer_has_no_turn(self) -> None:
         session = self.at_rest("codex", CODEX)
-        self.submit(session, lambda: None)
+        self.submit(session, lambda: self.show(session, CODEX_DRAFT))
         self.spend(20)
         self.assert_signals([])
 

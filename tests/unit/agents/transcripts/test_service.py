@@ -33,7 +33,8 @@ from tservice.clis.lookup import BinaryLookup
 from tservice.clis.registry import merge_registry
 from tservice.clis.stock import stock_entries
 from tservice.core.identity import Identity
-from tservice.sessions.record.model import TOKENS_MAX, ModelSource, NameSource, Session
+from tservice.core.numbers import TOKENS_MAX
+from tservice.sessions.record.model import ModelSource, NameSource, Session
 from tservice.settings.interfaces import ModelPrice
 
 _T = TypeVar("_T")

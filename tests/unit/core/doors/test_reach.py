@@ -15,11 +15,11 @@ from zope.interface import implementer
 
 from tests.unit.core.doors.test_threads import PATIENCE, Held, ThreadClock
 from tests.unit.osuserworld import OsUserWorld
+from tservice.core.doors.directory import REMEMBERED, Directory
 from tservice.core.doors.reach import PROBE_SECONDS, Reach
 from tservice.core.doors.resolving import door_resolver
 from tservice.core.doors.threads import NAMES, Bounds, Door
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.users.directory import REMEMBERED, Directory
 from tservice.core.users.osuser import OsUsers
 
 BOUNDS = Bounds(threads=4, stuck=4, share=2, queue=4, seconds=30.0)

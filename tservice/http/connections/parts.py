@@ -1,0 +1,53 @@
+"""What a connection knows of the server behind it, and the server of its requests."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+
+class Early(Protocol):
+    """A request that can be answered before its body is here."""
+
+    def answer_early(self, command: bytes, path: bytes, version: bytes) -> None:
+        """Answer it now."""
+
+
+class Server(Protocol):
+    """The factory of the connections.
+
+    @ivar reactor: its clock.
+    @ivar requestFactory: makes a request for a channel.
+    @ivar timeOut: seconds of silence that end a connection.
+    """
+
+    reactor: Any
+    requestFactory: Any
+    timeOut: Any
+
+    def connection_ended(self, connection: Any) -> None:
+        """A connection is over."""
+
+
+class Kernel(Protocol):
+    """Who answers requests."""
+
+    def vouch(self, request: Any, method: bytes, target: bytes) -> None:
+        """Judge a request whose body still arrives."""
+
+    def body_bound(self, method: bytes, path: bytes) -> int:
+        """How many bytes a body may have."""
+
+    def render(self, request: Any) -> Any:
+        """Answer it."""
+
+
+class Site(Server, Protocol):
+    """The server, as its requests know it."""
+
+    kernel: Kernel
+
+    def hold(self, size: int) -> bool:
+        """Take C{size} bytes of request body into account; whether they may be kept."""
+
+    def log(self, request: Any) -> None:
+        """Count an answer."""
