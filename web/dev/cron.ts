@@ -1,6 +1,6 @@
 /** The mock's saved jobs and their runs (interface.md Cron jobs, wire 8). */
 import { randomUUID } from "node:crypto";
-import type { Definition, Job, Run } from "../src/cron/job.ts";
+import type { Definition, Job, Run } from "../src/cron/jobs/job.ts";
 import { fires } from "./fires.ts";
 import { Refused } from "./refused.ts";
 import type { Hub } from "./session.ts";

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { CliEntry, NewSessionBody, ServiceState, Session, Settings } from "../src/api/types.ts";
 import { MockApprovals } from "./approvals.ts";
-import type { Definition } from "../src/cron/job.ts";
+import type { Definition } from "../src/cron/jobs/job.ts";
 import { type Launcher, type Made, MockCron, ZONE } from "./cron.ts";
 import { MockInput } from "./input.ts";
 import { type Hub, MockSession } from "./session.ts";

@@ -7,7 +7,7 @@ import { followApprovals } from "./approvals/state.ts";
 import { followMe } from "./auth/me.ts";
 import { arrive } from "./auth/arrive.ts";
 import { startAuth } from "./auth/state.ts";
-import { followGit } from "./git/follow.ts";
+import { followGit } from "./git/diff/follow.ts";
 import { startNotifications } from "./notifications/start.ts";
 import { followPrompts } from "./prompt/state.ts";
 import { startPrefs } from "./settings/prefs.ts";

@@ -4,13 +4,13 @@ import { plural } from "../lib/format.ts";
 import { serviceZone } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { useNow } from "../ui/useNow.ts";
-import { nextJob } from "./book.ts";
-import { Editor } from "./Editor.tsx";
-import { type Editing, editing, editNew } from "./editing.ts";
+import { nextJob } from "./jobs/book.ts";
+import { Editor } from "./editor/Editor.tsx";
+import { type Editing, editing, editNew } from "./editor/editing.ts";
 import { JobCard } from "./JobCard.tsx";
 import { NoJobs } from "./NoJobs.tsx";
-import { book, followCron, known, readAll, trouble } from "./state.ts";
-import { nextText, timeText, zoneNote } from "./words.ts";
+import { book, followCron, known, readAll, trouble } from "./jobs/state.ts";
+import { nextText, timeText, zoneNote } from "./jobs/words.ts";
 
 function ZoneLine({ now }: { now: number }) {
   const zone = serviceZone.value;

@@ -5,15 +5,15 @@ import { cliOf, serviceZone } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
 import { menuUnder } from "../ui/menu.ts";
-import { busyJobs, enable, remove, runNow } from "./actions.ts";
-import { runsOf } from "./book.ts";
-import { edit, editAgain, editCopy } from "./editing.ts";
-import type { Job } from "./job.ts";
+import { busyJobs, enable, remove, runNow } from "./jobs/actions.ts";
+import { runsOf } from "./jobs/book.ts";
+import { edit, editAgain, editCopy } from "./editor/editing.ts";
+import type { Job } from "./jobs/job.ts";
 import { LastRun } from "./LastRun.tsx";
 import { Moment } from "./Moment.tsx";
 import { Runs } from "./Runs.tsx";
-import { book } from "./state.ts";
-import { nextText, scheduleText } from "./words.ts";
+import { book } from "./jobs/state.ts";
+import { nextText, scheduleText } from "./jobs/words.ts";
 
 function Head({ job, id }: { job: Job; id: string }) {
   const cli = cliOf(job.agentType);

@@ -1,10 +1,10 @@
 import { serviceZone } from "../store/state.ts";
-import { runsOf } from "./book.ts";
-import type { Job, Run } from "./job.ts";
+import { runsOf } from "./jobs/book.ts";
+import type { Job, Run } from "./jobs/job.ts";
 import { Outcome } from "./Outcome.tsx";
 import { SessionLink } from "./SessionLink.tsx";
-import { book } from "./state.ts";
-import { agoText, momentText, resultOf } from "./words.ts";
+import { book } from "./jobs/state.ts";
+import { agoText, momentText, resultOf } from "./jobs/words.ts";
 
 /** The run that the job itself remembers, where its record is no longer kept. */
 function remembered(job: Job): Run | undefined {

@@ -1,5 +1,5 @@
 import { browserZone, offsetAt } from "../lib/zone.ts";
-import { momentText, shortMoment, timeText } from "./words.ts";
+import { momentText, shortMoment, timeText } from "./jobs/words.ts";
 
 interface Props {
   at: number;

@@ -1,5 +1,5 @@
 import { Icon } from "../ui/Icon.tsx";
-import { editNew } from "./editing.ts";
+import { editNew } from "./editor/editing.ts";
 
 const USES = [
   ["While you sleep", "Every night an agent updates the dependencies and runs the tests."],

@@ -1,12 +1,12 @@
 /** What became of a job's runs, newest first. */
 import { useEffect, useState } from "preact/hooks";
 import { serviceZone } from "../store/state.ts";
-import type { Job, Run } from "./job.ts";
+import type { Job, Run } from "./jobs/job.ts";
 import { Moment } from "./Moment.tsx";
 import { Outcome } from "./Outcome.tsx";
 import { SessionLink } from "./SessionLink.tsx";
-import { refreshRuns } from "./state.ts";
-import { agoText, resultOf } from "./words.ts";
+import { refreshRuns } from "./jobs/state.ts";
+import { agoText, resultOf } from "./jobs/words.ts";
 
 const STEP = 8;
 

@@ -4,7 +4,7 @@ import { writeRoute } from "../app/route.ts";
 import { select } from "../sessions/actions.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
 import { sessionList } from "../store/state.ts";
-import type { Run } from "./job.ts";
+import type { Run } from "./jobs/job.ts";
 
 function visit(event: MouseEvent, id: string): void {
   // Another tab or window was asked for.

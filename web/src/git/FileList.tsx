@@ -4,7 +4,7 @@ import { Icon } from "../ui/Icon.tsx";
 import "./files.css";
 import { chosen } from "./state.ts";
 import type { FileChange, Kind, ReadState } from "./types.ts";
-import { visible } from "./visible.ts";
+import { visible } from "./diff/visible.ts";
 import { hasDiff, KINDS, letterOf, split, wordOf } from "./words.ts";
 
 function isChosen(repo: string, file: FileChange): boolean {

@@ -4,14 +4,14 @@ import { activeSession } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
 import { useNow } from "../ui/useNow.ts";
-import { DiffView } from "./DiffView.tsx";
+import { DiffView } from "./diff/DiffView.tsx";
 import "./git.css";
 import { RepositoryPart } from "./RepositoryPart.tsx";
 import { answers, chosen, reading, readNow } from "./state.ts";
 import type { Answer } from "./refresher.ts";
 import { Trouble } from "./Trouble.tsx";
 import type { GitStatus } from "./types.ts";
-import { walk } from "./walk.ts";
+import { walk } from "./diff/walk.ts";
 import { absence, ago } from "./words.ts";
 
 function Repositories({ status, onRetry }: { status: GitStatus; onRetry: (timeout?: number) => void }) {

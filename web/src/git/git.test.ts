@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { figures, sentence, summarise } from "./summary.ts";
 import type { FileChange, GitStatus, ReadState, Repository } from "./types.ts";
-import { stepOf } from "./walk.ts";
+import { stepOf } from "./diff/walk.ts";
 import { absence, ago, hasDiff, isTimeout, letterOf, split, tracking, wordOf } from "./words.ts";
 
 const COUNTS = { staged: 0, unstaged: 0, untracked: 0, conflicted: 0, uncommitted: 0, stashes: 0 };

@@ -13,7 +13,7 @@ import { zoomFont } from "../settings/prefs.ts";
 import { activeId, activeSession, sessions } from "../store/state.ts";
 import { historyOpen, searchOpen } from "../terminal/current.ts";
 import { focusActiveTerminal } from "../terminal/focus.ts";
-import { platformOf } from "../terminal/keys.ts";
+import { platformOf } from "../terminal/text/keys.ts";
 import { type Action, actionFor, digitOf } from "./table.ts";
 
 type Deeds = Partial<Record<Action, (event: KeyboardEvent) => void>>;

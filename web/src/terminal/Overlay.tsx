@@ -4,9 +4,9 @@ import { endingText, livePid } from "../sessions/status.ts";
 import { activeSession } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { plural } from "../lib/format.ts";
-import { type Notice, NOTICES } from "./closecodes.ts";
+import { type Notice, NOTICES } from "./link/closecodes.ts";
 import { currentView, historyOpen } from "./current.ts";
-import type { LinkState } from "./link.ts";
+import type { LinkState } from "./link/link.ts";
 import type { TerminalView } from "./view.ts";
 
 function noticeOf(state: LinkState): Notice | undefined {

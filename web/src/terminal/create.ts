@@ -8,10 +8,10 @@ import {
   Terminal,
 } from "@xterm/xterm";
 import { isDark, type Prefs } from "../settings/prefs.ts";
-import { addLinks } from "./links.ts";
-import { silenceReports } from "./reports.ts";
+import { addLinks } from "./text/links.ts";
+import { silenceReports } from "./text/reports.ts";
 import { contrastOf, FONT, themeOf } from "./themes.ts";
-import { registerWidths } from "./widths.ts";
+import { registerWidths } from "./text/widths.ts";
 
 /** Pixels that the scroll bar and the marks of a search take at the right. */
 export const SCROLLBAR = 10;

@@ -1,7 +1,7 @@
 /** Keeps one terminal, its window and the session's size in step. */
 import type { Terminal } from "@xterm/xterm";
 import { SCROLLBAR } from "./create.ts";
-import type { ClientFrame } from "./frames.ts";
+import type { ClientFrame } from "./link/frames.ts";
 import { type Area, fitGrid, type Grid, sameGrid, scaleFor, SizeClaim, viewportOf } from "./sizing.ts";
 
 /** Window changes come in bursts; the program should redraw once. */

@@ -1,5 +1,5 @@
 /** How many cells fit, whose size holds, and how a foreign size is shown. */
-import type { ClientFrame, Viewport } from "./frames.ts";
+import type { ClientFrame, Viewport } from "./link/frames.ts";
 
 export interface Grid {
   cols: number;

@@ -6,16 +6,16 @@ import { darkSystem, type Prefs, prefs } from "../settings/prefs.ts";
 import { TouchScroll } from "../touch/scroll.ts";
 import { throughModifiers } from "../touch/state.ts";
 import { failed, say } from "../ui/toasts.ts";
-import { cidFor } from "./cid.ts";
-import { Clipping } from "./clipping.ts";
+import { cidFor } from "./link/cid.ts";
+import { Clipping } from "./text/clipping.ts";
 import { searchOpen } from "./current.ts";
 import { accelerate, createScreen, optionsOf, type Screen } from "./create.ts";
 import { Fitter } from "./fitter.ts";
-import type { Hello, Snapshot } from "./frames.ts";
-import { type LinkListener, type LinkState, TerminalLink } from "./link.ts";
+import type { Hello, Snapshot } from "./link/frames.ts";
+import { type LinkListener, type LinkState, TerminalLink } from "./link/link.ts";
 import { answerReads, linesOf } from "./readhook.ts";
 import type { Grid } from "./sizing.ts";
-import { openSocket } from "./socket.ts";
+import { openSocket } from "./link/socket.ts";
 
 /** RIS: resets the grid in its place among the writes, which a call of reset() would overtake. */
 const RESET = "\x1bc";

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { ApiError } from "../api/errors.ts";
-import type { Session } from "../api/types.ts";
-import { EMPTY as NO_SESSIONS, seed } from "../store/sessions.ts";
-import { clis, sessionList } from "../store/state.ts";
-import { asked } from "../ui/ask.ts";
-import { toasts } from "../ui/toasts.ts";
+import { ApiError } from "../../api/errors.ts";
+import type { Session } from "../../api/types.ts";
+import { EMPTY as NO_SESSIONS, seed } from "../../store/sessions.ts";
+import { clis, sessionList } from "../../store/state.ts";
+import { asked } from "../../ui/ask.ts";
+import { toasts } from "../../ui/toasts.ts";
 import { EMPTY, putRuns, withJobs } from "./book.ts";
 import { job, run } from "./fixtures.ts";
 

@@ -1,18 +1,18 @@
 /** One file's diff: its head with figures and buttons, then its lines. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { copyText } from "../ui/clipboard.ts";
-import { Icon } from "../ui/Icon.tsx";
-import { IconButton } from "../ui/IconButton.tsx";
-import { failed, say } from "../ui/toasts.ts";
+import { copyText } from "../../ui/clipboard.ts";
+import { Icon } from "../../ui/Icon.tsx";
+import { IconButton } from "../../ui/IconButton.tsx";
+import { failed, say } from "../../ui/toasts.ts";
 import { hunkFrom, totals } from "./diff.ts";
 import "./diff.css";
 import { DiffRows, ROW } from "./DiffRows.tsx";
-import { chosen } from "./state.ts";
-import { Trouble } from "./Trouble.tsx";
-import type { Chosen } from "./types.ts";
+import { chosen } from "../state.ts";
+import { Trouble } from "../Trouble.tsx";
+import type { Chosen } from "../types.ts";
 import { type Shown, useDiff } from "./useDiff.ts";
 import { visible } from "./visible.ts";
-import { KINDS, split } from "./words.ts";
+import { KINDS, split } from "../words.ts";
 
 async function copy(text: string): Promise<void> {
   if (await copyText(text)) say("good", "Copied");

@@ -1,9 +1,9 @@
 /** When a job fires, with the next times of what is chosen. */
-import { serviceZone } from "../store/state.ts";
+import { serviceZone } from "../../store/state.ts";
 import { DayField } from "./DayField.tsx";
 import { UNITS, type Unit } from "./draft.ts";
-import { examples, expressionText } from "./expression.ts";
-import type { ScheduleType } from "./job.ts";
+import { examples, expressionText } from "../jobs/expression.ts";
+import type { ScheduleType } from "../jobs/job.ts";
 import { PreviewList } from "./PreviewList.tsx";
 import type { FieldName } from "./problems.ts";
 import { Row } from "./Row.tsx";

@@ -1,7 +1,7 @@
 /** What the editor holds and what it sends. */
-import { fromField, toField } from "../lib/zone.ts";
-import type { Definition, Job, Schedule, ScheduleType } from "./job.ts";
-import { isShellMode } from "./shell.ts";
+import { fromField, toField } from "../../lib/zone.ts";
+import type { Definition, Job, Schedule, ScheduleType } from "../jobs/job.ts";
+import { isShellMode } from "../jobs/shell.ts";
 
 /** Minutes of each unit that an interval is written in. */
 export const UNITS = { minutes: 1, hours: 60, days: 1440 } as const;

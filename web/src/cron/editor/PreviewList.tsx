@@ -1,8 +1,8 @@
-import { serviceZone } from "../store/state.ts";
-import { Icon } from "../ui/Icon.tsx";
-import { useNow } from "../ui/useNow.ts";
+import { serviceZone } from "../../store/state.ts";
+import { Icon } from "../../ui/Icon.tsx";
+import { useNow } from "../../ui/useNow.ts";
 import type { Preview } from "./preview.ts";
-import { aheadText, momentText } from "./words.ts";
+import { aheadText, momentText } from "../jobs/words.ts";
 
 function Fires({ fires }: { fires: readonly number[] }) {
   const now = useNow();

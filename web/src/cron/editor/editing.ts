@@ -1,11 +1,11 @@
 /** Which job is in the editor. */
 import { signal } from "@preact/signals";
-import { firstMode, parseRemembered, recentFolders, REMEMBERED_KEY } from "../sessions/newsession.ts";
-import { readStored } from "../settings/prefs.ts";
-import { clis, serviceZone, sessions, settings } from "../store/state.ts";
+import { firstMode, parseRemembered, recentFolders, REMEMBERED_KEY } from "../../sessions/newsession.ts";
+import { readStored } from "../../settings/prefs.ts";
+import { clis, serviceZone, sessions, settings } from "../../store/state.ts";
 import { type Draft, draftOf, newDraft } from "./draft.ts";
-import { type Job, NAME_MAX } from "./job.ts";
-import { book } from "./state.ts";
+import { type Job, NAME_MAX } from "../jobs/job.ts";
+import { book } from "../jobs/state.ts";
 
 export interface Editing {
   /** Absent for a new job. */

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { ApiError } from "../api/errors.ts";
-import type { Session } from "../api/types.ts";
-import { seed } from "../store/sessions.ts";
-import { activeId, sessionList } from "../store/state.ts";
-import { seeded, streamState } from "../stream/connection.ts";
-import { tellServerEvent } from "../stream/events.ts";
-import { readStatus } from "./calls.ts";
+import { ApiError } from "../../api/errors.ts";
+import type { Session } from "../../api/types.ts";
+import { seed } from "../../store/sessions.ts";
+import { activeId, sessionList } from "../../store/state.ts";
+import { seeded, streamState } from "../../stream/connection.ts";
+import { tellServerEvent } from "../../stream/events.ts";
+import { readStatus } from "../calls.ts";
 import { followGit } from "./follow.ts";
-import { EVERY_MS, GAP_MS, LEAST_MS, SETTLE_MS } from "./refresher.ts";
-import { answers } from "./state.ts";
+import { EVERY_MS, GAP_MS, LEAST_MS, SETTLE_MS } from "../refresher.ts";
+import { answers } from "../state.ts";
 
-vi.mock("./calls.ts", () => ({ readStatus: vi.fn() }));
+vi.mock("../calls.ts", () => ({ readStatus: vi.fn() }));
 
 const status = { state: "not-a-repo" as const, repos: [], reposTruncated: false, checkedAt: 1 };
 const read = vi.mocked(readStatus);

@@ -1,8 +1,8 @@
 /** The next fires of the draft in the editor, asked for while it is written. */
 import { useEffect, useState } from "preact/hooks";
-import { previewJob } from "./calls.ts";
+import { previewJob } from "../jobs/calls.ts";
 import { bodyOf, type Draft } from "./draft.ts";
-import type { Definition } from "./job.ts";
+import type { Definition } from "../jobs/job.ts";
 import { type FieldName, type Problems, problemsOf, type Refusal, refusalOf } from "./problems.ts";
 
 /** Long enough not to ask for every key, short enough to follow the eye. */

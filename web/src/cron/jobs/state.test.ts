@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from "vitest";
-import { tellServerEvent } from "../stream/events.ts";
-import { toasts } from "../ui/toasts.ts";
+import { tellServerEvent } from "../../stream/events.ts";
+import { toasts } from "../../ui/toasts.ts";
 import { job, run } from "./fixtures.ts";
 
 const calls = vi.hoisted(() => ({ listJobs: vi.fn(), listRuns: vi.fn(), runsOfJob: vi.fn() }));

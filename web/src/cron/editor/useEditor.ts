@@ -1,14 +1,14 @@
 /** The state of the editor: the draft, what is wrong with it, and its way to the service. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { serviceZone } from "../store/state.ts";
-import { ask } from "../ui/ask.ts";
-import { say } from "../ui/toasts.ts";
-import { useNow } from "../ui/useNow.ts";
-import { putJob } from "./book.ts";
-import { changeJob, createJob } from "./calls.ts";
+import { serviceZone } from "../../store/state.ts";
+import { ask } from "../../ui/ask.ts";
+import { say } from "../../ui/toasts.ts";
+import { useNow } from "../../ui/useNow.ts";
+import { putJob } from "../jobs/book.ts";
+import { changeJob, createJob } from "../jobs/calls.ts";
 import { bodyOf, changesOf, type Draft } from "./draft.ts";
 import { type Editing, editing } from "./editing.ts";
-import type { Job } from "./job.ts";
+import type { Job } from "../jobs/job.ts";
 import { type Preview, usePreview } from "./preview.ts";
 import {
   type FieldName,
@@ -18,7 +18,7 @@ import {
   refusalOf,
   shownProblems,
 } from "./problems.ts";
-import { setBook } from "./state.ts";
+import { setBook } from "../jobs/state.ts";
 
 export interface EditorState {
   draft: Draft;

@@ -1,9 +1,9 @@
 /** The jobs that this page shows, kept in step with the service while it is open. */
 import { signal } from "@preact/signals";
-import { textOf } from "../api/errors.ts";
-import { Reread } from "../lib/reread.ts";
-import { onServerEvent } from "../stream/events.ts";
-import { failed } from "../ui/toasts.ts";
+import { textOf } from "../../api/errors.ts";
+import { Reread } from "../../lib/reread.ts";
+import { onServerEvent } from "../../stream/events.ts";
+import { failed } from "../../ui/toasts.ts";
 import { apply, type Book, EMPTY, putRuns, withJobs } from "./book.ts";
 import { listJobs, listRuns, runsOfJob } from "./calls.ts";
 import type { Job, Run } from "./job.ts";

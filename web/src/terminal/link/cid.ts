@@ -4,7 +4,7 @@
  * A duplicate copies the session storage, and two pages with one id would throw each other out
  * (close code 4010). So the id lies in the storage only while no page uses it.
  */
-import { uuid } from "../lib/ids.ts";
+import { uuid } from "../../lib/ids.ts";
 
 const KEY = "tservice.tab";
 

@@ -2,8 +2,8 @@
  * One terminal view's connection to its session (wire 2): resumes after a loss without a gap,
  * delivers input exactly once, and never trusts a connection that stopped answering.
  */
-import { terminalPath } from "../api/paths.ts";
-import { backoff } from "../lib/backoff.ts";
+import { terminalPath } from "../../api/paths.ts";
+import { backoff } from "../../lib/backoff.ts";
 import { type Ending, endingOf } from "./closecodes.ts";
 import {
   type Ack,

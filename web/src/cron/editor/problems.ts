@@ -1,9 +1,9 @@
 /** What is wrong with a draft, at the field that it is about. */
-import { ApiError, textOf } from "../api/errors.ts";
-import { fromField } from "../lib/zone.ts";
+import { ApiError, textOf } from "../../api/errors.ts";
+import { fromField } from "../../lib/zone.ts";
 import { type Draft, minutesOf } from "./draft.ts";
-import { fieldsOf } from "./expression.ts";
-import { type Definition, LINE_MAX, MINUTES_MAX, NAME_MAX, PROMPT_MAX } from "./job.ts";
+import { fieldsOf } from "../jobs/expression.ts";
+import { type Definition, LINE_MAX, MINUTES_MAX, NAME_MAX, PROMPT_MAX } from "../jobs/job.ts";
 
 /** Fields as the service names them, in the order of the editor. */
 export const FIELDS = [

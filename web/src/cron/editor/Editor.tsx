@@ -1,14 +1,14 @@
 /** The dialog that makes a job or changes one. */
 import { useRef } from "preact/hooks";
-import { Field, Switch } from "../settings/fields.tsx";
-import { Dialog } from "../ui/Dialog.tsx";
-import { Icon } from "../ui/Icon.tsx";
+import { Field, Switch } from "../../settings/fields.tsx";
+import { Dialog } from "../../ui/Dialog.tsx";
+import { Icon } from "../../ui/Icon.tsx";
 import type { Editing } from "./editing.ts";
-import { type Definition, NAME_MAX } from "./job.ts";
+import { type Definition, NAME_MAX } from "../jobs/job.ts";
 import { PromptFields } from "./PromptFields.tsx";
 import { Row } from "./Row.tsx";
 import { ScheduleFields } from "./ScheduleFields.tsx";
-import { isShellMode } from "./shell.ts";
+import { isShellMode } from "../jobs/shell.ts";
 import { type EditorState, useEditor } from "./useEditor.ts";
 import { WhatFields } from "./WhatFields.tsx";
 

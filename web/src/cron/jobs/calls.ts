@@ -1,5 +1,5 @@
 /** The routes of saved jobs (interface.md Cron jobs). */
-import { request } from "../api/client.ts";
+import { request } from "../../api/client.ts";
 import type { Definition, Job, Run } from "./job.ts";
 
 const JOBS = "api/cron/jobs";

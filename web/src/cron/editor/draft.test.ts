@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { ApiError, unreachable } from "../api/errors.ts";
+import { ApiError, unreachable } from "../../api/errors.ts";
 import { bodyOf, changesOf, type Draft, draftOf, newDraft, oneLine } from "./draft.ts";
-import { job } from "./fixtures.ts";
+import { job } from "../jobs/fixtures.ts";
 import { previewBody } from "./preview.ts";
 import { problemsOf, refusalOf, shownProblems } from "./problems.ts";
 

@@ -1,6 +1,6 @@
 /** The browser's WebSocket behind the link's small interface. */
-import { keyProtocols } from "../api/key.ts";
-import { socketUrl } from "../api/paths.ts";
+import { keyProtocols } from "../../api/key.ts";
+import { socketUrl } from "../../api/paths.ts";
 import type { Socket, SocketHandlers } from "./link.ts";
 
 /** A connection that does not open within this many milliseconds counts as lost. */

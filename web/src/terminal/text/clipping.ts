@@ -1,9 +1,9 @@
 /** One terminal's copy and paste. */
 import type { Terminal } from "@xterm/xterm";
-import { prefs } from "../settings/prefs.ts";
-import { ask } from "../ui/ask.ts";
-import { copyText, readClipboard } from "../ui/clipboard.ts";
-import { say } from "../ui/toasts.ts";
+import { prefs } from "../../settings/prefs.ts";
+import { ask } from "../../ui/ask.ts";
+import { copyText, readClipboard } from "../../ui/clipboard.ts";
+import { say } from "../../ui/toasts.ts";
 import { clipboardKey, platformOf } from "./keys.ts";
 import { clipboardWish } from "./osc52.ts";
 import { cleanPaste, pasteQuestion } from "./paste.ts";

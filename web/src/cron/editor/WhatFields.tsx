@@ -1,11 +1,11 @@
 /** What a job runs and where. */
-import { canLaunch, choices } from "../sessions/newsession.ts";
-import { Folders } from "../sessions/Folders.tsx";
-import { clis } from "../store/state.ts";
+import { canLaunch, choices } from "../../sessions/newsession.ts";
+import { Folders } from "../../sessions/Folders.tsx";
+import { clis } from "../../store/state.ts";
 import { offeredFolders } from "./editing.ts";
-import { LINE_MAX } from "./job.ts";
+import { LINE_MAX } from "../jobs/job.ts";
 import { Row } from "./Row.tsx";
-import { isShellMode } from "./shell.ts";
+import { isShellMode } from "../jobs/shell.ts";
 import type { EditorState } from "./useEditor.ts";
 
 const FOLDER_LIST = "job-folders";

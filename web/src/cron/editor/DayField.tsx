@@ -1,5 +1,5 @@
 import { useId } from "preact/hooks";
-import { DAY_NAMES, shortDay, WEEK } from "./days.ts";
+import { DAY_NAMES, shortDay, WEEK } from "../jobs/days.ts";
 import { Wrong } from "./Row.tsx";
 
 interface Props {

@@ -1,5 +1,5 @@
 /** What of a pasted text reaches the program, and when to ask first. */
-import { bytes, plural } from "../lib/format.ts";
+import { bytes, plural } from "../../lib/format.ts";
 
 /** Control characters other than tab and line ends: among them the end of a bracketed paste. */
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;

@@ -1,7 +1,7 @@
 /** Jobs, moments and runs in words. */
-import { untilText } from "../agents/times.ts";
-import { plural } from "../lib/format.ts";
-import { browserZone, offsetAt, offsetText } from "../lib/zone.ts";
+import { untilText } from "../../agents/times.ts";
+import { plural } from "../../lib/format.ts";
+import { browserZone, offsetAt, offsetText } from "../../lib/zone.ts";
 import { dayList } from "./days.ts";
 import { expressionText } from "./expression.ts";
 import type { Job, Run, RunStatus, Schedule } from "./job.ts";

@@ -1,9 +1,9 @@
 /** What a person does with a job; every failure is told in a toast. */
 import { signal } from "@preact/signals";
-import { plural } from "../lib/format.ts";
-import { cliOf, sessionList } from "../store/state.ts";
-import { ask } from "../ui/ask.ts";
-import { failed, say } from "../ui/toasts.ts";
+import { plural } from "../../lib/format.ts";
+import { cliOf, sessionList } from "../../store/state.ts";
+import { ask } from "../../ui/ask.ts";
+import { failed, say } from "../../ui/toasts.ts";
 import { dropJob, putJob, putRuns, runsOf } from "./book.ts";
 import { deleteJob, enableJob, runJob } from "./calls.ts";
 import { closesPrevious, type Job, type Run } from "./job.ts";

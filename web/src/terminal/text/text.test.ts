@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { leaveTabId, takeTabId } from "./cid.ts";
+import { leaveTabId, takeTabId } from "../link/cid.ts";
 import { clipboardKey, platformOf } from "./keys.ts";
 import { isWebAddress } from "./address.ts";
 import { clipboardWish } from "./osc52.ts";
 import { cleanPaste, pasteQuestion } from "./paste.ts";
-import { surplus } from "./surplus.ts";
+import { surplus } from "../surplus.ts";
 import { asksColour } from "./reports.ts";
 
 describe("paste", () => {

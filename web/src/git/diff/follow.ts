@@ -1,10 +1,10 @@
 /** Which events make a workspace worth reading again. */
 import { effect } from "@preact/signals";
-import type { Session } from "../api/types.ts";
-import { activeId, activeSession, sessionList } from "../store/state.ts";
-import { seeded, streamState } from "../stream/connection.ts";
-import { onServerEvent } from "../stream/events.ts";
-import { forget, refresher } from "./state.ts";
+import type { Session } from "../../api/types.ts";
+import { activeId, activeSession, sessionList } from "../../store/state.ts";
+import { seeded, streamState } from "../../stream/connection.ts";
+import { onServerEvent } from "../../stream/events.ts";
+import { forget, refresher } from "../state.ts";
 
 /** How long most commands take. */
 const COMMAND_MS = 1_500;

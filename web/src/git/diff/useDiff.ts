@@ -1,9 +1,9 @@
 /** The diff of the chosen file, read anew with each choice. */
 import { useEffect, useState } from "preact/hooks";
-import { textOf } from "../api/errors.ts";
-import { readDiff } from "./calls.ts";
+import { textOf } from "../../api/errors.ts";
+import { readDiff } from "../calls.ts";
 import { type Line, parseDiff, telling } from "./diff.ts";
-import type { Chosen } from "./types.ts";
+import type { Chosen } from "../types.ts";
 
 export interface Shown {
   lines: Line[];

@@ -1,9 +1,9 @@
 /** What is typed into the session, and how. */
 import { type Draft, oneLine } from "./draft.ts";
-import { PROMPT_MAX } from "./job.ts";
+import { PROMPT_MAX } from "../jobs/job.ts";
 import { Row } from "./Row.tsx";
 import { Segments } from "./Segments.tsx";
-import { isShellMode } from "./shell.ts";
+import { isShellMode } from "../jobs/shell.ts";
 import type { EditorState } from "./useEditor.ts";
 
 const SOURCES = [
