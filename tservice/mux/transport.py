@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import select
 import signal
@@ -82,9 +83,11 @@ class LocalTransport:
         # tmux takes a connection that says nothing and forgets it when it closes.  A stopped
         # server's socket still accepts, and a full backlog is no answer either way.
         try:
+            # Asked first: a server that comes up in between is found listening.
+            starting = _is_starting(socket_path)
             _listener(socket_path)
         except (ConnectionRefusedError, FileNotFoundError):
-            return Reach.GONE
+            return Reach.UNKNOWN if starting else Reach.GONE
         except OSError:
             return Reach.UNKNOWN
         return Reach.HERE
@@ -158,6 +161,28 @@ def _listener(socket_path: Path) -> int:
         credentials = probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
     pid: int = _UCRED.unpack(credentials)[0]
     return pid
+
+
+def _is_starting(socket_path: Path) -> bool:
+    """Whether tmux brings a server up there: its socket refuses connections until it listens.
+
+    @raise OSError: it cannot be told.
+    """
+    # Who starts a server holds this lock from before there is a socket until it listens.
+    name = f"{socket_path}.lock"
+    # Who owns the folder may have put a link or a pipe there.
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        descriptor = os.open(name, flags)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def _hold_listener(transport: ITransport, listener: Callable[[], int]) -> IHeldProcess | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import socket
@@ -14,7 +15,7 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
 from tests.integration.mux.harness import TMUX, Heard, TmuxTestCase, printed
-from tservice.mux.interface import COMMAND_TIMEOUT, Liveness, Mark, MuxTimeout, PaneGone
+from tservice.mux.interface import COMMAND_TIMEOUT, Liveness, Mark, MuxError, MuxTimeout, PaneGone
 from tservice.mux.tmux.keeper import LINGER
 from tservice.mux.tmux.pane import TmuxPane
 
@@ -176,8 +177,7 @@ class FaultTests(TmuxTestCase):
         for pipe in (0, 1, 2):
             client.closeChildFD(pipe)
         await self.until(path.exists, "the socket")
-        pane = await self.mux.adopt(spec.session_id)
-        assert pane is not None
+        pane = await self.adopted(spec.session_id)
         server = await self.server_pid(pane)
         work = Deferred.fromCoroutine(pane.kill())
         while not work.called:
@@ -185,6 +185,33 @@ class FaultTests(TmuxTestCase):
             self.clock.advance(0.5)
         await work
         self.assertEqual((b"", frozenset()), (command_line(server), self.mux.found()))
+
+    async def adopted(self, session_id: str) -> TmuxPane:
+        """Take up a server that comes up: it may not answer yet, or have no session yet."""
+        for _ in range(400):
+            try:
+                pane = await self.mux.adopt(session_id)
+            except MuxError:
+                await self.pause(0.05)
+                continue
+            assert pane is not None, "a server that was coming up was taken for gone"
+            return pane
+        raise AssertionError("it never came up")
+
+    async def test_the_socket_of_a_server_that_starts_is_left_alone(self) -> None:
+        """Without it, nobody would find the server again."""
+        spec = self.spec()
+        (self.folder / "mux").mkdir()
+        path = self.folder / "mux" / f"{spec.session_id}.sock"
+        lock = os.open(f"{path}.lock", os.O_CREAT | os.O_WRONLY)
+        self.addCleanup(os.close, lock)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with socket.socket(socket.AF_UNIX) as starting:
+            starting.bind(str(path))
+            for take in (self.mux.adopt(spec.session_id), self.mux.create(spec)):
+                with self.assertRaises(MuxError):
+                    await take
+            self.assertEqual({spec.session_id}, self.mux.found())
 
     async def test_a_stale_socket_is_removed(self) -> None:
         spec = self.spec()

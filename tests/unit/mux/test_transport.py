@@ -41,6 +41,27 @@ class TransportTests(SynchronousTestCase):
             self.assertIs(Reach.HERE, self.transport.reach(self.path))
             self.assertIs(Reach.UNKNOWN, self.transport.reach(self.path))
 
+    def test_a_server_that_is_starting(self) -> None:
+        """Its socket refuses connections at first, and whoever starts it holds a lock."""
+        with socket.socket(socket.AF_UNIX) as server, open(f"{self.path}.lock", "w") as lock:
+            self.assertIs(Reach.GONE, self.transport.reach(self.path))
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.assertIs(Reach.UNKNOWN, self.transport.reach(self.path))
+            server.bind(str(self.path))
+            self.assertIs(Reach.UNKNOWN, self.transport.reach(self.path))
+            server.listen()
+            self.assertIs(Reach.HERE, self.transport.reach(self.path))
+        self.assertIs(Reach.GONE, self.transport.reach(self.path))
+
+    def test_what_is_no_lock_of_a_server(self) -> None:
+        """A pipe without a writer holds nobody up; a link is not followed."""
+        lock = Path(f"{self.path}.lock")
+        os.mkfifo(lock)
+        self.assertIs(Reach.GONE, self.transport.reach(self.path))
+        lock.unlink()
+        lock.symlink_to("/etc/passwd")
+        self.assertIs(Reach.UNKNOWN, self.transport.reach(self.path))
+
     def test_argv(self) -> None:
         with_setpriv = ["/usr/bin/setpriv", "--pdeathsig", "KILL", "--", "/usr/bin/tmux", "-V"]
         self.assertEqual(with_setpriv, self.transport.argv("-V"))
