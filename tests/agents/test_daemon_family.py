@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
-import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -28,6 +27,7 @@ from tests.agents.subject import unavailable
 from tests.agents.world import World
 from tests.integration.events import EventLog
 from tests.integration.harness import PATIENCE, Daemon, wait_until_gone
+from tests.waiting import Settled, until
 
 QUOTED = """SAY: quoted
 Why did it ask me this?
@@ -56,8 +56,11 @@ CODEX_SAID = [
     ("assistant", "Done with the tool."),
     ("user", "RUN: touch other.txt"),
 ]
-HELD = 1.0
-"""Seconds in which a prompt could wrongly go into the first dialog."""
+STILL = 0.3
+"""Seconds without another drawing after which a client has done what a key asked for."""
+
+HELD = 2 * PATIENCE
+"""Seconds for which the service may hold a prompt, and then wait for what comes of it."""
 
 
 @frozen(kw_only=True)
@@ -133,7 +136,7 @@ class FamilyTests(SynchronousTestCase):
     # -- what the tests say
 
     def call(self, method: str, path: str, **body: Any) -> Any:
-        return self.daemon.request(method, path, body or None).data()
+        return self.daemon.request(method, path, body or None, patience=HELD).data()
 
     def record(self) -> dict[str, Any]:
         found: dict[str, Any] = self.call("GET", self.path)
@@ -144,23 +147,22 @@ class FamilyTests(SynchronousTestCase):
         return found
 
     def keys(self, *keys: str) -> None:
-        """Press keys one by one, each behind what the one before it drew."""
+        """Press keys one by one, each behind what the one before it drew.
+
+        Two that are read at once are taken for something else: Gemini CLI takes an Enter that
+        comes together with a key for a part of a paste.
+        """
         for key in keys:
+            drawn = Settled(self.screen, STILL, unlike=self.screen())
             self.call("POST", f"{self.path}/send-key", key=key)
-            time.sleep(0.4)
+            self.until(f"an effect of {key}", drawn)
 
     def wait(self, signal_: str) -> None:
         found = self.call("GET", f"{self.path}/wait?until={signal_}&timeout=20000")
         self.assertEqual(signal_, found["wait"]["signal"], self.screen())
 
     def until(self, what: str, look: Callable[[], Any]) -> Any:
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            found = look()
-            if found:
-                return found
-            time.sleep(0.05)
-        raise AssertionError(f"never: {what}; {self.record()['statusReason']}\n{self.screen()}")
+        return until(what, look, told=lambda: f"{self.record()['statusReason']}\n{self.screen()}")
 
     def reason(self, *begins: str) -> dict[str, Any]:
         """The record, once its status has such a reason."""
@@ -199,11 +201,11 @@ class FamilyTests(SynchronousTestCase):
         sent = self.pool.submit(self.prompt, "HOLD: door", wait="working", waitTimeout=30_000)
         if self.manner.trust:
             self.assertEqual("idle", self.reason("trust dialog: ")["status"])
-            time.sleep(HELD)
+            self.keys(*self.manner.trust[:-1])
             self.assertFalse(sent.done(), "the prompt did not wait for the dialog")
             self.reason("trust dialog: ")
-            self.keys(*self.manner.trust)
-        found = sent.result(PATIENCE)
+            self.keys(self.manner.trust[-1])
+        found = sent.result(HELD)
         signals = (found["wait"]["signal"], found["delivered"])
         self.assertEqual(("working", True), signals, self.screen())
         self.assertEqual("busy", self.reason("title: ", "working line: ")["status"])

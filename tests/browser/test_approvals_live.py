@@ -123,11 +123,11 @@ class StandingTests(LiveCase):
         agent = self.agent()
         page = self.shown(agent)
         dot, tip = page.locator("[data-testid=status]:visible").first, page.get_by_test_id("tip")
-        for prompt, signal, reason in (
-            ("HOLD: door", "working", "hook"),
-            ("RUN: touch made", "blocked", "wants to use Bash"),
-        ):
+        for prompt, signal in (("HOLD: door", "working"), ("RUN: touch made", "blocked")):
             agent.prompt(prompt, wait=signal)
+            # A title that came before its hook is as good a reason.
+            reason = str(agent.record()["statusReason"])
+            self.assertTrue(signal == "working" or "wants to use Bash" in reason, reason)
             page.mouse.move(640, 700)
             until(page, f"a look for {signal}", lambda: dot.get_attribute("data-look") != "idle")
             dot.hover()

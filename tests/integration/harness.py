@@ -26,10 +26,9 @@ from urllib.parse import urlsplit
 
 from attrs import frozen
 
-ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 30.0
-"""Seconds that anything may take before a test gives up; far more than it ever takes."""
+from tests.waiting import PATIENCE as PATIENCE
 
+ROOT = Path(__file__).resolve().parents[2]
 READY = r"ready at ([^\s\",]+)"
 LOOPBACK = "tcp:0:interface=127.0.0.1"
 TWISTD = (sys.executable, "-c", "from twisted.scripts.twistd import run; run()")
@@ -142,10 +141,11 @@ class Daemon:
         path: str,
         body: Any = None,
         headers: Mapping[str, str] | None = None,
+        patience: float = PATIENCE,
     ) -> Answer:
         """One request on a connection of its own; C{body} goes as JSON."""
         where = urlsplit(self.url)
-        connection = http.client.HTTPConnection(str(where.hostname), where.port, timeout=PATIENCE)
+        connection = http.client.HTTPConnection(str(where.hostname), where.port, timeout=patience)
         sent = dict(headers or {})
         content = None
         if body is not None:

@@ -155,13 +155,25 @@ class ClaudeCase(TmuxTestCase):
         return [event.name[8:] for event in self.events if event.name in SIGNALS]
 
     async def until_signals(self, *expected: str) -> None:
-        """Wait until exactly these came since the last time, up to half a minute."""
-        for _ in range(300):
+        """Wait until exactly these came since the last time, up to a minute."""
+        for _ in range(600):
             if len(self.signals()) >= len(expected):
                 break
             await self.pause(0.1)
         self.assertEqual(list(expected), self.signals())
         self.events.clear()
+
+    async def until_shown(self, session: Session, words: str, *, below: str) -> None:
+        """Wait until the screen shows C{words} somewhere behind C{below}."""
+        for _ in range(600):
+            pane = self.sessions.pane_of(session.id)
+            assert pane is not None
+            screen = b"\n".join((await pane.capture()).lines).decode()
+            _, found, behind = screen.rpartition(below)
+            if found and words in behind:
+                return
+            await self.pause(0.1)
+        self.fail(f"never {words!r} below {below!r}")
 
     def prompt(self, session: Session, text: str) -> Deferred[None]:
         return Deferred.fromCoroutine(self.sessions.prompt(session.id, text))
@@ -279,6 +291,7 @@ class RealClaudeTests(ClaudeCase):
         await self.until_signals("stop", "idle")
         await self.prompt(session, "SLOW: 30")
         await self.until_signals("working")
-        await self.pause(2)
+        # Before there are words, Escape would give the prompt back.
+        await self.until_shown(session, "●", below="SLOW: 30")
         await self.sessions.send_key(session.id, "Escape")
         await self.until_signals("idle")
