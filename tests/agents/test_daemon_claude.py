@@ -12,7 +12,7 @@ from typing import Any
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.agents.driven import RealClaude
-from tests.agents.test_daemon_family import LISTED, QUOTED
+from tests.agents.prompts import LISTED, QUOTED
 from tests.agents.truth import Watcher
 
 LATE = 1.0

@@ -21,6 +21,7 @@ from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
 from tests.agents.cli_cache import CliUnavailable, install
 from tests.agents.netns import loopback_only
+from tests.agents.prompts import LISTED, QUOTED
 from tests.agents.recipes import RECIPES
 from tests.agents.stub.record import digest
 from tests.agents.subject import unavailable
@@ -28,15 +29,6 @@ from tests.agents.world import World
 from tests.integration.events import EventLog
 from tests.integration.harness import PATIENCE, Daemon, wait_until_gone
 from tests.waiting import Settled, until
-
-QUOTED = """SAY: quoted
-Why did it ask me this?
-❯ 1. Yes, I trust this folder
-  2. No, exit
-
- Enter to confirm · Esc to cancel"""
-LISTED = "SAY: listed\n" + "\n".join(f"{number}. step" for number in range(1, 30))
-"""Prompts that look like dialogs while they stand in the composer."""
 
 SHORT = 3
 """Turns that are over at once."""

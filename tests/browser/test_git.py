@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import expect
 
 from tests.browser import gitscene
-from tests.browser.harness import PATIENCE, BrowserCase, expect_focus
-from tests.integration.harness import Daemon
+from tests.browser.gitcase import GitCase
+from tests.browser.harness import PATIENCE, expect_focus
 from tests.unit.git.repos import git
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 MOST_ROWS = 200
 """Rows of a diff in the page at once, however long it is."""
-
-
-class GitCase(BrowserCase):
-    def setUp(self) -> None:
-        super().setUp()
-        self.service: Daemon = self.daemon()
-
-    def at(self, folder: Path, name: str = "one") -> str:
-        return self.session(self.service, name, workingDir=str(folder))
-
-    def changes(self, session: str, **options: Any) -> Page:
-        """The page of changes, read once."""
-        page = self.page(f"{self.service.url}/?session={session}&page=git", **options)
-        expect(page.get_by_test_id("git-panel")).to_contain_text("read just now")
-        return page
-
-    def file(self, page: Page, group: str, name: str) -> Locator:
-        files = page.get_by_test_id(f"git-{group}").get_by_test_id("git-file")
-        return files.filter(has_text=name)
 
 
 class BadgeTests(GitCase):

@@ -7,8 +7,8 @@ import json
 from playwright.sync_api import Route, expect
 
 from tests.browser import gitscene
+from tests.browser.gitcase import GitCase
 from tests.browser.harness import expect_focus, has_focus, until
-from tests.browser.test_git import GitCase
 from tests.unit.git.repos import git
 
 

@@ -25,6 +25,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from attrs import frozen
+from twisted.trial.unittest import SynchronousTestCase
 
 from tests.waiting import PATIENCE as PATIENCE
 
@@ -308,3 +309,20 @@ def wait_until_gone(pid: int, patience: float = PATIENCE) -> None:
             return
         threading.Event().wait(0.02)
     raise AssertionError(f"process {pid} was never collected")
+
+
+class DaemonCase(SynchronousTestCase):
+    """A test with daemons of its own."""
+
+    def daemon(self, **environment: str) -> Daemon:
+        """One that is not started yet, and is ended with the test."""
+        daemon = Daemon(**environment)
+        self.addCleanup(daemon.close)
+        return daemon
+
+    def refused(self, daemon: Daemon, *options: str, listen: tuple[str, ...] = (LOOPBACK,)) -> str:
+        """The one line on stderr of a start that must fail."""
+        status, _, stderr = daemon.run(*options, listen=listen)
+        self.assertEqual(1, status)
+        self.assertEqual(1, len(stderr.splitlines()), stderr)
+        return stderr

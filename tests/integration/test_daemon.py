@@ -18,9 +18,14 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from twisted.trial.unittest import SynchronousTestCase
 
-from tests.integration.harness import LOOPBACK, PATIENCE, TWISTD, Daemon, wait_until_gone
+from tests.integration.harness import (
+    LOOPBACK,
+    PATIENCE,
+    TWISTD,
+    DaemonCase,
+    wait_until_gone,
+)
 
 
 def make_certificate(key_file: Path, certificate_file: Path) -> None:
@@ -43,20 +48,6 @@ def make_certificate(key_file: Path, certificate_file: Path) -> None:
     form = serialization.PrivateFormat.PKCS8
     key_file.write_bytes(key.private_bytes(serialization.Encoding.PEM, form, plain))
     certificate_file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-
-
-class DaemonCase(SynchronousTestCase):
-    def daemon(self, **environment: str) -> Daemon:
-        daemon = Daemon(**environment)
-        self.addCleanup(daemon.close)
-        return daemon
-
-    def refused(self, daemon: Daemon, *options: str, listen: tuple[str, ...] = (LOOPBACK,)) -> str:
-        """The one line on stderr of a start that must fail."""
-        status, _, stderr = daemon.run(*options, listen=listen)
-        self.assertEqual(1, status)
-        self.assertEqual(1, len(stderr.splitlines()), stderr)
-        return stderr
 
 
 class StartTests(DaemonCase):

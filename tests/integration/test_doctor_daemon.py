@@ -9,7 +9,7 @@ from typing import Any
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.integration.harness import PATIENCE, Daemon
-from tests.integration.test_webhook import Inbox
+from tests.integration.inbox import Inbox
 
 
 class DaemonTests(SynchronousTestCase):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import socket
 from urllib.parse import urlsplit
 
-from tests.integration.harness import PATIENCE
-from tests.integration.test_daemon import DaemonCase
+from tests.integration.harness import PATIENCE, DaemonCase
 from tests.unit.http.websockets.wsframes import UPGRADE
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.integration.harness import Daemon
-from tests.integration.test_daemon import DaemonCase
+from tests.integration.harness import Daemon, DaemonCase
 from tests.unit.git.repos import git
 
 SECRET = "s3cr3t-path"

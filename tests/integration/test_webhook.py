@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
@@ -27,7 +25,8 @@ from twisted.protocols.tls import TLSMemoryBIOFactory
 from twisted.trial.unittest import SynchronousTestCase, TestCase
 from zope.interface import implementer
 
-from tests.integration.harness import PATIENCE, ROOT
+from tests.integration.harness import ROOT
+from tests.integration.inbox import Inbox
 from tservice.core.net.outbound import TIME_LIMIT, Outbound
 from tservice.notify.model import Kind, Message, Result, Urgency, Webhook
 from tservice.notify.sender import Sender
@@ -269,48 +268,6 @@ def _over_tls(receiver: Receiver) -> Any:
     factory.noisy = False
     factory.connections = receiver.connections
     return factory
-
-
-class Inbox:
-    """A receiver in threads: what came, and the status that it answers."""
-
-    def __init__(self) -> None:
-        self.status = 500
-        self.sessions: list[str] = []
-        self.changed = threading.Condition()
-        inbox = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                with inbox.changed:
-                    inbox.sessions.append(body["sessionId"])
-                    inbox.changed.notify_all()
-                self.send_response(inbox.status)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *args: object) -> None:
-                """Nobody reads it."""
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self.server.serve_forever)
-        self._thread.start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server.server_address[1]}/hook"
-
-    def wait(self, done: Callable[[list[str]], bool]) -> list[str]:
-        """What came, once it is C{done}."""
-        with self.changed:
-            assert self.changed.wait_for(lambda: done(self.sessions), PATIENCE), self.sessions
-            return list(self.sessions)
-
-    def close(self) -> None:
-        self.server.shutdown()
-        self._thread.join()
-        self.server.server_close()
 
 
 class KillTests(SynchronousTestCase):

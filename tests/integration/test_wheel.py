@@ -12,7 +12,7 @@ from pathlib import Path
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.integration.harness import ROOT, TWISTD
-from tests.unit.test_packaging import package_files
+from tests.packagefiles import package_files
 
 PARTS = ("setup.py", "setup.cfg", "pyproject.toml", "MANIFEST.in", "README.rst", "LICENSE")
 FOLDERS = ("tservice", "twisted", "web", "etc", "man", "docs")

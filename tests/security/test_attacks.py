@@ -15,8 +15,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.security.attackcase import AttackCase
 from tests.security.rows import KEYS, PUSH
-from tests.security.test_matrix import CROSS, HOST
-from tests.security.world import PASSWORD, Answer, World, cookie_of
+from tests.security.world import CROSS, HOST, PASSWORD, Answer, World, cookie_of
 from tests.unit.http.driver import Connection, MemoryTransport
 from tests.unit.http.gatecase import basic
 from tservice.access.failures import CAP

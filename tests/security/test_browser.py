@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from tests.integration.test_daemon import DaemonCase
+from tests.integration.harness import DaemonCase
 from tests.unit.http.gatecase import basic
 
 PASSWORD = "long enough"

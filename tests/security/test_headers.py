@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.security.attackcase import AttackCase
-from tests.security.test_matrix import CROSS, HOST
-from tests.security.world import Answer
+from tests.security.world import CROSS, HOST, Answer
 from tests.unit.http.gatecase import SECRET, basic
 from tests.unit.http.websockets.wsframes import UPGRADE
 from tservice.access.failures import CAP

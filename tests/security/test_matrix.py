@@ -14,11 +14,10 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.figures import tell
 from tests.security.rows import JOB, PREFIXES, ROWS, SESSION, Row
-from tests.security.world import PASSWORD, Answer, World
+from tests.security.world import CROSS, HOST, PASSWORD, Answer, World
 from tests.unit.http.gatecase import basic
 from tservice.core.scopes import Scope
 
-HOST, CROSS = "Forbidden: host not allowed", "Forbidden: cross-site request blocked"
 SAFE = ("GET", "HEAD")
 
 

@@ -42,6 +42,7 @@ from tservice.store.database import Database
 from tservice.tap import assembly, groundwork
 
 PASSWORD = "correct horse"
+HOST, CROSS = "Forbidden: host not allowed", "Forbidden: cross-site request blocked"
 SOON = 1_800_000_000.0
 VOLATILE = {"audit_log": None, "api_tokens": "last_used_at", "auth_sessions": "expires_at"}
 """Tables that a refusal may write to, and what of them; C{None}: all."""

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.agents.driven import RealClaude
-from tests.agents.test_status import BY_SOMEBODY, BY_THEMSELVES, LATE, StatusSuite
+from tests.agents.statussuite import BY_SOMEBODY, BY_THEMSELVES, LATE, StatusSuite
 from tests.agents.truth import Deviation
 
 

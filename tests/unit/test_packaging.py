@@ -15,16 +15,15 @@ import yaml
 from twisted.trial.unittest import SynchronousTestCase
 
 from docs import generate
+from tests.packagefiles import ROOT, package_files
 from tservice.core.config.load import load
 from tservice.core.config.model import Config, settings
 
-ROOT = Path(__file__).resolve().parents[2]
 TOP = {
     *(".ci", ".gitignore", "CHANGELOG.rst", "LICENSE", "MANIFEST.in", "Makefile", "README.rst"),
     *("bench", "docs", "etc", "man", "newsfragments", "pyproject.toml", "setup.cfg", "setup.py"),
     *("tests", "tools", "tservice", "twisted", "web"),
 }
-NOT_OURS = {"__pycache__", "static"}
 
 DISTRIBUTIONS = {
     "OpenSSL": "twisted",
@@ -40,12 +39,6 @@ DISTRIBUTIONS = {
     "zope": "twisted",
 }
 """What a module is installed by, where its name does not tell."""
-
-
-def package_files() -> Iterator[Path]:
-    for path in sorted((ROOT / "tservice").rglob("*")):
-        if path.is_file() and not NOT_OURS & set(path.relative_to(ROOT).parts):
-            yield path.relative_to(ROOT)
 
 
 class SetupTests(SynchronousTestCase):

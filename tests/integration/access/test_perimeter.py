@@ -10,8 +10,7 @@ import sys
 from http.client import HTTPConnection
 from typing import Any
 
-from tests.integration.harness import PATIENCE, Answer, Daemon
-from tests.integration.test_daemon import DaemonCase
+from tests.integration.harness import PATIENCE, Answer, Daemon, DaemonCase
 
 TSCTL = (sys.executable, "-c", "from tservice.client.ctl import main; main()")
 

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any
 from unittest import SkipTest
 from urllib.parse import urlsplit
 
-from tests.integration.harness import PATIENCE, ROOT
-from tests.integration.test_daemon import DaemonCase
+from tests.integration.harness import PATIENCE, ROOT, DaemonCase
 from tservice.client.tls import make_certificate
 
 NAME = "box.example.org"

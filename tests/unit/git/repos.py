@@ -253,3 +253,11 @@ def _write(root: Path, path: bytes, data: bytes) -> None:
     os.makedirs(os.path.dirname(full), exist_ok=True)
     with open(full, "wb") as file:
         file.write(data)
+
+
+def make(root: Path) -> Path:
+    """As much of a repository as makes one."""
+    for folder in ("objects", "refs"):
+        (root / ".git" / folder).mkdir(parents=True)
+    (root / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    return root

@@ -7,18 +7,11 @@ from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.unit.git.repos import make
 from tservice.git import locate as module
 from tservice.git.locate import Bounds, is_moved, locate, owners, recognise
 from tservice.git.model import Found, Repository
 from tservice.git.references import has_reference
-
-
-def make(root: Path) -> Path:
-    """As much of a repository as makes one."""
-    for folder in ("objects", "refs"):
-        (root / ".git" / folder).mkdir(parents=True)
-    (root / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-    return root
 
 
 class Base(SynchronousTestCase):

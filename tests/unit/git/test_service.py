@@ -12,7 +12,7 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.git.test_locate import make
+from tests.unit.git.repos import make
 from tservice.core.errors import ServiceError
 from tservice.git.inspect import Inspector
 from tservice.git.model import (

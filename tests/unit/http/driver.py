@@ -8,7 +8,7 @@ from http.client import HTTPResponse
 from io import BytesIO
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 from twisted.internet.address import IPv4Address
 from twisted.internet.error import ConnectionDone
 from twisted.internet.task import Clock
@@ -239,3 +239,22 @@ class Api:
 
     def post(self, path: str, body: object) -> Answer:
         return self.request("POST", path, body)
+
+
+class UpgradeGate(OpenGate):
+    """Lets everybody in and sees upgrades; refuses or forbids when told to."""
+
+    refusal: Exception | None = None
+    forbid: ServiceError | None = None
+    set_cookie: str | None = None
+
+    def screen(self, request: Request, method: str, path: str | None) -> Visit:
+        if self.refusal is not None:
+            raise self.refusal
+        visit = super().screen(request, method, path)
+        asked = (request.getHeader("upgrade") or "").lower() == "websocket"
+        return evolve(visit, upgrade=asked)
+
+    def authorize(self, *args: object) -> None:
+        if self.forbid is not None:
+            raise self.forbid

@@ -10,7 +10,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
 from tests.unit.http.driver import Answer, Api
-from tests.unit.http.test_site import operation
+from tests.unit.http.sample import operation
 from tservice.access.authenticators import (
     BasicAuthenticator,
     CookieAuthenticator,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.unit.http.driver import Answer, Api
 from tests.unit.http.gatecase import SECRET, TOO_MANY, GateCase, basic
-from tests.unit.http.test_site import operation
+from tests.unit.http.sample import operation
 from tservice.access.failures import CAP, NETWORK_CAP, WINDOW_SECONDS
 from tservice.core.config.model import Config
 from tservice.http.gate import prefers_page

@@ -10,9 +10,8 @@ import h2.events
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.http.driver import Api, MemoryTransport
-from tests.unit.http.test_site import Handlers, operation
-from tests.unit.http.websockets.test_websocket import UpgradeGate
+from tests.unit.http.driver import Api, MemoryTransport, UpgradeGate
+from tests.unit.http.sample import Handlers, operation
 from tests.unit.http.websockets.wsframes import UPGRADE
 from tservice.http.connections.channel import LINGER_BYTES
 from tservice.http.operations import JSON_BODY_LIMIT, Style

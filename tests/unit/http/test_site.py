@@ -2,103 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import Field
-from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.driver import Api, Connection, head, parse
-from tservice.core.errors import ErrorCode, ServiceError, not_found
+from tests.unit.http.sample import Handlers, Size, operation
+from tservice.core.errors import ErrorCode, ServiceError
 from tservice.http.connections.channel import HEADER_SECONDS, LINGER_BYTES, LINGER_SECONDS
-from tservice.http.models import Answer, Body, Query
-from tservice.http.operations import JSON_BODY_LIMIT, Access, Call, Operation, Reply, Style
+from tservice.http.operations import JSON_BODY_LIMIT
 from tservice.http.request import HANG_UP
 from tservice.http.site import IDLE_SECONDS, room_for_connections
-
-
-class Size(Body):
-    cols: int = Field(ge=1, le=500)
-    kind: Literal["big", "small"] = "big"
-
-
-class Page(Query):
-    limit: int = 10
-
-
-class Told(Answer):
-    seen_cols: int
-
-
-def operation(method: str, path: str, handler: Any, **fields: Any) -> Operation:
-    return Operation(
-        **{
-            "method": method,
-            "path": path,
-            "handler": handler,
-            "access": Access.USER,
-            "summary": "s",
-            "tag": "t",
-            **fields,
-        }
-    )
-
-
-class Handlers:
-    """Sample operations."""
-
-    def __init__(self) -> None:
-        self.parked: list[Deferred[object]] = []
-        self.cancelled: list[Deferred[object]] = []
-        self.calls: list[Call] = []
-
-    async def echo(self, call: Call) -> object:
-        self.calls.append(call)
-        return {"path": dict(call.path)}
-
-    async def size(self, call: Call) -> object:
-        return Told(seen_cols=call.body.cols)
-
-    async def listing(self, call: Call) -> object:
-        return {"limit": call.query.limit}
-
-    async def missing(self, call: Call) -> object:
-        raise not_found(f"Thing {call.id}")
-
-    async def broken(self, call: Call) -> object:
-        raise ZeroDivisionError("secret detail")
-
-    async def park(self, call: Call) -> object:
-        self.parked.append(Deferred(self.cancelled.append))
-        return await self.parked[-1]
-
-    async def raw(self, call: Call) -> object:
-        return Reply(content="ok 1\n", content_type="text/plain", headers={"X-A": "b"})
-
-    async def nothing(self, call: Call) -> object:
-        return None
-
-    async def stream(self, call: Call) -> object:
-        call.request.write(b"one")
-        raise ServiceError(ErrorCode.CONFLICT, "half-way")
-
-    def table(self) -> list[Operation]:
-        return [
-            operation("GET", "/api/things/{id}", self.echo),
-            operation("DELETE", "/api/things/{id}", self.nothing),
-            operation("POST", "/api/size", self.size, body=Size, body_limit=JSON_BODY_LIMIT),
-            operation("GET", "/api/list", self.listing, query=Page),
-            operation("GET", "/api/missing/{id}", self.missing),
-            operation("GET", "/api/broken", self.broken),
-            operation("GET", "/api/park", self.park, style=Style.LONG_POLL),
-            operation("GET", "/raw", self.raw, style=Style.RAW),
-            operation("POST", "/api/upload", self.echo, body_limit=3 * JSON_BODY_LIMIT),
-            operation("POST", "/api/tiny", self.size, body=Size, body_limit=20),
-            operation("GET", "/api/stream", self.stream, style=Style.STREAM),
-            operation("ANY", "/web/{name}/{rest:path}", self.echo),
-        ]
 
 
 class RoutingTests(SynchronousTestCase):

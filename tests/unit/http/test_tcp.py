@@ -20,9 +20,8 @@ from twisted.python.failure import Failure
 from twisted.trial.unittest import TestCase
 from zope.interface import implementer
 
-from tests.unit.http.driver import Api, head, parse
-from tests.unit.http.test_site import Handlers, operation
-from tests.unit.http.websockets.test_websocket import UpgradeGate
+from tests.unit.http.driver import Api, UpgradeGate, head, parse
+from tests.unit.http.sample import Handlers, operation
 from tservice.http.operations import JSON_BODY_LIMIT, Call, Style
 from tservice.http.websockets.connection import MAX_MESSAGE, ISocket, ISocketHandler
 from tservice.http.websockets.frames import Message

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.unit.terminal.cuts import pieces
 from tservice.terminal.ansi import LIMIT, Stripper, strip
 
 PIECES = st.sampled_from(
@@ -99,12 +99,6 @@ class Machine:
             self._go(self._text)
         else:
             self._text(byte)
-
-
-def pieces(data: bytes, cuts: list[int]) -> list[bytes]:
-    """C{data} cut at the given places."""
-    places = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
-    return [data[a:b] for a, b in pairwise(places)]
 
 
 class StripTests(SynchronousTestCase):

@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.terminal.test_ansi import pieces
+from tests.unit.terminal.cuts import pieces
 from tservice.terminal.ansi import strip
 from tservice.terminal.matcher import CONTEXT, NEEDLE_MAX, TAIL, Match, Needle, StreamMatcher, tail
 

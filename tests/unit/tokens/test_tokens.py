@@ -8,7 +8,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.driver import Answer
 from tests.unit.http.gatecase import GateCase, basic
-from tests.unit.http.test_site import operation
+from tests.unit.http.sample import operation
 from tservice.access.failures import CAP
 from tservice.access.interfaces import IAccounts
 from tservice.core.authentication import IAuthenticator

@@ -11,7 +11,7 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.driver import Api
-from tests.unit.http.test_site import Handlers, operation
+from tests.unit.http.sample import Handlers, operation
 from tservice.access.cookies import CookieSessions
 from tservice.access.cookiestore import MemoryCookieStore
 from tservice.access.failures import Failures

@@ -7,15 +7,15 @@ import struct
 import zlib
 from typing import Any
 
-from attrs import astuple, evolve
+from attrs import astuple
 from hypothesis import given
 from hypothesis import strategies as st
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
-from tests.unit.http.driver import Answer, Api, Connection, OpenGate, head, parse
-from tests.unit.http.test_site import operation
+from tests.unit.http.driver import Answer, Api, Connection, UpgradeGate, head, parse
+from tests.unit.http.sample import operation
 from tests.unit.http.websockets.wsframes import (
     BINARY,
     CLOSE,
@@ -27,12 +27,10 @@ from tests.unit.http.websockets.wsframes import (
     frames,
     masked,
 )
-from tservice.core.authentication import Visit
 from tservice.core.errors import ErrorCode, ServiceError, invalid, not_found
 from tservice.core.identity import Identity
 from tservice.http.envelope import bare
 from tservice.http.operations import Access, Call, Style
-from tservice.http.request import Request
 from tservice.http.websockets.connection import (
     CLOSE_SECONDS,
     MAX_BUFFERED,
@@ -48,25 +46,6 @@ from tservice.http.websockets.frames import DEFLATE_FROM, Message
 from tservice.http.websockets.upgrade import CloseSocket, WebSockets
 
 DEFLATE = {"Sec-WebSocket-Extensions": "permessage-deflate; client_max_window_bits"}
-
-
-class UpgradeGate(OpenGate):
-    """Lets everybody in and sees upgrades; refuses or forbids when told to."""
-
-    refusal: Exception | None = None
-    forbid: ServiceError | None = None
-    set_cookie: str | None = None
-
-    def screen(self, request: Request, method: str, path: str | None) -> Visit:
-        if self.refusal is not None:
-            raise self.refusal
-        visit = super().screen(request, method, path)
-        asked = (request.getHeader("upgrade") or "").lower() == "websocket"
-        return evolve(visit, upgrade=asked)
-
-    def authorize(self, *args: object) -> None:
-        if self.forbid is not None:
-            raise self.forbid
 
 
 @implementer(ISocketHandler)

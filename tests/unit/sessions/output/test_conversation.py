@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.sessions.output.test_stream import SPEC, FakeWire
+from tests.unit.sessions.output.wire import SPEC, FakeWire
 from tservice.core.errors import ErrorCode, ServiceError, not_found
 from tservice.core.identity import Identity
 from tservice.mux.testing.multiplexer import FakeMultiplexer

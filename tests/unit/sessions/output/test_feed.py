@@ -8,7 +8,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.sessions.output.test_stream import PROMPT, SPEC
+from tests.unit.sessions.output.wire import PROMPT, SPEC
 from tservice.core.events import Event, EventHub
 from tservice.mux.testing.multiplexer import FakeMultiplexer
 from tservice.sessions.output.feed import LARGEST, PER_SECOND, TerminalFeed, whole_characters

@@ -6,7 +6,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.sessions.output.test_stream import SPEC, FakeWire
+from tests.unit.sessions.output.wire import SPEC, FakeWire
 from tservice.mux.testing.multiplexer import FakeMultiplexer, FakePane
 from tservice.sessions.output.rooms import MAX_SOCKETS, NOTHING, TerminalSockets
 

@@ -2,47 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.mux.interface import MuxTimeout, PaneSpec
+from tests.unit.sessions.output.wire import PROMPT, SPEC, FakeWire
+from tservice.mux.interface import MuxTimeout
 from tservice.mux.testing.multiplexer import FakeMultiplexer, FakePane, HostedPane
 from tservice.sessions.output.flood import SAMPLE, STILL
 from tservice.sessions.output.stream import QUIET, RETRY, TerminalStream
 from tservice.sessions.output.viewer import DRAWING, FRAME, WINDOW, Viewer
-
-SPEC = PaneSpec(session_id="s", argv=("sh",), env={}, cwd="/", cols=40, rows=10)
-PROMPT = b"\x1b[?2004h$ "
-
-
-class FakeWire:
-    """A socket that keeps what it was sent and can be full."""
-
-    def __init__(self) -> None:
-        self.frames: list[dict[str, Any]] = []
-        self.data = b""
-        self.sizes: list[int] = []
-        self.full = False
-
-    def send_text(self, text: str) -> None:
-        message = json.loads(text)
-        self.frames.append(message)
-        if message["t"] == "snapshot":
-            self.data = b""
-
-    def send_binary(self, data: bytes) -> None:
-        self.data += data
-        self.sizes.append(len(data))
-
-    def writable(self) -> bool:
-        return not self.full
-
-    def kinds(self) -> list[str]:
-        return [message["t"] for message in self.frames]
 
 
 class StreamTests(SynchronousTestCase):

@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.sessions.output.test_stream import SPEC
+from tests.unit.sessions.output.wire import SPEC
 from tservice.core.errors import ServiceError, conflict, not_found
 from tservice.core.events import Event, EventHub
 from tservice.core.identity import Identity

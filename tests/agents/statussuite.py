@@ -1,0 +1,164 @@
+"""Turns of all kinds, and a status that is compared with them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from tests.agents.driven import Driven
+from tests.agents.truth import Deviation, Span, Watcher, compare
+from tests.figures import tell
+
+LATE = 1.0
+"""Seconds by which the status may differ from the truth."""
+
+PERMISSION = "Do you want to proceed?"
+
+REST = 1.2
+"""Seconds between two turns, so that a status that lags is seen to be wrong."""
+
+BY_THEMSELVES = ("short", "streaming", "silent", "many_lines", "error", "tool_approved")
+
+FEW = (
+    "short",
+    "silent",
+    "error",
+    "tool_approved",
+    "escape_at_a_dialog",
+    "escape_while_it_speaks",
+)
+
+BY_SOMEBODY = (
+    "tool_denied",
+    "no_by_its_number",
+    "escape_at_a_dialog",
+    "escape_at_a_question",
+    "escape_while_it_speaks",
+    "escape_while_it_thinks",
+    "escape_between_attempts",
+)
+
+
+class StatusSuite(Driven):
+    """Turns of all kinds.
+
+    A scene returns when its turn truly ended where the model cannot know, for no request was under
+    way: then what ended it is off the screen.
+    """
+
+    def scene_short(self) -> float | None:
+        self.type("SAY: hello")
+        return None
+
+    def scene_streaming(self) -> float | None:
+        self.type("SLOW: 3")
+        return None
+
+    def scene_silent(self) -> float | None:
+        """Nothing but the spinner moves."""
+        self.type("THINK: 3")
+        return None
+
+    def scene_many_lines(self) -> float | None:
+        self.type("HUGE: 300")
+        return None
+
+    def scene_tool_approved(self) -> float | None:
+        """A dialog, a tool that takes longer than any silence, and words."""
+        self.prompt("RUN: touch approved; sleep 3", wait="blocked")
+        item = self.approval()
+        time.sleep(2)
+        self.assertEqual("busy", self.record()["status"])
+        self.answer(item, action="approve")
+        return None
+
+    def scene_tool_denied(self) -> float | None:
+        self.prompt("RUN: touch denied", wait="blocked")
+        self.answer(self.approval(), action="deny")
+        return self.gone(PERMISSION)
+
+    def scene_no_by_its_number(self) -> float | None:
+        self.prompt("RUN: touch refused", wait="blocked")
+        item = self.approval()
+        self.answer(item, action="option", option=len(item["options"]))
+        return self.gone(PERMISSION)
+
+    def scene_escape_at_a_dialog(self) -> float | None:
+        self.prompt("RUN: touch escaped", wait="blocked")
+        self.approval()
+        self.key("Escape")
+        return self.gone(PERMISSION)
+
+    def scene_escape_at_a_question(self) -> float | None:
+        self.prompt("ASK:", wait="blocked")
+        self.approval()
+        self.key("Escape")
+        return self.gone("Enter to select")
+
+    def scene_escape_while_it_speaks(self) -> float | None:
+        self.type("SLOW: 20")
+        time.sleep(2.5)
+        self.key("Escape")
+        return None
+
+    def scene_escape_while_it_thinks(self) -> float | None:
+        self.type("THINK: 20")
+        time.sleep(2)
+        self.taken_back()
+        return None
+
+    def scene_error(self) -> float | None:
+        self.type("FAIL: 400")
+        return None
+
+    def scene_escape_between_attempts(self) -> float | None:
+        self.type("FAIL: 529")
+        self.until("the retry", lambda: "Retrying" in self.screen())
+        time.sleep(1)
+        return self.taken_back("Retrying")
+
+    def taken_back(self, shown: str | None = None) -> float:
+        """Press Escape before there is an answer: the prompt comes back into the composer."""
+        self.key("Escape")
+        ended = time.time() if shown is None else self.gone(shown)
+        self.until_idle()
+        time.sleep(1)
+        self.key("C-u")
+        return ended
+
+    def gone(self, text: str) -> float:
+        """The moment at which C{text} leaves the screen."""
+        self.until(f"{text} to go", lambda: text not in self.screen())
+        return time.time()
+
+    def deviations(self, scenes: Sequence[str]) -> list[Deviation]:
+        """Play the scenes, and compare."""
+        self.until_idle()
+        self.prompt("SAY: ready")
+        truth: list[Span] = []
+        with Watcher(self.daemon, self.session) as watcher:
+            for name in scenes:
+                known = len(self.turns())
+                play: Callable[[], float | None] = getattr(self, f"scene_{name}")
+                ended = play()
+                self.until_idle()
+                # What it may be taken for meanwhile is part of the record.
+                time.sleep(REST)
+                truth.append(self.span(name, known, ended))
+        return compare(truth, watcher.told(), watcher.shown())
+
+    def span(self, name: str, known: int, ended: float | None) -> Span:
+        """The newest turn, as the model saw it."""
+        turns = self.turns()[known:]
+        self.assertEqual(1, len(turns), f"{name}: {turns}")
+        if ended is None:
+            ended = turns[0].ended
+        assert ended is not None, f"{name}: the model's turn is not over"
+        return Span(what=name, begun=turns[0].started, ended=ended)
+
+    def check(self, scenes: Sequence[str]) -> None:
+        """Play the scenes; none may be off by more than L{LATE}."""
+        found = self.deviations(scenes)
+        tell("\n".join(["", *map(str, found)]))
+        wrong = [str(each) for each in found if each.worst > LATE]
+        self.assertEqual([], wrong)
