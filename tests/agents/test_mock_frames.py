@@ -13,8 +13,8 @@ from tests.agents.mock_tui.form import Form
 from tests.agents.mock_tui.keys import Press, Typed
 from tests.agents.mock_tui.questions import Page, Questions
 from tests.agents.stub.script import MULTIPLE, PLAN_TEXT, SECOND, SINGLE
+from tests.frames import capture
 
-FRAMES = Path(__file__).resolve().parents[1] / "frames"
 WORK = Path("/tmp/demo/work")
 COMMAND = {"command": "touch made", "description": "Do what the test says"}
 FILE = {"file_path": "/tmp/demo/work/notes.txt", "content": "hello\n"}
@@ -22,7 +22,7 @@ FILE = {"file_path": "/tmp/demo/work/notes.txt", "content": "hello\n"}
 
 def recorded(cli: str, name: str) -> list[str]:
     """The rows of a recording, without blanks at their ends and blank rows at the bottom."""
-    text = (FRAMES / cli / f"{name}.txt").read_text("utf-8")
+    text = capture(cli, name).read_text("utf-8")
     return [row.rstrip(" ") for row in text.rstrip("\n").split("\n")]
 
 

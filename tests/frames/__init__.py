@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -111,7 +112,7 @@ def _labels(folder: Path) -> dict[str, Label]:
     return labels
 
 
-def _recordings(folder: Path) -> Iterator[Recording]:
+def _recordings(cli: str, folder: Path) -> Iterator[Recording]:
     labels = _labels(folder)
     names = {p.name.split(".", 1)[0] for p in folder.glob("*.txt")}
     if names != set(labels):
@@ -120,7 +121,7 @@ def _recordings(folder: Path) -> Iterator[Recording]:
         plain, ansi = folder / f"{name}.txt", folder / f"{name}.ansi.txt"
         coloured = ansi.read_bytes() if ansi.exists() else None
         yield Recording(
-            cli=folder.name,
+            cli=cli,
             name=name,
             plain=plain.read_bytes(),
             ansi=coloured,
@@ -133,5 +134,22 @@ def load(root: Path = HERE) -> tuple[Recording, ...]:
 
     @raise ValueError: a label breaks the format, or recordings and labels do not pair.
     """
-    folders = sorted(p for p in root.iterdir() if p.is_dir() and any(p.glob("labels*.yaml")))
-    return tuple(recording for folder in folders for recording in _recordings(folder))
+    found = [
+        recording
+        for cli in sorted(path for path in root.iterdir() if path.is_dir())
+        for series in sorted({path.parent for path in cli.rglob("labels*.yaml")})
+        for recording in _recordings(cli.name, series)
+    ]
+    for name, times in Counter(map(str, found)).items():
+        if times > 1:
+            raise ValueError(f"{name} is in several series")
+    return tuple(found)
+
+
+def capture(cli: str, name: str, *, ansi: bool = False) -> Path:
+    """The file of one recording, whatever series it is in.
+
+    @raise ValueError: there is none.
+    """
+    (found,) = (HERE / cli).rglob(f"{name}{'.ansi' if ansi else ''}.txt")
+    return found

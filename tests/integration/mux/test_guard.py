@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from attrs import evolve
 
+from tests.frames import capture
 from tests.integration.mux.harness import TmuxTestCase
 from tservice.mux.interface import Guard, IPane
 
-FRAMES = Path(__file__).resolve().parents[2] / "frames"
 ID = "0a1b2c3d-0000-4000-8000-00000000000b"
 SCREENS = (
-    "claude/120x40_bash_dialog",
-    "claude/120x40_plan_dialog",
-    "claude/120x40_question",
-    "claude/120x40_multiple_two_ticked",
-    "claude/120x40_fetch_dialog",
-    "claude/120x40_form",
-    "claude/120x40_edit_dialog",
+    "120x40_bash_dialog",
+    "120x40_plan_dialog",
+    "120x40_question",
+    "120x40_multiple_two_ticked",
+    "120x40_fetch_dialog",
+    "120x40_form",
+    "120x40_edit_dialog",
 )
 
 
@@ -27,7 +25,7 @@ class RecordedScreens(TmuxTestCase):
 
     async def shown(self, pane: IPane, name: str) -> Guard:
         """Show a recording; the guard compares rows only."""
-        path = FRAMES / f"{name}.ansi.txt"
+        path = capture("claude", name, ansi=True)
         # In two words, so that the echo of the line is not taken for it.
         line = f"eval printf '\\033[H\\033[2J'; head -n 38 {path}; printf '\\033[mE''ND'; read -r x"
         await pane.write(line.encode() + b"\r")

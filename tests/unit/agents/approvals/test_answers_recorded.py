@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 from attrs import frozen
@@ -11,6 +10,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.frames import HERE
 from tests.frames.score import RULES
 from tests.unit.agents.rig import COMPOSER, Screen
 from tservice.agents.approvals.answers import Action, Answer
@@ -22,7 +22,7 @@ from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer, FakePane
 from tservice.terminal.dialogs import Dialog, read_dialog
 from tservice.terminal.screen import Frame
 
-FOLDER = Path(__file__).resolve().parents[3] / "frames" / "claude"
+FOLDER = HERE / "claude"
 ID = "0a1b2c3d-0000-4000-8000-00000000000c"
 
 
@@ -44,7 +44,7 @@ class Recorded:
 def recorded() -> list[Recorded]:
     """Every recorded dialog that an agent raised."""
     found = []
-    for path in sorted(FOLDER.glob("*.ansi.txt")):
+    for path in sorted(FOLDER.rglob("*.ansi.txt")):
         data = path.read_bytes()
         frame = Frame.from_capture(data)
         dialog = read_dialog(frame, RULES["claude"])
