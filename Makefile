@@ -30,7 +30,7 @@ run: .venv/.run
 
 test: .venv/.test check
 	$(BIN)/python setup.py -q test_web
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 3 --dist worksteal $(PYTEST_ARGS)
 
 check: .venv/.test
 	$(BIN)/ruff check .

@@ -57,3 +57,15 @@ class Settled(Generic[_T]):
         if now != self._last:
             self._last, self._since = now, at
         return now != self._unlike and at - self._since >= self._seconds
+
+
+def stays(what: str, look: Callable[[], object], seconds: float) -> None:
+    """Ask C{look} again and again for C{seconds}: what must not happen has that long to happen.
+
+    @raise AssertionError: it gave something false.
+    """
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if not look():
+            raise AssertionError(f"no longer: {what}")
+        time.sleep(EVERY)

@@ -151,6 +151,13 @@ class Pane:
                 raise TimeoutError(f"no {what!r} in {timeout} s; title {screen.title!r}:\n{shown}")
             time.sleep(POLL)
 
+    def settle(self, seconds: float) -> None:
+        """Leave the client alone for as long as a person would, before the next key.
+
+        Nothing on a screen tells that keys are safe, and some clients never stop drawing.
+        """
+        time.sleep(seconds)
+
     def everything(self) -> str:
         """The screen with its history: the notice of a dead pane pushes a row into it."""
         return self.tmux("capture-pane", "-p", "-S", "-")
@@ -177,7 +184,7 @@ class Pane:
         before = self.look().text
         self.paste(text)
         self._until(lambda screen: screen.text != before, "the pasted text", 20.0)
-        time.sleep(gap)
+        self.settle(gap)
         self.keys("Enter")
 
     def close(self) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from tests.agents.driven import Driven
 from tests.agents.truth import Deviation, Span, Watcher, compare
 from tests.figures import tell
+from tests.waiting import Settled, stays
 
 LATE = 1.0
 """Seconds by which the status may differ from the truth."""
@@ -67,8 +68,7 @@ class StatusSuite(Driven):
         """A dialog, a tool that takes longer than any silence, and words."""
         self.prompt("RUN: touch approved; sleep 3", wait="blocked")
         item = self.approval()
-        time.sleep(2)
-        self.assertEqual("busy", self.record()["status"])
+        self.works(2)
         self.answer(item, action="approve")
         return None
 
@@ -97,15 +97,22 @@ class StatusSuite(Driven):
 
     def scene_escape_while_it_speaks(self) -> float | None:
         self.type("SLOW: 20")
-        time.sleep(2.5)
+        self.works(2)
         self.key("Escape")
         return None
 
     def scene_escape_while_it_thinks(self) -> float | None:
+        known = len(self.turns())
         self.type("THINK: 20")
-        time.sleep(2)
+        self.until("the model to be asked", lambda: len(self.turns()) > known)
+        self.works(2)
         self.taken_back()
         return None
+
+    def works(self, seconds: float) -> None:
+        """It is busy, and is shown so for C{seconds} on end."""
+        self.until("work", lambda: self.record()["status"] == "busy")
+        stays("busy", lambda: self.record()["status"] == "busy", seconds)
 
     def scene_error(self) -> float | None:
         self.type("FAIL: 400")
@@ -114,7 +121,7 @@ class StatusSuite(Driven):
     def scene_escape_between_attempts(self) -> float | None:
         self.type("FAIL: 529")
         self.until("the retry", lambda: "Retrying" in self.screen())
-        time.sleep(1)
+        self.works(1)
         return self.taken_back("Retrying")
 
     def taken_back(self, shown: str | None = None) -> float:
@@ -122,7 +129,7 @@ class StatusSuite(Driven):
         self.key("Escape")
         ended = time.time() if shown is None else self.gone(shown)
         self.until_idle()
-        time.sleep(1)
+        self.until("rest", Settled(self.screen, 0.5))
         self.key("C-u")
         return ended
 

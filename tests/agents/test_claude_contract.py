@@ -19,6 +19,7 @@ from tests.agents.panes import Pane, Screen
 from tests.agents.recipes import CLAUDE_READY
 from tests.agents.stub.record import deliveries
 from tests.agents.subject import Played, Real, Subject, unavailable
+from tests.waiting import stays
 
 if TYPE_CHECKING:
     Case = SynchronousTestCase
@@ -64,7 +65,7 @@ class ClaudeContract(Case):
         """A pane whose composer takes input."""
         pane = self.subject.start(*arguments, **options)
         pane.wait(CLAUDE_READY)
-        time.sleep(SETTLE)
+        pane.settle(SETTLE)
         return pane
 
     def answered(self, pane: Pane, prompt: str) -> Screen:
@@ -177,7 +178,7 @@ class ClaudeContract(Case):
         pane = self.ready()
         pane.submit("THINK: 5")
         pane.wait_title(BUSY)
-        time.sleep(1.0)
+        self.until(self.subject.turns, "turn")
         pane.keys("Escape")
         pane.wait_title(IDLE)
         pane.wait("^❯\xa0THINK: 5")
@@ -186,7 +187,6 @@ class ClaudeContract(Case):
         pane = self.ready()
         pane.submit("SLOW: 8")
         pane.wait("^●")
-        time.sleep(1.0)
         pane.keys("Escape")
         pane.wait("⎿ \xa0Interrupted")
         pane.wait_title(IDLE)
@@ -197,7 +197,7 @@ class ClaudeContract(Case):
         pane.type("never mind")
         pane.wait("never mind")
         pane.keys("Escape")
-        time.sleep(0.2)
+        pane.settle(0.2)
         pane.keys("Escape")
         pane.wait_gone("never mind")
 
@@ -211,7 +211,7 @@ class ClaudeContract(Case):
         self.assertIn(" Do you want to proceed?", screen.rows)
         # The title is written apart from the screen.
         pane.wait_title(IDLE)
-        time.sleep(SETTLE)
+        pane.settle(SETTLE)
         pane.keys("1")
         pane.wait("Done with the tool")
         self.assertTrue(made.exists())
@@ -220,7 +220,7 @@ class ClaudeContract(Case):
         pane = self.ready()
         pane.submit("RUN: touch made")
         pane.wait("^ ❯ 1. Yes")
-        time.sleep(SETTLE)
+        pane.settle(SETTLE)
         pane.keys("Escape")
         pane.wait("⎿ \xa0Interrupted")
         self.assertFalse((self.subject.world.place.work / "made").exists())
@@ -230,7 +230,7 @@ class ClaudeContract(Case):
         target = self.subject.world.place.work / "new.txt"
         pane.submit(f"WRITE: {target}")
         pane.wait("Do you want to create new.txt")
-        time.sleep(SETTLE)
+        pane.settle(SETTLE)
         pane.keys("1")
         pane.wait("Done with the tool")
         self.assertEqual("hello\n", target.read_text())
@@ -239,7 +239,7 @@ class ClaudeContract(Case):
         pane = self.ready()
         pane.submit("ASK:")
         pane.wait("Enter to select")
-        time.sleep(SETTLE)
+        pane.settle(SETTLE)
         pane.keys("2")
         pane.wait("→ Move to 9090")
 
@@ -247,9 +247,9 @@ class ClaudeContract(Case):
         pane = self.ready()
         pane.submit("ASK:")
         pane.wait("Enter to select")
-        time.sleep(SETTLE)
+        pane.settle(SETTLE)
         pane.keys("4")
-        time.sleep(SETTLE)
+        pane.settle(SETTLE)
         pane.type("port 7")
         pane.wait("❯ 4. port 7")
         pane.keys("Enter")
@@ -260,13 +260,13 @@ class ClaudeContract(Case):
         pane.submit("ASK3:")
         pane.wait("to navigate")
         for key, seen in (("2", "Which checks"), ("1", r"\[✔\] Types"), ("Right", "the records")):
-            time.sleep(SETTLE)
+            pane.settle(SETTLE)
             pane.keys(key)
             pane.wait(seen)
-        time.sleep(SETTLE)
+        pane.settle(SETTLE)
         pane.keys("1")
         pane.wait("Review your answers")
-        time.sleep(SETTLE)
+        pane.settle(SETTLE)
         pane.keys("Enter")
         screen = pane.wait("Done with the tool")
         self.assertIn("→ Types", screen.text)
@@ -275,7 +275,7 @@ class ClaudeContract(Case):
         pane = self.ready()
         pane.submit("ASK:")
         pane.wait("Enter to select")
-        time.sleep(SETTLE)
+        pane.settle(SETTLE)
         pane.keys("Escape")
         pane.wait("User declined to answer questions")
         pane.wait_title(IDLE)
@@ -303,7 +303,7 @@ class ClaudeContract(Case):
         self.assertRegex(
             screen.text, r"⎿ \xa0You've hit your session limit · resets \d+(:\d\d)?[ap]m \(UTC\)"
         )
-        time.sleep(SETTLE)
+        pane.settle(SETTLE)
         pane.keys("Escape")
         pane.wait(CLAUDE_READY)
 
@@ -385,8 +385,7 @@ class ClaudeContract(Case):
         self.assertEqual("Claude needs your permission", notice["message"])
         pane.keys("Escape")
         pane.wait("⎿ \xa0Interrupted")
-        time.sleep(1.0)
-        self.assertEqual("Notification", seen()[-1]["hook_event_name"])
+        stays("no other hook", lambda: seen()[-1]["hook_event_name"] == "Notification", 1.0)
 
     def test_clear_begins_another_session(self) -> None:
         pane, seen = self.hooked()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -85,7 +84,7 @@ class FamilyContract(Case):
             self.subject.world.make_git()
         pane = self.subject.start()
         pane.wait(self.marks.ready, 40)
-        time.sleep(self.marks.settle)
+        pane.settle(self.marks.settle)
         return pane
 
     def test_prompt_arrives_once_and_whole(self) -> None:
@@ -113,7 +112,7 @@ class FamilyContract(Case):
             self.subject.world.make_git()
         pane = self.subject.start(trusted=False)
         pane.wait(self.marks.first)
-        time.sleep(self.marks.settle)
+        pane.settle(self.marks.settle)
         pane.keys("Down")
         pane.wait_gone(self.marks.first)
         pane.keys("Up")
@@ -126,7 +125,7 @@ class FamilyContract(Case):
         pane.submit("RUN: touch made")
         if self.marks.approval is not None:
             pane.wait(self.marks.approval, 30)
-            time.sleep(self.marks.settle)
+            pane.settle(self.marks.settle)
             pane.keys("Enter")
         pane.wait("Done with the tool", 30)
         self.assertTrue((self.subject.world.place.work / "made").exists())
@@ -137,7 +136,7 @@ class FamilyContract(Case):
         pane = self.ready()
         pane.submit("RUN: touch made")
         pane.wait(self.marks.approval, 30)
-        time.sleep(self.marks.settle)
+        pane.settle(self.marks.settle)
         pane.keys("Escape")
         pane.wait_gone(self.marks.approval)
         pane.wait(self.marks.refused)

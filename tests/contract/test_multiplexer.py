@@ -27,7 +27,6 @@ from tservice.mux.interface import (
 )
 from tservice.mux.keys import KEYS
 from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer
-from tservice.mux.tmux.keeper import LINGER
 
 ID = "0a1b2c3d-0000-4000-8000-00000000000a"
 
@@ -190,7 +189,7 @@ class Contract:
     async def test_on_a_screen_without_rest_the_rows_decide(self: Any) -> None:
         pane, _ = await self.shell()
         await self.run_line(pane, "echo '? ^$*(a)|[b]{c}#,%d \\\\ ü─ é.'")
-        await self.until(lambda: text(pane).endswith(b"$ "), "the answer")
+        await self.until(lambda: text(pane).endswith(b"\r\n$ "), "the answer")
         guard = await self.restless(pane)
         self.assertFalse(guard.still)
         self.assertTrue(await pane.press_if("1", guard, [0, 1, 2]))
@@ -333,7 +332,7 @@ class Contract:
         pane, heard = await self.shell()
         await self.run_line(pane, "exit 7")
         await self.until(lambda: heard.exits, "the end")
-        await self.settle()
+        await self.settle(pane)
         await self.mux.close()
         again = await self.multiplexer().adopt(ID)
         self.assertEqual((7, None), (again.ending.status, again.ending.signal))
@@ -420,7 +419,7 @@ class FakeMultiplexerTests(Contract, TestCase):
     async def crash_server(self, pane: Any) -> None:
         self.host[ID].lose()
 
-    async def settle(self) -> None:
+    async def settle(self, pane: Any) -> None:
         """The fake ends at once."""
 
     async def rest(self, pane: Any) -> None:
@@ -459,9 +458,8 @@ class TmuxMultiplexerTests(Contract, TmuxTestCase):
     async def crash_server(self, pane: Any) -> None:
         os.kill(await self.server_pid(pane), signal.SIGKILL)
 
-    async def settle(self) -> None:
-        """Until the keeper is over too, and tmux knows."""
-        await self.pause(LINGER + 0.4)
+    async def settle(self, pane: Any) -> None:
+        await self.until_dead(pane)
 
     async def rest(self, pane: Any) -> None:
         """Until nothing was printed in the second that runs."""
@@ -495,6 +493,7 @@ class TmuxMultiplexerTests(Contract, TmuxTestCase):
 
     async def all_late(self, work: list[Any]) -> list[Any]:
         begun = [Deferred.fromCoroutine(outcome(each)) for each in work]
-        await self.pause(0.1)
-        self.clock.advance(COMMAND_TIMEOUT)
+        while not all(each.called for each in begun):
+            await self.pause(0.05)
+            self.clock.advance(COMMAND_TIMEOUT)
         return [await each for each in begun]

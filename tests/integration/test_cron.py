@@ -15,6 +15,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.agents.mock_tui.scenario import VARIABLE, Scenario
 from tests.agents.mocks import install_mock, scenario_env
 from tests.integration.harness import PATIENCE, Daemon
+from tests.waiting import until
 
 
 class CronCase(SynchronousTestCase):
@@ -141,9 +142,10 @@ class ShellTests(CronCase):
         self.assertEqual(["ran"] * 5, self.heard())
 
     def test_missed_while_it_was_away(self) -> None:
-        job = self.make(scheduleType="once", runAt=int(time.time() * 1000) + 800)
+        moment = int(time.time() * 1000) + 800
+        job = self.make(scheduleType="once", runAt=moment)
         self.daemon.kill()
-        time.sleep(1)
+        until("its moment", lambda: time.time() * 1000 > moment)
         self.daemon.start()
         run = self.ended(job)
         self.assertEqual(("prompt_sent", "scheduled"), (run["status"], run["triggerType"]))

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from tests.browser.harness import until
 from tests.integration.harness import DaemonCase
 from tests.unit.http.gatecase import basic
 
@@ -188,9 +189,8 @@ class BrowserTests(DaemonCase):
         refused: list[str] = []
         self.page.on("console", lambda message: refused.append(message.text))
         self.page.evaluate(FRAME, f"{self.service.url}/")
-        self.page.wait_for_timeout(100)
-        text = " ".join(refused)
-        self.assertTrue("frame-ancestors" in text or "X-Frame-Options" in text, text)
+        told = ("frame-ancestors", "X-Frame-Options")
+        until(self.page, "a refusal", lambda: any(word in " ".join(refused) for word in told))
 
     def test_a_rebound_name_gets_nothing(self) -> None:
         page = self.context.new_page()

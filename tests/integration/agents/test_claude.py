@@ -163,6 +163,12 @@ class ClaudeCase(TmuxTestCase):
         self.assertEqual(list(expected), self.signals())
         self.events.clear()
 
+    async def stays_busy(self, session: Session) -> None:
+        """A second of looks at the screen finds nothing else."""
+        for _ in range(10):
+            self.assertEqual("busy", self.sessions.get(session.id).status)
+            await self.pause(0.1)
+
     async def until_shown(self, session: Session, words: str, *, below: str) -> None:
         """Wait until the screen shows C{words} somewhere behind C{below}."""
         for _ in range(600):
@@ -239,8 +245,7 @@ class PlayedClaudeTests(ClaudeCase):
         await self.prompt(session, "HOLD: door")
         await self.until_signals("working")
         await self.restart()
-        await self.pause(1)
-        self.assertEqual("busy", self.sessions.get(session.id).status)
+        await self.stays_busy(session)
         (self.folder / "gates" / "door").touch()
         await self.until_signals("stop", "idle")
 
@@ -285,8 +290,7 @@ class RealClaudeTests(ClaudeCase):
         await self.prompt(session, "HOLD: door")
         await self.until_signals("working")
         await self.restart()
-        await self.pause(1)
-        self.assertEqual("busy", self.sessions.get(session.id).status)
+        await self.stays_busy(session)
         self.world.stub.release("door")
         await self.until_signals("stop", "idle")
         await self.prompt(session, "SLOW: 30")

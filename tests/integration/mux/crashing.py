@@ -9,16 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from twisted.internet.defer import Deferred
-from twisted.internet.task import react
+from twisted.internet.task import deferLater, react
 
 from tservice.mux.interface import PaneSpec
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.sockets import SocketFolder
 from tservice.mux.transport import LocalTransport
 
+FLOODED = 100_000
+"""Bytes after which the service is in the middle of it."""
+
 
 async def serve(reactor: Any) -> None:
-    """Start a pane that floods, say so, and wait to be killed."""
+    """Start a pane that floods, say so once it does, and wait to be killed."""
     folder, session_id, setpriv = sys.argv[1:]
     mux = TmuxMultiplexer(
         reactor,
@@ -31,7 +34,9 @@ async def serve(reactor: Any) -> None:
     )
     flood = ("sh", "-c", "while :; do seq 1 20000; done")
     env = {"PATH": os.environ["PATH"]}
-    await mux.create(PaneSpec(session_id=session_id, argv=flood, env=env, cwd="/"))
+    pane = await mux.create(PaneSpec(session_id=session_id, argv=flood, env=env, cwd="/"))
+    while pane.log.end < FLOODED:
+        await deferLater(reactor, 0.01)
     sys.stdout.write("up\n")
     sys.stdout.flush()
     await Deferred()

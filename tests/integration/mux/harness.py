@@ -127,6 +127,15 @@ class TmuxTestCase(TestCase):
             await self.pause(STEP)
         self.fail(f"waited in vain for {what}")
 
+    async def until_dead(self, pane: TmuxPane) -> None:
+        """Wait until the keeper is over, and tmux knows."""
+        for _ in range(400):
+            blocks = await pane.link.command(b"display-message -p '#{pane_dead}'")
+            if int(blocks[0].lines[0]):
+                return
+            await self.pause(0.05)
+        self.fail("the keeper goes on")
+
     async def pause(self, seconds: float) -> None:
         """Let the reactor turn for a real moment."""
         await deferLater(reactor, seconds, lambda: None)

@@ -45,7 +45,6 @@ class CrashTests(TmuxTestCase):
         env = {**os.environ, "PYTHONPATH": root}
         process = reactor.spawnProcess(service, sys.executable, argv, env, root)
         await service.up
-        await self.pause(0.1)
         try:
             if early:
                 self.forget()
