@@ -10,8 +10,8 @@ from pathlib import Path
 from hpack import Encoder
 from hyperframe import frame
 
-from tests.integration.harness import PATIENCE
-from tests.integration.test_daemon import DaemonCase, make_certificate
+from tests.integration.certificates import make_certificate
+from tests.integration.harness import PATIENCE, DaemonCase
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame.SettingsFrame(0).serialize()
 FLOOD = 32 * 1024 * 1024

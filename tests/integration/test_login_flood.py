@@ -9,7 +9,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tests.integration.test_daemon import DaemonCase
+from tests.integration.harness import DaemonCase
 
 PASSWORD = "correct-horse-battery"
 FLOODERS = 24

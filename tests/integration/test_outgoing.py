@@ -25,7 +25,7 @@ from twisted.python.failure import Failure
 from twisted.trial.unittest import TestCase
 from zope.interface import implementer
 
-from tests.integration.test_webhook import MESSAGE, Peer, Receiver, floods, says
+from tests.integration.receivers import MESSAGE, Peer, Receiver, floods, says
 from tests.unit.push.browsers import Browser, FixedSettings, counted
 from tservice.core.doors.threads import NoThreads
 from tservice.core.events import Event, EventHub

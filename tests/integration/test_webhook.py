@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from datetime import UTC, datetime
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -19,7 +18,6 @@ from OpenSSL import SSL
 from twisted.internet import reactor
 from twisted.internet.endpoints import TCP4ServerEndpoint
 from twisted.internet.interfaces import IOpenSSLContextFactory
-from twisted.internet.protocol import Factory, Protocol
 from twisted.internet.task import deferLater
 from twisted.protocols.tls import TLSMemoryBIOFactory
 from twisted.trial.unittest import SynchronousTestCase, TestCase
@@ -27,20 +25,11 @@ from zope.interface import implementer
 
 from tests.integration.harness import ROOT
 from tests.integration.inbox import Inbox
+from tests.integration.receivers import MESSAGE, Receiver, floods, says
 from tservice.core.net.outbound import TIME_LIMIT, Outbound
-from tservice.notify.model import Kind, Message, Result, Urgency, Webhook
+from tservice.notify.model import Kind, Result, Webhook
 from tservice.notify.sender import Sender
 
-MESSAGE = Message(
-    event="permission_prompt",
-    title="b\u00fc <asks>",
-    body="Tool: Bash",
-    urgency=Urgency.CRITICAL,
-    host="desk",
-    at=1_700_000_000_042,
-    session_id="s1",
-    session_name="b\u00fc",
-)
 HEADS = {
     Kind.TOPIC: [
         b"Content-Type: text/plain; charset=utf-8",
@@ -61,72 +50,6 @@ BODIES = {
     '"urgency":"critical","sessionId":"s1","sessionName":"b\u00fc","host":"desk",'
     '"at":"2023-11-14T22:13:20.042Z"}',
 }
-
-
-class Peer(Protocol):
-    """A receiver that does what its factory says."""
-
-    factory: Receiver
-
-    def connectionMade(self) -> None:
-        self.factory.connections.append(self)
-        if self.factory.greeting:
-            self.act(self.factory.greeting)
-
-    def dataReceived(self, data: bytes) -> None:
-        self.factory.received += data
-        if not self.factory.greeting:
-            self.act(self.factory.behave)
-
-    def act(self, behave: Callable[[Any], None]) -> None:
-        behave(self.transport)
-
-
-class Receiver(Factory):
-    """Accepts connections.
-
-    @ivar greeting: done at once, before anything was received.
-    @ivar behave: done with each piece that was received.
-    """
-
-    noisy = False
-
-    def __init__(
-        self, behave: Callable[[Any], None], greeting: Callable[[Any], None] | None = None
-    ) -> None:
-        self.behave = behave
-        self.greeting = greeting
-        self.received = b""
-        self.connections: list[Peer] = []
-
-    def buildProtocol(self, addr: Any) -> Any:
-        peer = Peer()
-        peer.factory = self
-        return peer
-
-
-def says(answer: bytes) -> Callable[[Any], None]:
-    return lambda transport: transport.write(answer)
-
-
-def floods(head: bytes, piece: bytes) -> Callable[[Any], None]:
-    """Writes for as long as anybody reads."""
-
-    class Source:
-        def __init__(self, transport: Any) -> None:
-            self.transport = transport
-
-        def resumeProducing(self) -> None:
-            self.transport.write(piece)
-
-        def stopProducing(self) -> None:
-            """The reader went away."""
-
-    def begin(transport: Any) -> None:
-        transport.write(head)
-        transport.registerProducer(Source(transport), False)
-
-    return begin
 
 
 class ReceiverCase(TestCase):

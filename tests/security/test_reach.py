@@ -10,7 +10,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.figures import tell
 from tests.security.rows import CLI, JOB, ROWS, SESSION
-from tests.security.test_tunnel import TunnelCase
+from tests.security.tunnelcase import TunnelCase
 from tests.unit.http.driver import Connection, MemoryTransport, head
 from tservice.core.scopes import Scope
 from tservice.http.operations import Style

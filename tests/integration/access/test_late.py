@@ -8,9 +8,8 @@ from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.integration.access.test_perimeter import basic
-from tests.integration.harness import PATIENCE
-from tests.integration.test_daemon import DaemonCase
+from tests.integration.harness import PATIENCE, DaemonCase
+from tests.unit.http.gatecase import basic
 
 WORD = "long enough"
 ADMIN, MAX = basic("admin", WORD), basic("max", WORD)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import socket
 import sqlite3
 import subprocess
@@ -11,13 +10,9 @@ from http.client import HTTPConnection
 from typing import Any
 
 from tests.integration.harness import PATIENCE, Answer, Daemon, DaemonCase
+from tests.unit.http.gatecase import basic
 
 TSCTL = (sys.executable, "-c", "from tservice.client.ctl import main; main()")
-
-
-def basic(username: str, password: str) -> dict[str, str]:
-    word = base64.b64encode(f"{username}:{password}".encode()).decode()
-    return {"Authorization": f"Basic {word}"}
 
 
 class MultiuserTests(DaemonCase):

@@ -6,7 +6,7 @@ from attrs import evolve
 
 from tests.unit.http.driver import Answer
 from tests.unit.http.gatecase import GateCase, basic
-from tests.unit.http.test_site import operation
+from tests.unit.http.sample import operation
 from tests.unit.http.websockets.wsframes import UPGRADE
 from tservice.access.model import TTL_SECONDS
 from tservice.core.config.model import Config

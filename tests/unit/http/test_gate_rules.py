@@ -13,7 +13,7 @@ from zope.interface import directlyProvides
 
 from tests.unit.http.driver import Answer, MemoryTransport, head, parse
 from tests.unit.http.gatecase import SECRET, GateCase, basic
-from tests.unit.http.test_site import operation
+from tests.unit.http.sample import operation
 from tests.unit.http.websockets.wsframes import UPGRADE
 from tservice.core.config.model import Config
 from tservice.core.errors import StartError

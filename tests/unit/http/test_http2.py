@@ -10,19 +10,14 @@ import h2.events
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.http.driver import Api, MemoryTransport, UpgradeGate
+from tests.unit.http.driver import Api, UpgradeGate
 from tests.unit.http.sample import Handlers, operation
+from tests.unit.http.tls import TLSTransport
 from tests.unit.http.websockets.wsframes import UPGRADE
 from tservice.http.connections.channel import LINGER_BYTES
 from tservice.http.operations import JSON_BODY_LIMIT, Style
 from tservice.http.site import IDLE_SECONDS
 from tservice.http.websockets.upgrade import WebSockets
-
-
-class TLSTransport(MemoryTransport):
-    """As after a TLS handshake that chose HTTP/2."""
-
-    negotiatedProtocol = b"h2"
 
 
 class HTTP2Tests(SynchronousTestCase):

@@ -11,8 +11,8 @@ from twisted.logger import formatEvent, globalLogPublisher
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.driver import Api, MemoryTransport
-from tests.unit.http.test_http2 import TLSTransport
-from tests.unit.http.test_site import Handlers
+from tests.unit.http.sample import Handlers
+from tests.unit.http.tls import TLSTransport
 from tservice.http.connections.frameguard import BURST, HEADER_BYTES, HEADER_LIST_BYTES
 from tservice.http.connections.negotiate import RESETS
 from tservice.http.site import IDLE_SECONDS

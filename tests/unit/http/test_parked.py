@@ -7,7 +7,7 @@ from typing import Any
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.http.test_site import operation
+from tests.unit.http.sample import operation
 from tservice.core.errors import not_found
 from tservice.core.identity import Identity
 from tservice.http.operations import Call, Style

@@ -6,7 +6,7 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.driver import Api, Connection, head
-from tests.unit.http.test_site import Handlers
+from tests.unit.http.sample import Handlers
 from tservice.http.site import IDLE_SECONDS
 
 MANY = 300

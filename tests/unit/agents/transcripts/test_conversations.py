@@ -8,8 +8,8 @@ from typing import Any
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.agents.rig import AgentCase, at_once
-from tests.unit.agents.transcripts.test_formats import database
-from tests.unit.agents.transcripts.test_service import prompt, said, write
+from tests.unit.agents.transcripts.samples import database
+from tests.unit.agents.transcripts.written import prompt, said, write
 from tservice.agents.transcripts.choice import EARLY_MS, NEAR_MS, Candidate, choose
 from tservice.agents.transcripts.conversations import Conversations
 from tservice.agents.transcripts.files import TranscriptFiles

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.unit.agents.transcripts.samples import RECORDED, database
 from tservice.agents.transcripts import opencode as transcript_opencode
 from tservice.agents.transcripts.model import (
     MODELS,
@@ -22,20 +23,7 @@ from tservice.agents.transcripts.model import (
 from tservice.agents.transcripts.places import STORES, scan
 from tservice.agents.transcripts.sources import head, messages, read_on
 
-RECORDED = Path(__file__).parent
 CLAUDE_LIMIT = "You've hit your session limit · resets 8:01am (UTC)"
-
-
-def database(path: Path, *more: str) -> Path:
-    """opencode's database as recorded, with C{more} statements."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    rows = sqlite3.connect(path)
-    rows.executescript((RECORDED / "opencode-1.18.33.sql").read_text("utf-8"))
-    for statement in more:
-        rows.execute(statement)
-    rows.commit()
-    rows.close()
-    return path
 
 
 class GeminiTests(SynchronousTestCase):

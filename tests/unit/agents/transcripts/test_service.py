@@ -16,6 +16,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.agents.approvals_rig import ApprovalCase
 from tests.unit.agents.rig import at_once
+from tests.unit.agents.transcripts.written import ID, prompt, said, write
 from tests.unit.http.driver import Api
 from tests.unit.sessions.rig import ADMIN
 from tservice.agents.transcripts import reader as transcript_reader
@@ -39,33 +40,7 @@ from tservice.settings.interfaces import ModelPrice
 
 _T = TypeVar("_T")
 
-AT = "2026-11-20T13:30:00.250Z"
 AT_MS = 1_795_181_400_250
-ID = "7c1f6a52-0000-4000-8000-000000000001"
-
-
-def prompt(text: str) -> dict[str, Any]:
-    return {
-        "type": "user",
-        "sessionId": ID,
-        "cwd": "/srv",
-        "timestamp": AT,
-        "message": {"role": "user", "content": text},
-    }
-
-
-def said(text: str, name: str = "m1", sent: int = 100, made: int = 7) -> dict[str, Any]:
-    usage = {"input_tokens": sent, "cache_read_input_tokens": 1000, "output_tokens": made}
-    content = [{"type": "text", "text": text}]
-    message = {"id": name, "model": "opus", "content": content, "usage": usage}
-    return {"type": "assistant", "sessionId": ID, "timestamp": AT, "message": message}
-
-
-def write(path: Path, *entries: Any) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab") as file:
-        for each in entries:
-            file.write(each if isinstance(each, bytes) else json.dumps(each).encode() + b"\n")
 
 
 class ReaderTests(SynchronousTestCase):

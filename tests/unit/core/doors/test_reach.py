@@ -13,7 +13,7 @@ from twisted.internet.interfaces import IResolutionReceiver
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
-from tests.unit.core.doors.test_threads import PATIENCE, Held, ThreadClock
+from tests.unit.core.doors.held import PATIENCE, Held, ThreadClock
 from tests.unit.osuserworld import OsUserWorld
 from tservice.core.doors.directory import REMEMBERED, Directory
 from tservice.core.doors.reach import PROBE_SECONDS, Reach

@@ -3,49 +3,18 @@
 from __future__ import annotations
 
 import os
-import queue
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from twisted.internet.defer import CancelledError, Deferred
-from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.unit.core.doors.held import PATIENCE, Held, ThreadClock
 from tservice.core.doors.threads import FILES, HASHING, NAMES, Bounds, Door, Doors, NoThreads
 from tservice.core.errors import ErrorCode, ServiceError
 
-PATIENCE = 30.0
 SMALL = Bounds(threads=2, stuck=2, share=2, queue=3, seconds=5.0)
-
-
-class ThreadClock(Clock):
-    """A reactor's time and its thread, which is the test's."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._calls: queue.Queue[Callable[[], object]] = queue.Queue()
-
-    def callFromThread(self, work: Callable[..., object], *args: Any) -> None:
-        self._calls.put(lambda: work(*args))
-
-    def hear(self) -> None:
-        """Wait for one thread's word."""
-        self._calls.get(timeout=PATIENCE)()
-
-
-class Held:
-    """Work that answers when the test lets it."""
-
-    def __init__(self) -> None:
-        self.begun = threading.Event()
-        self.free = threading.Event()
-
-    def __call__(self) -> str:
-        self.begun.set()
-        assert self.free.wait(PATIENCE)
-        return "done"
 
 
 class DoorCase(SynchronousTestCase):
