@@ -178,6 +178,8 @@ ROWS: dict[str, Row] = {
     "PUT /api/clis/custom/{id}": _admin({**CLI, "label": "x"}, id="mine"),
     "DELETE /api/clis/{id}": _admin(id="mine"),
     "POST /api/clis/{id}/install": _admin(id="codex"),
+    "GET /api/mcp-sync": _admin(),
+    "POST /api/mcp-sync": _admin(),
     "GET /api/doctor": _admin(),
     "GET /healthz": Row(access="public"),
     "GET /api/status": Row(access="user", scope=READ),

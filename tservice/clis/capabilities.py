@@ -50,6 +50,7 @@ class McpFormat(StrEnum):
     ANTIGRAVITY = "antigravity-json"
     OPENCODE = "opencode-json"
     CODEX = "codex-toml"
+    COPILOT = "copilot-json"
 
 
 class CustomModelStyle(StrEnum):

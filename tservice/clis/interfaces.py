@@ -24,7 +24,14 @@ from pathlib import Path
 from attrs import field, frozen
 from zope.interface import Interface
 
-from tservice.clis.capabilities import Capabilities, Hooks, McpConfig, Transcript, Trust
+from tservice.clis.capabilities import (
+    Capabilities,
+    Hooks,
+    McpConfig,
+    McpFormat,
+    Transcript,
+    Trust,
+)
 from tservice.clis.model import Entry, Kind
 from tservice.clis.ondisk import OnDisk, entries_on_disk
 from tservice.clis.params import ParamValue
@@ -40,6 +47,7 @@ __all__ = [
     "Launch",
     "LaunchRequest",
     "McpConfig",
+    "McpFormat",
     "OnDisk",
     "PaneKeys",
     "ParamValue",

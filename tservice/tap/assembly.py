@@ -33,6 +33,7 @@ from tservice.http.build import (
 )
 from tservice.http.parked import ParkedCalls
 from tservice.http.static import Pages
+from tservice.mcp.build import build_mcp
 from tservice.mux.build import build_mux
 from tservice.notify.build import build_webhooks
 from tservice.push.build import build_push
@@ -86,10 +87,11 @@ def assemble(program: Program, stack: ServiceStack) -> None:
     add(build_git(ground, sessions=sessions))
     # Before the jobs, for it hears of runs that fail at once.
     add(build_webhooks(ground, sessions=sessions))
-    add(build_push(ground, sessions=sessions, accounts=accounts))
+    add(build_push(ground, sessions=sessions, accounts=access.accounts))
     add(build_doctor(ground, clis=clis))
+    add(build_mcp(ground, clis=clis))
     jobs = build_cron(
-        ground, sessions=sessions, agents=agents, clis=clis, audit=log, accounts=accounts,
+        ground, sessions=sessions, agents=agents, clis=clis, audit=log, accounts=access.accounts,
         folder=folders.folder,
     )  # fmt: skip
     add(jobs)

@@ -1,0 +1,90 @@
+"""Whatever is in a file: what is added is there, and nothing else has changed."""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.examples import examples
+from tests.unit.mcp.configs import OFFERS, documents, render
+from tservice.clis.interfaces import McpFormat
+from tservice.mcp.dialects.catalogue import DIALECTS, Dialect
+from tservice.mcp.model import Server, lacking
+
+EXAMPLES = 135
+"""Of each dialect; six dialects and the 25 times of C{make stress} make more than 20,000."""
+
+
+def only_added(before: str, after: str) -> bool:
+    """Whether C{after} is C{before} with a comma and one piece more, or with the piece alone."""
+    start = len(os.path.commonprefix([before, after]))
+    rest = after[start:]
+    if rest.endswith(before[start:]):
+        return True
+    begin = len(os.path.commonprefix([before[start:], rest[1:]]))
+    return rest[:1] == "," and rest[1 + begin :].endswith(before[start + begin :])
+
+
+class PropertyTests(SynchronousTestCase):
+    """The same for each dialect."""
+
+    def check(
+        self, dialect: Dialect, data: dict[str, Any], offer: Mapping[str, Server], text: str
+    ) -> None:
+        had = dialect.read(text)
+        table = data.get(dialect.key, {})
+        self.assertEqual(sorted(table), sorted(had.names))
+        lack = lacking(offer, had.names, dialect.says)
+        self.assertEqual(set(), set(table) & set(lack.servers))
+        self.assertEqual(
+            set(offer), set(table) & set(offer) | set(lack.servers) | set(lack.skipped)
+        )
+        if not lack.servers:
+            return
+        after = dialect.write(text, lack.servers)
+        self.assertTrue(only_added(text, after), (text, after))
+        found = dialect.read(after)
+        self.assertEqual((*had.names, *lack.servers), found.names)
+        self.assertEqual({**had.servers, **lack.servers}, found.servers)
+        self.assertEqual(had.off, found.off)
+        self.assertEqual((), tuple(lacking(offer, found.names, dialect.says).servers))
+
+    def run_on(self, name: McpFormat) -> None:
+        dialect = DIALECTS[name]
+
+        @seed(11)
+        @settings(
+            max_examples=examples(EXAMPLES),
+            deadline=None,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(documents(dialect), OFFERS, st.integers(0, 2**32))
+        def holds(data: dict[str, Any], offer: dict[str, Server], number: int) -> None:
+            self.check(dialect, data, offer, render(dialect, data, Random(number)))
+
+        holds()
+
+    def test_claude(self) -> None:
+        self.run_on(McpFormat.CLAUDE)
+
+    def test_gemini(self) -> None:
+        self.run_on(McpFormat.GEMINI)
+
+    def test_antigravity(self) -> None:
+        self.run_on(McpFormat.ANTIGRAVITY)
+
+    def test_opencode(self) -> None:
+        self.run_on(McpFormat.OPENCODE)
+
+    def test_codex(self) -> None:
+        self.run_on(McpFormat.CODEX)
+
+    def test_copilot(self) -> None:
+        self.run_on(McpFormat.COPILOT)

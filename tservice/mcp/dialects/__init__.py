@@ -1,0 +1,1 @@
+"""What the CLIs' own MCP configuration files say, read and added to as text (wire 11)."""

@@ -1,0 +1,83 @@
+"""TOML, read as data by the standard library and added to as text."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import AbstractTable, InlineTable
+
+from tservice.mcp.dialects.faults import DialectError
+
+_PLACE = re.compile(r"\(at (line \d+, column \d+|end of document)\)\Z")
+
+
+def load(text: str) -> dict[str, Any]:
+    """The document.
+
+    @raise DialectError: it is none.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        place = _PLACE.search(str(error))
+        where = place.group(1) if place else "place unknown"
+        if where == "end of document":
+            line = text.count("\n") + 1
+            where = f"line {line}, column {len(text) - text.rfind(chr(10))}"
+        raise DialectError(f"not valid TOML ({where})") from None
+    except (ValueError, RecursionError):
+        raise DialectError("not valid TOML") from None
+
+
+def insert(text: str, key: str, entries: Mapping[str, Any]) -> str:
+    """C{text} with C{entries} in the table C{key}; all else stays.
+
+    They go to the end, as tables with headers of their own; into a table that is written between
+    braces they go as members, for such a one cannot be added to from outside.
+
+    @param text: a valid document.
+    @raise DialectError: the table cannot be added to.
+    """
+    newline = "\r\n" if "\r\n" in text else "\n"
+    gap = "" if not text else newline if text.endswith("\n") else newline * 2
+    added = text + gap + _tables(key, entries).replace("\n", newline)
+    try:
+        load(added)
+    except DialectError:
+        return _into_braces(text, key, entries)
+    return added
+
+
+def _tables(key: str, entries: Mapping[str, Any]) -> str:
+    """C{[key.name]} for each of them."""
+    servers = tomlkit.table(is_super_table=True)
+    for name, entry in entries.items():
+        servers.append(name, _filled(tomlkit.table(), entry))
+    document = tomlkit.document()
+    document.append(key, servers)
+    return tomlkit.dumps(document)
+
+
+def _into_braces(text: str, key: str, entries: Mapping[str, Any]) -> str:
+    try:
+        document = tomlkit.parse(text)
+        table = document.get(key)
+        if not isinstance(table, InlineTable):
+            raise DialectError(f"{key} cannot be added to")
+        for name, entry in entries.items():
+            table.append(name, _filled(tomlkit.inline_table(), entry))
+    except TOMLKitError:
+        raise DialectError(f"{key} cannot be added to") from None
+    return tomlkit.dumps(document)
+
+
+def _filled(table: AbstractTable, entry: Mapping[str, Any]) -> AbstractTable:
+    for name, value in entry.items():
+        inner = tomlkit.inline_table() if isinstance(table, InlineTable) else tomlkit.table()
+        table.append(name, _filled(inner, value) if isinstance(value, Mapping) else value)
+    return table

@@ -1,0 +1,168 @@
+"""Adding to each CLI's configuration the MCP servers that the others have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve
+from twisted.internet.defer import Deferred, succeed
+from twisted.internet.interfaces import IReactorTime
+from twisted.internet.task import deferLater
+
+from tservice.clis.interfaces import Entry, ICliRegistry
+from tservice.core.errors import ErrorCode, ServiceError, conflict
+from tservice.core.events import Audience, Event, EventHub
+from tservice.core.identity import Identity
+from tservice.core.threads import IThreads
+from tservice.mcp.files import Busy
+from tservice.mcp.flight import Flight
+from tservice.mcp.model import Offer, Status
+from tservice.mcp.places import Place, places, unsupported
+from tservice.mcp.sync import Look, Target, look, write
+from tservice.settings.interfaces import ISettings
+
+LOCK_TRIES = 50
+LOCK_PAUSE = 0.1
+"""How often, and how many seconds apart, a file is asked for that another service writes."""
+
+Result = dict[str, Any]
+
+
+class McpSyncService:
+    """Looks, and writes what the look found lacking.
+
+    Looks that are asked for while one goes on share it; of syncs there is one at a time.  Who
+    hangs up ends neither.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        threads: IThreads,
+        clis: ICliRegistry,
+        settings: ISettings,
+        hub: EventHub,
+        home: Path,
+        environ: Mapping[str, str],
+    ) -> None:
+        """
+        @param home: of the user that the service runs as.
+        @param environ: where the CLIs' own relocation variables are looked for.
+        """
+        self._clock = clock
+        self._threads = threads
+        self._clis = clis
+        self._settings = settings
+        self._hub = hub
+        self._home = home
+        self._environ = environ
+        self._looking: Flight[Result] | None = None
+        self._syncing: Flight[Result] | None = None
+        self._stopping = False
+
+    def require_enabled(self) -> None:
+        """Asked before everything else of a request.
+
+        @raise ServiceError: 403 while the setting is off.
+        """
+        if not self._settings.get().mcp_sync_enabled:
+            raise ServiceError(ErrorCode.FORBIDDEN, "the setting mcpSyncEnabled is off")
+
+    async def preview(self, caller: Identity) -> Result:
+        """What a sync would do (interface.md MCP sync result); nothing is written.
+
+        @raise ServiceError: 403 for an account with an OS user.
+        """
+        _refuse_os_user(caller)
+        if self._looking is None or self._looking.landed:
+            self._looking = Flight(self._preview())
+        return await self._looking.join()
+
+    async def sync(self, caller: Identity) -> Result:
+        """Add each server to the CLIs that lack it, and tell of it.
+
+        @raise ServiceError: 403 for an account with an OS user; 409 while one runs.
+        """
+        _refuse_os_user(caller)
+        if self._syncing is not None and not self._syncing.landed:
+            raise conflict("an MCP sync is running already")
+        self._syncing = Flight(self._sync())
+        return await self._syncing.join()
+
+    def stop(self) -> Deferred[None]:
+        """Fires once nothing is written any more."""
+        self._stopping = True
+        return succeed(None) if self._syncing is None else self._syncing.over
+
+    async def _preview(self) -> Result:
+        found = await self._look()
+        return self._shown(found.targets, found.offer, applied=False)
+
+    async def _sync(self) -> Result:
+        found = await self._look()
+        done = [await self._write(target, found.offer) for target in found.targets]
+        result = self._shown(done, found.offer, applied=True)
+        self._hub.publish(Event(name="mcp:synced", data=result, audience=Audience.ADMINS))
+        return result
+
+    async def _look(self) -> Look:
+        found: Look = await self._threads.run(partial(look, self._places()))
+        return found
+
+    async def _write(self, target: Target, offer: Offer) -> Target:
+        if not target.added:
+            return target
+        for _ in range(LOCK_TRIES):
+            if self._stopping:
+                break
+            try:
+                done: Target = await self._threads.run(partial(write, target, offer.servers))
+            except Busy:
+                await deferLater(self._clock, LOCK_PAUSE)
+            else:
+                return done
+        reason = "the service stops" if self._stopping else "another service is writing it"
+        return evolve(target, status=Status.FAILED, error=reason, added=(), skipped=())
+
+    def _places(self) -> tuple[Place, ...]:
+        return places(self._clis.entries(), self._home, self._environ, self._installed)
+
+    def _installed(self, entry: Entry) -> bool:
+        return self._clis.find_binary(entry) is not None
+
+    def _shown(
+        self, targets: list[Target] | tuple[Target, ...], offer: Offer, *, applied: bool
+    ) -> Result:
+        return {
+            "applied": applied,
+            "targets": [shown_target(target) for target in targets],
+            "conflicts": [*offer.conflicts],
+            "disabled": [*offer.disabled],
+            "unsupported": [*unsupported(self._clis.entries(), self._installed)],
+        }
+
+
+def shown_target(target: Target) -> Result:
+    """A target as clients see it: of the file its path, of servers their names."""
+    item: Result = {
+        "id": target.place.id,
+        "label": target.place.label,
+        "file": target.place.stated if target.path is None else str(target.path),
+        "status": target.status.value,
+        "servers": [] if target.table is None else [*target.table.names],
+        "added": [*target.added],
+        "skipped": [*target.skipped],
+    }
+    return item if target.error is None else {**item, "error": target.error}
+
+
+def _refuse_os_user(caller: Identity) -> None:
+    """The files are those of the service's user, whom such an account's agents do not run as."""
+    if caller.os_user is not None:
+        raise ServiceError(
+            ErrorCode.FORBIDDEN, "MCP sync is for accounts without an OS user of their own"
+        )

@@ -1,0 +1,169 @@
+"""One look at all targets, and one write to each; blocks, and is for a thread."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from attrs import evolve, frozen
+
+from tservice.core.files import FileError, UnparsableFile
+from tservice.mcp import files
+from tservice.mcp.dialects.catalogue import DIALECTS, Dialect
+from tservice.mcp.dialects.faults import DialectError
+from tservice.mcp.model import Lack, Offer, Server, Status, Table, gather, lacking
+from tservice.mcp.places import Place
+
+TRIES = 5
+"""Times that a file which its own CLI writes meanwhile is begun with again."""
+
+
+@frozen(kw_only=True)
+class Target:
+    """A place as it was found.
+
+    @ivar path: the file in use, where there is one or would be.
+    @ivar table: what it says; C{None} unless the status is L{Status.OK}.
+    """
+
+    place: Place
+    status: Status
+    path: Path | None = None
+    error: str | None = None
+    table: Table | None = None
+    added: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+
+    @property
+    def dialect(self) -> Dialect:
+        """How the file is read and written."""
+        return DIALECTS[self.place.format]
+
+
+@frozen(kw_only=True)
+class Look:
+    """Everything as it was found.
+
+    @ivar targets: with what each would be given.
+    """
+
+    targets: tuple[Target, ...]
+    offer: Offer
+
+
+def look(places: Iterable[Place]) -> Look:
+    """Read every file once, and work out what is to be added where; nothing is written."""
+    targets = [_find(place) for place in _apart(places)]
+    offer = gather(target.table for target in targets if target.table is not None)
+    planned = tuple(_plan(target, offer.servers) for target in targets)
+    return Look(targets=planned, offer=offer)
+
+
+def write(target: Target, offer: Mapping[str, Server]) -> Target:
+    """Add to the file what it lacks, as it is now; what became of it.
+
+    @param target: one that has something to be given.
+    @raise Busy: another service writes it; nothing was done.
+    """
+    path = target.path
+    if path is None:
+        return target
+    try:
+        with files.locked(path):
+            for _ in range(TRIES):
+                try:
+                    return _write(target, path, offer)
+                except files.Changed:
+                    continue
+        return _fault(target, Status.FAILED, "is being changed by another program")
+    except (DialectError, FileError, OSError) as error:
+        return _judge(target, error)
+
+
+def _write(target: Target, path: Path, offer: Mapping[str, Server]) -> Target:
+    text, table = _read(target.dialect, path)
+    lack = lacking(offer, table.names, target.dialect.says)
+    if lack.servers:
+        after = target.dialect.write(text, lack.servers)
+        private = any(server.private for server in lack.servers.values())
+        files.replace(path, text, after, private=private)
+    return _given(evolve(target, table=table), lack)
+
+
+def _find(place: Place) -> Target:
+    if place.path is None:
+        return Target(place=place, status=Status.SKIPPED)
+    path = _file(place.path, DIALECTS[place.format])
+    target = Target(place=place, path=path, status=Status.OK)
+    try:
+        text, table = _read(target.dialect, path)
+    except (DialectError, FileError, OSError) as error:
+        return _judge(target, error)
+    if text is None and not place.installed:
+        return evolve(target, status=Status.ABSENT)
+    return evolve(target, table=table)
+
+
+def _plan(target: Target, offer: Mapping[str, Server]) -> Target:
+    if target.table is None or target.path is None:
+        return target
+    lack = lacking(offer, target.table.names, target.dialect.says)
+    if lack.servers:
+        try:
+            # What cannot be written is better told before than after.
+            target.dialect.write(files.read(target.path), lack.servers)
+        except (DialectError, FileError, OSError) as error:
+            return _judge(target, error)
+    return _given(target, lack)
+
+
+def _given(target: Target, lack: Lack) -> Target:
+    return evolve(target, added=tuple(lack.servers), skipped=lack.skipped)
+
+
+def _judge(target: Target, error: Exception) -> Target:
+    """What an error means; its text holds nothing of the file."""
+    if isinstance(error, OSError):
+        return _fault(target, Status.FAILED, error.strerror or "cannot be read or written")
+    unreadable = isinstance(error, DialectError | UnparsableFile)
+    return _fault(target, Status.UNREADABLE if unreadable else Status.FAILED, str(error))
+
+
+def _fault(target: Target, status: Status, error: str) -> Target:
+    return evolve(target, status=status, error=error, added=(), skipped=())
+
+
+def _read(dialect: Dialect, path: Path) -> tuple[str | None, Table]:
+    """The file's text, and what it and the files beside it say."""
+    text = files.read(path)
+    beside = []
+    for name in dialect.beside:
+        try:
+            other = files.read(path.with_name(name)) if name != path.name else None
+            if other is not None:
+                dialect.read(other)
+                beside.append(other)
+        except DialectError as error:
+            raise DialectError(f"{name} beside it: {error}") from None
+    return text, dialect.read(dialect.empty if text is None else text, beside)
+
+
+def _file(path: Path, dialect: Dialect) -> Path:
+    """The file that is used where there may be either of two."""
+    if dialect.preferred is not None:
+        other = path.with_name(dialect.preferred)
+        if os.path.lexists(other):
+            return other
+    return path
+
+
+def _apart(places: Iterable[Place]) -> Sequence[Place]:
+    """Each file once, for the first CLI that names it; it is there when any of them is."""
+    found: dict[object, Place] = {}
+    for place in places:
+        key: object = place.id if place.path is None else os.path.realpath(place.path)
+        first = found.setdefault(key, place)
+        if place.installed and not first.installed:
+            found[key] = evolve(first, installed=True)
+    return tuple(found.values())
