@@ -87,11 +87,11 @@ def assemble(program: Program, stack: ServiceStack) -> None:
     add(build_git(ground, sessions=sessions))
     # Before the jobs, for it hears of runs that fail at once.
     add(build_webhooks(ground, sessions=sessions))
-    add(build_push(ground, sessions=sessions, accounts=access.accounts))
+    add(build_push(ground, sessions=sessions, accounts=accounts))
     add(build_doctor(ground, clis=clis))
     add(build_mcp(ground, clis=clis))
     jobs = build_cron(
-        ground, sessions=sessions, agents=agents, clis=clis, audit=log, accounts=access.accounts,
+        ground, sessions=sessions, agents=agents, clis=clis, audit=log, accounts=accounts,
         folder=folders.folder,
     )  # fmt: skip
     add(jobs)

@@ -19,11 +19,12 @@ NAMES = st.one_of(st.sampled_from(["files", "web", "git", "db", "mcp"]), WORDS)
 TEXTS = st.one_of(WORDS, st.text(max_size=8).filter(lambda text: text.isprintable()))
 PAIRS = st.dictionaries(WORDS, TEXTS, max_size=2)
 SCALARS = st.one_of(st.booleans(), st.integers(-9, 99), TEXTS)
+SMALL = st.dictionaries(NAMES, SCALARS, max_size=2)
 VALUES = st.one_of(
     SCALARS,
     st.lists(SCALARS, max_size=3),
-    st.dictionaries(NAMES, st.one_of(SCALARS, st.dictionaries(NAMES, SCALARS, max_size=2)), max_size=3),
-)  # fmt: skip
+    st.dictionaries(NAMES, st.one_of(SCALARS, SMALL), max_size=3),
+)
 ODD = st.one_of(SCALARS, st.lists(SCALARS, max_size=2), st.dictionaries(WORDS, SCALARS, max_size=2))
 """What is no server, but has a server's place."""
 
@@ -70,7 +71,7 @@ class JsonWriter:
     def document(self, data: Mapping[str, Any]) -> str:
         """The whole text."""
         if self._neat:
-            indent = self._random.choice([1, 2, 4, "\t"])
+            indent = self._random.choice([" ", "  ", "    ", "\t"])
             return json.dumps(data, indent=indent).replace("\n", self._newline) + self._newline
         return self._gap() + self._value(data) + self._gap()
 

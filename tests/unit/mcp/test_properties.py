@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os.path
 from collections.abc import Mapping
 from random import Random
 from typing import Any
@@ -21,13 +20,19 @@ EXAMPLES = 135
 """Of each dialect; six dialects and the 25 times of C{make stress} make more than 20,000."""
 
 
+def shared(one: str, other: str) -> int:
+    """How many characters both begin with."""
+    pairs = zip(one, other, strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
 def only_added(before: str, after: str) -> bool:
     """Whether C{after} is C{before} with a comma and one piece more, or with the piece alone."""
-    start = len(os.path.commonprefix([before, after]))
+    start = shared(before, after)
     rest = after[start:]
     if rest.endswith(before[start:]):
         return True
-    begin = len(os.path.commonprefix([before[start:], rest[1:]]))
+    begin = shared(before[start:], rest[1:])
     return rest[:1] == "," and rest[1 + begin :].endswith(before[start + begin :])
 
 

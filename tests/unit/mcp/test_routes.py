@@ -1,0 +1,223 @@
+"""C{/api/mcp-sync} through the real site."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from attrs import evolve
+from tservice.core.threads import IThreads
+from twisted.internet.defer import Deferred
+from twisted.trial.unittest import SynchronousTestCase
+from zope.interface import implementer
+
+from tests.ground import FixedSettings, lay_ground
+from tests.unit.http.driver import Api, head, parse
+from tservice.clis.build import build_clis
+from tservice.core.errors import ServiceError
+from tservice.core.events import Audience, Event
+from tservice.core.identity import Identity
+from tservice.http.operations import Access
+from tservice.mcp import service
+from tservice.mcp.build import build_mcp
+from tservice.mcp.files import locked
+from tservice.settings.model import read_settings
+
+ONE = {"mcpServers": {"one": {"command": "run", "env": {"KEY": "s3cr3t"}}}}
+PATH = "/api/mcp-sync"
+
+
+@implementer(IThreads)
+class HeldThreads:
+    """Work that a test lets go on."""
+
+    def __init__(self) -> None:
+        self.held: list[tuple[Any, Deferred[Any]]] = []
+
+    def run(self, work: Any) -> Deferred[Any]:
+        done: Deferred[Any] = Deferred()
+        self.held.append((work, done))
+        return done
+
+    def let_go(self) -> None:
+        work, done = self.held.pop(0)
+        done.callback(work())
+
+
+class RouteCase(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.folder = Path("x").absolute()
+        self.home = self.folder / "home"
+        self.home.mkdir(parents=True)
+        (self.folder / "data").mkdir()
+        self.claude = self.home / ".claude.json"
+        self.claude.write_text(json.dumps(ONE))
+        self.gemini = self.home / ".gemini/settings.json"
+        self.gemini.parent.mkdir()
+        self.gemini.write_text("{}")
+        self.settings = FixedSettings()
+        self.begin()
+
+    def begin(self, **given: Any) -> None:
+        self.switch(True)
+        self.ground = lay_ground(
+            self.folder, settings=self.settings, environ={"PATH": str(self.folder)}, **given
+        )
+        self.heard: list[Event] = []
+        self.ground.hub.subscribe(self.heard.append)
+        self.mcp = build_mcp(self.ground, clis=build_clis(self.ground).service)
+        self.api = Api(self.mcp.operations, clock=self.ground.reactor)
+        self.addCleanup(self.api.close)
+
+    def switch(self, on: bool) -> None:
+        self.settings.now = read_settings({"mcpSyncEnabled": on})[0]
+
+    def post(self) -> Any:
+        connection = self.api.connect()
+        connection.send(head("POST", PATH, {"Content-Length": "0"}))
+        return connection
+
+    def written(self) -> bool:
+        return "one" in self.gemini.read_text()
+
+
+class RouteTests(RouteCase):
+    def test_off(self) -> None:
+        """Said before anything else of the request is looked at."""
+        self.switch(False)
+        for method, body in (("GET", None), ("POST", None), ("POST", b"{ no"), ("POST", {"x": 1})):
+            status, code, text = self.api.request(method, PATH, body).error
+            self.assertEqual((403, "FORBIDDEN"), (status, code))
+            self.assertIn("mcpSyncEnabled", text)
+        self.assertFalse(self.written())
+
+    def test_dry_run(self) -> None:
+        answer = self.api.get(PATH).data
+        self.assertFalse(answer["applied"])
+        by_id = {target["id"]: target for target in answer["targets"]}
+        self.assertEqual(
+            {
+                "id": "gemini",
+                "label": "Gemini CLI",
+                "file": str(self.gemini),
+                "status": "ok",
+                "servers": [],
+                "added": ["one"],
+                "skipped": [],
+            },
+            by_id["gemini"],
+        )
+        self.assertEqual(["one"], by_id["primary"]["servers"])
+        self.assertEqual("absent", by_id["codex"]["status"])
+        self.assertEqual(([], [], []), tuple(
+            answer[name] for name in ("conflicts", "disabled", "unsupported")))  # fmt: skip
+        self.assertFalse(self.written())
+        self.assertEqual([], self.heard)
+
+    def test_sync(self) -> None:
+        answer = self.api.request("POST", PATH)
+        self.assertTrue(answer.data["applied"])
+        self.assertTrue(self.written())
+        self.assertNotIn(b"s3cr3t", answer.content)
+        [event] = self.heard
+        self.assertEqual(("mcp:synced", Audience.ADMINS), (event.name, event.audience))
+        self.assertEqual(answer.data, event.data)
+        self.assertEqual([[]] * 6, [t["added"] for t in self.api.get(PATH).data["targets"]])
+
+    def test_errors_hold_no_content(self) -> None:
+        self.gemini.write_text('{"key": "s3cr3t" "')
+        answer = self.api.get(PATH)
+        self.assertNotIn(b"s3cr3t", answer.content)
+        [found] = [target for target in answer.data["targets"] if target["id"] == "gemini"]
+        self.assertEqual(
+            ("unreadable", "not valid JSON (line 1, column 18)"), (found["status"], found["error"])
+        )
+
+    def test_admins_only(self) -> None:
+        self.assertEqual({Access.ADMIN}, {op.access for op in self.mcp.operations})
+
+    def test_accounts_with_an_os_user(self) -> None:
+        """The files are not those that their agents read."""
+        caller = Identity(username="ann", admin=True, os_user="ann")
+        for ask in (self.mcp.service.preview, self.mcp.service.sync):
+            error = self.failureResultOf(Deferred.fromCoroutine(ask(caller)), ServiceError).value
+            self.assertEqual(403, error.status)
+            own = evolve(caller, os_user=None)
+            self.successResultOf(Deferred.fromCoroutine(ask(own)))
+
+
+class TimeTests(RouteCase):
+    def test_a_second_sync_is_refused_while_one_runs(self) -> None:
+        threads = HeldThreads()
+        self.begin(threads=threads)
+        first = self.post()
+        self.assertEqual((409, "CONFLICT"), self.api.request("POST", PATH).error[:2])
+        threads.let_go()
+        self.assertEqual((409, "CONFLICT"), self.api.request("POST", PATH).error[:2])
+        threads.let_go()
+        self.assertTrue(parse(first.value()).data["applied"])
+        self.post()
+        self.assertEqual(1, len(threads.held))
+
+    def test_looks_are_shared(self) -> None:
+        threads = HeldThreads()
+        self.begin(threads=threads)
+        asked = [self.api.connect() for _ in range(5)]
+        for connection in asked:
+            connection.send(head("GET", PATH, {}))
+        self.assertEqual(1, len(threads.held))
+        asked[0].lose()
+        threads.let_go()
+        for connection in asked[1:]:
+            self.assertFalse(parse(connection.value()).data["applied"])
+
+    def test_a_sync_goes_on_without_its_caller(self) -> None:
+        threads = HeldThreads()
+        self.begin(threads=threads)
+        self.post().lose()
+        stopped = self.mcp.close()
+        self.assertEqual((409, "CONFLICT"), self.api.request("POST", PATH).error[:2])
+        assert isinstance(stopped, Deferred)
+        self.assertNoResult(stopped)
+        threads.let_go()
+        self.successResultOf(stopped)
+
+    def test_a_stop_waits_for_what_is_being_written(self) -> None:
+        threads = HeldThreads()
+        self.begin(threads=threads)
+        self.post()
+        threads.let_go()
+        stopped = self.mcp.close()
+        assert isinstance(stopped, Deferred)
+        self.assertNoResult(stopped)
+        threads.let_go()
+        self.successResultOf(stopped)
+        self.assertTrue(self.written())
+
+    def test_another_service_is_waited_for(self) -> None:
+        with locked(self.gemini):
+            asked = self.post()
+            self.ground.reactor.advance(service.LOCK_PAUSE * 3)
+            self.assertEqual(b"", asked.value())
+        self.ground.reactor.advance(service.LOCK_PAUSE)
+        self.assertTrue(parse(asked.value()).data["applied"])
+        self.assertTrue(self.written())
+
+    def test_but_not_for_ever(self) -> None:
+        with locked(self.gemini):
+            asked = self.post()
+            self.ground.reactor.pump([service.LOCK_PAUSE] * service.LOCK_TRIES)
+        [found] = [t for t in parse(asked.value()).data["targets"] if t["id"] == "gemini"]
+        self.assertEqual(
+            ("failed", "another service is writing it", []),
+            (found["status"], found["error"], found["added"]),
+        )
+
+    def test_the_unexpected_is_a_500_and_not_the_end(self) -> None:
+        with patch.object(service, "look", lambda places: 1 // 0):
+            self.assertEqual(500, self.api.get(PATH).error[0])
+            self.assertEqual(500, self.api.request("POST", PATH).error[0])
+        self.assertEqual(2, len(self.flushLoggedErrors(ZeroDivisionError)))
+        self.assertEqual(200, self.api.request("POST", PATH).status)

@@ -1,0 +1,360 @@
+"""Files on a real disk: what is written, and what is left alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Thread
+from typing import Any
+from unittest.mock import patch
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.clis.interfaces import Entry
+from tservice.clis.stock import stock_entries
+from tservice.core.files import sync as flush
+from tservice.mcp import files, sync
+from tservice.mcp.files import Busy, locked
+from tservice.mcp.model import Status
+from tservice.mcp.places import places, unsupported
+from tservice.mcp.sync import Look, Target, look, write
+
+RUN = {"command": "run", "args": ["-v"]}
+KEYED = {"command": "run", "env": {"KEY": "s3cr3t"}}
+
+
+class SyncCase(SynchronousTestCase):
+    """A home folder, where Claude Code and Gemini CLI are installed."""
+
+    def setUp(self) -> None:
+        self.home = Path("home").absolute()
+        self.home.mkdir()
+        self.environ: dict[str, str] = {}
+        self.installed = {"primary", "gemini"}
+        self.claude = self.home / ".claude.json"
+        self.gemini = self.home / ".gemini" / "settings.json"
+
+    def put(self, path: Path, text: str | Mapping[str, Any]) -> Path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text if isinstance(text, str) else json.dumps(text, indent=2) + "\n")
+        return path
+
+    def servers(self, path: Path, **servers: Any) -> Path:
+        return self.put(path, {"mcpServers": servers})
+
+    def entries(self) -> list[Entry]:
+        return sorted(stock_entries().values(), key=lambda entry: entry.order)
+
+    def has(self, entry: Entry) -> bool:
+        return entry.id in self.installed
+
+    def look(self) -> Look:
+        return look(places(self.entries(), self.home, self.environ, self.has))
+
+    def target(self, name: str) -> Target:
+        [found] = [target for target in self.look().targets if target.place.id == name]
+        return found
+
+    def sync(self) -> dict[str, Target]:
+        found = self.look()
+        return {
+            target.place.id: write(target, found.offer.servers) if target.added else target
+            for target in found.targets
+        }
+
+    def names(self, path: Path) -> list[str]:
+        return [*json.loads(path.read_text())["mcpServers"]]
+
+
+class LookTests(SyncCase):
+    def test_every_enabled_cli_then_copilot(self) -> None:
+        found = [(target.place.id, target.status.value) for target in self.look().targets]
+        self.assertEqual(
+            [
+                ("primary", "ok"),
+                ("opencode", "absent"),
+                ("codex", "absent"),
+                ("gemini", "ok"),
+                ("antigravity", "absent"),
+                ("copilot", "absent"),
+            ],
+            found,
+        )
+
+    def test_nothing_is_made_or_written(self) -> None:
+        self.servers(self.claude, one=RUN)
+        before = self.claude.read_bytes()
+        self.assertEqual(("one",), self.target("gemini").added)
+        self.assertEqual(before, self.claude.read_bytes())
+        self.assertEqual([self.claude], [*self.home.iterdir()])
+
+    def test_a_file_of_a_cli_that_is_not_installed_counts(self) -> None:
+        self.servers(self.home / ".copilot/mcp-config.json", one=RUN)
+        self.assertEqual(Status.OK, self.target("copilot").status)
+        self.assertEqual(("one",), self.target("primary").added)
+
+    def test_relocated(self) -> None:
+        elsewhere = self.home / "elsewhere"
+        for variable, name, path in (
+            ("CLAUDE_CONFIG_DIR", "primary", ".claude.json"),
+            ("GEMINI_CLI_HOME", "gemini", ".gemini/settings.json"),
+            ("XDG_CONFIG_HOME", "opencode", "opencode/opencode.json"),
+            ("CODEX_HOME", "codex", "config.toml"),
+            ("COPILOT_HOME", "copilot", "mcp-config.json"),
+        ):
+            self.environ = {variable: str(elsewhere)}
+            self.assertEqual(elsewhere / path, self.target(name).path)
+            self.environ = {variable: ""}
+            self.assertNotEqual(elsewhere / path, self.target(name).path)
+            self.environ = {variable: "~/relative"}
+            found = self.target(name)
+            self.assertEqual((Status.SKIPPED, None), (found.status, found.path))
+            self.assertEqual(f"~/relative/{path}", found.place.stated)
+
+    def test_a_file_that_is_shared_is_one_target(self) -> None:
+        shared = self.home / "shared"
+        shared.mkdir()
+        self.environ = {"CLAUDE_CONFIG_DIR": str(shared), "COPILOT_HOME": str(self.home / "link")}
+        (self.home / "link").symlink_to(shared)
+        (shared / "mcp-config.json").symlink_to(shared / ".claude.json")
+        self.servers(shared / ".claude.json", one=RUN)
+        self.installed = {"copilot"}
+        ids = [target.place.id for target in self.look().targets]
+        self.assertEqual(["primary", "opencode", "codex", "gemini", "antigravity"], ids)
+        self.assertTrue(self.look().targets[0].place.installed)
+
+    def test_unsupported_are_installed_agents_without_a_file(self) -> None:
+        self.assertEqual((), unsupported(self.entries(), self.has))
+        self.installed = {"pi", "shell"}
+        self.assertEqual(("Pi",), unsupported(self.entries(), self.has))
+
+    def test_unreadable(self) -> None:
+        for content in (
+            b'{"s3cr3t": ',
+            b'"s3cr3t"',
+            b"\xff\xfes3cr3t",
+            b'\xef\xbb\xbf{"s3cr3t":1}',
+        ):
+            self.claude.write_bytes(content)
+            found = self.target("primary")
+            self.assertEqual((Status.UNREADABLE, ()), (found.status, found.added))
+            self.assertNotIn("s3cr3t", str(found.error))
+        with patch.object(files, "LIMIT", 5):
+            self.claude.write_text("{      }")
+            self.assertEqual(Status.UNREADABLE, self.target("primary").status)
+
+    def test_unreadable_ones_neither_give_nor_get(self) -> None:
+        self.put(self.claude, "{ no")
+        self.servers(self.gemini, one=RUN)
+        found = self.sync()
+        self.assertEqual("{ no", self.claude.read_text())
+        self.assertEqual((), found["primary"].added)
+
+    def test_failed(self) -> None:
+        self.claude.symlink_to(self.home / "nowhere")
+        self.assertEqual(Status.FAILED, self.target("primary").status)
+        self.claude.unlink()
+        self.claude.symlink_to(self.claude)
+        self.assertEqual(Status.FAILED, self.target("primary").status)
+        self.claude.unlink()
+        self.claude.mkdir()
+        self.assertEqual(Status.FAILED, self.target("primary").status)
+        self.claude.rmdir()
+        os.mkfifo(self.claude)
+        self.assertEqual(Status.FAILED, self.target("primary").status)
+        (self.home / ".gemini").write_text("a file")
+        self.assertEqual("Not a directory", self.target("gemini").error)
+
+    def test_the_file_beside_it_must_be_readable_too(self) -> None:
+        self.servers(self.home / ".copilot/mcp-config.json", one=RUN)
+        self.put(self.home / ".copilot/settings.json", "{ s3cr3t")
+        found = self.target("copilot")
+        self.assertEqual(Status.UNREADABLE, found.status)
+        self.assertEqual("settings.json beside it: not valid JSON (line 1, column 3)", found.error)
+
+    def test_off_beside_it(self) -> None:
+        self.servers(self.home / ".copilot/mcp-config.json", one=RUN)
+        self.put(self.home / ".copilot/settings.json", {"disabledMcpServers": ["one"]})
+        self.assertEqual(("one",), self.look().offer.disabled)
+        self.assertEqual((), self.target("primary").added)
+
+
+class WriteTests(SyncCase):
+    def test_everybody_gets_what_the_others_have(self) -> None:
+        self.installed |= {"codex", "opencode", "antigravity", "copilot"}
+        self.servers(self.claude, one=RUN)
+        self.put(self.home / ".codex/config.toml", '[mcp_servers.two]\nurl = "http://h/mcp"\n')
+        found = self.sync()
+        self.assertEqual({Status.OK}, {target.status for target in found.values()})
+        for target in self.look().targets:
+            assert target.table is not None
+            self.assertEqual({"one", "two"}, set(target.table.names), target.place.id)
+            self.assertEqual((), target.added)
+
+    def test_the_previous_content_is_kept(self) -> None:
+        self.servers(self.claude, one=RUN)
+        self.servers(self.gemini, two=RUN)
+        before = self.gemini.read_bytes()
+        self.sync()
+        backup = self.gemini.with_name("settings.json.service-bak")
+        self.assertEqual(before, backup.read_bytes())
+        self.assertEqual(0o600, stat.S_IMODE(backup.stat().st_mode))
+        self.servers(self.claude, three=RUN)
+        before = self.gemini.read_bytes()
+        self.sync()
+        self.assertEqual(before, backup.read_bytes())
+        self.sync()
+        self.assertEqual(before, backup.read_bytes())
+
+    def test_modes(self) -> None:
+        self.servers(self.claude, one=RUN)
+        self.servers(self.gemini, two=RUN)
+        self.gemini.chmod(0o644)
+        self.sync()
+        self.assertEqual(0o644, stat.S_IMODE(self.gemini.stat().st_mode))
+        self.servers(self.claude, keyed=KEYED)
+        self.sync()
+        self.assertEqual(0o600, stat.S_IMODE(self.gemini.stat().st_mode))
+
+    def test_new_files_and_folders_are_private(self) -> None:
+        self.servers(self.claude, one=RUN)
+        old = os.umask(0)
+        self.addCleanup(os.umask, old)
+        self.sync()
+        self.assertEqual(0o600, stat.S_IMODE(self.gemini.stat().st_mode))
+        self.assertEqual(0o700, stat.S_IMODE(self.gemini.parent.stat().st_mode))
+        self.assertFalse((self.home / ".codex").exists())
+
+    def test_ends_of_lines_stay(self) -> None:
+        self.servers(self.claude, one=RUN)
+        self.gemini.parent.mkdir()
+        self.gemini.write_bytes(b'{\r\n  "a": 1\r\n}\r\n')
+        self.sync()
+        self.assertTrue(self.gemini.read_bytes().startswith(b'{\r\n  "a": 1,\r\n  "mcp'))
+
+    def test_through_a_link(self) -> None:
+        self.servers(self.claude, one=RUN)
+        kept = self.servers(self.home / "dotfiles" / "gemini.json", two=RUN)
+        self.gemini.parent.mkdir()
+        self.gemini.symlink_to("../dotfiles/gemini.json")
+        self.sync()
+        self.assertTrue(self.gemini.is_symlink())
+        self.assertEqual(["two", "one"], self.names(kept))
+        self.assertEqual(["gemini.json"], [path.name for path in kept.parent.iterdir()])
+
+    def test_nothing_is_written_through_planted_links(self) -> None:
+        self.servers(self.claude, one=RUN)
+        self.servers(self.gemini, two=RUN)
+        mine = self.put(self.home / "mine", "mine")
+        for name in ("service-lock", "service-bak"):
+            link = self.gemini.with_name(f"settings.json.{name}")
+            link.symlink_to(mine)
+            self.assertEqual(Status.FAILED, self.sync()["gemini"].status)
+            self.assertEqual("mine", mine.read_text())
+            link.unlink()
+
+    def test_opencode_with_comments_in_its_own_file(self) -> None:
+        self.servers(self.claude, one=RUN)
+        folder = self.home / ".config/opencode"
+        relaxed = self.put(folder / "opencode.jsonc", '{\n  // mine\n  "mcp": {},\n}\n')
+        self.put(folder / "opencode.json", '{"mcp": {"two": {}}}')
+        found = self.sync()["opencode"]
+        self.assertEqual((relaxed, ("one",)), (found.path, found.added))
+        self.assertIn("// mine", relaxed.read_text())
+        self.assertEqual('{"mcp": {"two": {}}}', (folder / "opencode.json").read_text())
+
+    def test_another_users_file_is_left(self) -> None:
+        self.servers(self.claude, one=RUN)
+        self.servers(self.gemini)
+        before = self.gemini.read_bytes()
+        with patch.object(os, "geteuid", lambda: os.getuid() + 1):
+            found = self.sync()["gemini"]
+        self.assertEqual((Status.FAILED, "belongs to another user"), (found.status, found.error))
+        self.assertEqual(before, self.gemini.read_bytes())
+
+    def test_what_came_in_between_stays(self) -> None:
+        """The CLI itself writes the file, after it was read and before it is replaced."""
+        self.servers(self.claude, one=RUN)
+        self.servers(self.gemini)
+        changes = iter([{"late": RUN}])
+        real = flush
+
+        def meanwhile(path: Path) -> None:
+            real(path)
+            if change := next(changes, None):
+                self.servers(self.gemini, **change)
+
+        with patch.object(files, "sync", meanwhile):
+            found = self.sync()["gemini"]
+        self.assertEqual((Status.OK, ("one",)), (found.status, found.added))
+        self.assertEqual(["late", "one"], self.names(self.gemini))
+
+    def test_one_that_never_rests_is_left(self) -> None:
+        self.servers(self.claude, one=RUN)
+        self.servers(self.gemini)
+        count = iter(range(100))
+        with patch.object(
+            files, "sync", lambda path: self.servers(self.gemini, **{str(next(count)): RUN})
+        ):
+            found = self.sync()["gemini"]
+        self.assertEqual(
+            (Status.FAILED, "is being changed by another program"), (found.status, found.error)
+        )
+        self.assertEqual(sync.TRIES, next(count))
+        left = {path.name for path in self.gemini.parent.iterdir()}
+        self.assertEqual(
+            {"settings.json", "settings.json.service-bak", "settings.json.service-lock"}, left
+        )
+
+    def test_a_name_that_came_in_between_is_not_touched(self) -> None:
+        self.servers(self.claude, one=RUN)
+        self.servers(self.gemini)
+        found = self.look()
+        self.put(self.gemini, '{"mcpServers": {"one": null}}')
+        [target] = [target for target in found.targets if target.place.id == "gemini"]
+        self.assertEqual((), write(target, found.offer.servers).added)
+        self.assertEqual('{"mcpServers": {"one": null}}', self.gemini.read_text())
+
+
+class LockTests(SyncCase):
+    def test_one_writer_at_a_time(self) -> None:
+        self.servers(self.claude, one=RUN)
+        self.servers(self.gemini)
+        found = self.look()
+        [target] = [target for target in found.targets if target.place.id == "gemini"]
+        before = self.gemini.read_bytes()
+        with locked(self.gemini):
+            self.assertRaises(Busy, write, target, found.offer.servers)
+        self.assertEqual(before, self.gemini.read_bytes())
+        self.assertEqual(("one",), write(target, found.offer.servers).added)
+
+    def test_writers_of_one_home_lose_nothing(self) -> None:
+        """Four services, each with servers that only it knows of, and a file that all write."""
+        self.servers(self.gemini)
+        others = []
+        for number in range(4):
+            self.environ = {"CLAUDE_CONFIG_DIR": str(self.home / str(number))}
+            own = {f"{number}-{count}": RUN for count in range(5)}
+            self.servers(self.home / str(number) / ".claude.json", **own)
+            found = self.look()
+            [target] = [target for target in found.targets if target.place.id == "gemini"]
+            others.append((target, found.offer.servers))
+
+        def insist(target: Target, offer: Any) -> None:
+            while True:
+                try:
+                    write(target, offer)
+                except Busy:
+                    continue
+                return
+
+        threads = [Thread(target=insist, args=other) for other in others]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+            self.assertFalse(thread.is_alive())
+        self.assertEqual(20, len(self.names(self.gemini)))
