@@ -13,7 +13,7 @@ def build_mcp(ground: Ground, *, clis: ICliRegistry) -> Feature[McpSyncService]:
     """The sync, on the files of the service's own user; a stop waits for the one that runs."""
     service = McpSyncService(
         clock=ground.reactor,
-        threads=ground.threads,
+        threads=ground.doors.files,
         clis=clis,
         settings=ground.settings,
         hub=ground.hub,

@@ -13,10 +13,10 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 
 from tservice.clis.interfaces import Entry, ICliRegistry
+from tservice.core.doors.threads import IThreads
 from tservice.core.errors import ErrorCode, ServiceError, conflict
 from tservice.core.events import Audience, Event, EventHub
 from tservice.core.identity import Identity
-from tservice.core.threads import IThreads
 from tservice.mcp.files import Busy
 from tservice.mcp.flight import Flight
 from tservice.mcp.model import Offer, Status

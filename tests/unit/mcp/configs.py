@@ -152,11 +152,13 @@ class TomlWriter:
             return f"{{ {inside} }}" if inside else "{}"
         if isinstance(value, list):
             return f"[{', '.join(self._value(inner) for inner in value)}]"
-        return json.dumps(value)
+        return json.dumps(value, ensure_ascii=False)
 
     def _name(self, name: str) -> str:
         plain = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
-        return name if plain and self._random.random() < 0.8 else json.dumps(name)
+        return (
+            name if plain and self._random.random() < 0.8 else json.dumps(name, ensure_ascii=False)
+        )
 
     def _note(self) -> str:
         return self._random.choice(["", "", '  # it\'s [not] = a "table"'])

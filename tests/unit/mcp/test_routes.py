@@ -8,7 +8,6 @@ from typing import Any
 from unittest.mock import patch
 
 from attrs import evolve
-from tservice.core.threads import IThreads
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
@@ -16,6 +15,7 @@ from zope.interface import implementer
 from tests.ground import FixedSettings, lay_ground
 from tests.unit.http.driver import Api, head, parse
 from tservice.clis.build import build_clis
+from tservice.core.doors.threads import IThreads
 from tservice.core.errors import ServiceError
 from tservice.core.events import Audience, Event
 from tservice.core.identity import Identity

@@ -5,6 +5,7 @@ import { registerCron } from "../cron/page.ts";
 import { registerDevices } from "../devices/page.ts";
 import { registerDoctor } from "../doctor/page.ts";
 import { registerGit } from "../git/page.ts";
+import { registerMcp } from "../mcp/page.ts";
 import { registerHelp } from "../shortcuts/page.ts";
 import { registerSettings } from "../settings/page.ts";
 import { registerTokens } from "../tokens/page.ts";
@@ -14,6 +15,7 @@ const FEATURES = [
   registerApprovals,
   registerGit,
   registerCron,
+  registerMcp,
   registerDoctor,
   registerDevices,
   registerTokens,

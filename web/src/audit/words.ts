@@ -29,6 +29,7 @@ const WORDS: Record<string, string> = table({
   "POST /api/approvals/{id}/answer": "answered an approval",
   "POST /api/approvals/{id}/dismiss": "dismissed an approval",
   "PUT /api/settings": "changed settings",
+  "POST /api/mcp-sync": "synced MCP servers",
 });
 
 export const actionText = (action: string): string => WORDS[action] ?? action;
