@@ -104,7 +104,8 @@ class BadInputTests(SynchronousTestCase):
         self.document = self.get("/api/openapi.json")
         shell = {"mode": "shell", "start": True, "workingDir": str(self.daemon.home)}
         self.session = self.make("/api/sessions", shell)["session"]["id"]
-        self.make("/api/settings", {"cliManagementEnabled": True}, method="PUT")
+        enabled = {"cliManagementEnabled": True, "mcpSyncEnabled": True}
+        self.make("/api/settings", enabled, method="PUT")
         self.things = self.make_things()
         self.state()  # the first look may find what had not been looked up yet
         self.before = self.state()

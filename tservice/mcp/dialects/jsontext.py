@@ -57,7 +57,7 @@ def _blank_comma(match: re.Match[str]) -> str:
     before = match.start() - 1
     while before >= 0 and match.string[before] in BLANKS:
         before -= 1
-    return "," if before < 0 or match.string[before] in "{[,:" else " "
+    return "," if before < 0 or match.string[before] in "{[" else " "
 
 
 def _refuse_constant(word: str) -> NoReturn:
