@@ -9,6 +9,10 @@ from urllib.parse import quote, urlencode
 
 import treq
 
+from tservice.client.errors import ApiError, unwrap
+
+__all__ = ["ApiError", "Client", "Transport", "Treq", "unwrap"]
+
 
 class Transport(Protocol):
     """What is used of treq."""
@@ -28,18 +32,6 @@ class Treq:
         """The whole body."""
         found: bytes = await treq.content(response)
         return found
-
-
-class ApiError(Exception):
-    """The service said no.
-
-    @ivar status: the HTTP status.
-    @ivar code: the C{errorCode}; C{None} for a bare text: 401, 403 and 429 of the gate.
-    """
-
-    def __init__(self, status: int, code: str | None, message: str) -> None:
-        super().__init__(f"{status} {code or ''}: {message}".replace(" :", ":"))
-        self.status, self.code, self.message = status, code, message
 
 
 class Client:
@@ -143,20 +135,3 @@ class Client:
     async def delete(self, session_id: str) -> None:
         """End and remove a session."""
         await self.call("DELETE", f"/sessions/{quote(session_id, safe='')}")
-
-
-def unwrap(status: int, content: bytes) -> Any:
-    """The payload of an answer.
-
-    @raise ApiError: it is no success.
-    """
-    text = content.decode("utf-8", "replace")
-    try:
-        found = json.loads(text)
-    except ValueError:
-        raise ApiError(status, None, text[:500]) from None
-    if status // 100 == 2 and isinstance(found, dict) and found.get("success") is True:
-        return found["data"]
-    if isinstance(found, dict) and found.get("success") is False:
-        raise ApiError(status, str(found.get("errorCode")), str(found.get("error")))
-    raise ApiError(status, None, text[:500])

@@ -1,9 +1,14 @@
-"""Wall-clock time, always read from a clock that was handed in."""
+"""Wall-clock time, read from a clock that was handed in."""
 
 from __future__ import annotations
 
-from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IReactorTime
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    # Programs that are over in an instant ask here too, and do without Twisted.
+    from twisted.internet.defer import Deferred
+    from twisted.internet.interfaces import IReactorTime
 
 LATEST_MS = 253402300799999
 """The end of the year 9999: the last moment that a date can show."""
@@ -22,8 +27,15 @@ def seconds_until(clock: IReactorTime, moment: int, most: float) -> float:
     return min(most, max(0.0, (moment - now_ms(clock)) / 1000))
 
 
+def system_seconds() -> float:
+    """The machine's clock in Unix seconds, for a program without a reactor to hand on."""
+    return time.time()
+
+
 def sleep(clock: IReactorTime, seconds: float) -> Deferred[None]:
     """A Deferred that fires after C{seconds}; cancelling it cancels the timer."""
+    from twisted.internet.defer import Deferred
+
     done: Deferred[None] = Deferred(lambda _: call.cancel())
     call = clock.callLater(seconds, done.callback, None)
     return done

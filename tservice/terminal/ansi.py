@@ -16,6 +16,7 @@ to C{0x9f}) are text: in a UTF-8 stream those are continuation bytes.  Other con
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 LIMIT = 8 * 1024
 """Longest parameter run or string of one sequence, in bytes (architecture: Multiplexer).
@@ -47,8 +48,12 @@ class Stripper:
     Between chunks at most L{LIMIT} bytes and an introducer are kept.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, stays: Callable[[bytes], bool] | None = None) -> None:
+        """
+        @param stays: told of each sequence; whether it is left in.
+        """
         self._open = b""
+        self._stays = stays
 
     def feed(self, data: bytes) -> bytes:
         """The text that C{data} completes."""
@@ -59,7 +64,10 @@ class Stripper:
             return data
         cut = _open_at(data)
         self._open = data[cut:]
-        return _SEQUENCE.sub(b"", data[:cut])
+        stays = self._stays
+        if stays is None:
+            return _SEQUENCE.sub(b"", data[:cut])
+        return _SEQUENCE.sub(lambda found: found[0] if stays(found[0]) else b"", data[:cut])
 
 
 def _open_at(data: bytes) -> int:

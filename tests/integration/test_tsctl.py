@@ -1,0 +1,323 @@
+"""Every command of C{tsctl} that asks a service, on the real daemon."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import Any
+
+from tests.integration.harness import LOOPBACK, PATIENCE
+from tests.integration.tsctl import TSCTL, Relay, TsctlCase, started
+from tservice.client.commands.table import COMMANDS
+
+EVIL = "e\x1b]52;c;ZXZpbA==\x07vil"
+
+
+class SessionTests(TsctlCase):
+    def test_a_life(self) -> None:
+        """Made, listed, renamed, ended: by id, by its beginning, by name."""
+        session = self.shell()
+        self.assertRegex(session, r"\A[0-9a-f-]{36}\Z")
+        head, row = self.tsctl("ls").splitlines()
+        self.assertEqual(["ID", "STATUS", "MODE", "NAME", "MODEL", "ACTIVE", "FOLDER"],
+                         head.split())  # fmt: skip
+        self.assertEqual([session[:8], "shell", "one", str(self.service.home)],
+                         [row.split()[at] for at in (0, 2, 3, 6)])  # fmt: skip
+        self.assertEqual([session], [found["id"] for found in self.json("list")])
+        self.assertEqual("", self.tsctl("rename", session[:4], "two"))
+        self.assertEqual("two", self.json("ls")[0]["name"])
+        self.assertEqual({"name": "one"}, self.json("rename", "two", "one"))
+        self.assertEqual("", self.tsctl("kill", "one"))
+        self.assertEqual([], started(self.service))
+        self.assertIn("there is no session 'one'", self.fails("kill", "one"))
+
+    def test_names_that_fit_several(self) -> None:
+        sessions = [self.shell("same"), self.shell("same")]
+        line = self.fails("kill", "same")
+        for session in sessions:
+            self.assertIn(f"{session} (same)", line)
+        self.assertEqual(sorted(sessions), sorted(started(self.service)))
+        self.fails("kill", sessions[0], "no such one")
+        self.assertEqual(2, len(started(self.service)))
+        self.assertIn("there is no session", self.fails("read", sessions[0][:3]))
+        self.tsctl("kill", *sessions)
+
+    def test_start(self) -> None:
+        made = self.service.request("POST", "/api/sessions", {"mode": "shell"}).data()["session"]
+        self.assertEqual("", self.tsctl("start", made["id"]))
+        self.assertIn("409", self.fails("start", made["id"]))
+        self.assertIsNotNone(self.json("ls")[0]["pid"])
+
+    def test_new_with_a_prompt_and_a_wait(self) -> None:
+        words = ("new", "--mode=shell", "--prompt", "echo made-$((40+2))", "--wait=idle,exit")
+        session = self.tsctl(*words).strip()
+        self.see(session, "from=buffer&match=made-42")
+        found = self.run_it("new", "--wait", "shell", "--prompt", "sleep 100", "--timeout", "2")
+        self.assertEqual((0 if found.returncode == 0 else 1, ""), (found.returncode, found.stderr))
+        self.assertEqual(2, len(started(self.service)))
+
+    def test_new_refused(self) -> None:
+        for words, want in (
+            (("shell", "--mode", "primary"), "MODE is 'shell' and --mode is 'primary'"),
+            (("shell", "--dir", "/nowhere"), "INVALID_INPUT"),
+            (("shell", "--dir", "/", "--case", "a"), "not allowed with"),
+            (("no-such-mode",), "400"),
+            (("shell", "--timeout", "0"), "'0' is no whole number"),
+        ):
+            self.assertIn(want, self.fails("new", *words))
+        self.assertEqual([], started(self.service))
+
+    def test_names_cannot_speak_to_the_terminal(self) -> None:
+        session = self.shell()
+        self.tsctl("send", "one", f"printf '\\033]2;{EVIL}\\007'; printf '\\033[31mr\\033[0med\\n'")
+        self.see(session, "from=buffer&match=red")
+        for words in (("read", "one"), ("tail", "one"), ("ls",), ("read", "--full", "one")):
+            self.assertNotRegex(self.tsctl(*words), r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", words)
+        self.assertIn("\x1b[31mr", self.tsctl("read", "one", "--ansi"))
+
+
+class TurnTests(TsctlCase):
+    def test_send(self) -> None:
+        session = self.shell()
+        self.assertEqual("", self.tsctl("send", "one", "echo a-$((1+1))"))
+        self.see(session, "from=buffer&match=a-2")
+        self.tsctl("send", "one", "-", stdin="echo b-$((1+1))\n")
+        self.see(session, "from=buffer&match=b-2")
+        self.tsctl("send", "one", "--raw", "echo c-$((1+1))\r")
+        self.see(session, "from=buffer&match=c-2")
+        found = self.json("send", "one", "true")
+        self.assertTrue(found["delivered"])
+
+    def test_send_and_wait(self) -> None:
+        self.shell()
+        self.assertEqual("exit\n", self.tsctl("send", "one", "exit 3", "--wait", "exit"))
+
+    def test_a_wait_that_times_out(self) -> None:
+        self.shell()
+        found = self.run_it("wait", "one", "--until", "exit", "--timeout", "1")
+        self.assertEqual((1, "", ""), (found.returncode, found.stdout, found.stderr))
+        found = self.run_it("send", "one", "true", "--wait", "exit", "--timeout", "1")
+        self.assertEqual((1, ""), (found.returncode, found.stdout))
+        self.assertIn("not one of", self.fails("wait", "one", "--until", "never"))
+
+    def test_wait_for_several(self) -> None:
+        one, two = self.shell(), self.shell("two")
+        self.tsctl("send", "one", "exit")
+        self.assertEqual("exit\n", self.tsctl("wait", "one", "--until", "exit"))
+        words = ("wait", "one", "two", "--until", "exit")
+        self.assertEqual(f"{one} exit\n", self.tsctl(*words, "--any"))
+        found = self.run_it(*words, "--all", "--timeout", "1", "--json")
+        self.assertEqual(1, found.returncode)
+        self.assertEqual({"signals": {one: "exit", two: None}}, json.loads(found.stdout))
+        self.tsctl("send", "two", "exit")
+        self.assertEqual({f"{one} exit", f"{two} exit"},
+                         set(self.tsctl(*words, "--all").splitlines()))  # fmt: skip
+
+
+class ReadingTests(TsctlCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.session = self.shell()
+        self.tsctl("send", "one", "PS1='> '; seq 1 200; echo end-$((1+1))")
+        self.see(self.session, "from=buffer&match=end-2")
+
+    def test_read(self) -> None:
+        screen = self.tsctl("read", "one").splitlines()
+        self.assertIn("200", screen)
+        self.assertNotIn("5", screen)
+        self.assertIn("5", self.tsctl("read", "one", "--full").splitlines())
+        self.assertEqual(["199", "200", "end-2", ">"],
+                         self.tsctl("read", "one", "--lines", "4").splitlines())  # fmt: skip
+        self.assertEqual("visible", self.json("read", "one")["source"])
+        self.fails("read", "one", "--full", "--lines", "4")
+
+    def test_tail(self) -> None:
+        self.assertEqual(["end-2", ">"], self.tsctl("tail", "one").splitlines()[-2:])
+        self.assertEqual(10, len(self.tsctl("tail", "one").splitlines()))
+
+    def test_last(self) -> None:
+        """A shell writes no transcript."""
+        self.assertIn("4", self.fails("last", "one"))
+
+    def test_tail_goes_on_after_a_cut(self) -> None:
+        """Until the process ends, and without a number left out."""
+        relay = Relay(self.service.url)
+        self.addCleanup(relay.close)
+        following = self.background("tail", "-f", "one", TSCTL_URL=relay.url)
+        self.read_until(following.stdout, "end-2")
+        self.tsctl("send", "one", 'for n in $(seq 5000); do echo "<$n>"; done')
+        seen = self.read_until(following.stdout, "<1000>")
+        self.assertGreater(relay.cut(), 0)
+        seen += self.read_until(following.stdout, "<5000>")
+        want = "".join(f"<{number}>\n" for number in range(1, 5001))
+        self.assertIn(want, seen)
+        self.tsctl("send", "one", "exit")
+        _, errors = following.communicate(timeout=PATIENCE)
+        self.assertEqual((0, ""), (following.returncode, errors))
+
+    def test_tail_tells_what_a_restart_loses(self) -> None:
+        following = self.background("tail", "-f", "one")
+        self.read_until(following.stdout, "end-2")
+        self.tsctl("send", "one", "echo before-$((1+1))")
+        self.read_until(following.stdout, "before-2")
+        port = self.service.url.rpartition(":")[2]
+        self.service.stop()
+        self.service.start(listen=(f"tcp:{port}:interface=127.0.0.1",))
+        self.read_until(following.stderr, "some output is missing here")
+        self.tsctl("send", "one", "echo after-$((1+1))")
+        self.read_until(following.stdout, "after-2")
+
+
+class WatchTests(TsctlCase):
+    def test_changes(self) -> None:
+        watching = self.background("ls", "--watch", "--json")
+        assert watching.stdout is not None
+        assert watching.stderr is not None
+        self.assertEqual([], json.loads(watching.stdout.readline()))
+        session = self.shell()
+        names: list[Any] = []
+        while names != [(session, "one")]:
+            names = [(one["id"], one["name"]) for one in json.loads(watching.stdout.readline())]
+        self.tsctl("kill", session)
+        while json.loads(watching.stdout.readline()):
+            pass
+        self.service.stop()
+        self.assertEqual(2, watching.wait(PATIENCE))
+        self.assertRegex(watching.stderr.read(), r"\Atsctl: [^\n]*\n\Z")
+
+
+class OtherTests(TsctlCase):
+    def test_an_empty_inbox(self) -> None:
+        session = self.shell()
+        self.assertEqual("SESSION  KIND  WAITS  WHAT  OPTIONS\n", self.tsctl("approvals"))
+        self.assertEqual([], self.json("approvals"))
+        for command in ("approve", "deny"):
+            self.assertIn("nothing waits for a person in", self.fails(command, session))
+
+    def test_cron(self) -> None:
+        body = {
+            "name": "nightly", "agentType": "shell", "workingDir": str(self.service.home),
+            "promptMode": "inline_text", "promptText": "echo x", "inputMode": "paste",
+            "scheduleType": "interval", "intervalMinutes": 60, "enabled": True,
+            "concurrencyPolicy": "warn_only",
+        }  # fmt: skip
+        answer = self.service.request("POST", "/api/cron/jobs", body)
+        job = answer.data()["job"]
+        self.assertRegex(self.tsctl("cron", "ls"), rf"(?m)^{job['id'][:8]} +yes +nightly +shell ")
+        self.assertEqual([job["id"]], [one["id"] for one in self.json("cron", "ls")])
+        self.assertIn(self.tsctl("cron", "run", "nightly").strip(), started(self.service))
+        self.assertIn("there is no job", self.fails("cron", "run", "daily"))
+
+    def test_history(self) -> None:
+        self.assertRegex(self.tsctl("history"), r"\AID +MODE +CHANGED +TITLE +FOLDER\n\Z")
+        self.assertEqual([], self.json("history", "anything"))
+
+    def test_call(self) -> None:
+        found = self.tsctl("call", "post", "sessions", '{"mode": "shell"}')
+        made = json.loads(found)["session"]["id"]
+        self.assertEqual(made, json.loads(self.tsctl("call", "GET", f"/sessions/{made}"))["id"])
+        self.tsctl("call", "PUT", f"/sessions/{made}/name", "-", stdin='{"name": "new"}')
+        self.assertEqual("new", self.json("ls")[0]["name"])
+        self.assertIn("body is no JSON", self.fails("call", "POST", "/sessions", "{"))
+        self.assertIn("404", self.fails("call", "GET", "/nothing"))
+        self.assertIn("printable ASCII", self.fails("call", "GET", "/a b\r\nX: y"))
+        self.fails("call", "GE T", "/sessions")
+
+    def test_completion(self) -> None:
+        """The scripts name every command, and bash takes and follows its own."""
+        self.shell()
+        for shell in ("bash", "zsh", "fish"):
+            script = self.tsctl("completion", shell)
+            for command in COMMANDS:
+                self.assertIn(command.words[-1], script)
+        for line, want in (
+            ("tsctl a", {"audit", "approvals", "approve", "attach"}),
+            ("tsctl cron ", {"ls", "run"}),
+            ("tsctl --at home new --w", {"--wait"}),
+            ("tsctl completion ", {"bash", "zsh", "fish"}),
+            ("tsctl kill ", set(started(self.service))),
+        ):
+            self.assertEqual(want, self.completed(line), line)
+
+    def completed(self, line: str) -> set[str]:
+        words = line.split(" ")
+        program = (
+            f'tsctl() {{ {" ".join(map(quoted, TSCTL))} "$@"; }}\n'
+            'source <(tsctl completion bash)\n'
+            f"COMP_WORDS=({' '.join(map(quoted, words))}); COMP_CWORD={len(words) - 1}\n"
+            '_tsctl; printf "%s\\n" "${COMPREPLY[@]}"'
+        )  # fmt: skip
+        ended = subprocess.run(
+            ["bash", "-c", program], env=self.environ(), capture_output=True, text=True,
+            timeout=PATIENCE, check=False,
+        )  # fmt: skip
+        self.assertEqual("", ended.stderr)
+        return set(ended.stdout.split())
+
+    def test_usage(self) -> None:
+        for words in ((), ("frob",), ("ls", "--frob"), ("cron",), ("read",), ("call", "GET")):
+            self.assertIn("(see tsctl", self.fails(*words))
+        self.assertRegex(self.tsctl("--version"), r"\Atsctl [0-9.]+\n\Z")
+        for command in COMMANDS:
+            self.assertIn("usage: tsctl", self.tsctl(*command.words, "--help"))
+
+
+class ReachTests(TsctlCase):
+    """Where the service is, and who asks."""
+
+    def test_not_there(self) -> None:
+        for url in ("http://127.0.0.1:1", f"unix:{self.service.folder}/none"):
+            self.assertIn(f"cannot reach {url}", self.fails("ls", TSCTL_URL=url))
+        self.assertIn("must be http", self.fails("ls", TSCTL_URL="nonsense"))
+
+    def test_a_unix_socket_by_name(self) -> None:
+        path = self.service.folder / "t.sock"
+        self.service.stop()
+        self.service.start(listen=(LOOPBACK, f"unix:{path}"))
+        self.assertEqual([], json.loads(self.tsctl("ls", "--json", TSCTL_URL=f"unix:{path}")))
+        config = self.service.home / ".config/tservice/tsctl.yaml"
+        config.parent.mkdir(parents=True)
+        config.write_text(f"here: {{url: 'unix:{path}'}}\n")
+        config.chmod(0o600)
+        nowhere = "http://127.0.0.1:1"
+        self.tsctl("--at", "here", "ls", TSCTL_URL=nowhere)
+        config.chmod(0o604)
+        self.assertIn("must have mode 0600", self.fails("--at", "here", "ls"))
+
+    def test_a_login_and_a_token(self) -> None:
+        daemon = self.daemon(SERVICE_PASSWORD="long enough").start()
+        environ = {"TSCTL_URL": daemon.url}
+        self.assertIn("401: Unauthorized", self.fails("ls", **environ))
+        self.assertIn("401", self.fails("ls", **environ, TSCTL_TOKEN="tsk_wrong"))
+        self.tsctl("ls", **environ, TSCTL_PASSWORD="long enough")
+        body = '{"name": "ci", "scopes": ["sessions:read"]}'
+        made = self.tsctl("call", "POST", "/tokens", body, **environ, TSCTL_PASSWORD="long enough")
+        path = daemon.home / "token"
+        path.write_text(json.loads(made)["token"])
+        path.chmod(0o600)
+        self.tsctl("ls", **environ, TSCTL_TOKEN_FILE=str(path))
+        self.assertIn("lacks the scope", self.fails("new", **environ, TSCTL_TOKEN_FILE=str(path)))
+
+    def test_tls(self) -> None:
+        daemon = self.daemon()
+        self.tsctl("tls", "127.0.0.1", "--out", str(daemon.folder / "tls"))
+        key, certificate = daemon.folder / "tls/key.pem", daemon.folder / "tls/certificate.pem"
+        daemon.start(listen=(f"ssl:0:privateKey={key}:certKey={certificate}:interface=127.0.0.1",))
+        url = daemon.url
+        self.assertIn("is not trusted: set SSL_CERT_FILE", self.fails("ls", TSCTL_URL=url))
+        self.tsctl("ls", TSCTL_URL=url, SSL_CERT_FILE=str(certificate))
+        other = url.replace("127.0.0.1", "localhost")
+        line = self.fails("ls", TSCTL_URL=other, SSL_CERT_FILE=str(certificate))
+        self.assertIn("not for the name in TSCTL_URL", line)
+        found = subprocess.run(
+            ["openssl", "x509", "-in", str(certificate), "-noout", "-fingerprint", "-sha256"],
+            capture_output=True, text=True, timeout=PATIENCE, check=True,
+        )  # fmt: skip
+        pin = found.stdout.strip().partition("=")[2]
+        self.tsctl("ls", TSCTL_URL=other, TSCTL_FINGERPRINT=pin)
+        line = self.fails("ls", TSCTL_URL=url, TSCTL_FINGERPRINT="00" * 32, TSCTL_TOKEN="tsk_a")
+        self.assertIn("another certificate than the pinned one", line)
+
+
+def quoted(word: str) -> str:
+    return "'" + word.replace("'", "'\\''") + "'"

@@ -1,0 +1,211 @@
+"""C{tsctl attach} in a real pty, on the real daemon, with the connection cut."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import select
+import signal
+import struct
+import subprocess
+import termios
+import threading
+
+from tests.integration.harness import PATIENCE
+from tests.integration.tsctl import TSCTL, Relay, TsctlCase
+
+MODES_BACK = b"\x1b[?25h"
+
+
+class Terminal:
+    """A command in a terminal of its own."""
+
+    def __init__(self, argv: tuple[str, ...], env: dict[str, str]) -> None:
+        self.master, self.slave = os.openpty()
+        self.resize(100, 30)
+        self.before = termios.tcgetattr(self.slave)
+        self.seen = b""
+        # Its controlling terminal too, so that it hears of the window.
+        self.process = subprocess.Popen(
+            ("setsid", "--ctty", *argv),
+            env=env,
+            stdin=self.slave,
+            stdout=self.slave,
+            stderr=self.slave,
+        )
+
+    def resize(self, cols: int, rows: int) -> None:
+        """Change the window; who is in it is told."""
+        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
+
+    def type(self, data: bytes) -> None:
+        """Press keys."""
+        os.write(self.master, data)
+
+    def wait_for(self, text: bytes) -> bytes:
+        """What came up to and with C{text}, which is then forgotten."""
+        while text not in self.seen:
+            self._read(f"no {text!r}")
+        before, _, self.seen = self.seen.partition(text)
+        return before + text
+
+    def wait_for_raw(self) -> None:
+        """Until keys are no longer the terminal's own business."""
+        while termios.tcgetattr(self.slave)[3] & termios.ICANON:
+            self._read("the terminal is not raw")
+
+    def ended(self) -> int:
+        """The exit status; what it printed meanwhile is read, as a terminal would."""
+        while self.process.poll() is None:
+            with contextlib.suppress(AssertionError):
+                self._read("nothing", 0.05)
+        while select.select([self.master], [], [], 0)[0]:
+            self.seen += os.read(self.master, 65536)
+        return self.process.returncode
+
+    def close(self) -> None:
+        """Hang up."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(PATIENCE)
+        os.close(self.slave)
+        os.close(self.master)
+
+    def _read(self, what: str, patience: float = PATIENCE) -> None:
+        if not select.select([self.master], [], [], patience)[0]:
+            raise AssertionError(f"{what} behind {self.seen[-2000:]!r}")
+        self.seen += os.read(self.master, 65536)
+
+
+class AttachTests(TsctlCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.session = self.shell()
+
+    def attach(self, *words: str, **environ: str) -> Terminal:
+        terminal = Terminal(
+            (*TSCTL, "attach", "one", *words), self.environ(TERM="xterm-256color", **environ)
+        )
+        self.addCleanup(terminal.close)
+        return terminal
+
+    def attached(self, *words: str, **environ: str) -> Terminal:
+        terminal = self.attach(*words, **environ)
+        terminal.wait_for(b"ready-42")
+        terminal.wait_for_raw()
+        return terminal
+
+    def assert_restored(self, terminal: Terminal) -> None:
+        self.assertEqual(terminal.before, termios.tcgetattr(terminal.slave))
+        self.assertIn(MODES_BACK, terminal.seen)
+
+    def test_typing_and_detaching(self) -> None:
+        """The window's size is the session's, also after it changed."""
+        terminal = self.attached()
+        terminal.type(b"stty size\r")
+        terminal.wait_for(b"30 100")
+        terminal.resize(90, 25)
+        self.see_size(90, 25)
+        terminal.type("echo ä-$((1+1))\r".encode())
+        terminal.wait_for("ä-2".encode())
+        terminal.type(b"\x1cd")
+        self.assertEqual(0, terminal.ended())
+        self.assertIn(b"detached from one", terminal.seen)
+        self.assert_restored(terminal)
+        self.assertIsNotNone(self.json("ls")[0]["pid"])
+
+    def see_size(self, cols: int, rows: int) -> None:
+        for _ in range(200):
+            session = self.service.request("GET", f"/api/sessions/{self.session}").data()
+            if (session["cols"], session["rows"]) == (cols, rows):
+                return
+            threading.Event().wait(0.05)
+        raise AssertionError(f"never {cols}x{rows}")
+
+    def test_the_prefix_itself_and_other_keys(self) -> None:
+        terminal = self.attached()
+        terminal.type(b"cat -v\r")
+        terminal.wait_for(b"cat -v")
+        terminal.type(b"\x16\x1c\x1c.\r")
+        terminal.wait_for(b"^\\.")
+        terminal.type(b"\x04")
+        terminal.type(b"exit 7\r")
+        self.assertEqual(0, terminal.ended())
+        self.assertIn(b"the process ended", terminal.seen)
+        self.assert_restored(terminal)
+
+    def test_read_only(self) -> None:
+        size = [(one["cols"], one["rows"]) for one in self.json("ls")]
+        terminal = self.attached("--read-only", "--detach-keys", "Ctrl-]")
+        terminal.type(b"echo typed-$((1+1))\r")
+        self.tsctl("send", "one", "echo sent-$((1+1))")
+        terminal.wait_for(b"sent-2")
+        terminal.type(b"\x1d")
+        self.assertEqual(0, terminal.ended())
+        self.assertNotIn("typed-", self.tsctl("read", "one", "--full"))
+        self.assertEqual(size, [(one["cols"], one["rows"]) for one in self.json("ls")])
+
+    def test_signals(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            terminal = self.attached()
+            terminal.process.send_signal(number)
+            self.assertEqual(128 + number, terminal.ended())
+            self.assert_restored(terminal)
+
+    def test_not_a_byte_is_lost_or_doubled(self) -> None:
+        """The connection is cut again and again while thousands of numbers come."""
+        relay = Relay(self.service.url)
+        self.addCleanup(relay.close)
+        terminal = self.attached(TSCTL_URL=relay.url)
+        terminal.type(b'for n in $(seq 1 20000); do echo "<$n>"; done; echo end-$((1+1))\r')
+        seen, cuts = terminal.wait_for(b"<500>\r\n"), 0
+        for mark in (2_000, 5_000, 9_000, 15_000):
+            cuts += relay.cut() > 0
+            seen += terminal.wait_for(b"<%d>\r\n" % mark)
+        seen += terminal.wait_for(b"\r\nend-2")
+        want = b"".join(b"<%d>\r\n" % number for number in range(1, 20001))
+        plain = seen.replace(b"\x1b[22;2t", b"").replace(b"\x1b[23;2t", b"")
+        plain = plain.replace(LOST_TITLE, b"")
+        self.assertIn(want, plain)
+        self.assertGreaterEqual(cuts, 3)
+
+    def test_what_is_typed_while_the_connection_is_lost_arrives_once(self) -> None:
+        port = self.service.url.rpartition(":")[2]
+        terminal = self.attached()
+        self.service.stop()
+        terminal.wait_for(b"connection lost")
+        terminal.type(b"echo late-$((1+1))\r")
+        self.service.start(listen=(f"tcp:{port}:interface=127.0.0.1",))
+        terminal.wait_for(b"late-2\r\n")
+        self.assertEqual(1, self.tsctl("read", "one", "--full").splitlines().count("late-2"))
+        self.service.stop()
+        terminal.wait_for(b"connection lost")
+        terminal.type(b"\x1cd")
+        self.assertEqual(0, terminal.ended())
+        self.assert_restored(terminal)
+
+    def test_output_cannot_ask_the_terminal_or_reach_the_clipboard(self) -> None:
+        terminal = self.attached()
+        terminal.type(b"printf '\\033[6n\\033]52;c;QUFB\\007\\033[>1u<%s>' done\r")
+        found = terminal.wait_for(b"<done>")
+        for sequence in (b"\x1b[6n", b"\x1b]52", b"\x1b[>1u"):
+            self.assertNotIn(sequence, found)
+
+    def test_refused(self) -> None:
+        self.assertIn("attach needs a terminal", self.fails("attach", "one"))
+        self.assertIn("--detach-keys", self.fails("attach", "one", "--detach-keys", "x"))
+        self.tsctl("kill", "one")
+        terminal = self.attach()
+        self.assertEqual(2, terminal.ended())
+        self.assertIn(b"tsctl: there is no session 'one'", terminal.seen)
+        self.assertEqual(terminal.before, termios.tcgetattr(terminal.slave))
+
+    def test_the_session_is_removed_meanwhile(self) -> None:
+        terminal = self.attached()
+        self.tsctl("kill", "one")
+        self.assertEqual(0, terminal.ended())
+        self.assert_restored(terminal)
+
+
+LOST_TITLE = b"\x1b]2;tsctl: connection lost, connecting again\x1b\\"

@@ -1,0 +1,149 @@
+"""Tests for the records of C{tsctl}'s commands, and the parser made from them."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from io import StringIO
+from pathlib import Path
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from docs.generate import synopsis
+from tservice.client import ctl
+from tservice.client.commands.completing import script
+from tservice.client.commands.parsing import parse
+from tservice.client.commands.table import COMMANDS, SHELLS
+from tservice.client.errors import ApiError, Unusable
+from tservice.client.link.naming import pick
+from tservice.client.shell import Shell
+from tservice.doctor.interfaces import CATEGORIES
+
+
+class RecordTests(SynchronousTestCase):
+    def test_every_command_is_there(self) -> None:
+        for command in COMMANDS:
+            file, _, function = command.does.partition(":")
+            found = getattr(import_module(f"tservice.client.commands.{file}"), function)
+            self.assertTrue(callable(found), command.name)
+
+    def test_what_is_written_down_twice(self) -> None:
+        """Importing the doctor would cost every start more than all else."""
+        (doctor,) = (command for command in COMMANDS if command.name == "doctor")
+        self.assertEqual(CATEGORIES, doctor.options[0].choices)
+
+    def test_completion_offers_every_option(self) -> None:
+        for shell in SHELLS:
+            text = script(shell)
+            for command in COMMANDS:
+                for option in command.options:
+                    for name in option.names if not option.positional else ():
+                        shown = f"-l {name[2:]}" if shell == "fish" and name[:2] == "--" else name
+                        shown = f"-s {name[1:]}" if shell == "fish" and name[:2] != "--" else shown
+                        self.assertIn(shown, text, (shell, command.name))
+
+    def test_synopsis(self) -> None:
+        found = {command.name: synopsis(command) for command in COMMANDS}
+        self.assertEqual("kill SESSION...", found["kill"])
+        self.assertEqual("last SESSION [--json]", found["last"])
+        self.assertIn("[--wait[=SIGNALS]]", found["new"])
+
+
+class ParserTests(SynchronousTestCase):
+    def refused(self, *argv: str) -> str:
+        said = StringIO()
+        self.patch(sys, "stderr", said)
+        ended = self.assertRaises(SystemExit, parse, argv)
+        self.assertEqual(2, ended.code)
+        text = said.getvalue()
+        self.assertEqual(1, text.count("\n"), text)
+        return text
+
+    def test_options_stand_anywhere(self) -> None:
+        for argv in (
+            ("send", "--raw", "one", "text"),
+            ("send", "one", "--raw", "text"),
+            ("send", "one", "text", "--raw"),
+            ("--at", "home", "send", "one", "--raw", "--", "text"),
+        ):
+            _, words = parse(argv)
+            found = (words.session, words.text, words.raw)
+            self.assertEqual(("one", "text", True), found, argv)
+        self.assertEqual("home", parse(("--at", "home", "ls"))[1].at)
+        self.assertEqual("-x", parse(("send", "one", "--", "-x"))[1].text)
+        self.assertEqual("-", parse(("send", "one", "-"))[1].text)
+
+    def test_an_option_with_and_without_its_value(self) -> None:
+        for argv, want in (
+            (("new", "--wait", "shell"), ("", "shell")),
+            (("new", "--wait=stop", "shell"), ("stop", "shell")),
+            (("new", "shell", "--wait"), ("", "shell")),
+            (("new", "shell"), (None, "shell")),
+        ):
+            _, words = parse(argv)
+            self.assertEqual(want, (words.wait, words.mode_argument), argv)
+
+    def test_defaults(self) -> None:
+        self.assertEqual(60, parse(("wait", "one"))[1].timeout)
+        self.assertEqual(10, parse(("tail", "one"))[1].lines)
+        self.assertEqual(
+            ["a", "b"], parse(("list",))[1].json or parse(("kill", "a", "b"))[1].session
+        )
+
+    def test_refused(self) -> None:
+        for argv in (
+            (), ("frob",), ("cron",), ("send",), ("wait", "a", "--any", "--all"), ("ls", "--js"),
+            ("wait", "a", "--timeout", "0"), ("wait", "a", "--timeout"), ("--at",),
+            ("ls", "x\x1b[m"), ("wait", "a", "--timeout", "9" * 5000),
+        ):  # fmt: skip
+            self.assertNotIn("\x1b", self.refused(*argv))
+
+
+class PickTests(SynchronousTestCase):
+    RECORDS = (
+        {"id": "abcd1", "name": "one"},
+        {"id": "abce2", "name": "two"},
+        {"id": "two", "name": "x"},
+        {"id": "ffff", "name": "same"},
+        {"id": "fffe", "name": "same"},
+        {"id": "eeee", "name": "abcd"},
+    )
+
+    def test_found(self) -> None:
+        for word, want in (("abcd1", "abcd1"), ("abce", "abce2"), ("one", "abcd1"), ("two", "two")):
+            self.assertEqual(want, pick(self.RECORDS, word, "session")["id"])
+
+    def test_not_found(self) -> None:
+        for word, want in (
+            ("abc", "there is no session 'abc'"),
+            ("", "there is no session ''"),
+            ("same", "'same' could be each of ffff (same), fffe (same)"),
+            ("abcd", "'abcd' could be each of abcd1 (one), eeee (abcd)"),
+        ):
+            error = self.assertRaises(Unusable, pick, self.RECORDS, word, "session")
+            self.assertEqual(want, str(error))
+
+    def test_the_list_is_bounded(self) -> None:
+        many = [{"id": str(number), "name": "same"} for number in range(1000)]
+        error = self.assertRaises(Unusable, pick, many, "same", "session")
+        self.assertTrue(str(error).endswith("7 (same) and 992 more"), str(error))
+
+
+class FaultTests(SynchronousTestCase):
+    """One line and status 2, whatever went wrong."""
+
+    def test_faults(self) -> None:
+        for raised, want in (
+            (Unusable("no \x1b[31mway"), "tsctl: no way\n"),
+            (ApiError(404, "NOT_FOUND", "gone"), "tsctl: 404 NOT_FOUND: gone\n"),
+            (KeyError("id\n"), "tsctl: ls failed: KeyError: 'id\\n'\n"),
+        ):
+            said = StringIO()
+            shell = Shell({}, Path(), lambda: 0.0, StringIO(), StringIO(), said)
+
+            def fail(*_: object, error: Exception = raised) -> int:
+                raise error
+
+            self.patch(ctl, "perform", fail)
+            self.assertEqual(2, ctl.run(["ls"], shell))
+            self.assertEqual(want, said.getvalue())

@@ -1,0 +1,70 @@
+"""Tests for L{tservice.client.link.frames}, against frames of the service's own making."""
+
+from __future__ import annotations
+
+import struct
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.examples import examples
+from tservice.client.link import frames
+from tservice.client.link.frames import BINARY, PING, TEXT, BadFrame, Decoder, Message, encoded
+from tservice.http.websockets.frames import framed
+
+FIN = 0x80
+
+
+class DecoderTests(SynchronousTestCase):
+    def decode(self, *pieces: bytes) -> list[Message]:
+        decoder = Decoder()
+        return [message for piece in pieces for message in decoder.feed(piece)]
+
+    @settings(max_examples=examples(300), deadline=None)
+    @given(st.lists(st.binary(max_size=400), max_size=8), st.integers(1, 50))
+    def test_any_cut(self, payloads: list[bytes], size: int) -> None:
+        whole = b"".join(framed(FIN | BINARY, payload) for payload in payloads)
+        pieces = [whole[at : at + size] for at in range(0, len(whole), size)]
+        self.assertEqual([Message(BINARY, one) for one in payloads], self.decode(*pieces))
+
+    def test_every_length(self) -> None:
+        for size in (0, 125, 126, 65535, 65536):
+            self.assertEqual(
+                [Message(TEXT, b"x" * size)], self.decode(framed(FIN | TEXT, b"x" * size))
+            )
+
+    def test_pieces_with_a_ping_between(self) -> None:
+        found = self.decode(framed(TEXT, b"a"), framed(FIN | PING, b"p"), framed(0, b"b"),
+                            framed(FIN, b"c"), framed(FIN | TEXT, b"d"))  # fmt: skip
+        self.assertEqual([Message(PING, b"p"), Message(TEXT, b"abc"), Message(TEXT, b"d")], found)
+
+    def test_against_the_protocol(self) -> None:
+        for data in (
+            framed(FIN | 0x40 | TEXT, b"compressed"),
+            encoded(TEXT, b"masked", b"keyk"),
+            framed(FIN, b"no beginning"),
+            framed(TEXT, b"a") + framed(FIN | TEXT, b"b"),
+            framed(PING, b"in pieces"),
+            struct.pack("!BBQ", FIN | BINARY, 127, frames.BOUND + 1),
+        ):
+            self.assertRaises(BadFrame, self.decode, data)
+
+    def test_pieces_are_bounded_together(self) -> None:
+        self.patch(frames, "BOUND", 10)
+        self.assertRaises(BadFrame, self.decode, framed(BINARY, b"123456"), framed(0, b"123456"))
+
+
+class EncodedTests(SynchronousTestCase):
+    @settings(max_examples=examples(300), deadline=None)
+    @given(st.binary(max_size=300), st.binary(min_size=4, max_size=4))
+    def test_the_mask(self, payload: bytes, key: bytes) -> None:
+        frame = encoded(TEXT, payload, key)
+        self.assertTrue(frame[1] & 0x80)
+        mixed = frame[len(frame) - len(payload) :]
+        plain = bytes(byte ^ key[at % 4] for at, byte in enumerate(mixed))
+        self.assertEqual(payload, plain)
+
+    def test_lengths(self) -> None:
+        for size, head in ((125, 2), (126, 4), (65535, 4), (65536, 10)):
+            self.assertEqual(head + 4 + size, len(encoded(BINARY, b"x" * size, b"keyk")))

@@ -1,0 +1,83 @@
+"""Tests for C{tsctl approve} and C{tsctl deny}: what they send."""
+
+from __future__ import annotations
+
+import re
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.client.commands.context import Context
+from tservice.client.commands.inbox import approvals, approve, deny
+from tservice.client.commands.parsing import parse
+from tservice.client.errors import Unusable
+from tservice.client.link.address import Address
+from tservice.client.link.caller import Caller
+from tservice.client.shell import Shell
+
+ITEM = {
+    "id": "s1:4",
+    "sessionId": "s1",
+    "sessionName": "one",
+    "kind": "permission",
+    "createdAt": 1_000_000,
+    "toolName": "Bash",
+    "toolSummary": "rm \x1b]0;evil\x07-rf x",
+    "options": [{"n": 1, "label": "Yes", "selected": True}, {"n": 2, "label": "No"}],
+    "frame": "f00d",
+}
+SESSIONS = [{"id": "s1", "name": "one"}, {"id": "s2", "name": "two"}]
+
+
+class Played(Caller):
+    """A service with one thing in its inbox."""
+
+    def __init__(self) -> None:
+        super().__init__(Address(host="localhost", port=1))
+        self.sent: list[tuple[str, object]] = []
+
+    def call(self, method: str, path: str, body: object = None, *_: Any, **__: Any) -> Any:
+        if method == "POST":
+            self.sent.append((path, body))
+            return {"id": "s1:4", "sessionId": "s1", "action": "approve"}
+        return {"/sessions": SESSIONS, "/approvals": {"approvals": [ITEM]}}[path]
+
+
+class InboxTests(SynchronousTestCase):
+    def context(self, *argv: str) -> Context:
+        self.caller, self.out = Played(), StringIO()
+        shell = Shell(
+            environ={},
+            home=Path(),
+            now=lambda: 1_060.0,
+            input=StringIO(),
+            out=self.out,
+            error=StringIO(),
+        )
+        return Context(parse(argv)[1], shell, self.caller)
+
+    def test_what_is_sent(self) -> None:
+        for does, argv, want in (
+            (approve, ("approve", "one"), {"action": "approve"}),
+            (deny, ("deny", "one"), {"action": "deny"}),
+            (approve, ("approve", "one", "--option", "2"), {"action": "option", "option": 2}),
+            (deny, ("deny", "one", "--text", "use mv"), {"action": "text", "text": "use mv"}),
+        ):
+            self.assertEqual(0, does(self.context(*argv)))
+            want = {**want, "expectFrame": "f00d"}
+            self.assertEqual([("/approvals/s1%3A4/answer", want)], self.caller.sent)
+
+    def test_nothing_waits(self) -> None:
+        error = self.assertRaises(Unusable, approve, self.context("approve", "two"))
+        self.assertEqual("nothing waits for a person in s2 (two)", str(error))
+        self.assertEqual([], self.caller.sent)
+
+    def test_the_list(self) -> None:
+        approvals(self.context("approvals"))
+        row = self.out.getvalue().splitlines()[1]
+        self.assertEqual(
+            ["one", "permission", "1m", "Bash: rm -rf x", "1 Yes, 2 No"],
+            re.split(" {2,}", row),
+        )

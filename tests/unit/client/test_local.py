@@ -1,0 +1,162 @@
+"""Tests for the commands of C{tsctl} that need no service."""
+
+from __future__ import annotations
+
+import ssl
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from cryptography import x509
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.audit.model import Entry
+from tservice.audit.service import open_audit_log
+from tservice.client import auditing
+from tservice.client.ctl import run
+from tservice.client.shell import BROKEN, FAILED, Shell
+from tservice.store.database import Database
+
+NOW = 1_800_000_000.0
+
+
+class CommandCase(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.folder = Path(self.mktemp())
+        self.folder.mkdir()
+        self.shell = Shell(
+            environ={},
+            home=self.folder,
+            now=lambda: NOW,
+            input=StringIO(),
+            out=StringIO(),
+            error=StringIO(),
+        )
+
+    @property
+    def said(self) -> str:
+        shell: Any = self.shell
+        return f"{shell.out.getvalue()}{shell.error.getvalue()}"
+
+
+class VerifyTests(CommandCase):
+    """C{tsctl audit verify} over a log on disk."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        database = Database.open(self.folder / auditing.DATABASE, clock=Clock())
+        log = open_audit_log(self.folder, database, Clock(), lambda size: b"k" * size)
+        for number in range(20):
+            log.record(Entry(action="login", actor=f"user-{number}", address="192.0.2.1"))
+        database.close()
+
+    def verify(self) -> int:
+        return run(["audit", "verify", "--data-dir", str(self.folder)], self.shell)
+
+    def sql(self, text: str) -> None:
+        database = Database.open(self.folder / auditing.DATABASE, clock=Clock())
+        database.execute(text)
+        database.close()
+
+    def test_in_order(self) -> None:
+        self.assertEqual(0, self.verify())
+        self.assertEqual("20 rows, all in order\n", self.said)
+
+    def test_edits(self) -> None:
+        for text in (
+            "UPDATE audit_log SET actor = 'user-8' WHERE seq = 8",
+            "DELETE FROM audit_log WHERE seq = 3",
+            "DELETE FROM audit_log WHERE seq = 1",
+            "DELETE FROM audit_log WHERE seq = 20",
+            "DELETE FROM audit_log",
+        ):
+            self.setUp()
+            self.sql(text)
+            self.assertEqual(BROKEN, self.verify(), text)
+            self.assertIn("BROKEN", self.said)
+
+    def test_any_byte_of_a_row_in_the_file(self) -> None:
+        """Not through SQL: in the file itself."""
+        path = self.folder / auditing.DATABASE
+        content = path.read_bytes()
+        for word in (b"user-7", b"login", b"192.0.2.1"):
+            place = content.rindex(word)
+            for offset in range(len(word)):
+                changed = bytearray(content)
+                changed[place + offset] ^= 1
+                path.write_bytes(changed)
+                self.assertNotEqual(0, self.verify(), (word, offset))
+        path.write_bytes(content)
+        self.assertEqual(0, self.verify())
+
+    def test_the_head(self) -> None:
+        (self.folder / auditing.HEAD).unlink()
+        self.assertEqual(BROKEN, self.verify())
+
+    def test_nothing_to_look_at(self) -> None:
+        (self.folder / auditing.KEY).unlink()
+        self.assertEqual(FAILED, self.verify())
+        self.assertEqual(
+            f"tsctl: no audit log in {self.folder}: name the service's data folder by --data-dir\n",
+            self.said,
+        )
+
+    def test_a_file_in_the_place_of_the_folder(self) -> None:
+        self.folder = self.folder / auditing.KEY
+        self.assertEqual(FAILED, self.verify())
+        self.assertIn(f"no audit log in {self.folder}: ", self.said)
+
+    def test_a_log_of_another_user(self) -> None:
+        """Root may read everything, so the refusal is played."""
+
+        def refuse(path: Path, **_: object) -> str:
+            raise PermissionError(13, "Permission denied", str(path))
+
+        self.patch(auditing, "read_text", refuse)
+        self.assertEqual(FAILED, self.verify())
+        key = self.folder / auditing.KEY
+        self.assertEqual(f"tsctl: {key}: Permission denied\n", self.said)
+
+
+class TlsTests(CommandCase):
+    """C{tsctl tls}."""
+
+    def make(self, *words: str) -> int:
+        out = str(self.folder / "tls")
+        return run(["tls", "--out", out, *words], self.shell)
+
+    def test_made(self) -> None:
+        self.assertEqual(0, self.make("box.example", "192.0.2.7", "::1"))
+        key, certificate = self.folder / "tls/key.pem", self.folder / "tls/certificate.pem"
+        self.assertEqual(0o600, key.stat().st_mode & 0o777)
+        found = x509.load_pem_x509_certificate(certificate.read_bytes())
+        names = found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        self.assertEqual(["box.example"], names.get_values_for_type(x509.DNSName))
+        self.assertEqual(2, len(names.get_values_for_type(x509.IPAddress)))
+        self.assertEqual(397, (found.not_valid_after_utc - found.not_valid_before_utc).days)
+        ssl.create_default_context().load_cert_chain(certificate, key)
+        # Wherever the service is then started from.
+        self.assertIn("--listen=ssl:8443:privateKey=/", self.said)
+
+    def test_names(self) -> None:
+        names = ["Box", "xn--bcher-kva.example", "*.box.example", "1and1.example", "x" * 63]
+        self.assertEqual(0, self.make(*names))
+
+    def test_nothing_is_overwritten(self) -> None:
+        self.make("a")
+        before = (self.folder / "tls/key.pem").read_bytes()
+        self.assertEqual(FAILED, self.make("a"))
+        self.assertEqual(before, (self.folder / "tls/key.pem").read_bytes())
+
+    def test_refused(self) -> None:
+        self.assertEqual(FAILED, self.make("--days", "9999", "a"))
+        for name in (
+            "not a name!", "", "bücher.example", "a..b", "a.-b", "a-", "a_b", "box.example.", ".a",
+            "192.0.2.300", "192.0.2", "[::1]", "http://a", "a:8443", "*", "a.*",
+            "x" * 64, ".".join(["x" * 60] * 5), "a\nb", "a\n",
+        ):  # fmt: skip
+            self.assertEqual(FAILED, self.make("box.example", name), name)
+            *_, line = self.said.splitlines()
+            self.assertEqual(f"tsctl: {name!r} is neither a DNS name nor an IP address", line)
+        self.assertFalse((self.folder / "tls/key.pem").exists())

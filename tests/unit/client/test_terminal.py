@@ -1,0 +1,126 @@
+"""Tests for L{tservice.client.terminal}: what may reach a terminal, and the detach keys."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.examples import examples
+from tservice.client.errors import Unusable
+from tservice.client.terminal.filter import Filter
+from tservice.client.terminal.keys import DETACH, Detacher, parse_keys
+from tservice.client.terminal.safe import safe_json, safe_line, safe_text
+from tservice.client.terminal.tables import columns, table
+
+QUESTIONS = (
+    b"\x1b[c", b"\x1b[>c", b"\x1b[=c", b"\x1b[0c", b"\x1b[5n", b"\x1b[6n", b"\x1b[?6n", b"\x1b[>0q",
+    b"\x1b[?u", b"\x1b[?2004$p", b"\x1b[4$p", b"\x1b[18t", b"\x1b[21t", b"\x1b[1x", b"\x1bZ",
+    b"\x05", b"\x1bP$qm\x1b\\", b"\x1bP+q544e\x1b\\", b"\x1b]10;?\x07", b"\x1b]4;1;?\x1b\\",
+)  # fmt: skip
+BEYOND = (
+    b"\x1b]52;c;ZXZpbA==\x07", b"\x1b]0;title\x07", b"\x1b]2;title\x1b\\", b"\x1b]11;#fff\x07",
+    b"\x1b]1337;x\x07", b"\x1b_Gi=1\x1b\\", b"\x1bktitle\x1b\\", b"\x1b[>1u", b"\x1b[=1u",
+    b"\x1b[<u", b"\x1b[>4;2m", b"\xc2\x9b6n", b"\x1b[22;0t",
+)  # fmt: skip
+DRAWING = (
+    b"\x1b[31;1mred\x1b[0m", b"\x1b[2J\x1b[H", b"\x1b[?1049h", b"\x1b[?25l", b"\x1b[3;9r",
+    b"\x1b[2 q", b"\x1b[s\x1b[u", b"\x1b(0", b"\x1b[1000X",
+    b"\x1b]8;;http://a\x1b\\a\x1b]8;;\x1b\\",
+    "äöü\xa0漢字 🙂\r\n\t\x07".encode(), b"\x1b7\x1b8\x1bM\x1bc", b"\x1b[!p",
+)  # fmt: skip
+
+
+class FilterTests(SynchronousTestCase):
+    def feed(self, data: bytes, size: int) -> bytes:
+        """Also behind it nothing is held back for good."""
+        whole = Filter()
+        pieces = (data[at : at + size] for at in range(0, len(data), size))
+        return b"".join(map(whole.feed, pieces))
+
+    def test_questions_and_what_goes_beyond_the_screen(self) -> None:
+        for sequence in QUESTIONS + BEYOND:
+            for size in (1, 2, 3, 100):
+                found = self.feed(b"a" + sequence + b"b", size)
+                want = b"a6nb" if sequence == b"\xc2\x9b6n" else b"ab"
+                self.assertEqual(want, found, (sequence, size))
+
+    def test_drawing(self) -> None:
+        data = b"".join(DRAWING)
+        for size in (1, 2, 5, 1000):
+            self.assertEqual(data + b".", self.feed(data + b".", size))
+
+    @settings(max_examples=examples(500), deadline=None)
+    @given(st.lists(st.sampled_from([*QUESTIONS, *BEYOND, *DRAWING])), st.integers(1, 30))
+    def test_where_it_is_cut_does_not_matter(self, parts: list[bytes], size: int) -> None:
+        data = b"".join(parts) + b"."
+        self.assertEqual(self.feed(data, len(data)), self.feed(data, size))
+
+
+class SafeTests(SynchronousTestCase):
+    def test_a_line(self) -> None:
+        self.assertEqual("red a�b�c��d", safe_line("\x1b[31mred\x1b[0m a\tb\nc\x9b\u202ed"))
+        self.assertEqual("x", safe_line("\x1b]52;c;AAAA\x07x"))
+
+    def test_a_text(self) -> None:
+        self.assertEqual("a\n\tb�c", safe_text("a\r\n\tb\x1b[2J\rc"))
+
+    def test_json(self) -> None:
+        found = safe_json(json.dumps({"a": "\x9bä\u202e\x1b"}, ensure_ascii=False))
+        self.assertEqual('{"a": "\\u009bä\\u202e\\u001b"}', found)
+        self.assertEqual({"a": "\x9bä\u202e\x1b"}, json.loads(found))
+
+    @settings(max_examples=examples(500), deadline=None)
+    @given(st.text())
+    def test_nothing_that_a_terminal_obeys_is_left(self, text: str) -> None:
+        for found in (safe_line(text), safe_text(text).replace("\n", "").replace("\t", "")):
+            self.assertEqual([], [c for c in found if c < " " or "\x7f" <= c <= "\x9f"])
+
+
+class TableTests(SynchronousTestCase):
+    ROWS = (("ID", "NAME", "STATUS"), ("1", "漢字" * 20, "idle"), ("22", "b", "busy"))
+
+    def test_it_fits(self) -> None:
+        for width in (20, 30, 60, 200):
+            lines = table(self.ROWS, width, colour=False)
+            self.assertLessEqual(max(map(columns, lines)), width)
+            self.assertEqual(width < 95, "…" in lines[1])
+        self.assertNotIn("…", "".join(table(self.ROWS, None, colour=False)))
+
+    def test_columns_stand_below_each_other(self) -> None:
+        head, *rows = table(self.ROWS, 40, colour=False)
+        self.assertEqual({columns(head[: head.index("STATUS")])},
+                         {columns(row[: row.index(word)])
+                          for row, word in zip(rows, ("idle", "busy"), strict=True)})  # fmt: skip
+
+    def test_colour(self) -> None:
+        self.assertIn("\x1b[32midle\x1b[0m", table(self.ROWS, 80, colour=True)[1])
+        self.assertNotIn("\x1b", "".join(table(self.ROWS, 80, colour=False)))
+
+
+class KeyTests(SynchronousTestCase):
+    def test_keys(self) -> None:
+        for text, want in (
+            (DETACH, b"\x1cd"), ("C-a d", b"\x01d"), ("^p ^q", b"\x10\x11"), ("ctrl-]", b"\x1d"),
+        ):  # fmt: skip
+            self.assertEqual(want, parse_keys(text))
+        for text in ("", "d", "x y", "Ctrl-a Ctrl-a", "Ctrl-a b c", "Ctrl-ä", "F1"):
+            self.assertRaises(Unusable, parse_keys, text)
+
+    def test_detaching(self) -> None:
+        for pieces, want in (
+            ((b"ab\x1cdrest",), (b"ab", True)),
+            ((b"ab\x1c", b"d"), (b"ab", True)),
+            ((b"\x1c\x1c",), (b"\x1c", False)),
+            ((b"\x1c", b"\x1cd"), (b"\x1cd", False)),
+            ((b"\x1cx",), (b"\x1cx", False)),
+            ((b"dd",), (b"dd", False)),
+        ):
+            detacher = Detacher(parse_keys(DETACH))
+            found = [detacher.feed(piece) for piece in pieces]
+            self.assertEqual(want, (b"".join(text for text, _ in found), found[-1][1]), pieces)
+
+    def test_one_key(self) -> None:
+        self.assertEqual((b"a", True), Detacher(parse_keys("Ctrl-]")).feed(b"a\x1db"))

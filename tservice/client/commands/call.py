@@ -1,0 +1,20 @@
+"""C{call}: one request."""
+
+from __future__ import annotations
+
+import json
+
+from tservice.client.commands.context import Context
+from tservice.client.errors import Unusable
+
+
+def call(context: Context) -> int:
+    """Send a request and print the payload."""
+    words = context.words
+    text = context.shell.input.read() if words.body == "-" else words.body
+    try:
+        body = None if text is None else json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Unusable(f"the body is no JSON: {error}") from None
+    context.shell.say_json(context.caller.call(words.method.upper(), words.path, body))
+    return 0

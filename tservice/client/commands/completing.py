@@ -1,0 +1,145 @@
+"""Completion scripts for bash, zsh and fish, from the records of the commands.
+
+Nothing that a service said gets into a script: names of sessions are asked for when they are
+completed, by C{tsctl ls --json}, and only ids are offered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tservice.client.commands.record import Command, Option
+from tservice.client.commands.table import COMMANDS, GLOBAL, SIGNALS
+
+IDS = 'tsctl ls --json 2>/dev/null | sed -n \'s/^    "id": "\\([0-9a-f-]*\\)",*$/\\1/p\''
+"""Prints an id a line; the fields of a record stand four columns in."""
+
+
+def script(shell: str) -> str:
+    """The script of one shell of C{table.SHELLS}."""
+    return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell]()
+
+
+def _bash() -> str:
+    cases = "\n".join(
+        f"        {_pattern(command)}) words={_quoted(_offers(command))};"
+        f" sessions={int(_takes_sessions(command))} ;;"
+        for command in COMMANDS
+    )
+    groups = "\n".join(
+        f"        {name}) words={_quoted(' '.join(inner))}; sessions=0 ;;"
+        for name, inner in _groups().items()
+    )
+    return f"""\
+# Completion of tsctl for bash: source <(tsctl completion bash)
+_tsctl() {{
+    local current="${{COMP_WORDS[COMP_CWORD]}}" command="" words="" sessions=0 at
+    for ((at = 1; at < COMP_CWORD; at++)); do
+        case "${{COMP_WORDS[at]}}" in
+        --at) ((at++)) ;;
+        -*) ;;
+        *)
+            if [[ -z $command ]]; then command="${{COMP_WORDS[at]}}"
+            elif [[ $command == audit || $command == cron ]]; then
+                command="$command ${{COMP_WORDS[at]}}"
+            fi ;;
+        esac
+    done
+    case "$command" in
+        "") words={_quoted(" ".join(_first_words()))} ;;
+{cases}
+{groups}
+    esac
+    case "${{COMP_WORDS[COMP_CWORD - 1]}}" in
+        --dir|--data-dir|--out) COMPREPLY=($(compgen -d -- "$current")); return ;;
+        --until|--wait) words={_quoted(SIGNALS.replace(",", " "))}; sessions=0 ;;
+    esac
+    if [[ $sessions == 1 && $current != -* ]]; then words="$({IDS})"; fi
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+}}
+complete -F _tsctl tsctl
+"""
+
+
+def _zsh() -> str:
+    return f"""\
+#compdef tsctl
+# Completion of tsctl for zsh: source <(tsctl completion zsh)
+autoload -U +X bashcompinit && bashcompinit
+{_bash()}"""
+
+
+def _fish() -> str:
+    lines = [
+        "# Completion of tsctl for fish: tsctl completion fish | source",
+        "complete -c tsctl -f",
+    ]
+    first = "not __fish_seen_subcommand_from " + " ".join(_first_words(options=False))
+    lines += [_fish_option(option, first) for option in GLOBAL]
+    for command in COMMANDS:
+        *group, name = command.words
+        where = f"__fish_seen_subcommand_from {group[0]}" if group else first
+        for word in (name, *command.aliases):
+            lines.append(
+                f"complete -c tsctl -n {_quoted(where)} -a {word} -d {_quoted(command.help)}"
+            )
+        inside = f"__fish_seen_subcommand_from {' '.join((name, *command.aliases))}"
+        if group:
+            inside = f"__fish_seen_subcommand_from {group[0]}; and {inside}"
+        lines += [_fish_option(option, inside) for option in command.options]
+    for name in _groups():
+        lines.append(f"complete -c tsctl -n {_quoted(first)} -a {name}")
+    return "\n".join(line for line in lines if line) + "\n"
+
+
+def _fish_option(option: Option, where: str) -> str:
+    line = f"complete -c tsctl -n {_quoted(where)}"
+    if option.positional:
+        if option.completes == "session":
+            return f"{line} -a {_quoted(f'({IDS})')}"
+        return f"{line} -a {_quoted(' '.join(option.choices))}" if option.choices else ""
+    for name in option.names:
+        line += f" -l {name[2:]}" if name.startswith("--") else f" -s {name[1:]}"
+    if option.value:
+        line += " -r"
+    if option.completes == "folder":
+        line += " -a '(__fish_complete_directories)'"
+    if option.completes == "signals":
+        line += f" -a {_quoted(SIGNALS.replace(',', ' '))}"
+    return f"{line} -d {_quoted(option.help)}"
+
+
+def _offers(command: Command) -> str:
+    words: list[str] = []
+    for option in command.options:
+        words += option.choices if option.positional else option.names
+    return " ".join(words)
+
+
+def _takes_sessions(command: Command) -> bool:
+    return any(option.completes == "session" for option in command.options)
+
+
+def _pattern(command: Command) -> str:
+    return "|".join(_quoted(word) for word in (command.name, *command.aliases))
+
+
+def _groups() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for command in COMMANDS:
+        if len(command.words) == 2:
+            found.setdefault(command.words[0], []).append(command.words[1])
+    return found
+
+
+def _first_words(*, options: bool = True) -> list[str]:
+    words: Iterable[str] = (
+        word for command in COMMANDS for word in (command.words[0], *command.aliases)
+    )
+    found = list(dict.fromkeys(words))
+    return [*found, *(name for option in GLOBAL for name in option.names)] if options else found
+
+
+def _quoted(text: str) -> str:
+    """As one word of a shell."""
+    return "'" + text.replace("'", "'\\''") + "'"

@@ -1,0 +1,66 @@
+"""C{approvals}, C{approve}, C{deny}: what waits for a person (wire 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from tservice.client.commands.context import Context
+from tservice.client.errors import Unusable
+from tservice.client.shell import ago, cell
+
+HEAD = ("SESSION", "KIND", "WAITS", "WHAT", "OPTIONS")
+
+
+def approvals(context: Context) -> int:
+    """List the inbox."""
+    found = context.caller.call("GET", "/approvals")["approvals"]
+    if context.words.json:
+        context.shell.say_json(found)
+        return 0
+    now = context.shell.now()
+    rows = [
+        (cell(item, "sessionName"), item["kind"], ago(now, item["createdAt"]), _what(item),
+         _options(item))
+        for item in found
+    ]  # fmt: skip
+    context.shell.say_table([HEAD, *rows])
+    return 0
+
+
+def approve(context: Context) -> int:
+    """Say yes, or what an option says."""
+    return _answer(context, "approve")
+
+
+def deny(context: Context) -> int:
+    """Say no, or what an option says."""
+    return _answer(context, "deny")
+
+
+def _answer(context: Context, action: str) -> int:
+    words = context.words
+    session = context.session()
+    pending = context.caller.call("GET", "/approvals")["approvals"]
+    item = next((item for item in pending if item["sessionId"] == session["id"]), None)
+    if item is None:
+        raise Unusable(f"nothing waits for a person in {session['id']} ({session['name']})")
+    body: dict[str, Any] = {"action": action, "expectFrame": item["frame"]}
+    if words.option is not None:
+        body |= {"action": "option", "option": words.option}
+    elif words.text is not None:
+        body |= {"action": "text", "text": words.text}
+    path = f"/approvals/{quote(item['id'], safe='')}/answer"
+    context.show(context.caller.call("POST", path, body), "")
+    return 0
+
+
+def _what(item: Mapping[str, Any]) -> str:
+    said = [str(item[name]) for name in ("toolName", "toolSummary", "message") if item.get(name)]
+    return ": ".join(said) or "-"
+
+
+def _options(item: Mapping[str, Any]) -> str:
+    options = item.get("options") or ()
+    return ", ".join(f"{option['n']} {option['label']}" for option in options) or "-"

@@ -1,0 +1,65 @@
+"""Commands that need no service: C{doctor}, C{audit verify}, C{tls}, C{completion}."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+
+from tservice.client.errors import Unusable
+from tservice.client.shell import BROKEN, Shell
+
+
+def data_folder(words: Namespace, shell: Shell) -> Path:
+    """The service's data folder: as said, else as the environment says, else the usual one."""
+    given = words.data_dir or shell.environ.get("SERVICE_DATA_DIR")
+    return Path(given).expanduser() if given else shell.home / ".tservice"
+
+
+def doctor(words: Namespace, shell: Shell) -> int:
+    """Look at this host."""
+    from tservice.doctor.interfaces import look
+
+    folder = data_folder(words, shell)
+    return look(words.category, folder, shell.environ, shell.home, shell.out)
+
+
+def audit_verify(words: Namespace, shell: Shell) -> int:
+    """Look at the whole audit log."""
+    from tservice.client.auditing import CannotLook, verify_log
+
+    try:
+        found = verify_log(data_folder(words, shell))
+    except CannotLook as error:
+        raise Unusable(str(error)) from None
+    if found.fault is not None:
+        shell.say(f"BROKEN after {found.rows} rows in order: {found.fault}")
+        return BROKEN
+    shell.say(f"{found.rows} rows, all in order")
+    return 0
+
+
+def tls(words: Namespace, shell: Shell) -> int:
+    """Make a key and a certificate."""
+    from tservice.client.tls import CERTIFICATE, KEY, LONGEST_DAYS, make_certificate
+    from tservice.core.files import FileError
+
+    days, out = int(words.days), Path(words.out)
+    if not 1 <= days <= LONGEST_DAYS:
+        raise Unusable(f"--days must be 1 to {LONGEST_DAYS}")
+    try:
+        shown = make_certificate(out, words.names, days, shell.now())
+    except (OSError, FileError, ValueError) as error:
+        raise Unusable(str(error)) from None
+    folder = out.absolute()
+    key, certificate = folder / KEY, folder / CERTIFICATE
+    shell.say(f"--listen=ssl:8443:privateKey={key}:certKey={certificate}")
+    shell.say(f"SHA-256 {shown}")
+    return 0
+
+
+def completion(words: Namespace, shell: Shell) -> int:
+    """Print a completion script."""
+    from tservice.client.commands.completing import script
+
+    shell.say(script(words.shell).rstrip("\n"))
+    return 0

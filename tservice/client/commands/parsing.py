@@ -1,0 +1,150 @@
+"""The command line, parsed by the records of L{tservice.client.commands.table}."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import re
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from tservice import __version__
+from tservice.client.commands.record import Command, Option
+from tservice.client.commands.table import COMMANDS, GLOBAL
+from tservice.client.terminal.safe import safe_line
+
+USAGE = 2
+"""Exit status of a command line that is none."""
+
+GROUPS = {"audit": "the audit log", "cron": "scheduled jobs"}
+"""First words of the commands of two."""
+
+
+_NUMBER = re.compile("[1-9][0-9]{0,8}")
+
+
+class _Parser(argparse.ArgumentParser):
+    """Tells a fault in one line, as every other error is told."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"tsctl: {safe_line(message)} (see {self.prog} --help)", file=sys.stderr)
+        raise SystemExit(USAGE)
+
+
+def parse(argv: Sequence[str]) -> tuple[Command, argparse.Namespace]:
+    """The command and its words.
+
+    @raise SystemExit: 0 after help or the version, L{USAGE} after a fault.
+    """
+    words = parser().parse_args(_spelled(argv))
+    return words.record, words
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    top = _Parser(prog="tsctl", description="Control tservice from a shell.", allow_abbrev=False)
+    top.add_argument("--version", action="version", version=f"tsctl {__version__}")
+    top.add_argument("--at", metavar="NAME", help="a service of ~/.config/tservice/tsctl.yaml")
+    commands = top.add_subparsers(metavar="COMMAND", required=True)
+    groups = {
+        name: commands.add_parser(name, help=text, description=text).add_subparsers(
+            metavar="COMMAND", required=True
+        )
+        for name, text in GROUPS.items()
+    }
+    for command in COMMANDS:
+        *group, name = command.words
+        parent = groups[group[0]] if group else commands
+        _fill(
+            parent.add_parser(
+                name, help=command.help, description=f"{command.help}. {command.about}",
+                aliases=command.aliases, allow_abbrev=False,
+            ),
+            command,
+        )  # fmt: skip
+    return top
+
+
+def _fill(parser: argparse.ArgumentParser, command: Command) -> None:
+    parser.set_defaults(record=command)
+    groups: dict[str, Any] = {}
+    for option in command.options:
+        target: Any = parser
+        if option.apart:
+            if option.apart not in groups:
+                groups[option.apart] = parser.add_mutually_exclusive_group()
+            target = groups[option.apart]
+        _add(target, option)
+
+
+def _add(target: Any, option: Option) -> None:
+    words: dict[str, Any] = {"help": option.help.replace("%", "%%")}
+    if option.positional:
+        names = [option.key]
+        words["metavar"] = option.names[0]
+    else:
+        names, words["dest"] = list(option.names), option.key
+    if not option.positional and not option.value:
+        target.add_argument(*names, action="store_true", **words)
+        return
+    if option.value:
+        words["metavar"] = option.value
+    if option.repeat or option.bare:
+        words["nargs"] = option.repeat or "?"
+    if option.bare:
+        words["const"] = ""
+    if option.choices:
+        words["choices"] = option.choices
+    if option.number:
+        words["type"] = _number
+    if option.default:
+        words["default"] = option.default
+    target.add_argument(*names, **words)
+
+
+def _number(text: str) -> int:
+    if not _NUMBER.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+    return int(text)
+
+
+def _spelled(argv: Sequence[str]) -> list[str]:
+    """The same command line, as argparse takes it in every order.
+
+    Options go before arguments, or one that may be missing would be taken for missing at the first
+    option; an option that may stand alone gets its C{=}, for what follows it is no value of it.
+    """
+    start = 0
+    while start < len(argv) and argv[start].startswith("-"):
+        start += 2 if argv[start] in _taking(GLOBAL) else 1
+    for command in COMMANDS:
+        for words in (command.words, *((alias,) for alias in command.aliases)):
+            end = start + len(words)
+            if tuple(argv[start:end]) == words:
+                return [*argv[:end], *_ordered(command, argv[end:])]
+    return list(argv)
+
+
+def _ordered(command: Command, argv: Sequence[str]) -> list[str]:
+    taking = _taking(command.options)
+    bare = {name for option in command.options if option.bare for name in option.names}
+    options: list[str] = []
+    arguments: list[str] = []
+    words = iter(argv)
+    for word in words:
+        if word == "--":
+            arguments += words
+            return [*options, "--", *arguments]
+        if word == "-" or not word.startswith("-"):
+            arguments.append(word)
+            continue
+        options.append(f"{word}=" if word in bare else word)
+        if word in taking:
+            options += itertools.islice(words, 1)
+    return [*options, *arguments]
+
+
+def _taking(options: Sequence[Option]) -> set[str]:
+    """Names of the options whose value is the next word."""
+    return {name for option in options if option.value and not option.bare for name in option.names}

@@ -1,0 +1,70 @@
+"""C{read}, C{last}, C{tail}: what sessions show and say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tservice.client.commands.context import Context
+from tservice.client.link.caller import session_path
+from tservice.client.terminal.safe import safe_text
+
+
+def read(context: Context) -> int:
+    """Print the screen, or the history too."""
+    words = context.words
+    found = _terminal(context, context.session()["id"], words.full, words.lines)
+    if words.json:
+        context.shell.say_json(found)
+        return 0
+    lines = _lines(found["terminalBuffer"], words.ansi)
+    _print(context, lines[-words.lines :] if words.lines else lines)
+    return 0
+
+
+def last(context: Context) -> int:
+    """Print the agent's last answer."""
+    path = session_path(context.session()["id"], "/last-response")
+    found = context.caller.call("GET", path)
+    context.show(found, safe_text(found["text"]))
+    return 0
+
+
+def tail(context: Context) -> int:
+    """Print the last lines, and go on with the stream if asked to."""
+    words = context.words
+    session = context.session()
+    found = _terminal(context, session["id"], False, words.lines)
+    lines = _lines(found["terminalBuffer"], words.ansi)[-words.lines :]
+    _print(context, lines)
+    if words.follow and found["epoch"] is not None:
+        _follow(context, session["id"], found)
+    return 0
+
+
+def _follow(context: Context, session_id: str, read: Mapping[str, Any]) -> None:
+    from tservice.client.link.stream import Stream
+    from tservice.client.terminal.follow import follow
+
+    shell = context.shell
+    stream = Stream(context.caller.address, session_id, read["epoch"], read["offset"])
+    follow(stream, shell.out, shell.tell, shell.warn, ansi=context.words.ansi)
+
+
+def _terminal(context: Context, session_id: str, full: bool, lines: int | None) -> dict[str, Any]:
+    query = {"full": 1 if full or lines else None, "lines": lines}
+    found: dict[str, Any] = context.caller.call(
+        "GET", session_path(session_id, "/terminal"), query=query
+    )
+    return found
+
+
+def _lines(buffer: str, ansi: bool) -> list[str]:
+    """Without the empty rest of the screen, and the way back to the caret."""
+    text = buffer.replace("\r\n", "\n") if ansi else safe_text(buffer.replace("\r", ""))
+    return [line.rstrip() for line in text.rstrip().split("\n")]
+
+
+def _print(context: Context, lines: Sequence[str]) -> None:
+    if any(lines):
+        context.shell.say("\n".join(lines))

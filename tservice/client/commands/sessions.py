@@ -1,0 +1,126 @@
+"""C{ls}, C{new}, C{kill}, C{start}, C{rename}."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from tservice.client.commands.context import Context
+from tservice.client.commands.turns import Typing, deliver, wait_for_one
+from tservice.client.errors import Unusable
+from tservice.client.link.caller import session_path
+from tservice.client.link.naming import pick
+from tservice.client.shell import BROKEN, Shell, ago, cell
+
+HEAD = ("ID", "STATUS", "MODE", "NAME", "MODEL", "ACTIVE", "FOLDER")
+SHORT = 8
+"""Characters of an id in a table."""
+CLEAR = "\x1b[H\x1b[2J\x1b[3J"
+CHANGES = ("init", "session:")
+"""How the events begin after which the list may be another."""
+
+
+def ls(context: Context) -> int:
+    """List the sessions, once or at each change."""
+    if context.words.watch:
+        _watch(context)
+    elif context.words.json:
+        context.shell.say_json(context.sessions())
+    else:
+        context.shell.say_table(_rows(context.shell, context.sessions()))
+    return 0
+
+
+def new(context: Context) -> int:
+    """Make and start a session; type its prompt and wait if asked to."""
+    words, shell = context.words, context.shell
+    made = context.caller.call("POST", "/sessions", _body(context))["session"]
+    context.show(made, made["id"])
+    until = None if words.wait is None else words.wait
+    if words.prompt is not None:
+        found = deliver(context, made["id"], Typing(text=words.prompt, until=until))
+    elif until is not None:
+        shell.tell(f"waiting for {made['id']}")
+        found = wait_for_one(context, made["id"], until)
+    else:
+        return 0
+    if until is None:
+        return 0
+    shell.tell(found.get("signal") or "timed out")
+    return 0 if found.get("signal") else BROKEN
+
+
+def kill(context: Context) -> int:
+    """End and remove sessions; all are looked up before the first one ends."""
+    known = context.sessions()
+    found = [pick(known, word, "session")["id"] for word in context.words.session]
+    for session_id in dict.fromkeys(found):
+        context.caller.call("DELETE", session_path(session_id))
+        context.shell.tell(f"ended {session_id}")
+    return 0
+
+
+def start(context: Context) -> int:
+    """Start a session's process."""
+    path = session_path(context.session()["id"], "/start")
+    context.show(context.caller.call("POST", path, {})["session"], "")
+    return 0
+
+
+def rename(context: Context) -> int:
+    """Give a session a name."""
+    path = session_path(context.session()["id"], "/name")
+    context.show(context.caller.call("PUT", path, {"name": context.words.name}), "")
+    return 0
+
+
+def _body(context: Context) -> dict[str, Any]:
+    words = context.words
+    if words.prompt == "":
+        raise Unusable("--prompt is empty")
+    positional = words.mode_argument
+    if positional and words.mode and positional != words.mode:
+        raise Unusable(f"MODE is {positional!r} and --mode is {words.mode!r}")
+    given = {
+        "mode": positional or words.mode,
+        "name": words.name,
+        "workingDir": None if words.dir is None else os.path.abspath(words.dir),
+        "caseName": words.case,
+        "model": words.model,
+    }
+    return {"start": True} | {name: value for name, value in given.items() if value is not None}
+
+
+def _watch(context: Context) -> None:
+    shell = context.shell
+    shown: list[dict[str, Any]] | None = None
+    for name, _ in context.caller.events():
+        if not name.startswith(CHANGES):
+            continue
+        found = context.sessions()
+        if found == shown:
+            continue
+        shown = found
+        if context.words.json:
+            shell.say_json(found, compact=True)
+            continue
+        if shell.out.isatty():
+            shell.out.write(CLEAR)
+        shell.say_table(_rows(shell, found))
+
+
+def _rows(shell: Shell, sessions: Sequence[dict[str, Any]]) -> list[Sequence[str]]:
+    rows = [
+        (
+            session["id"][:SHORT],
+            cell(session, "status"),
+            cell(session, "mode"),
+            cell(session, "name"),
+            cell(session, "displayModel"),
+            ago(shell.now(), session.get("lastActivityAt")),
+            cell(session, "workingDir"),
+        )
+        for session in sessions
+    ]
+    return [HEAD, *rows]

@@ -1,0 +1,155 @@
+"""C{send} and C{wait}: prompts, and the signals that their turns end with (wire 1.5, 7)."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tservice.client.commands.context import Context
+from tservice.client.errors import Unusable
+from tservice.client.link.caller import Lost, session_path
+from tservice.client.link.naming import pick
+from tservice.client.shell import BROKEN
+
+LONGEST_MS = 600_000
+"""The service holds one wait so long at most; a longer one is asked for again."""
+TRIES = 3
+"""How often a prompt is sent whose answer was lost; the service types it once."""
+
+
+class Typing(NamedTuple):
+    """What is typed.
+
+    @ivar until: signals to wait for; empty for the service's own choice; C{None} for no wait.
+    @ivar raw: exactly these characters, no Enter.
+    """
+
+    text: str
+    until: str | None = None
+    raw: bool = False
+
+
+def send(context: Context) -> int:
+    """Type text; with C{--wait} print the signal."""
+    words = context.words
+    session = context.session()
+    text = _text(context)
+    found = deliver(context, session["id"], Typing(text=text, until=words.wait, raw=words.raw))
+    context.show(found, found.get("signal") or "")
+    return BROKEN if words.wait is not None and not found.get("signal") else 0
+
+
+def wait(context: Context) -> int:
+    """Wait on sessions; print the signal, of several with the id before it."""
+    words = context.words
+    known = context.sessions()
+    ids = [pick(known, word, "session")["id"] for word in words.session]
+    ids = list(dict.fromkeys(ids))
+    context.shell.tell(f"waiting for {', '.join(ids)}")
+    if len(ids) == 1:
+        found = {ids[0]: wait_for_one(context, ids[0], words.until or "").get("signal")}
+    else:
+        found = _wait_for_many(context, ids)
+    _show_signals(context, found)
+    came = [signal for signal in found.values() if signal]
+    return 0 if len(came) >= (len(ids) if words.all else 1) else BROKEN
+
+
+def deliver(context: Context, session_id: str, typing: Typing) -> dict[str, Any]:
+    """Type a prompt exactly once, and wait if asked to.
+
+    @return: the service's answer, with C{signal} where a wait gave one.
+    """
+    budget = context.words.timeout * 1000
+    body: dict[str, Any] = {
+        "input": typing.text,
+        "useMux": not typing.raw,
+        "clientId": f"tsctl-{uuid.uuid4().hex}",
+        "seq": 1,
+    }
+    wait_ms = 0
+    if typing.until is not None:
+        wait_ms = min(budget, LONGEST_MS)
+        body |= {"wait": typing.until or True, "waitTimeout": wait_ms}
+    path = session_path(session_id, "/input")
+    for turn in range(TRIES):
+        try:
+            found: dict[str, Any] = context.caller.call("POST", path, body, wait_ms=wait_ms)
+            break
+        except Lost:
+            if turn == TRIES - 1:
+                raise
+    if typing.until is None:
+        return found
+    signal = _signal(found)
+    if signal is None and budget > wait_ms:
+        return _waited(context, session_id, typing.until, budget - wait_ms)
+    return {**found, "signal": signal}
+
+
+def wait_for_one(context: Context, session_id: str, until: str) -> dict[str, Any]:
+    """The answer of a wait as long as C{--timeout} says, with its C{signal} or C{None}."""
+    return _waited(context, session_id, until, context.words.timeout * 1000)
+
+
+def _waited(context: Context, session_id: str, until: str, budget: int) -> dict[str, Any]:
+    fresh = 1 if getattr(context.words, "fresh", False) else None
+    path = session_path(session_id, "/wait")
+    while True:
+        part = min(budget, LONGEST_MS)
+        query = {"until": until or None, "timeout": part, "fresh": fresh}
+        found: dict[str, Any] = context.caller.call("GET", path, query=query, wait_ms=part)
+        signal = _signal(found)
+        budget -= part
+        if signal is not None or budget <= 0:
+            return {**found, "signal": signal}
+
+
+def _wait_for_many(context: Context, ids: Sequence[str]) -> dict[str, str | None]:
+    words = context.words
+    found: dict[str, str | None] = dict.fromkeys(ids)
+    budget = words.timeout * 1000
+    while budget > 0:
+        part = min(budget, LONGEST_MS)
+        query = {
+            "sessions": ",".join(one for one in ids if found[one] is None),
+            "mode": "all" if words.all else "any",
+            "until": words.until,
+            "timeout": part,
+            "fresh": 1 if words.fresh else None,
+        }
+        answer = context.caller.call("GET", "/waits", query=query, wait_ms=part)
+        found |= answer["signals"]
+        came = [one for one in ids if found[one] is not None]
+        if len(came) == len(ids) or (came and not words.all):
+            break
+        budget -= part
+    return found
+
+
+def _signal(answer: Mapping[str, Any]) -> str | None:
+    """A session that went away while it was waited for has exited."""
+    state = answer["wait"]
+    found: str | None = state.get("signal")
+    return "exit" if found is None and state.get("ended") else found
+
+
+def _show_signals(context: Context, found: Mapping[str, str | None]) -> None:
+    if context.words.json:
+        context.shell.say_json({"signals": found})
+        return
+    came = {one: signal for one, signal in found.items() if signal}
+    for one, signal in came.items():
+        context.shell.say(signal if len(found) == 1 else f"{one} {signal}")
+    if not came:
+        context.shell.tell("timed out")
+
+
+def _text(context: Context) -> str:
+    text: str | None = context.words.text
+    if text is not None and text != "-":
+        return text
+    if text is None and context.shell.input.isatty():
+        raise Unusable("there is no TEXT, and stdin is a terminal")
+    return context.shell.input.read().removesuffix("\n")

@@ -1,0 +1,1 @@
+"""How C{tsctl} reaches a service: addresses, requests, streams.  Blocking, standard library."""

@@ -1,0 +1,163 @@
+"""Where the service is and who asks: from the environment, or by name from C{tsctl.yaml}.
+
+Records here are named tuples: C{tsctl} is started often, and attrs alone takes longer to import
+than most commands take to run.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from tservice.client.errors import Unusable
+
+DEFAULT_URL = "http://127.0.0.1:8770"
+DEFAULT_USER = "admin"
+CONFIG = Path(".config/tservice/tsctl.yaml")
+"""Below the home folder."""
+KEYS = ("url", "token", "tokenFile", "user", "password", "fingerprint")
+"""Of one service in the file."""
+
+_FINGERPRINT = re.compile(r"[0-9A-Fa-f]{64}")
+_HEADER = re.compile(r"[\x21-\x7e]+")
+
+
+class Address(NamedTuple):
+    """One service, as somebody.
+
+    @ivar host: of the URL; C{localhost} over a unix socket.
+    @ivar base: the path before C{/api}, without its last slash.
+    @ivar unix: the socket's path; empty for TCP.
+    @ivar authorization: the header's value; empty for none.
+    @ivar fingerprint: SHA-256 of the only certificate to accept; empty: the usual checks.
+    """
+
+    host: str
+    port: int
+    tls: bool = False
+    base: str = ""
+    unix: str = ""
+    authorization: str = ""
+    fingerprint: bytes = b""
+
+
+def address_of(environ: Mapping[str, str], home: Path, name: str | None = None) -> Address:
+    """The service to talk to.
+
+    @param name: of the file; the environment then counts for nothing, lest the token of one
+        service goes to another.
+    @raise Unusable: a wrong value, or a file that cannot be used.
+    """
+    if name is not None:
+        return _named(home / CONFIG, name, home)
+    words = {
+        "url": environ.get("TSCTL_URL") or environ.get("SERVICE_API_URL") or DEFAULT_URL,
+        "token": environ.get("TSCTL_TOKEN", ""),
+        "tokenFile": environ.get("TSCTL_TOKEN_FILE", ""),
+        "user": environ.get("TSCTL_USER", ""),
+        "password": environ.get("TSCTL_PASSWORD", ""),
+        "fingerprint": environ.get("TSCTL_FINGERPRINT", ""),
+    }
+    return _address(words, "TSCTL_", home)
+
+
+def _named(path: Path, name: str, home: Path) -> Address:
+    services = _read_services(path)
+    if name not in services:
+        known = ", ".join(sorted(services)) or "none"
+        raise Unusable(f"{path} names no service {name!r}; there are: {known}")
+    words = services[name]
+    for key, value in words.items():
+        if key not in KEYS:
+            raise Unusable(f"{path}: {name}: unknown key {key!r}; known are {', '.join(KEYS)}")
+        if not isinstance(value, str):
+            raise Unusable(f"{path}: {name}: {key} must be a text")
+    return _address(words, f"{path}: {name}: ", home)
+
+
+def _read_services(path: Path) -> dict[str, dict[str, str]]:
+    import yaml
+
+    text = _read_private(path)
+    try:
+        found = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = "" if mark is None else f" (line {mark.line + 1})"
+        raise Unusable(f"{path}: not valid YAML{where}") from None
+    if not isinstance(found, dict) or not all(isinstance(one, dict) for one in found.values()):
+        raise Unusable(f"{path}: must map each name to its {', '.join(KEYS)}")
+    return {str(name): words for name, words in found.items()}
+
+
+def _read_private(path: Path) -> str:
+    """A file that only its owner may read."""
+    from tservice.core.files import FileError, read_text
+
+    try:
+        return read_text(path, private=True)
+    except OSError as error:
+        raise Unusable(f"{path}: {error.strerror}") from None
+    except FileError as error:
+        raise Unusable(f"{path.parent}: {error}") from None
+
+
+def _address(words: Mapping[str, str], prefix: str, home: Path) -> Address:
+    found = _place(words.get("url") or DEFAULT_URL, prefix)
+    pin = words.get("fingerprint", "").replace(":", "")
+    if pin and not _FINGERPRINT.fullmatch(pin):
+        raise Unusable(f"{_key(prefix, 'fingerprint')} must be a SHA-256 in 64 hex digits")
+    if pin and not found.tls:
+        raise Unusable(f"{_key(prefix, 'fingerprint')} needs a URL of https")
+    authorization = _authorization(words, prefix, home)
+    return found._replace(authorization=authorization, fingerprint=bytes.fromhex(pin))
+
+
+def _place(url: str, prefix: str) -> Address:
+    if url.startswith("unix:"):
+        path = url.removeprefix("unix:")
+        if not path.startswith("/"):
+            raise Unusable(f"{_key(prefix, 'url')} must be unix: and a path from / on")
+        return Address(host="localhost", port=80, unix=path)
+    wrong = f"{_key(prefix, 'url')} must be http://HOST[:PORT], https://... or unix:/PATH"
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise Unusable(wrong) from None
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise Unusable(wrong)
+    if parts.username is not None:
+        raise Unusable(f"{_key(prefix, 'url')} must hold no login")
+    tls = parts.scheme == "https"
+    usual = 443 if tls else 80
+    base = parts.path.rstrip("/")
+    return Address(host=parts.hostname, port=usual if port is None else port, tls=tls, base=base)
+
+
+def _authorization(words: Mapping[str, str], prefix: str, home: Path) -> str:
+    """A token wins over a login, and its file over the token itself."""
+    token = words.get("token", "")
+    if words.get("tokenFile"):
+        file = words["tokenFile"]
+        path = home / file[2:] if file.startswith("~/") else Path(file)
+        token = _read_private(path).strip()
+        if not token:
+            raise Unusable(f"{path}: is empty")
+    if token:
+        if not _HEADER.fullmatch(token):
+            raise Unusable(f"{_key(prefix, 'token')} must be printable and without blanks")
+        return f"Bearer {token}"
+    if "password" not in words or not words["password"]:
+        return ""
+    login = f"{words.get('user') or DEFAULT_USER}:{words['password']}"
+    return f"Basic {base64.b64encode(login.encode()).decode()}"
+
+
+def _key(prefix: str, key: str) -> str:
+    """How the person who gave it calls it."""
+    return f"{prefix}{key.upper()}" if prefix == "TSCTL_" else f"{prefix}{key}"

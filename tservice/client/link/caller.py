@@ -1,0 +1,120 @@
+"""Requests to the API, one at a time, each on a connection of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from tservice.client.errors import Unusable, unwrap
+from tservice.client.link.address import Address
+from tservice.client.link.connection import Connection, explained
+
+TIMEOUT = 60.0
+"""Seconds for an answer, the wait that was asked for aside."""
+SILENCE = 90.0
+"""Seconds without a line after which an event stream is given up: it has a heartbeat."""
+BOUND = 64 * 1024 * 1024
+"""Bytes of an answer; the longest is a terminal's history of 32 MB."""
+LINE_BOUND = 4 * 1024 * 1024
+"""Bytes of one line of the event stream."""
+
+
+class Lost(Unusable):
+    """The service could not be reached, or the answer was lost on its way."""
+
+
+class Caller:
+    """The API of one service."""
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        query: Mapping[str, object] | None = None,
+        wait_ms: int = 0,
+    ) -> Any:
+        """The payload of one request.
+
+        @param path: from C{/api/v1} on; the first slash may be left out.
+        @param wait_ms: how long the service was asked to hold its answer.
+        @raise ApiError: anything but a success.
+        @raise Lost: no answer.
+        """
+        content = None if body is None else json.dumps(body).encode()
+        headers = {} if content is None else {"Content-Type": "application/json"}
+        with self._open(TIMEOUT + wait_ms / 1000) as connection, self._faults():
+            connection.request(method, self._target(path, query), content, self._headers(headers))
+            answer = connection.getresponse()
+            found = answer.read(BOUND + 1)
+        if len(found) > BOUND:
+            raise Unusable("the answer is too long")
+        return unwrap(answer.status, found)
+
+    def events(self) -> Iterator[tuple[str, Any]]:
+        """Names and payloads of the event stream (wire 3), less what the terminals print.
+
+        @raise Lost: the stream ended.
+        """
+        with self._open(SILENCE) as connection, self._faults():
+            # No session is called so: the bulky events of all of them stay away.
+            target = self._target("/events", {"sessions": "none"})
+            connection.request("GET", target, headers=self._headers({}))
+            answer = connection.getresponse()
+            if answer.status != 200:
+                unwrap(answer.status, answer.read(BOUND))
+            yield from _events(answer)
+        raise Lost("the service ended the stream of events")
+
+    def _target(self, path: str, query: Mapping[str, object] | None) -> str:
+        given = {name: value for name, value in (query or {}).items() if value is not None}
+        plain = path.removeprefix("/")
+        if not plain.isascii() or not plain.isprintable() or " " in plain:
+            raise Unusable("the path must be printable ASCII without blanks: percent-encode it")
+        target = f"{self.address.base}/api/v1/{plain}"
+        return f"{target}?{urlencode(given)}" if given else target
+
+    def _headers(self, more: Mapping[str, str]) -> dict[str, str]:
+        if not self.address.authorization:
+            return dict(more)
+        return {**more, "Authorization": self.address.authorization}
+
+    def _open(self, timeout: float) -> contextlib.closing[Connection]:
+        return contextlib.closing(Connection(self.address, timeout))
+
+    @contextlib.contextmanager
+    def _faults(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, http.client.HTTPException) as error:
+            raise Lost(explained(error, self.address)) from None
+        except ValueError as error:
+            # http.client's word for a method or a header that is none.
+            raise Unusable(str(error)) from None
+
+
+def session_path(session_id: str, rest: str = "") -> str:
+    """The path of a session's operation."""
+    return f"/sessions/{quote(session_id, safe='')}{rest}"
+
+
+def _events(answer: http.client.HTTPResponse) -> Iterator[tuple[str, Any]]:
+    name, data = "", ""
+    while line := answer.readline(LINE_BOUND + 1):
+        if len(line) > LINE_BOUND:
+            raise Unusable("the stream of events holds a line that is too long")
+        field, _, value = line.decode("utf-8", "replace").rstrip("\r\n").partition(": ")
+        if field == "event":
+            name = value
+        elif field == "data":
+            data = value
+        elif not field and name:
+            yield name, json.loads(data)
+            name, data = "", ""

@@ -1,0 +1,119 @@
+"""One connection to a service: TCP, TLS with the usual checks or a pinned certificate, unix."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import socket
+import ssl
+
+from tservice.client.errors import Unusable
+from tservice.client.link.address import Address
+
+PATIENCE = 15.0
+"""Seconds for a connection to come about, TLS included."""
+DEAD_AFTER = 20
+"""Seconds after which the kernel gives up a TCP connection whose peer answers nothing."""
+
+
+class Connection(http.client.HTTPConnection):
+    """HTTP to an L{Address}; nothing is sent before the peer's certificate was judged."""
+
+    def __init__(self, address: Address, timeout: float) -> None:
+        super().__init__(address.host, address.port, timeout=timeout)
+        self._address = address
+
+    def connect(self) -> None:
+        """Connect within L{PATIENCE}."""
+        self.sock = open_socket(self._address)
+        self.sock.settimeout(self.timeout)
+
+
+def open_socket(address: Address, patience: float = PATIENCE) -> socket.socket:
+    """A connected socket, with a time-out of C{patience} seconds.
+
+    @raise OSError: not reachable; also C{ssl.SSLError}.
+    @raise Unusable: the peer shows another certificate than the pinned one.
+    """
+    plain = _plain(address, patience)
+    if not address.tls:
+        return plain
+    try:
+        secure = _context(address).wrap_socket(plain, server_hostname=address.host)
+    except BaseException:
+        plain.close()
+        raise
+    try:
+        _check_pin(secure, address.fingerprint)
+    except BaseException:
+        secure.close()
+        raise
+    return secure
+
+
+def explained(error: Exception, address: Address) -> str:
+    """What kept a request from its answer, in one line."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        if error.verify_code in (62, 64):  # X509_V_ERR_HOSTNAME_MISMATCH, _IP_ADDRESS_MISMATCH
+            return "the service's certificate is not for the name in TSCTL_URL"
+        return (
+            "the service's certificate is not trusted: set SSL_CERT_FILE to a copy of it, such as"
+            " the certificate.pem of tsctl tls, or its fingerprint in TSCTL_FINGERPRINT"
+        )
+    if isinstance(error, TimeoutError):
+        return f"{shown(address)} does not answer in time"
+    if isinstance(error, OSError) and error.strerror:
+        return f"cannot reach {shown(address)}: {error.strerror}"
+    return f"{shown(address)} answers no HTTP: {error or type(error).__name__}"
+
+
+def shown(address: Address) -> str:
+    """The address as a URL."""
+    if address.unix:
+        return f"unix:{address.unix}"
+    host = f"[{address.host}]" if ":" in address.host else address.host
+    return f"http{'s' if address.tls else ''}://{host}:{address.port}{address.base}"
+
+
+def _plain(address: Address, patience: float) -> socket.socket:
+    if not address.unix:
+        plain = socket.create_connection((address.host, address.port), patience)
+        _watch(plain)
+        return plain
+    plain = socket.socket(socket.AF_UNIX)
+    try:
+        plain.settimeout(patience)
+        plain.connect(address.unix)
+    except BaseException:
+        plain.close()
+        raise
+    return plain
+
+
+def _watch(plain: socket.socket) -> None:
+    """Have the kernel notice a peer that went away without a word."""
+    plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, DEAD_AFTER // 2)
+    plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, DEAD_AFTER // 4)
+    plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 2)
+    plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, DEAD_AFTER * 1000)
+
+
+def _context(address: Address) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    if address.fingerprint:
+        # The pin is compared below, and says more than any chain could.
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _check_pin(secure: ssl.SSLSocket, fingerprint: bytes) -> None:
+    if not fingerprint:
+        return
+    found = hashlib.sha256(secure.getpeercert(binary_form=True) or b"").digest()
+    if found != fingerprint:
+        raise Unusable(
+            f"the service shows another certificate than the pinned one: {found.hex(':').upper()}"
+        )

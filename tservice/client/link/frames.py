@@ -1,0 +1,100 @@
+"""WebSocket frames from the client's side (RFC 6455).  Pure."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import NamedTuple
+
+TEXT, BINARY, CLOSE, PING, PONG = 0x1, 0x2, 0x8, 0x9, 0xA
+CONTINUATION = 0x0
+BOUND = 64 * 1024 * 1024
+"""Bytes of one message: a snapshot holds a terminal's whole history."""
+
+_FIN, _RESERVED, _MASKED = 0x80, 0x70, 0x80
+
+
+class BadFrame(Exception):
+    """What came is against the protocol."""
+
+
+class Message(NamedTuple):
+    """One whole message."""
+
+    kind: int
+    payload: bytes
+
+
+def encoded(kind: int, payload: bytes, key: bytes) -> bytes:
+    """One masked frame.
+
+    @param key: four random bytes.
+    """
+    size = len(payload)
+    if size < 126:
+        head = struct.pack("!BB", _FIN | kind, _MASKED | size)
+    elif size < 65536:
+        head = struct.pack("!BBH", _FIN | kind, _MASKED | 126, size)
+    else:
+        head = struct.pack("!BBQ", _FIN | kind, _MASKED | 127, size)
+    mask = (key * (size // 4 + 1))[:size]
+    mixed = int.from_bytes(payload, "big") ^ int.from_bytes(mask, "big")
+    return head + key + mixed.to_bytes(size, "big")
+
+
+class Decoder:
+    """Puts messages together from whatever pieces they come in."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+        self._kind = CONTINUATION
+        self._parts = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[Message]:
+        """The messages that C{data} completes.
+
+        @raise BadFrame: masked, compressed, out of order or too long.
+        """
+        self._data += data
+        while (frame := self._frame()) is not None:
+            first, payload = frame
+            message = self._message(first & _FIN != 0, first & 0x0F, payload)
+            if message is not None:
+                yield message
+
+    def _frame(self) -> tuple[int, bytes] | None:
+        data = self._data
+        if len(data) < 2:
+            return None
+        if data[0] & _RESERVED or data[1] & _MASKED:
+            raise BadFrame("a frame that was not agreed on")
+        size, start = data[1], 2
+        if size > 125:
+            form, start = ("!H", 4) if size == 126 else ("!Q", 10)
+            if len(data) < start:
+                return None
+            (size,) = struct.unpack_from(form, data, 2)
+        if size + len(self._parts) > BOUND:
+            raise BadFrame("a message that is too long")
+        if len(data) < start + size:
+            return None
+        payload = bytes(data[start : start + size])
+        first = data[0]
+        del data[: start + size]
+        return first, payload
+
+    def _message(self, final: bool, kind: int, payload: bytes) -> Message | None:
+        if kind >= CLOSE:
+            if not final:
+                raise BadFrame("a control frame in pieces")
+            return Message(kind, payload)
+        if (kind == CONTINUATION) != (self._kind != CONTINUATION):
+            raise BadFrame("a piece without its beginning")
+        self._kind = kind or self._kind
+        self._parts += payload
+        if not final:
+            return None
+        found = Message(self._kind, bytes(self._parts))
+        self._kind = CONTINUATION
+        self._parts.clear()
+        return found

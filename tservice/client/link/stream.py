@@ -1,0 +1,176 @@
+"""A session's terminal across connections: output by offset, input by number (wire 2)."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
+
+from tservice.client.errors import ApiError, Unusable
+from tservice.client.link.address import Address
+from tservice.client.link.caller import Lost
+from tservice.client.link.connection import PATIENCE
+from tservice.client.link.frames import BINARY, CLOSE, Message
+from tservice.client.link.websocket import WebSocket
+
+FINAL = {
+    1003: "the service did not understand tsctl",
+    1009: "the service did not understand tsctl",
+    4003: "the session is not yours, or you were signed out",
+    4004: "there is no such session any more",
+    4008: "too many terminals are open on this session",
+    4010: "another terminal took this one's place",
+}
+"""Close codes after which a new connection would end the same way."""
+ENDED = 4009
+"""Close code: the session was removed."""
+REFUSED = (400, 401, 403, 404)
+"""Statuses after which another try would be refused too."""
+UNACKNOWLEDGED = 65536
+"""Characters of input on their way, beyond which no more is taken."""
+
+
+class Output(NamedTuple):
+    """Bytes that the session printed, none left out before them."""
+
+    data: bytes
+
+
+class Redraw(NamedTuple):
+    """The whole terminal, where what came before it is not known or too much."""
+
+    data: bytes
+
+
+class Ended(NamedTuple):
+    """The process is gone.
+
+    @ivar status: its exit status, where known.
+    """
+
+    status: int | None
+
+
+Event = Output | Redraw | Ended
+
+
+class Stream:
+    """One session's terminal.
+
+    @ivar socket: the connection; C{None} while there is none.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        session_id: str,
+        epoch: str | None = None,
+        offset: int | None = None,
+    ) -> None:
+        """
+        @param epoch: with C{offset}: where to begin, as a terminal read tells it.
+        """
+        self._address, self._id = address, session_id
+        self._epoch, self._offset = epoch, offset
+        self._cid = f"tsctl-{uuid.uuid4().hex}"
+        self._seq = 0
+        self._sent: dict[int, str] = {}
+        self._size: tuple[int, int] | None = None
+        self.socket: WebSocket | None = None
+
+    def connect(self, patience: float = PATIENCE) -> None:
+        """Connect, and send again what was not acknowledged.
+
+        @raise Lost: it may work later.
+        @raise ApiError: it will not; also L{Unusable}.
+        """
+        self.close()
+        query: dict[str, object] = {"cid": self._cid}
+        if self._epoch is not None:
+            query |= {"epoch": self._epoch, "since": self._offset}
+        target = f"/ws/sessions/{quote(self._id, safe='')}/terminal?{urlencode(query)}"
+        try:
+            self.socket = WebSocket(self._address, target, patience)
+        except ApiError as error:
+            if error.status in REFUSED:
+                raise
+            raise Lost(str(error)) from None
+        if self._size is not None:
+            self.resize(*self._size)
+        for seq, text in self._sent.items():
+            self._send({"t": "i", "d": text, "seq": seq})
+
+    def close(self) -> None:
+        """Hang up, if connected."""
+        if self.socket is not None:
+            self.socket.close()
+            self.socket = None
+
+    @property
+    def open_to_input(self) -> bool:
+        """Whether more input is taken."""
+        return sum(map(len, self._sent.values())) < UNACKNOWLEDGED
+
+    def type(self, text: str) -> None:
+        """Type this exactly once, now or after the next L{connect}.
+
+        @raise Lost: the connection broke; the text is kept.
+        """
+        self._seq += 1
+        self._sent[self._seq] = text
+        self._send({"t": "i", "d": text, "seq": self._seq})
+
+    def resize(self, cols: int, rows: int) -> None:
+        """Ask for a size, now and after each L{connect}.
+
+        @raise Lost: the connection broke.
+        """
+        self._size = cols, rows
+        self._send({"t": "z", "c": min(cols, 500), "r": min(rows, 200), "v": "desktop"})
+
+    def receive(self) -> Iterator[Event]:
+        """What has come.
+
+        @raise Lost: the connection broke; L{connect} goes on where it did.
+        @raise Unusable: it is over for good.
+        """
+        if self.socket is None:
+            return
+        for message in self.socket.receive():
+            if message.kind == BINARY:
+                self._offset = (self._offset or 0) + len(message.payload)
+                yield Output(message.payload)
+            elif message.kind == CLOSE:
+                yield self._closed(message.payload)
+            else:
+                yield from self._told(message)
+
+    def _told(self, message: Message) -> Iterator[Event]:
+        try:
+            found: dict[str, Any] = json.loads(message.payload)
+            kind = found["t"]
+            if kind == "hello":
+                self._epoch, self._offset = str(found["epoch"]), int(found["offset"])
+            elif kind == "snapshot":
+                self._offset = int(found["offset"])
+                yield Redraw(str(found["data"]).encode("utf-8", "replace"))
+            elif kind == "exit":
+                yield Ended(found.get("status"))
+            elif kind == "ack":
+                self._sent.pop(found.get("seq", 0), None)
+        except (ValueError, KeyError, TypeError):
+            raise Unusable("the service sends what is no terminal protocol") from None
+
+    def _closed(self, payload: bytes) -> Ended:
+        code = int.from_bytes(payload[:2], "big")
+        if code == ENDED:
+            return Ended(None)
+        if code in FINAL:
+            raise Unusable(FINAL[code])
+        raise Lost(f"the service closed the connection ({code})")
+
+    def _send(self, message: dict[str, object]) -> None:
+        if self.socket is not None:
+            self.socket.send_text(json.dumps(message))

@@ -1,0 +1,195 @@
+"""A WebSocket to the service: opened at once, then read and written as far as it goes."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import secrets
+import ssl
+from collections.abc import Iterator
+
+from tservice.client.errors import unwrap
+from tservice.client.link.address import Address
+from tservice.client.link.caller import Lost
+from tservice.client.link.connection import explained, open_socket
+from tservice.client.link.frames import (
+    CLOSE,
+    PING,
+    PONG,
+    TEXT,
+    BadFrame,
+    Decoder,
+    Message,
+    encoded,
+)
+
+HEAD_BOUND = 64 * 1024
+CHUNK = 64 * 1024
+_MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455, 1.3
+
+
+class WebSocket:
+    """One open socket.  It never blocks, but for L{wait}; whoever made it closes it.
+
+    @ivar unsent: bytes that the system has not taken yet.
+    """
+
+    def __init__(self, address: Address, target: str, patience: float) -> None:
+        """Connect and shake hands.
+
+        @param target: path and query from the service's root on.
+        @param patience: seconds for each step.
+        @raise ApiError: the service refuses.
+        @raise Lost: it cannot be reached.
+        """
+        self._address = address
+        self._decoder = Decoder()
+        self.unsent = b""
+        with self._faults():
+            self._socket = open_socket(address, patience)
+        try:
+            with self._faults():
+                self._early = self._shake_hands(f"{address.base}{target}")
+            self._socket.setblocking(False)
+        except BaseException:
+            self._socket.close()
+            raise
+
+    def fileno(self) -> int:
+        """For a selector."""
+        return self._socket.fileno()
+
+    def close(self) -> None:
+        """Hang up."""
+        self._socket.close()
+
+    @property
+    def ready(self) -> bool:
+        """Whether something can be received that a selector does not see."""
+        return bool(self._early) or (
+            isinstance(self._socket, ssl.SSLSocket) and self._socket.pending() > 0
+        )
+
+    def receive(self) -> Iterator[Message]:
+        """The messages that are there; pings are answered.
+
+        @raise Lost: the connection is over.
+        """
+        for message in self._messages(self._read()):
+            if message.kind == PING:
+                self._send(PONG, message.payload)
+            elif message.kind == CLOSE:
+                # Answered, as the protocol has it, and for the caller to understand.
+                self._send(CLOSE, message.payload[:2])
+                yield message
+            elif message.kind != PONG:
+                yield message
+
+    def send_text(self, text: str) -> None:
+        """Send a message, now or by L{flush}.
+
+        @raise Lost: the connection is over.
+        """
+        self._send(TEXT, text.encode())
+
+    def flush(self) -> None:
+        """Send on what is L{unsent}, as far as the system takes it.
+
+        @raise Lost: the connection is over.
+        """
+        with self._faults():
+            while self.unsent:
+                try:
+                    sent = self._socket.send(self.unsent[:CHUNK])
+                except (BlockingIOError, ssl.SSLWantWriteError, ssl.SSLWantReadError):
+                    return
+                self.unsent = self.unsent[sent:]
+
+    def _send(self, kind: int, payload: bytes) -> None:
+        self.unsent += encoded(kind, payload, secrets.token_bytes(4))
+        self.flush()
+
+    def _read(self) -> bytes:
+        if self._early:
+            early, self._early = self._early, b""
+            return early
+        with self._faults():
+            try:
+                data = self._socket.recv(CHUNK)
+            except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+                return b""
+        if not data:
+            raise Lost("the connection was cut")
+        return data
+
+    def _messages(self, data: bytes) -> Iterator[Message]:
+        try:
+            yield from self._decoder.feed(data)
+        except BadFrame as error:
+            raise Lost(f"the service sends {error}") from None
+
+    def _shake_hands(self, target: str) -> bytes:
+        """What came behind the answer's head."""
+        key = base64.b64encode(secrets.token_bytes(16))
+        self._socket.sendall(self._request(target, key.decode()))
+        head, early = self._answer()
+        status, headers = _parsed(head)
+        if status != 101:
+            # Raises: a refusal is no success.
+            unwrap(status, self._body(early, headers))
+        digest = hashlib.sha1(key + _MAGIC, usedforsecurity=False).digest()
+        if (
+            status != 101
+            or headers.get("sec-websocket-accept") != base64.b64encode(digest).decode()
+        ):
+            raise Lost("the service speaks no WebSocket there")
+        return early
+
+    def _request(self, target: str, key: str) -> bytes:
+        address = self._address
+        host = f"[{address.host}]" if ":" in address.host else address.host
+        lines = [
+            f"GET {target} HTTP/1.1",
+            f"Host: {host}" if address.port in (80, 443) else f"Host: {host}:{address.port}",
+            "Upgrade: websocket",
+            "Connection: Upgrade",
+            "Sec-WebSocket-Version: 13",
+            f"Sec-WebSocket-Key: {key}",
+        ]
+        if address.authorization:
+            lines.append(f"Authorization: {address.authorization}")
+        return "\r\n".join([*lines, "", ""]).encode("ascii")
+
+    def _answer(self) -> tuple[bytes, bytes]:
+        found = b""
+        while b"\r\n\r\n" not in found:
+            data = self._socket.recv(CHUNK)
+            if not data or len(found) > HEAD_BOUND:
+                raise Lost("the service ended the handshake")
+            found += data
+        head, _, early = found.partition(b"\r\n\r\n")
+        return head, early
+
+    def _body(self, early: bytes, headers: dict[str, str]) -> bytes:
+        length = headers.get("content-length", "0")
+        wanted = min(int(length), HEAD_BOUND) if length.isdigit() else 0
+        while len(early) < wanted and (data := self._socket.recv(CHUNK)):
+            early += data
+        return early
+
+    @contextlib.contextmanager
+    def _faults(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise Lost(explained(error, self._address)) from None
+
+
+def _parsed(head: bytes) -> tuple[int, dict[str, str]]:
+    first, *lines = head.decode("latin-1").split("\r\n")
+    words = first.split(" ", 2)
+    if len(words) < 2 or not words[0].startswith("HTTP/1.") or not words[1].isdigit():
+        raise Lost("the service answers no HTTP")
+    pairs = (line.partition(":") for line in lines)
+    return int(words[1]), {name.strip().lower(): value.strip() for name, _, value in pairs}

@@ -1,0 +1,85 @@
+"""Where C{tsctl} was started, and how it speaks there."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+from tservice.client.terminal.safe import safe_json, safe_line
+from tservice.client.terminal.tables import table
+
+BROKEN, FAILED = 1, 2
+"""Exit statuses (wire 28): a wait timed out or a check failed; it could not be done."""
+
+
+class Shell(NamedTuple):
+    """Its environment and streams.
+
+    @ivar now: Unix seconds.
+    """
+
+    environ: Mapping[str, str]
+    home: Path
+    now: Callable[[], float]
+    input: TextIO
+    out: TextIO
+    error: TextIO
+
+    def say(self, text: str) -> None:
+        """Print a line of an answer, at once: whoever reads may wait for it."""
+        print(text, file=self.out, flush=True)
+
+    def tell(self, text: str) -> None:
+        """Print progress, where a person looks on."""
+        if self.error.isatty():
+            self.warn(text)
+
+    def warn(self, text: str) -> None:
+        """Print what the answer lacks, whoever looks on."""
+        print(f"tsctl: {safe_line(text)}", file=self.error, flush=True)
+
+    def say_json(self, found: object, *, compact: bool = False) -> None:
+        """Print records as JSON."""
+        text = json.dumps(found, indent=None if compact else 2, ensure_ascii=False)
+        self.say(safe_json(text))
+
+    def say_table(self, rows: Sequence[Sequence[str]]) -> None:
+        """Print rows of untrusted text; the first is the head."""
+        safe = [[safe_line(cell) for cell in row] for row in rows]
+        for line in table(safe, self.width(), self.colour()):
+            self.say(line)
+
+    def width(self) -> int | None:
+        """Columns of the terminal that answers go to; C{None} without one."""
+        if not self.out.isatty():
+            return None
+        try:
+            return os.get_terminal_size(self.out.fileno()).columns or None
+        except OSError:
+            return None
+
+    def colour(self) -> bool:
+        """Whether answers may be coloured (no-color.org)."""
+        plain = self.environ.get("NO_COLOR") or self.environ.get("TERM", "dumb") == "dumb"
+        return self.out.isatty() and not plain
+
+
+def ago(now: float, moment_ms: int | None) -> str:
+    """How long ago a moment was: C{5s}, C{12m}, C{3h}, C{9d}; of one to come C{in 3h}."""
+    if moment_ms is None:
+        return "-"
+    seconds = int(now - moment_ms / 1000)
+    prefix, seconds = ("in ", -seconds) if seconds < 0 else ("", seconds)
+    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
+        if seconds >= size:
+            return f"{prefix}{seconds // size}{unit}"
+    return f"{prefix}{seconds}s"
+
+
+def cell(record: Mapping[str, Any], name: str) -> str:
+    """A field as a table shows it."""
+    found = record.get(name)
+    return "-" if found in (None, "") else str(found)

@@ -1,0 +1,1 @@
+"""What C{tsctl} does with the terminal that it was started in."""

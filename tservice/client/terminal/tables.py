@@ -1,0 +1,80 @@
+"""Tables that fit the terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+
+GAP = "  "
+ELLIPSIS = "…"
+NARROWEST = 4
+"""Columns that a cell keeps, however narrow the terminal is."""
+_COLOURS: Mapping[str, str] = {
+    "busy": "33",
+    "working": "33",
+    "idle": "32",
+    "error": "31",
+    "failed": "31",
+    "stopped": "2",
+}
+
+
+def table(rows: Sequence[Sequence[str]], width: int | None, colour: bool) -> list[str]:
+    """The lines of a table whose first row is its head.
+
+    @param rows: safe texts, as many in each row.
+    @param width: columns of the terminal; C{None}: nothing is cut.
+    @param colour: whether words that tell a state are coloured.
+    """
+    widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
+    if width is not None:
+        widths = _fitted(widths, width - len(GAP) * (len(widths) - 1))
+    return [_line(row, widths, colour and row is not rows[0]) for row in rows]
+
+
+def columns(text: str) -> int:
+    """How many columns C{text} takes."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_columns_of, text))
+
+
+def cut(text: str, width: int) -> str:
+    """C{text} in C{width} columns; one that is longer ends in an ellipsis."""
+    if columns(text) <= width:
+        return text
+    taken, kept = 0, ""
+    for character in text:
+        taken += _columns_of(character)
+        if taken > width - 1:
+            break
+        kept += character
+    return kept + ELLIPSIS
+
+
+def _columns_of(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _fitted(widths: Sequence[int], space: int) -> list[int]:
+    """The widest column gives way first."""
+    found = list(widths)
+    while sum(found) > space and max(found) > NARROWEST:
+        widest = found.index(max(found))
+        others = max([NARROWEST, *(n for at, n in enumerate(found) if at != widest)])
+        surplus = sum(found) - space
+        found[widest] -= max(1, min(surplus, found[widest] - others))
+    return found
+
+
+def _line(row: Sequence[str], widths: Sequence[int], colour: bool) -> str:
+    cells = []
+    for cell, width in zip(row, widths, strict=True):
+        shown = cut(cell, width)
+        blank = " " * (width - columns(shown))
+        if colour and cell in _COLOURS:
+            shown = f"\x1b[{_COLOURS[cell]}m{shown}\x1b[0m"
+        cells.append(shown + blank)
+    return GAP.join(cells).rstrip()
