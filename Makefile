@@ -21,7 +21,7 @@ help:
 	@echo "make bench    benchmarks, as ratios against peers"
 	@echo "make stress   long-running checks: crashes, soaks"
 	@echo "make web      build the browser UI into tservice/static"
-	@echo "make docs     write the tables of settings into README, docs, man and etc"
+	@echo "make docs     write the tables of settings, scopes and commands into README, docs, man and etc"
 	@echo "make docs-html  build the pages of docs into build/docs"
 	@echo "make clean    remove what was built, .venv included"
 

@@ -15,6 +15,7 @@ from bench import (
     gitstatus,
     osusers,
     starting,
+    tsctl,
     waits,
 )
 from bench.report import Row, table
@@ -29,6 +30,7 @@ BENCHES: dict[str, Callable[[Daemon], list[Row]]] = {
     "gitecho": gitecho.run,
     "gitstatus": gitstatus.run,
     "starting": starting.run,
+    "tsctl": tsctl.run,
     "waits": waits.run,
     "osusers": osusers.run,
 }

@@ -1,6 +1,7 @@
-"""Write the tables of settings and of scopes into every document that shows them.
+"""Write the settings, scopes and commands of C{tsctl} into every document that shows them.
 
-The tables themselves are L{tservice.core.config.model} and L{tservice.http.reach}; C{make docs}
+Their tables are L{tservice.core.config.model}, L{tservice.http.reach} and
+L{tservice.client.commands.table}; C{make docs}
 runs this, and a test fails when a document is not what this would write.
 """
 
@@ -9,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from tservice.client.commands.record import Command, Option
+from tservice.client.commands.table import COMMANDS, GLOBAL
 from tservice.core.config.model import Setting, settings
 from tservice.core.scopes import Scope
 from tservice.http.reach import REACH, Power, reached
 
 ROOT = Path(__file__).resolve().parents[1]
-BEGIN, END = "settings begin", "settings end"
+SETTINGS, TSCTL = "settings", "commands"
+"""What stands between marker lines."""
 YAML_HEAD = """\
 # Configuration of tservice(8): every key with its default.  A line that is not commented out
 # counts; the environment (SERVICE_*) and the command line win over this file.  An unknown key
@@ -110,12 +114,35 @@ def _powers_text(scope: Scope | None) -> str:
     return f"It {', '.join(power for power in Power if power in powers)}.\n\n"
 
 
-def between(text: str, comment: str, content: str) -> str:
+def commands_table() -> str:
+    """A list-table of the commands for their page."""
+    lines = [".. list-table::", "   :header-rows: 1", "", "   * - Command", "     - Meaning"]
+    for command in COMMANDS:
+        lines += [f"   * - ``{synopsis(command)}``", f"     - {_sentence(command.help)}"]
+    return "\n".join(lines) + "\n"
+
+
+def commands_list() -> str:
+    """One paragraph a command, with its options, in the markup of man(7)."""
+    return "".join(_man_command(command) for command in COMMANDS) + "".join(
+        _man_option(option) for option in GLOBAL
+    )
+
+
+def synopsis(command: Command) -> str:
+    """How a command is written: arguments first, in brackets what may be left out."""
+    names = "|".join((command.name, *command.aliases))
+    parts = sorted(command.options, key=lambda option: not option.positional)
+    return " ".join((names, *map(_usage, parts)))
+
+
+def between(text: str, comment: str, content: str, what: str = SETTINGS) -> str:
     """C{text} with what stands between its two marker lines replaced by C{content}."""
-    before, begin, rest = text.partition(f"{comment}{BEGIN}\n")
-    _, end, after = rest.partition(f"{comment}{END}\n")
+    opening, closing = f"{comment}{what} begin", f"{comment}{what} end"
+    before, begin, rest = text.partition(f"{opening}\n")
+    _, end, after = rest.partition(f"{closing}\n")
     if not begin or not end:
-        raise ValueError(f"the lines '{comment}{BEGIN}' and '{comment}{END}' are missing")
+        raise ValueError(f"the lines '{opening}' and '{closing}' are missing")
     return f"{before}{begin}{content}{end}{after}"
 
 
@@ -125,6 +152,8 @@ def documents() -> dict[Path, Callable[[str], str]]:
         ROOT / "README.rst": lambda old: between(old, ".. ", f"\n{rst_table()}\n"),
         ROOT / "docs/configuration.rst": lambda old: between(old, ".. ", f"\n{rst_table()}\n"),
         ROOT / "man/tservice.8": lambda old: between(old, '.\\" ', man_list()),
+        ROOT / "docs/tsctl.rst": lambda old: between(old, ".. ", f"\n{commands_table()}\n", TSCTL),
+        ROOT / "man/tsctl.1": lambda old: between(old, '.\\" ', commands_list(), TSCTL),
         ROOT / "etc/tservice.yaml": lambda old: yaml_file(),
         ROOT / "docs/scopes.rst": lambda old: scopes_page(),
     }
@@ -146,6 +175,45 @@ def _man_entry(entry: Setting) -> str:
     text = entry.help + (f" Default: {default}." if default else "")
     shown = ", ".join(names).replace("-", "\\-")
     return f".TP\n.B {shown}\n{text.replace('-', chr(92) + '-')}\n"
+
+
+def _man_command(command: Command) -> str:
+    text = f"{_sentence(command.help)}  {command.about}".rstrip()
+    lines = [".TP", f".B {_roff(synopsis(command))}", _roff(text)]
+    options = "".join(_man_option(option) for option in command.options)
+    return "\n".join(lines) + (f"\n.RS\n{options}.RE\n" if options else "\n")
+
+
+def _man_option(option: Option) -> str:
+    names = ", ".join(option.names) + _value(option)
+    text = _sentence(option.help)
+    if option.choices:
+        text += f"  One of {', '.join(option.choices)}."
+    if option.default:
+        text += f"  Default: {option.default}."
+    return f".TP\n.B {_roff(names)}\n{_roff(text)}\n"
+
+
+def _usage(option: Option) -> str:
+    word = option.names[0] + _value(option)
+    if option.positional:
+        return {"": word, "?": f"[{word}]", "+": f"{word}..."}[option.repeat]
+    return f"[{word}]"
+
+
+def _value(option: Option) -> str:
+    if option.bare:
+        return f"[={option.value}]"
+    return f" {option.value}" if option.value else ""
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _roff(text: str) -> str:
+    """Text in which nothing is markup."""
+    return text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
 
 
 def main() -> None:
