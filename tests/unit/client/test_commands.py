@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from importlib import import_module
 from io import StringIO
@@ -18,6 +19,8 @@ from tservice.client.errors import ApiError, Unusable
 from tservice.client.link.naming import pick
 from tservice.client.shell import Shell
 from tservice.doctor.interfaces import CATEGORIES
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 class RecordTests(SynchronousTestCase):
@@ -47,6 +50,21 @@ class RecordTests(SynchronousTestCase):
         self.assertEqual("kill SESSION...", found["kill"])
         self.assertEqual("last SESSION [--json]", found["last"])
         self.assertIn("[--wait[=SIGNALS]]", found["new"])
+
+
+class StartTests(SynchronousTestCase):
+    def test_nothing_heavy_is_imported_on_the_way_to_the_service(self) -> None:
+        """Each of these takes longer to import than most commands take to run."""
+        files = {command.does.partition(":")[0] for command in COMMANDS if not command.local}
+        program = "import sys, tservice.client.ctl, tservice.client.link.address\n" + "".join(
+            f"import tservice.client.commands.{file}\n" for file in sorted(files)
+        )
+        program += "print(*{name.partition('.')[0] for name in sys.modules})"
+        ended = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
+        )
+        heavy = {"twisted", "attr", "attrs", "pydantic", "yaml", "treq", "zope", "cryptography"}
+        self.assertEqual(set(), heavy & set(ended.stdout.split()))
 
 
 class ParserTests(SynchronousTestCase):
