@@ -324,6 +324,7 @@ _SERVICE: dict[str, Reach] = {
         GET /api/tunnel/status
         GET /api/webhook
         GET /api/doctor
+        GET /api/mcp-sync
         GET /metrics
         """,
     ),
@@ -358,6 +359,13 @@ _SERVICE: dict[str, Reach] = {
         Power.STEERS,
         Power.LASTS,
         opens=_HOOKS,
+    ),
+    **_all(
+        Scope.ADMIN,
+        "Gives what one agent of the service's own user has to the others, and nothing else.",
+        "POST /api/mcp-sync",
+        Power.STEERS,
+        Power.LASTS,
     ),
     **_all(
         Scope.ADMIN,

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from tservice.core.errors import ErrorCode
 from tservice.http.models import Answer
-from tservice.http.operations import Access, Call, Handler, Operation
+from tservice.http.operations import Access, Call, Handler, Operation, Scope
 from tservice.mcp.model import Status
 from tservice.mcp.service import McpSyncService
 
@@ -54,6 +54,7 @@ class McpSyncRoutes:
             method=method,
             path="/api/mcp-sync",
             access=Access.ADMIN,
+            scope=Scope.ADMIN,
             handler=handler,
             summary=summary,
             tag="MCP servers",
