@@ -12,7 +12,7 @@ from typing import IO, Any
 from urllib.parse import urlsplit
 
 from tests.integration.harness import PATIENCE, Daemon
-from tests.integration.test_daemon import DaemonCase
+from tests.integration.harness import DaemonCase
 
 TSCTL = (sys.executable, "-c", "from tservice.client.ctl import main; main()")
 

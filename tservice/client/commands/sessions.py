@@ -64,7 +64,8 @@ def kill(context: Context) -> int:
 def start(context: Context) -> int:
     """Start a session's process."""
     path = session_path(context.session()["id"], "/start")
-    context.show(context.caller.call("POST", path, {})["session"], "")
+    body = {"fresh": True} if context.words.fresh else {}
+    context.show(context.caller.call("POST", path, body)["session"], "")
     return 0
 
 

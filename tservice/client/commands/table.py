@@ -125,7 +125,8 @@ COMMANDS = (
     ),
     Command(("kill",), "sessions:kill", "end and remove sessions", (SESSIONS,)),
     Command(
-        ("start",), "sessions:start", "start a session that does not run", (SESSION, JSON),
+        ("start",), "sessions:start", "start a session that does not run",
+        (SESSION, Option(("--fresh",), "Begin a new conversation, not the last one anew"), JSON),
     ),
     Command(
         ("rename",), "sessions:rename", "give a session a name",
