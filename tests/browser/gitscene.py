@@ -8,7 +8,7 @@ from tests.unit.git.repos import git
 
 LINES = [f"line {number}" for number in range(1, 61)]
 LONG = 400 * 1024
-"""Bytes of a diff before it is cut short (interface.md Limits)."""
+"""Bytes of a diff before it is cut short (protocol-git-diff)."""
 
 
 def text(lines: list[str]) -> str:

@@ -9,7 +9,7 @@ from playwright.sync_api import Request
 from tests.browser.harness import ARGUMENTS, BrowserCase, Terminal, chromium, until
 
 SILENCE_MS = 45_000
-"""When the page calls a silent stream dead: three missed heartbeats (interface.md, Events)."""
+"""When the page calls a silent stream dead: three missed heartbeats (protocol-sse)."""
 
 
 class PolicyTests(BrowserCase):

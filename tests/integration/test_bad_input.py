@@ -82,7 +82,7 @@ NUL = (
 """Texts that are shown, stored or handed to the system: no NUL goes in."""
 
 LIMIT = 1024 * 1024
-"""Bytes of a body (wire 0), and where a longer one is needed."""
+"""Bytes of a body (protocol-requests), and where a longer one is needed."""
 LIMITS = {"/api/cron/jobs": 2 * LIMIT, "/api/cron/preview": 2 * LIMIT}
 
 HOOKS = ("/api/hook-event", "/api/status-telemetry")

@@ -11,8 +11,7 @@ import threading
 from typing import IO, Any
 from urllib.parse import urlsplit
 
-from tests.integration.harness import PATIENCE, Daemon
-from tests.integration.harness import DaemonCase
+from tests.integration.harness import PATIENCE, Daemon, DaemonCase
 
 TSCTL = (sys.executable, "-c", "from tservice.client.ctl import main; main()")
 

@@ -1,4 +1,4 @@
-"""What the worst body of each route can make the reactor do, counted (wire 0)."""
+"""What the worst body of each route can make the reactor do, counted (protocol-errors)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Accounts of multi-user mode: their record, and the rules that need nothing else (wire 22)."""
+"""Accounts of multi-user mode: their record, and the rules that need nothing else
+(protocol-users)."""
 
 from __future__ import annotations
 

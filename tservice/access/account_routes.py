@@ -1,4 +1,4 @@
-"""C{/api/admin/users} and C{/api/me/password} (wire 22; bodies in wire 26, Access)."""
+"""C{/api/admin/users} and C{/api/me/password} (protocol-users)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The accounts of multi-user mode: who they are, and every change of them (wire 22)."""
+"""The accounts of multi-user mode: who they are, and every change of them (protocol-users)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words in a path that open one thing in somebody's name (interface.md Authentication 7).
+"""Words in a path that open one thing in somebody's name (protocol-capabilities).
 
 For web tabs, whose frames can send no header, and for children of a session that get no cookie.
 A word is 192 random bits, is kept as a hash in memory alone, and so is worth nothing after a
@@ -17,10 +17,10 @@ from twisted.internet.interfaces import IReactorTime
 
 BYTES = 24
 MOST = 200
-"""Words at a time (wire 23)."""
+"""Words at a time (protocol-capabilities)."""
 
 TTL_SECONDS = 12 * 60 * 60.0
-"""A word ends so long after its last use (wire 23)."""
+"""A word ends so long after its last use (protocol-capabilities)."""
 
 
 @frozen(kw_only=True)

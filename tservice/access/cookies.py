@@ -103,7 +103,7 @@ class CookieSessions:
         """The session of a caller that signs in with every request, opened at its first.
 
         A program that keeps no cookies so holds one session, not one for each request
-        (wire 26, Access).
+        (protocol-cookies).
 
         @param keyed: as for L{open}; nobody is told the key.
         """

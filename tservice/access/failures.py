@@ -1,4 +1,4 @@
-"""Counting wrong passwords, secrets and codes (interface.md Authentication 3 and 4, wire 15)."""
+"""Counting wrong passwords, secrets and codes (protocol-auth, protocol-failures)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CAP = 10
 """Failures of an address, and of a user name, in a window."""
 
 NETWORK_CAP = 60
-"""Failures of a network that one customer of a provider may have (wire 27, Perimeter)."""
+"""Failures of a network that one customer of a provider may have (protocol-failures)."""
 
 WINDOW_SECONDS = 15 * 60
 MAX_COUNTED = 10_000

@@ -1,4 +1,4 @@
-"""The first admin of a new multi-user service (wire 26, Access)."""
+"""The first admin of a new multi-user service (protocol-startup)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The secret that the hooks of this machine's agents show (interface.md Authentication 5)."""
+"""The secret that the hooks of this machine's agents show (protocol-hook-secret)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cookie sessions: their record, and the rules that need nothing else (wire 15)."""
+"""Cookie sessions: their record, and the rules that need nothing else (protocol-cookies)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tservice.core.authentication import Visit
 
 COOKIE = "service_session"
 TTL_SECONDS = 24 * 60 * 60
-"""A session ends so long after its last request (wire 15)."""
+"""A session ends so long after its last request (protocol-cookies)."""
 
 LIFETIME_SECONDS = 30 * 24 * 60 * 60
-"""A session ends so long after its beginning, whatever its requests (wire 27, Perimeter)."""
+"""A session ends so long after its beginning, whatever its requests (protocol-cookies)."""
 
 MAX_SESSIONS = 100
-"""Sessions at a time; the oldest goes (wire 15)."""
+"""Sessions at a time; the oldest goes (protocol-cookies)."""
 
 MAX_AGENT = 256
 """Characters of a User-Agent that are kept."""
@@ -89,7 +89,7 @@ def digest(token: str) -> bytes:
 
 
 def set_cookie(token: str, visit: Visit, seconds: int = TTL_SECONDS) -> str:
-    """The C{Set-Cookie} that opens or extends a session (interface.md Authentication 2).
+    """The C{Set-Cookie} that opens or extends a session (protocol-cookies).
 
     @param seconds: until the session ends, unless there is another request.
     """

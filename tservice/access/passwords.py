@@ -1,4 +1,4 @@
-"""The one account of a single-user service (interface.md Authentication 2)."""
+"""The one account of a single-user service (protocol-cookies)."""
 
 from __future__ import annotations
 

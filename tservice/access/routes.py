@@ -1,4 +1,4 @@
-"""Signing in and out, and who one is (interface.md Tunnel, login and webviews)."""
+"""Signing in and out, and who one is (protocol-login)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RevokeBody(Body):
 
 
 class MeAnswer(Answer):
-    """Who the caller is (wire 22)."""
+    """Who the caller is (protocol-login)."""
 
     username: str
     role: Literal["admin", "user"]

@@ -85,4 +85,5 @@ class IAgents(Interface):
         """
 
     def plan_usage() -> PlanUsage | None:
-        """What is used of the plan's limits (C{planUsage} of wire 3); kept over a restart."""
+        """What is used of the plan's limits (C{planUsage} of protocol-state); kept over a
+        restart."""

@@ -1,4 +1,4 @@
-"""Hook events and plan usage: their records and pure rules (wire 4)."""
+"""Hook events and plan usage: their records and pure rules (protocol-hooks)."""
 
 from __future__ import annotations
 
@@ -88,7 +88,8 @@ class HookNotice:
 
 
 def reduce_data(data: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What is kept of a hook's payload: the keys of wire 4, cut to their lengths and defused.
+    """What is kept of a hook's payload: the keys of protocol-hooks, cut to their lengths and
+    defused.
 
     A value of another type than its key has is left out.  Of a failed turn (C{StopFailure}) the
     C{message} is the agent's last word, else the name of its error.

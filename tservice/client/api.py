@@ -1,4 +1,4 @@
-"""The HTTP API from Python (interface.md Versioning 6)."""
+"""The HTTP API from Python (protocol-versioning)."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def run(argv: Sequence[str], shell: Shell) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except Exception as error:
-        # An answer of another shape, a terminal that is gone: one line too (wire 28).
+        # An answer of another shape, a terminal that is gone: one line too (protocol-tsctl).
         said = safe_line(f"{type(error).__name__}: {error}")
         print(f"tsctl: {command.name} failed: {said}", file=shell.error)
         return FAILED

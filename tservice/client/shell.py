@@ -12,7 +12,7 @@ from tservice.client.terminal.safe import safe_json, safe_line
 from tservice.client.terminal.tables import table
 
 BROKEN, FAILED = 1, 2
-"""Exit statuses (wire 28): a wait timed out or a check failed; it could not be done."""
+"""Exit statuses (protocol-tsctl): a wait timed out or a check failed; it could not be done."""
 
 
 class Shell(NamedTuple):

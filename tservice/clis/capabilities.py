@@ -43,7 +43,7 @@ class Transcript(StrEnum):
 
 
 class McpFormat(StrEnum):
-    """Dialects of MCP configuration files (wire 11)."""
+    """Dialects of MCP configuration files (protocol-mcp-dialects)."""
 
     CLAUDE = "claude-json"
     GEMINI = "gemini-json"
@@ -54,7 +54,7 @@ class McpFormat(StrEnum):
 
 
 class CustomModelStyle(StrEnum):
-    """How a custom model endpoint is put into the agent (wire 17)."""
+    """How a custom model endpoint is put into the agent (protocol-models)."""
 
     NONE = "none"
     CLAUDE_ENV = "claude-env"

@@ -22,7 +22,7 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
 TIME_LIMIT = 300.0
-"""Seconds until a command is ended (wire 10)."""
+"""Seconds until a command is ended (protocol-clis)."""
 GRACE = 3.0
 """Seconds between TERM and KILL, and for pipes that others keep open after the end."""
 OUTPUT_LIMIT = 16 * 1024

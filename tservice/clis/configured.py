@@ -16,7 +16,7 @@ from tservice.clis.capabilities import ConfigReader
 from tservice.core.files import FileError, read_json, read_text
 
 MODEL_LENGTH = 64
-"""Characters of a displayed model (wire 1.1)."""
+"""Characters of a displayed model (protocol-session)."""
 
 
 def _read_toml(path: Path) -> Any:

@@ -1,6 +1,6 @@
 """The environment of a pane.  Pure: what the service was started with is handed in.
 
-Nothing reaches a pane but what is named here (wire 26, Access): no password, key or
+Nothing reaches a pane but what is named here (protocol-environment): no password, key or
 C{SERVICE_*} variable of the service itself.
 """
 
@@ -67,7 +67,7 @@ def additions(entry: Entry, judged: JudgedOverrides, pane: PaneKeys) -> dict[str
 def judge_overrides(
     entry: Entry, overrides: Mapping[str, str], *, granted: bool
 ) -> JudgedOverrides:
-    """Refuse overrides that the entry does not allow, or not to this caller (wire 1.3, 27).
+    """Refuse overrides that the entry does not allow, or not to this caller (protocol-environment).
 
     @param granted: the caller may bypass permissions; else the entry's harmless names are all
         that may be set, for a variable can name commands, endpoints and configurations.

@@ -1,4 +1,4 @@
-"""Installing stock CLIs: one run for each id, its output told as events (wire 10)."""
+"""Installing stock CLIs: one run for each id, its output told as events (protocol-clis)."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ __all__ = [
 
 @frozen(kw_only=True)
 class PaneKeys:
-    """The C{SERVICE_*} variables of a pane; C{SERVICE_MUX=1} goes with them (interface.md Session).
+    """The C{SERVICE_*} variables of a pane; C{SERVICE_MUX=1} goes with them (protocol-environment).
 
     @ivar hook_secret_file: a path; the secret itself is never in an environment.
     """
@@ -77,7 +77,7 @@ class LaunchRequest:
     @ivar params: launch parameters by name, as the entry's C{params} declare them.
     @ivar resume: the agent's own conversation id to go on with: 1 to 100 letters, digits, C{_} and
         C{-}, not first C{-}; C{None} starts afresh.
-    @ivar overrides: C{envOverrides} of wire 1.3.
+    @ivar overrides: C{envOverrides} of protocol-environment.
     @ivar granted: the caller may bypass permissions; else privileged values are clamped, and
         variables that are not harmless and entries that run any command unasked are refused.
     @ivar os_user: as whom the pane runs; C{None}: as the service.

@@ -1,4 +1,4 @@
-"""Finding executables (wire 10)."""
+"""Finding executables (protocol-clis)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an entry of the CLI registry is, and the rules that it must keep (wire 10).
+"""What an entry of the CLI registry is, and the rules that it must keep (protocol-clis).
 
 The same records read the packaged YAML, the operator's C{clis.json} and the bodies of the write
 routes, so that no entry is ever in use that did not pass them.
@@ -51,7 +51,7 @@ class Env(Record):
         service's own environment; C{*} allows every override, and passes nothing on.
     @ivar harmless: the only names, whole ones, that accounts without the grant to bypass
         permissions may override: none of them can make a program run, choose a model or an
-        endpoint, or move a configuration (wire 27, Perimeter).
+        endpoint, or move a configuration (protocol-environment).
     """
 
     set: dict[EnvName, Annotated[Text, StringConstraints(max_length=4096)]] = {}

@@ -36,7 +36,7 @@ class CreateBody(ReplaceBody):
 
 
 class CliItem(Answer):
-    """An entry as listed (interface.md, CLI registry entry)."""
+    """An entry as listed (protocol-clis)."""
 
     id: str
     label: str

@@ -96,7 +96,7 @@ class CliService:
         return [self.describe(entry) for entry in self._registry.entries()]
 
     def describe(self, entry: Entry) -> dict[str, Any]:
-        """One entry as clients see it (interface.md, CLI registry entry)."""
+        """One entry as clients see it (protocol-clis)."""
         item = entry.model_dump(
             mode="json",
             by_alias=True,

@@ -1,4 +1,5 @@
-"""How a prompt is given to an agent's composer so that it arrives as it is (wire 1.5, 27)."""
+"""How a prompt is given to an agent's composer so that it arrives as it is (protocol-input,
+protocol-environment)."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ Binaries = Annotated[tuple[Binary, ...], Field(min_length=1, max_length=4, stric
 Argv = Annotated[tuple[Word, ...], Field(min_length=1, max_length=16, strict=False)]
 
 REFUSED_ENV = frozenset({"PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH", "NODE_OPTIONS"})
-"""Names that no entry and no caller may set (wire 1.3)."""
+"""Names that no entry and no caller may set (protocol-environment)."""
 SERVICE_PREFIX = "SERVICE_"
 ANY_NAME = "*"
 """An C{allowedPrefixes} item that stands for every name that is not refused."""

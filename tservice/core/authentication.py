@@ -48,7 +48,7 @@ class Visit:
 
 
 class Bucket(Enum):
-    """Where failures are counted; they never share counts (interface.md Authentication 4).
+    """Where failures are counted; they never share counts (protocol-failures).
 
     Tokens have one of their own: a script with an old token locks nobody out of the login.
     """

@@ -1,6 +1,6 @@
 """What a disk says when it takes nothing more: full, quota used up, read-only, broken.
 
-Whoever asks for something to be kept then gets a 422 that says so (wire 27, Perimeter).  What has
+Whoever asks for something to be kept then gets a 422 that says so (protocol-errors).  What has
 happened anyway and cannot be refused is owed to the disk: see C{Database.later}.
 """
 

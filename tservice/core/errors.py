@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class ErrorCode(StrEnum):
-    """The C{errorCode} of an error envelope (interface.md Errors, wire 0)."""
+    """The C{errorCode} of an error envelope (protocol-errors)."""
 
     INVALID_INPUT = "INVALID_INPUT"
     UNAUTHORIZED = "UNAUTHORIZED"

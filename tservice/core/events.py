@@ -1,6 +1,6 @@
 """The event hub: what happened, told to whoever listens in this process.
 
-Event names are stable (interface.md Versioning 4); the SSE stream sends them as they are.
+Event names are stable (protocol-versioning); the SSE stream sends them as they are.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from twisted.logger import Logger
 
 
 class Audience(Enum):
-    """Who may see an event in multi-user mode (wire 3)."""
+    """Who may see an event in multi-user mode (protocol-sse)."""
 
     EVERYONE = "everyone"
     OWNER = "owner"

@@ -34,7 +34,7 @@ class Identity:
     os_uid: int | None = None
 
     def may_reach(self, owner: str | None, session_id: str | None = None) -> bool:
-        """Whether what C{owner} owns is this caller's to see (wire 26, Access).
+        """Whether what C{owner} owns is this caller's to see (protocol-conventions).
 
         @param session_id: the session that it is, or belongs to; without one it is nothing for
             a token that is bound to sessions.

@@ -10,7 +10,7 @@ import os
 from pathlib import PurePath
 
 KERNEL_FOLDERS = ("/proc", "/sys", "/dev")
-"""Refused as working directories, with all below (wire 27, Perimeter)."""
+"""Refused as working directories, with all below (protocol-create)."""
 
 LINKS = 40
 """Symbolic links that the kernel follows in one path."""

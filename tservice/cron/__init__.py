@@ -1,1 +1,1 @@
-"""Saved jobs that launch sessions at their times (interface.md Cron jobs, wire 8)."""
+"""Saved jobs that launch sessions at their times (protocol-cron)."""

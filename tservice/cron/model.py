@@ -1,4 +1,4 @@
-"""Jobs and runs as they are kept, and the rules for them (interface.md Cron job, Cron run)."""
+"""Jobs and runs as they are kept, and the rules for them (protocol-cron-job, protocol-cron-run)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tservice.core.errors import invalid
 
 MAX_JOBS = 100
 MAX_RUNS = 500
-"""Jobs at most, and runs kept of all of them together (wire 8)."""
+"""Jobs at most, and runs kept of all of them together (protocol-cron)."""
 
 NAME_LENGTH = 200
 LINE_LENGTH = 2000
@@ -249,7 +249,7 @@ def define(
 
 
 def _require_new(given: Mapping[str, Any], before: Definition | None) -> None:
-    """What a new mode needs must be in the same request (interface.md Cron jobs 1)."""
+    """What a new mode needs must be in the same request (protocol-cron)."""
     if before is None:
         return
     prompt = given.get("prompt_mode", before.prompt_mode)
@@ -293,7 +293,7 @@ def is_line(text: str) -> bool:
 
 
 def due_key(job_id: str, planned: int) -> str:
-    """What makes a fire fire once (wire 8)."""
+    """What makes a fire fire once (protocol-cron-times)."""
     return f"{job_id}:{planned}"
 
 

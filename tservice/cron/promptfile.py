@@ -1,4 +1,4 @@
-"""The prompt file of a job, read when it fires (interface.md Cron job: promptFilePath).
+"""The prompt file of a job, read when it fires (protocol-cron-job: promptFilePath).
 
 Links are followed only as far as they stay inside the working directory.  The file is then opened
 from there down, one folder after the other and without following any link, so that nothing that is

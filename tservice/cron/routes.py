@@ -126,7 +126,7 @@ class _Optional(Body):
 
 
 class JobBody(_Optional):
-    """A new job (interface.md Cron job)."""
+    """A new job (protocol-cron-job)."""
 
     name: Name
     agent_type: Mode

@@ -14,7 +14,7 @@ from tservice.core.kernelfiles import KERNEL_FOLDERS
 from tservice.cron.model import Definition, check_paths
 
 SYSTEM = ("/etc", *KERNEL_FOLDERS)
-"""Folders of the system: refused with all that is in them (wire 8)."""
+"""Folders of the system: refused with all that is in them (protocol-cron-job)."""
 THEMSELVES = ("/", "/root")
 """Refused, but not what is in them."""
 

@@ -2,7 +2,7 @@
 
 Each step is on disk before the next begins, and each session names the run that it was made for.
 So a service that was killed at any point goes on where it stopped: a session is made once, and a
-prompt is typed once, for inputs are numbered (wire 1.5).
+prompt is typed once, for inputs are numbered (protocol-exactly-once).
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ AT_ONCE = 8
 UNDER_WAY = 200
 """Runs under way at which no more are begun by hand: twice as many as there are jobs."""
 READY_SECONDS = 60.0
-"""How long an agent may take until it can be given a prompt (wire 8)."""
+"""How long an agent may take until it can be given a prompt (protocol-cron-times)."""
 SHELL_SECONDS = 1.0
-"""Between the start of a shell, its command, and the prompt (wire 8)."""
+"""Between the start of a shell, its command, and the prompt (protocol-cron-times)."""
 RESUME_MS = 10 * 60 * 1000
 """Age up to which a run that a restart interrupted is gone on with."""
 SESSION_NAME = 128
@@ -317,7 +317,7 @@ class Runner:
         await self._sessions.input(run.session_id or "", request)
 
     def _undelivered(self, run: Run, reason: str) -> None:
-        """A session that somebody closed leaves its run as it is (interface.md States)."""
+        """A session that somebody closed leaves its run as it is (protocol-cron-run)."""
         session = self._session(run.session_id or "")
         if session is None or session.status is Status.STOPPED or session.detached:
             closed = "the session was closed before the prompt was sent"

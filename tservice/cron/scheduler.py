@@ -159,7 +159,7 @@ class Scheduler:
         return bool(now_starting) or self._runner.others(job) > 0
 
     def _skip(self, job: Job, now: int, key: str) -> Fired:
-        """One record a streak (wire 8)."""
+        """One record a streak (protocol-cron-times)."""
         run = None
         if not job.skipping:
             reason = f"another {job.definition.agent_type} session is running"

@@ -1,4 +1,4 @@
-"""Jobs as callers see them: made, changed, run by hand (interface.md Cron jobs)."""
+"""Jobs as callers see them: made, changed, run by hand (protocol-cron)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tservice.cron.scheduler import Scheduler, planned
 from tservice.cron.times import preview
 
 PREVIEW = 5
-"""Fires that a preview shows (wire 8)."""
+"""Fires that a preview shows (protocol-cron)."""
 
 
 @frozen(kw_only=True)

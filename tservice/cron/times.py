@@ -1,4 +1,5 @@
-"""When a schedule fires, as pure rules of time and zone (wire 8).  Times are Unix milliseconds."""
+"""When a schedule fires, as pure rules of time and zone (protocol-cron-times).  Times are Unix
+milliseconds."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Local wall time and the instants it stands for, in any zone.  Pure.
 
 A wall time that a clock change skips (the spring gap) stands for the first valid instant after it;
-one that comes twice (the autumn overlap) stands for its first (wire 8).  Instants are Unix seconds,
-wall times are naive C{datetime}s.
+one that comes twice (the autumn overlap) stands for its first (protocol-cron-times).  Instants are
+Unix seconds, wall times are naive C{datetime}s.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What the host has of the programs that the service works with (wire 13)."""
+"""What the host has of the programs that the service works with (protocol-doctor)."""

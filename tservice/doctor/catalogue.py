@@ -1,4 +1,4 @@
-"""The tools that are looked for, and how to install them (wire 13).  Pure."""
+"""The tools that are looked for, and how to install them (protocol-doctor).  Pure."""
 
 from __future__ import annotations
 

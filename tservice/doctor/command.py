@@ -1,4 +1,4 @@
-"""C{tsctl doctor}: looks itself, with its own PATH, and needs no running service (wire 26).
+"""C{tsctl doctor}: looks itself, with its own PATH, and needs no running service (protocol-doctor).
 
 L{tservice.doctor.interfaces.look} is the whole of it, as a call.
 """

@@ -12,7 +12,7 @@ from tservice.doctor.catalogue import Cli, plain_clis
 from tservice.doctor.model import Category
 
 TIME_LIMIT = 30.0
-"""Seconds for the whole child (interface.md Limits)."""
+"""Seconds for the whole child (protocol-doctor)."""
 REPORT_LIMIT = 1024 * 1024
 """Bytes of a report; a longer one is none."""
 

@@ -110,7 +110,7 @@ def dotted(version: Version) -> str:
 
 
 def report(platform: str, rows: Sequence[Row]) -> dict[str, Any]:
-    """The report as it goes over the wire (interface.md Doctor report)."""
+    """The report as it goes over the wire (protocol-doctor)."""
     counts = Counter(row.status for row in rows)
     return {
         "platform": platform,

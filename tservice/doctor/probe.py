@@ -45,7 +45,7 @@ class Host:
 
 
 def search_folders(environ: Mapping[str, str], home: Path) -> tuple[Path, ...]:
-    """PATH, then where CLIs are usually put (wire 10); relative folders are passed over."""
+    """PATH, then where CLIs are usually put (protocol-clis); relative folders are passed over."""
     path = [Path(folder) for folder in environ.get("PATH", "").split(":") if folder[:1] == "/"]
     return (*path, home / ".local/bin", home / ".npm-global/bin", Path("/usr/local/bin"))
 

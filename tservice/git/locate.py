@@ -1,4 +1,4 @@
-"""Finding the repositories of a workspace, without a process (interface.md Git status).
+"""Finding the repositories of a workspace, without a process (protocol-git-status).
 
 Everything here blocks on the file system: it belongs into a thread.
 """
@@ -16,7 +16,7 @@ from tservice.git.model import Found, Repository
 from tservice.git.smallfiles import read_small
 
 DEPTH = 2
-"""Levels below the workspace that are searched (interface.md Limits)."""
+"""Levels below the workspace that are searched (protocol-git-status)."""
 FOUND_LIMIT = 51
 """One more than any request may ask for, so that C{reposTruncated} can be told."""
 FOLDERS_LIMIT = 20_000

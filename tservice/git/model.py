@@ -10,13 +10,13 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 MOST_FILES = 300
-"""Files listed for one repository (interface.md Limits); the counts stay exact."""
+"""Files listed for one repository (protocol-git-status); the counts stay exact."""
 MOST_COMMITS = 50
-"""Unpushed commits listed for one repository (interface.md Limits)."""
+"""Unpushed commits listed for one repository (protocol-git-status)."""
 DIFF_LIMIT = 400 * 1024
-"""Bytes of a diff before it is cut short (interface.md Limits)."""
+"""Bytes of a diff before it is cut short (protocol-git-diff)."""
 ERROR_LIMIT = 300
-"""Characters of an error's text (wire 9)."""
+"""Characters of an error's text (protocol-git-status)."""
 
 
 class Kind(StrEnum):
@@ -55,7 +55,7 @@ class Repository:
         return display(self.root)
 
     def path_from(self, folder: bytes) -> str:
-        """C{root} relative to C{folder}: C{.} at it, C{..} upwards (wire 26, Git)."""
+        """C{root} relative to C{folder}: C{.} at it, C{..} upwards (protocol-git-status)."""
         return display(os.path.relpath(self.root, folder))
 
 
@@ -193,7 +193,7 @@ class Status:
     checked_at: int
 
     def payload(self) -> dict[str, Any]:
-        """As clients see it (interface.md Git status data)."""
+        """As clients see it (protocol-git-status)."""
         head = self.tree.head
         return {
             "state": "ok",

@@ -1,4 +1,5 @@
-"""As whom a workspace is read: the service's own user, or the OS user of its session (wire 22)."""
+"""As whom a workspace is read: the service's own user, or the OS user of its session
+(protocol-os-users)."""
 
 from __future__ import annotations
 

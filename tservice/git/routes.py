@@ -21,7 +21,8 @@ _DEFAULTS = Options()
 
 
 class StatusQuery(Query):
-    """Numbers out of range are clamped; what is no one number is the default (interface.md)."""
+    """Numbers out of range are clamped; what is no one number is the default
+    (protocol-git-status)."""
 
     max_repos: list[str] = Field(
         default=[], description="Repositories at most, 1 to 50; default 12, clamped"
@@ -119,7 +120,7 @@ class RepositoryAnswer(Answer):
 
 
 class StatusAnswer(Answer):
-    """What is known of a workspace (interface.md Git status data)."""
+    """What is known of a workspace (protocol-git-status)."""
 
     state: Literal["ok", "not-a-repo", "unsupported", "error"]
     reason: Literal["remote", "docker"] | None = None

@@ -55,7 +55,7 @@ STATUS = (
     "--untracked-files=normal",
     "--ignore-submodules=dirty",
 )
-"""Wire 9.  A dirty submodule is ignored: looking into one would run git inside it."""
+"""protocol-git-status.  A dirty submodule is ignored: looking into one would run git inside it."""
 
 DIFF = (
     "diff",

@@ -34,11 +34,11 @@ from tservice.git.model import (
 from tservice.git.runner import GitError, GitMissing
 
 FOUND_SECONDS, STATUS_SECONDS = 30.0, 4.0
-"""How long the list of repositories and a repository's status are kept (interface.md Limits)."""
+"""How long the list of repositories and a repository's status are kept (protocol-git-status)."""
 KEPT = 200
 """Lists, and statuses, that are kept at most."""
 AT_ONCE = 4
-"""Repositories read at a time (wire 9)."""
+"""Repositories read at a time (protocol-git-status)."""
 
 
 @frozen(kw_only=True)
@@ -86,7 +86,7 @@ class GitService:
         self._turns = DeferredSemaphore(AT_ONCE)
 
     async def status(self, workspace: Workspace, options: Options) -> dict[str, Any]:
-        """The answer of the status route (interface.md Git status data)."""
+        """The answer of the status route (protocol-git-status)."""
         if workspace.unsupported is not None:
             return self._answer("unsupported", reason=workspace.unsupported)
         place = await self._place(workspace)

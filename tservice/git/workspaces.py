@@ -8,7 +8,7 @@ from tservice.git.service import Workspace
 from tservice.sessions.interfaces import ISessions, Session
 
 _UNSUPPORTED = {"remote": "remote", "container": "docker"}
-"""C{location} of a session to the C{reason} that clients see (interface.md Git status data)."""
+"""C{location} of a session to the C{reason} that clients see (protocol-git-status)."""
 
 
 class SessionWorkspaces:

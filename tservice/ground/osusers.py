@@ -1,4 +1,4 @@
-"""The OS users that accounts name, put together (wire 22)."""
+"""The OS users that accounts name, put together (protocol-os-users)."""
 
 from __future__ import annotations
 

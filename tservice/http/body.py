@@ -217,7 +217,7 @@ def _check_levels(data: Any) -> None:
 
 
 def _check_text(data: Any, path: tuple[str, ...]) -> None:
-    """Refuse half a surrogate pair by the name of its field (wire 26, Requests and answers)."""
+    """Refuse half a surrogate pair by the name of its field (protocol-requests)."""
     if isinstance(data, str):
         if not _is_text(data):
             raise invalid(".".join(path) or "body", "must not hold half a surrogate pair")
@@ -239,5 +239,5 @@ def _is_text(text: str) -> bool:
 
 
 def too_large(limit: int) -> ServiceError:
-    """The 413 of a body over its route's bound (wire 0)."""
+    """The 413 of a body over its route's bound (protocol-requests)."""
     return ServiceError(ErrorCode.PAYLOAD_TOO_LARGE, f"body: must be at most {limit} bytes")

@@ -10,7 +10,7 @@ from attrs import frozen
 from pydantic import BaseModel
 
 JSON_BODY_LIMIT = 1024 * 1024
-"""Bytes of a JSON body of which its model does not say how long it may be (wire 0)."""
+"""Bytes of a JSON body of which its model does not say how long it may be (protocol-errors)."""
 
 LEAST_BODY_LIMIT = 4096
 """Bytes that every route takes, and the most that one takes which anybody may call."""

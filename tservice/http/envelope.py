@@ -1,4 +1,4 @@
-"""The one step that wraps what handlers return (interface.md Response envelope, Errors)."""
+"""The one step that wraps what handlers return (protocol-envelope, protocol-errors)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Response:
 
 
 class Refusal(Exception):
-    """Ends a request with C{response} as it is, never in an envelope (wire 0)."""
+    """Ends a request with C{response} as it is, never in an envelope (protocol-errors)."""
 
     def __init__(self, response: Response) -> None:
         super().__init__(response.status)
@@ -128,7 +128,7 @@ def failure(error: ServiceError, status: int | None = None) -> Response:
 
 
 def wrong_method(method: str, shown: str, allowed: str) -> Response:
-    """The 405 of a known route (wire 0)."""
+    """The 405 of a known route (protocol-requests)."""
     error = ServiceError(ErrorCode.INVALID_INPUT, f"method: {method} is not allowed on {shown}")
     refused = failure(error, 405)
     return Response(
@@ -137,9 +137,9 @@ def wrong_method(method: str, shown: str, allowed: str) -> Response:
 
 
 def no_route(method: str, shown: str) -> Response:
-    """The 404 of an unknown C{/api} route, the path as requested (wire 0)."""
+    """The 404 of an unknown C{/api} route, the path as requested (protocol-requests)."""
     return failure(ServiceError(ErrorCode.NOT_FOUND, f"Route {method} {shown} not found"))
 
 
 NO_PAGE = Response(status=404, content=b"Not Found", content_type=TEXT)
-"""Unknown path outside C{/api} (wire 26, Requests and answers)."""
+"""Unknown path outside C{/api} (protocol-requests)."""

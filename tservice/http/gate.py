@@ -1,4 +1,4 @@
-"""The gate: Host, then Origin, then authentication, on every path and protocol (wire 0).
+"""The gate: Host, then Origin, then authentication, on every path and protocol (protocol-gate).
 
 Whether evidence is good is for authenticators to say (L{tservice.core.authentication}); what
 the caller hears of it is decided here.
@@ -40,7 +40,7 @@ PASSWORD_PATHS = frozenset({"/api/me", "/api/me/password"})
 
 
 def unauthorized(text: str = "Unauthorized", challenge: bool = True) -> Refusal:
-    """The bare 401 (interface.md Authentication 3).
+    """The bare 401 (protocol-auth).
 
     @param challenge: whether a browser shall ask for a password by itself.
     """
@@ -74,7 +74,7 @@ def _weight(parameters: Sequence[str]) -> float:
 
 
 def wants_login_page(visit: Visit) -> bool:
-    """Whether a 401 is to be a page with a form (wire 26, Access)."""
+    """Whether a 401 is to be a page with a form (protocol-auth)."""
     if visit.method not in ("GET", "HEAD") or visit.upgrade or paths.is_program(visit.path):
         return False
     return prefers_page(visit.header("accept") or "")
@@ -339,7 +339,7 @@ def judge_token(who: Identity, operation: Operation, path: Mapping[str, str]) ->
 
 
 def needs_good_password(path: str | None) -> bool:
-    """Whether an account that must change its password is kept out (interface.md Auth 10)."""
+    """Whether an account that must change its password is kept out (protocol-users)."""
     if path is None or path in PASSWORD_PATHS:
         return False
     return paths.is_api(path) or path.startswith("/ws/")

@@ -1,4 +1,4 @@
-"""The security headers of every answer (wire 15)."""
+"""The security headers of every answer (protocol-headers)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GESTURE = {
     "script-src": "'self' 'wasm-unsafe-eval'",
     "worker-src": "'self' blob:",
 }
-"""What the gesture overlay's own runtime needs beside (interface.md Authentication 11)."""
+"""What the gesture overlay's own runtime needs beside (protocol-gesture)."""
 
 HSTS = "max-age=31536000"
 

@@ -1,7 +1,7 @@
 """Rules for the Host and Origin headers, and for what a reverse proxy says (pure).
 
 A page of another site can make a browser send requests here: these rules are what keeps such
-requests out (interface.md Authentication 8 and 9; wire 26, Access).
+requests out (protocol-hosts).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_netw
 from attrs import evolve, frozen
 
 TUNNEL_SUFFIXES = (".ts.net", ".trycloudflare.com", ".cfargotunnel.com")
-"""Hosts of tunnel providers, always admitted (wire 15)."""
+"""Hosts of tunnel providers, always admitted (protocol-hosts)."""
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "::ffff:127.0.0.1"})
-"""Addresses that count as this machine for hooks (interface.md Authentication 5)."""
+"""Addresses that count as this machine for hooks (protocol-hook-secret)."""
 
 MOST_HOPS = 32
 """Entries of X-Forwarded-For that are looked at."""
@@ -129,7 +129,7 @@ def parse_origin(header: str) -> Origin | None:
 
 
 def same_origin(origin: Origin | None, host: Host, scheme: str | None) -> bool:
-    """Whether a page of C{origin} is one of ours (wire 26, Access).
+    """Whether a page of C{origin} is one of ours (protocol-hosts).
 
     @param scheme: as a trusted proxy gave it; C{None} leaves it out of the comparison.
     """

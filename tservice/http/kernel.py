@@ -39,7 +39,7 @@ Heard = Callable[[Call, object], None]
 
 
 class IGate(Interface):
-    """Decides who may pass (wire 0; wire 26, Access)."""
+    """Decides who may pass (protocol-gate)."""
 
     def screen(request: Request, method: str, path: str | None) -> Visit:
         """Judge Host and Origin.
@@ -86,7 +86,7 @@ class ISockets(Interface):
         """Upgrade, hand the socket to the operation, and stay until it is closed."""
 
     async def refuse(request: Request, error: ServiceError) -> None:
-        """Upgrade, then close with the code that belongs to C{error} (wire 26, Access)."""
+        """Upgrade, then close with the code that belongs to C{error} (protocol-websocket)."""
 
 
 @implementer(IResource)

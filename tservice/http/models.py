@@ -1,4 +1,4 @@
-"""Base classes of the models at the edge (wire 26, Requests and answers)."""
+"""Base classes of the models at the edge (protocol-requests)."""
 
 from __future__ import annotations
 

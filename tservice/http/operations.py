@@ -34,7 +34,7 @@ class Access(Enum):
     ADMIN = "admin"
     """Admins; everyone is one in single-user mode."""
     HOOK = "hook"
-    """Loopback with the hook secret, else as L{USER} (interface.md Authentication 5)."""
+    """Loopback with the hook secret, else as L{USER} (protocol-hook-secret)."""
     CAPABILITY = "capability"
     """The unguessable word in the path."""
 

@@ -14,7 +14,7 @@ def canonical(path: bytes, base: str = "") -> str | None:
     """The path as the routes know it, percent-escapes in their one spelling.
 
     An escaped slash stays escaped, so it never becomes a separator.  C{/api/v1} becomes
-    C{/api} (interface.md Versioning 1) and the C{base} path of a reverse proxy goes.
+    C{/api} (protocol-versioning) and the C{base} path of a reverse proxy goes.
 
     @return: C{None} for what no route can have: not UTF-8, a NUL, no or two leading slashes.
     """
@@ -50,7 +50,7 @@ def is_api(path: str | None) -> bool:
 
 
 def is_program(path: str | None) -> bool:
-    """Whether a program asks here, never a person's address bar (wire 26, Access)."""
+    """Whether a program asks here, never a person's address bar (protocol-auth)."""
     if path is None:
         return False
     return is_api(path) or path.startswith(("/ws/", "/q/", "/webview/"))

@@ -1,4 +1,4 @@
-"""What a token can do with each operation, and why: the table of scopes (wire 27, Perimeter).
+"""What a token can do with each operation, and why: the table of scopes (protocol-tokens).
 
 An operation says which scope it wants, or that no token may call it.  Here it is said why, and
 what a caller gains by it beyond the answer, so that what a scope leads to can be followed through.

@@ -1,4 +1,4 @@
-"""C{GET /api/events}: the event hub as Server-Sent Events (interface.md Events, wire 3).
+"""C{GET /api/events}: the event hub as Server-Sent Events (protocol-sse).
 
 Each event is written as bytes once, whoever listens; a client that does not read keeps only
 references to them, up to L{MAX_BACKLOG}, and is then cut off.
@@ -85,7 +85,7 @@ def frame(boot: str, number: int, name: str, data: object) -> bytes:
 
 
 def wants(event: Event, identity: Identity, sessions: frozenset[str] | None) -> bool:
-    """Whether a client hears of C{event} (wire 3; wire 26, Streams).
+    """Whether a client hears of C{event} (protocol-sse).
 
     @param sessions: whose bulky events it wants; C{None} for all.
     """

@@ -1,4 +1,4 @@
-"""The browser UI's files, as they were built (interface.md What the service does)."""
+"""The browser UI's files, as they were built (protocol-envelope)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""MCP servers that one CLI has, added to the others (interface.md MCP server sync)."""
+"""MCP servers that one CLI has, added to the others (protocol-mcp-sync)."""

@@ -21,7 +21,7 @@ class Kind(StrEnum):
 
 
 class Status(StrEnum):
-    """What became of a target (interface.md MCP sync result)."""
+    """What became of a target (protocol-mcp-sync)."""
 
     OK = "ok"
     ABSENT = "absent"
@@ -48,7 +48,8 @@ class Server:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """What must differ for two definitions of a name to be in conflict (wire 11)."""
+        """What must differ for two definitions of a name to be in conflict
+        (protocol-mcp-dialects)."""
         return (self.kind, self.command, self.args, self.url)
 
     @property

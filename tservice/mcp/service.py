@@ -73,7 +73,7 @@ class McpSyncService:
             raise ServiceError(ErrorCode.FORBIDDEN, "the setting mcpSyncEnabled is off")
 
     async def preview(self, caller: Identity) -> Result:
-        """What a sync would do (interface.md MCP sync result); nothing is written.
+        """What a sync would do (protocol-mcp-sync); nothing is written.
 
         @raise ServiceError: 403 for an account with an OS user.
         """

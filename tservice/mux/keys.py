@@ -1,4 +1,5 @@
-"""The keys that can be pressed by name (wire 1.3) and what each one is to tmux and to a program."""
+"""The keys that can be pressed by name (protocol-keys) and what each one is to tmux and to a
+program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session's output: a bounded ring of bytes with a running offset (architecture: Streams)."""
+"""A session's output: a bounded ring of bytes with a running offset (architecture-streams)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Messages to a webhook when something needs a person (wire 12)."""
+"""Messages to a webhook when something needs a person (protocol-webhooks)."""

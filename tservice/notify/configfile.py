@@ -22,7 +22,7 @@ FILE_NAME = "webhook.json"
 
 
 class ConfigFile:
-    """Reads and writes the file, mode 0600, outside the synced settings (interface.md)."""
+    """Reads and writes the file, mode 0600, outside the synced settings (protocol-webhooks)."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE_NAME

@@ -15,7 +15,7 @@ from tservice.notify.outbox import Outbox, Waiting
 from tservice.notify.sender import IN_FLIGHT, Sender
 
 RETRY_SECONDS = (1, 5, 25)
-"""Pauses before each further attempt (wire 12)."""
+"""Pauses before each further attempt (protocol-webhooks)."""
 
 
 class Delivery:

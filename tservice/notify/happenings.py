@@ -60,7 +60,7 @@ _CRON_EVENTS = ("cron:runCreated", "cron:runUpdated")
 
 
 def happening(event: Event) -> Happening | None:
-    """What C{event} is worth telling; C{None}: nothing (wire 12)."""
+    """What C{event} is worth telling; C{None}: nothing (protocol-webhooks)."""
     if event.name in _CRON_EVENTS:
         return _failed_run(event.data)
     known = _SESSION_EVENTS.get(event.name)

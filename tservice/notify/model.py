@@ -8,7 +8,7 @@ from attrs import field, frozen
 
 
 class Kind(StrEnum):
-    """How the receiver wants it (wire 12)."""
+    """How the receiver wants it (protocol-webhooks)."""
 
     TOPIC = "topic"
     CHAT_A = "chat_a"
@@ -78,7 +78,7 @@ class Result:
     """What became of an attempt.
 
     @ivar status: the receiver's HTTP status, when there was one.
-    @ivar error: one of the texts of wire 12; never holds the URL.
+    @ivar error: one of the texts of protocol-webhooks; never holds the URL.
     @ivar at: Unix milliseconds.
     """
 

@@ -7,9 +7,9 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.notify.happenings import Happening
 
 QUIET_SECONDS = 3.0
-"""The same event of the same session is told once in this time (interface.md Limits)."""
+"""The same event of the same session is told once in this time (protocol-webhooks)."""
 ECHO_SECONDS = 10.0
-"""An agent's notification follows its own hook of the same dialog by 6 s (wire 4)."""
+"""An agent's notification follows its own hook of the same dialog by 6 s (protocol-hook-config)."""
 REMEMBERED = 1000
 """Events remembered; past that the oldest is forgotten, and might be told again."""
 

@@ -1,4 +1,4 @@
-"""The request for each kind of receiver, byte for byte (wire 12).  Pure."""
+"""The request for each kind of receiver, byte for byte (protocol-webhooks).  Pure."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tservice.notify.model import Message, Result, Webhook
 from tservice.notify.requests import request_for
 
 IN_FLIGHT = 5
-"""Requests at once (interface.md Limits)."""
+"""Requests at once (protocol-webhooks)."""
 REDIRECTS = "The URL redirects"
 
 
@@ -46,7 +46,7 @@ class Sender:
 
 
 def result_of(reply: Reply, at: int) -> Result:
-    """2xx is success; the texts are those of wire 12."""
+    """2xx is success; the texts are those of protocol-webhooks."""
     if 200 <= reply.status < 300:
         return Result(ok=True, status=reply.status, at=at)
     error = REDIRECTS if reply.redirects else f"HTTP {reply.status}"

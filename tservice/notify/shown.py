@@ -11,7 +11,7 @@ from tservice.notify.model import Result, Webhook
 
 
 def shown(webhook: Webhook, last: Result | None) -> dict[str, Any]:
-    """The shape of interface.md (Webhook config), for answers and for events."""
+    """The shape of protocol-webhooks, for answers and for events."""
     return {
         "enabled": webhook.enabled,
         "kind": webhook.kind.value,

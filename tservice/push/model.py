@@ -22,7 +22,8 @@ POINT_BYTES = 65
 AUTH_BYTES = 16
 """Sizes of a browser's key and secret (RFC 8291, 3.1 and 3.2)."""
 LIFETIME_SECONDS = 12 * 3600
-"""How long a push service keeps a message for a browser that is away: as an approval (wire 5)."""
+"""How long a push service keeps a message for a browser that is away: as an approval
+(protocol-approvals)."""
 NAME_LENGTH = 128
 
 FALLBACK_SUBJECT = "mailto:tservice@localhost"
@@ -59,7 +60,7 @@ class Subscription:
 class Note:
     """What is told: no text of the session leaves the host.
 
-    @ivar kind: an event name of C{notificationPreferences} (wire 21).
+    @ivar kind: an event name of C{notificationPreferences} (protocol-settings).
     """
 
     kind: str

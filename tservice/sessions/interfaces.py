@@ -49,7 +49,8 @@ class Delivery:
 
     @ivar delivered: it was typed whole.
     @ivar duplicate: it was accepted before, so it was not typed again.
-    @ivar opened: what the agent opened for it that waits for a choice: C{"picker"} (wire 27).
+    @ivar opened: what the agent opened for it that waits for a choice: C{"picker"}
+        (protocol-prompts).
     """
 
     delivered: bool
@@ -72,7 +73,7 @@ class ISessions(Interface):
         """All that the caller may see, in the order of the list."""
 
     def describe(session_id: str) -> dict[str, Any]:
-        """The session as clients see it (wire 1.1)."""
+        """The session as clients see it (protocol-session)."""
 
     def owner_of(session_id: str) -> str | None:
         """Whose it is; C{None} in single-user mode."""
@@ -84,7 +85,7 @@ class ISessions(Interface):
         """
 
     async def create(request: CreateRequest, caller: Identity) -> Session:
-        """Make a session and start it where the request says so (wire 1.3)."""
+        """Make a session and start it where the request says so (protocol-create)."""
 
     async def start(
         session_id: str, *, granted: bool, clear_breaker: bool = False, fresh: bool = False
@@ -93,17 +94,17 @@ class ISessions(Interface):
 
         @param granted: whoever asks may bypass permissions.
         @param fresh: the agent begins a conversation; else it goes on with the last one, where
-            there is one (wire 27 Agents).
+            there is one (protocol-prompts).
         """
 
     async def stop(session_id: str, reason: str) -> Session:
-        """End its process and keep the record as C{stopped} (wire 26)."""
+        """End its process and keep the record as C{stopped} (protocol-delete)."""
 
     async def delete(session_id: str, *, kill: bool = True) -> None:
         """End its process and remove it; C{kill} false lets go of it instead."""
 
     async def input(session_id: str, request: InputRequest) -> Delivery:
-        """Type something (wire 1.5)."""
+        """Type something (protocol-input)."""
 
     async def prompt(session_id: str, text: str) -> None:
         """Type C{text} as one prompt and submit it."""
@@ -114,7 +115,7 @@ class ISessions(Interface):
     async def resize(
         session_id: str, cols: int, rows: int, *, viewport: Viewport | None, force: bool
     ) -> tuple[int, int]:
-        """Ask for a size; the one that holds now (wire 1.3)."""
+        """Ask for a size; the one that holds now (protocol-size)."""
 
     def report_model(session_id: str, source: ModelSource, text: str | None) -> None:
         """What C{source} says about the model; C{None}: nothing any more."""

@@ -175,7 +175,7 @@ class SessionService:
     async def read(
         self, session_id: str, *, full: bool, lines: str | None, tail: int | None
     ) -> Reading:
-        """The terminal's text (wire 1.6).
+        """The terminal's text (protocol-terminal).
 
         @param lines: rows of history, as L{history_rows} reads it.
         """
@@ -188,7 +188,7 @@ class SessionService:
     async def search(
         self, session_id: str, needle: str, limit: int, *, nocase: bool
     ) -> dict[str, Any]:
-        """Occurrences in the pane's history (wire 1.3); also of a process that is over."""
+        """Occurrences in the pane's history (protocol-search); also of a process that is over."""
         pane = _held_pane(self._roster.get(session_id))
         return await search_terminal(pane, needle, limit, nocase=nocase)
 
@@ -202,7 +202,7 @@ class SessionService:
         return live.session
 
     async def quick_start(self, wanted: QuickStart, caller: Identity) -> Session:
-        """Make a case and a session in it, and start it (wire 1.4)."""
+        """Make a case and a session in it, and start it (protocol-quickstart)."""
         await self._answers(wanted.session, caller)
         live = self._add(self._parts.quick.prepare(wanted, caller))
         await self._first_start(live, caller)
@@ -368,7 +368,7 @@ def _held_pane(live: Live) -> IPane | None:
 
 
 def _first_resume(live: Live) -> str | None:
-    """The conversation that a new session was made to go on with (wire 1.3)."""
+    """The conversation that a new session was made to go on with (protocol-create)."""
     if live.record.phase is not Phase.CREATED or not live.record.conversation_ids:
         return None
     return live.record.conversation_ids[-1]

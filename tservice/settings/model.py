@@ -1,4 +1,4 @@
-"""The settings: their names, ranges and defaults, and how a change is merged (wire 21).
+"""The settings: their names, ranges and defaults, and how a change is merged (protocol-settings).
 
 Pure.  A setting whose feature is switched off is stored and checked all the same.
 """

@@ -1,4 +1,4 @@
-"""C{GET /healthz} and C{GET /api/status} (wire 3; wire 26, Access)."""
+"""C{GET /healthz} and C{GET /api/status} (protocol-state; protocol-metrics)."""
 
 from __future__ import annotations
 

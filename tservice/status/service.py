@@ -1,4 +1,4 @@
-"""The state that a client starts from (wire 3: C{init} and C{GET /api/status})."""
+"""The state that a client starts from (protocol-state: C{init} and C{GET /api/status})."""
 
 from __future__ import annotations
 

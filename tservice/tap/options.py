@@ -89,7 +89,7 @@ class Options(usage.Options):
         """There are no words beside the options."""
 
     def postOptions(self) -> None:
-        """Merge every layer (wire 26, Access).
+        """Merge every layer (protocol-startup).
 
         @raise StartError: a setting is wrong.
         """

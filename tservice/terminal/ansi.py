@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable
 
 LIMIT = 8 * 1024
-"""Longest parameter run or string of one sequence, in bytes (architecture: Multiplexer).
+"""Longest parameter run or string of one sequence, in bytes (architecture-mux).
 
 A sequence that is longer is dropped up to here and what follows is text: an introducer in a binary
 file must not swallow the stream for good, and no more than this is ever kept between chunks.

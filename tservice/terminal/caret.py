@@ -6,7 +6,7 @@ from tservice.terminal.frame import Frame
 
 
 def back_to_caret(frame: Frame) -> bytes:
-    """The relative move from the end of the screen's last row to the caret (interface.md Sessions).
+    """The relative move from the end of the screen's last row to the caret (protocol-terminal).
 
     Relative, because the reader's terminal may have more rows than the pane.
     """

@@ -1,4 +1,5 @@
-"""Dialogs on a frame: what is asked, which answers there are, which key gives them (wire 5).
+"""Dialogs on a frame: what is asked, which answers there are, which key gives them
+(protocol-dialogs).
 
 A dialog is recognised only where dialogs live: it is the last thing on the screen, no composer is
 there, and it shows itself by more than its options: an edge above it, key hints below it or a known
@@ -51,10 +52,10 @@ class Dialog:
     @ivar tabs: the pages of a question dialog, C{(label, answered)}; empty where it has none.
     @ivar digits_answer: an option's digit gives the answer (on a C{multi} page: ticks it).
     @ivar needs_enter: an answer takes cursor keys and Enter.
-    @ivar context: the dialog's rows, at most the last 30 and 4000 characters (wire 5).
+    @ivar context: the dialog's rows, at most the last 30 and 4000 characters (protocol-approvals).
     @ivar frame_hash: names this dialog: its text and labels without markers, ticks, borders and
-        colours, white space folded (wire 26).  The text is everything that the answer is about,
-        so the same question about another command has another hash.
+        colours, white space folded (protocol-approvals).  The text is everything that the answer is
+        about, so the same question about another command has another hash.
     """
 
     kind: Kind

@@ -23,14 +23,14 @@ class Kind(StrEnum):
 
 
 PHRASES = ("trustthisfolder", "trustthefiles", "oneyoutrust")
-"""Wire 6: what a folder-trust dialog says, lowercased and without white space."""
+"""protocol-trust: what a folder-trust dialog says, lowercased and without white space."""
 
 _OTHER_PHRASES = re.compile(
     r"trustthe(?:contents|authors)|trustthis(?:directory|workspace|project)"
 )
 
 AFFORDANCES = ("entertoconfirm", "esctocancel", "no,exit")
-"""Wire 6: how it can be answered."""
+"""protocol-trust: how it can be answered."""
 
 _OTHER_AFFORDANCES = (
     "entercontinue",
@@ -63,12 +63,13 @@ _PERMISSION = re.compile(
 
 
 def squeezed(rows: Sequence[str]) -> str:
-    """The text lowercased and without white space (wire 6)."""
+    """The text lowercased and without white space (protocol-trust)."""
     return "".join("".join(rows).lower().split())
 
 
 def says_trust(rows: Sequence[str]) -> bool:
-    """Whether the text is that of a folder-trust dialog (wire 6; other CLIs' words as well)."""
+    """Whether the text is that of a folder-trust dialog (protocol-trust; other CLIs' words as
+    well)."""
     text = squeezed(rows)
     said = any(phrase in text for phrase in PHRASES) or _OTHER_PHRASES.search(text)
     return bool(said) and any(word in text for word in (*AFFORDANCES, *_OTHER_AFFORDANCES))
@@ -103,9 +104,9 @@ def kind_of(
 def _offers_trust(text: Sequence[str], footer: Sequence[str], labels: Sequence[str]) -> bool:
     """Whether the dialog speaks of trust and asks for it.
 
-    What a permission dialog shows may quote all of wire 6, so its own words decide: an option says
-    "trust", or the last thing said before the options is the question for it, or an option ends the
-    client, which no answer about a tool does.
+    What a permission dialog shows may quote all of protocol-trust, so its own words decide: an
+    option says "trust", or the last thing said before the options is the question for it, or an
+    option ends the client, which no answer about a tool does.
     """
     if not says_trust([*text, *labels, *footer]):
         return False

@@ -1,4 +1,4 @@
-"""Find a literal text in a session's output while it arrives (wait-output, wire 7)."""
+"""Find a literal text in a session's output while it arrives (protocol-wait-output)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from attrs import frozen
 from tservice.terminal.ansi import Stripper
 
 NEEDLE_MAX = 200
-"""Longest needle in characters (interface: wait-output)."""
+"""Longest needle in characters (protocol-wait-output)."""
 
 CONTEXT = 80
-"""Characters of snippet on either side of the match (wire 7)."""
+"""Characters of snippet on either side of the match (protocol-wait-output)."""
 
 TAIL = 256 * 1024
-"""Bytes of the existing buffer that C{from=buffer} looks at first (interface: wait-output)."""
+"""Bytes of the existing buffer that C{from=buffer} looks at first (protocol-wait-output)."""
 
 
 @frozen

@@ -1,4 +1,4 @@
-"""The model's name as the screen shows it (interface: displayModel, wire 10: modelDetect)."""
+"""The model's name as the screen shows it (protocol-session, protocol-clis: modelDetect)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tservice.terminal.rules import ModelDetect, ScreenRules
 from tservice.terminal.screen import Frame
 
 LENGTH = 64
-"""Wire 1.1: at most 64 characters."""
+"""protocol-session: at most 64 characters."""
 
 
 def display_model(frame: Frame, rules: ScreenRules) -> str | None:

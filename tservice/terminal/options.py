@@ -1,4 +1,5 @@
-"""The options of a dialog: the frame grammar (wire 5) and the layouts that have no numbers."""
+"""The options of a dialog: the frame grammar (protocol-dialogs) and the layouts that have no
+numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ MARKERS = "❯›●>→▶"
 
 MOST = 9
 GAP = 3
-"""Wire 5: 2 to 9 options, up to 3 other lines between two."""
+"""protocol-dialogs: 2 to 9 options, up to 3 other lines between two."""
 
 WIDE_GAP = 12
 """Other lines between two options of a dialog that is known to be one: long descriptions wrap."""
@@ -89,7 +90,7 @@ class _Line:
 
 
 def numbered(rows: Sequence[str], gap: int = GAP) -> Block | None:
-    """The last complete block of numbered options in C{rows} (wire 5: frame grammar).
+    """The last complete block of numbered options in C{rows} (protocol-dialogs: frame grammar).
 
     Labels are taken as they stand on their row; L{joined} adds what wrapped.
     """

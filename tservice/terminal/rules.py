@@ -1,4 +1,4 @@
-"""What is known of one CLI's screen: data, read from its registry entry (wire 10)."""
+"""What is known of one CLI's screen: data, read from its registry entry (protocol-clis)."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ TEXT_LIMIT = 1000
 class Match:
     """One occurrence.
 
-    @ivar line: 0-based row of the history, the screen behind it (wire 26).
+    @ivar line: 0-based row of the history, the screen behind it (protocol-search).
     @ivar text: the row, at most L{TEXT_LIMIT} characters from its start.
     @ivar offset: where in the row it begins, in characters.
     """

@@ -1,4 +1,5 @@
-"""What a session's agent is doing, as far as one frame and the pane's title show (wire 1.2)."""
+"""What a session's agent is doing, as far as one frame and the pane's title show
+(protocol-status)."""
 
 from __future__ import annotations
 

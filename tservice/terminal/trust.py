@@ -1,4 +1,4 @@
-"""Answer a folder-trust dialog one key at a time (interface: Folder-trust dialog, wire 6)."""
+"""Answer a folder-trust dialog one key at a time (protocol-trust)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tservice.terminal.screen import Frame
 def recognised(frame: Frame, rules: ScreenRules) -> bool:
     """Whether C{frame} shows a folder-trust dialog.
 
-    The phrases of wire 6 must be the dialog's own: a permission dialog about a file that quotes
-    them is none.
+    The phrases of protocol-trust must be the dialog's own: a permission dialog about a file that
+    quotes them is none.
     """
     dialog = read_dialog(frame, rules)
     return dialog is not None and dialog.kind is Kind.TRUST

@@ -1,1 +1,1 @@
-"""A way in from the internet, and signing in over it with one scan (wire 15)."""
+"""A way in from the internet, and signing in over it with one scan (protocol-tunnel)."""

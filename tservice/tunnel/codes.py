@@ -1,4 +1,4 @@
-"""The codes that are good for one sign-in each (interface.md Tunnel QR token)."""
+"""The codes that are good for one sign-in each (protocol-qr)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many wrong codes there may be in a minute, whoever sends them (wire 15)."""
+"""How many wrong codes there may be in a minute, whoever sends them (protocol-failures)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signing in with a code that was scanned (wire 15).  Knows nothing of HTTP."""
+"""Signing in with a code that was scanned (protocol-qr).  Knows nothing of HTTP."""
 
 from __future__ import annotations
 

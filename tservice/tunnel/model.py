@@ -1,4 +1,4 @@
-"""Codes, addresses and waiting times: the rules that need nothing else (wire 15)."""
+"""Codes, addresses and waiting times: the rules that need nothing else (protocol-tunnel)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ ALPHABET = digits + ascii_letters
 CODE_LENGTH = 6
 
 ROTATION_SECONDS = 60.0
-"""How long a code is the one that is shown (interface.md Limits)."""
+"""How long a code is the one that is shown (protocol-qr)."""
 
 GRACE_SECONDS = 90.0
-"""How long a code still works after it was replaced (interface.md Limits)."""
+"""How long a code still works after it was replaced (protocol-qr)."""
 
 URL_SECONDS = 30.0
-"""How long the tunnel's program may take to print its address (wire 15)."""
+"""How long the tunnel's program may take to print its address (protocol-tunnel)."""
 
 STEADY_SECONDS = 60.0
 """A tunnel that was up so long begins its waiting times anew when it ends."""

@@ -1,4 +1,4 @@
-"""C{/api/tunnel}, C{/q} (interface.md Tunnel, login and webviews; wire 15)."""
+"""C{/api/tunnel}, C{/q} (protocol-tunnel)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps the tunnel up while it is wanted (wire 15).  Knows nothing of HTTP or of codes."""
+"""Keeps the tunnel up while it is wanted (protocol-tunnel).  Knows nothing of HTTP or of codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-/** The mock's inbox: what waits, how it is answered, and trouble on demand (wire 5). */
+/** The mock's inbox: what waits, how it is answered, and trouble on demand (protocol-approvals). */
 import type { Item, ItemKind } from "../src/approvals/item.ts";
 import { Refused } from "./refused.ts";
 import type { Hub } from "./session.ts";
@@ -84,7 +84,7 @@ const SHAPES: Record<string, Shape> = {
 
 export class MockApprovals {
   items: Item[] = [];
-  /** What happens to the next answer: a status of wire 5; 0 means it is taken. */
+  /** What happens to the next answer: a status of protocol-approvals; 0 means it is taken. */
   nextStatus = 0;
   answers: unknown[] = [];
   private count = 0;

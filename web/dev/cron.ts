@@ -1,4 +1,4 @@
-/** The mock's saved jobs and their runs (interface.md Cron jobs, wire 8). */
+/** The mock's saved jobs and their runs (protocol-cron). */
 import { randomUUID } from "node:crypto";
 import type { Definition, Job, Run } from "../src/cron/jobs/job.ts";
 import { fires } from "./fires.ts";

@@ -1,4 +1,4 @@
-/** The mock's POST input: exactly once, held on demand, refused on demand (wire 1.5). */
+/** The mock's POST input: exactly once, held on demand, refused on demand (protocol-exactly-once). */
 import { Refused } from "./refused.ts";
 import type { MockSession } from "./session.ts";
 

@@ -1,4 +1,4 @@
-/** One mock session: its record, its stream with an offset, its sockets (wire 2). */
+/** One mock session: its record, its stream with an offset, its sockets (protocol-websocket). */
 import { randomUUID } from "node:crypto";
 import type { WebSocket } from "ws";
 import type { Session } from "../src/api/types.ts";

@@ -1,4 +1,4 @@
-/** The mock's sessions, settings and event stream (wire 1.3, 3, 21). */
+/** The mock's sessions, settings and event stream (protocol-sessions, protocol-sse, protocol-settings). */
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { CliEntry, NewSessionBody, ServiceState, Session, Settings } from "../src/api/types.ts";

@@ -38,7 +38,7 @@ class FiringTests(CronCase):
         )
 
     def test_the_order_of_a_shell(self) -> None:
-        """1 s, the command, 1 s, the prompt (wire 8)."""
+        """1 s, the command, 1 s, the prompt (protocol-cron-times)."""
         job = self.make(launch_command="cd src")
         run, _ = self.run_by_hand(job)
         self.assertEqual("", self.typed(run))

@@ -87,7 +87,7 @@ def _shown(at: int, ahead: int) -> time:
 
 
 class ClockChangeTests(SynchronousTestCase):
-    """The decisions of wire 8, by example."""
+    """The decisions of protocol-cron-times, by example."""
 
     def test_gap_fires_right_after_it(self) -> None:
         found = next_fire(daily("02:30"), ms(2026, 3, 28, 12), BERLIN)

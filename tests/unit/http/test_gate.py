@@ -261,7 +261,7 @@ class AuthenticationTests(GateCase):
 
 
 class HookTests(GateCase):
-    """Hooks of this machine (interface.md Authentication 5)."""
+    """Hooks of this machine (protocol-hook-secret)."""
 
     def hook(self, secret: str | None = None, **headers: str) -> Answer:
         named = dict(headers)
@@ -294,7 +294,7 @@ class HookTests(GateCase):
 
 
 class OpenTests(GateCase):
-    """Single-user without a password (interface.md Authentication 1)."""
+    """Single-user without a password (protocol-auth)."""
 
     config = Config()
 

@@ -142,7 +142,7 @@ class RoleTests(GateCase):
         )
 
     def test_sockets(self) -> None:
-        """Credentials are judged in HTTP, ownership after the upgrade (wire 26, Access)."""
+        """Credentials are judged in HTTP, ownership after the upgrade (protocol-gate)."""
         self.assertEqual(401, self.ask(UPGRADE, "/ws/mine").status)
         connection = self.api.connect()
         connection.send(head("GET", "/ws/theirs", {**UPGRADE, "X-User": "ann"}))

@@ -25,7 +25,7 @@ RULES = policy(["Box"], ["Alias.example", ".corp.example"])
 
 
 class HostTests(SynchronousTestCase):
-    """L{parse_host} and L{admits} (interface.md Authentication 8)."""
+    """L{parse_host} and L{admits} (protocol-hosts)."""
 
     def test_admitted(self) -> None:
         for header in (
@@ -108,7 +108,7 @@ NUMBERS = {"": None, ":80": 80, ":443": 443, ":8770": 8770, ":8771": 8771}
 
 
 class OriginTests(SynchronousTestCase):
-    """L{same_origin} (wire 26, Access)."""
+    """L{same_origin} (protocol-hosts)."""
 
     def same(self, origin: str, host: str, scheme: str | None = None) -> bool:
         found = parse_host(host)

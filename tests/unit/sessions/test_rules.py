@@ -159,7 +159,7 @@ class OrderTests(SynchronousTestCase):
 
 
 class ClassifyTests(SynchronousTestCase):
-    """Prompt or raw (wire 1.5)."""
+    """Prompt or raw (protocol-prompts)."""
 
     def test_examples(self) -> None:
         for text, prompt in [

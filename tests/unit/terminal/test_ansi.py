@@ -119,7 +119,7 @@ class StripTests(SynchronousTestCase):
             self.check(b"a\x1b%cany\ntext\x1b\\b" % introducer, b"ab")
 
     def test_charset_designations(self) -> None:
-        """wait-output sees through line-drawing switches (interface: wait-output)."""
+        """wait-output sees through line-drawing switches (protocol-wait-output)."""
         self.check(b"\x1b(0x\x1b(B\x1b)0y\x1b%Gz", b"xyz")
 
     def test_two_bytes(self) -> None:

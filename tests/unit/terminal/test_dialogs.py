@@ -21,7 +21,7 @@ from tservice.terminal.options import numbered
 
 
 class GrammarTests(SynchronousTestCase):
-    """Wire 5: frame grammar."""
+    """protocol-dialogs: frame grammar."""
 
     def read(self, *rows: str) -> list[str]:
         block = numbered(rows)

@@ -38,7 +38,7 @@ def feed(data: bytes, cuts: list[int], needle: Needle) -> Match | None:
 
 class NeedleTests(SynchronousTestCase):
     def test_length(self) -> None:
-        """1 to 200 characters (interface: wait-output), counted as characters, not bytes."""
+        """1 to 200 characters (protocol-wait-output), counted as characters, not bytes."""
         self.assertRaises(ValueError, Needle, "")
         self.assertRaises(ValueError, Needle, "x" * (NEEDLE_MAX + 1))
         wide = "❯" * NEEDLE_MAX
@@ -50,7 +50,7 @@ class NeedleTests(SynchronousTestCase):
         self.assertEqual(Match("DoNe", "", "!"), Needle("dONE", nocase=True).find("DoNe!"))
 
     def test_snippet_keeps_casing(self) -> None:
-        """Folding is for the comparison only (interface: nocase)."""
+        """Folding is for the comparison only (protocol-wait-output)."""
         match = Needle("straße", nocase=True).find("Die STRASSE Ist")
         self.assertEqual(Match("STRASSE", "Die ", " Ist"), match)
         match = Needle("STRASSE", nocase=True).find("Die Straße Ist")
@@ -67,7 +67,7 @@ class NeedleTests(SynchronousTestCase):
         self.assertEqual(Match("asß", "", "b"), Needle("ASS", nocase=True).find("asßb"))
 
     def test_snippet_is_bounded(self) -> None:
-        """80 characters on either side (wire 7)."""
+        """80 characters on either side (protocol-wait-output)."""
         match = Needle("needle").find("a" * 500 + "needle" + "b" * 500)
         assert match is not None
         self.assertEqual("a" * CONTEXT + "needle" + "b" * CONTEXT, match.snippet)
@@ -140,7 +140,7 @@ class StreamTests(SynchronousTestCase):
 
 class TailTests(SynchronousTestCase):
     def test_bound(self) -> None:
-        """At most 256 KB of the buffer are looked at (interface: from=buffer)."""
+        """At most 256 KB of the buffer are looked at (protocol-wait-output)."""
         self.assertEqual(b"b" * TAIL, tail(b"a" * 10 + b"b" * TAIL))
         self.assertEqual(b"abc", tail(b"abc"))
         self.assertEqual(b"", tail(b""))

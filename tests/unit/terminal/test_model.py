@@ -38,7 +38,7 @@ class DetectTests(SynchronousTestCase):
 
 class SanitiseTests(SynchronousTestCase):
     def test_controls(self) -> None:
-        """Control and direction characters go (wire 1.1)."""
+        """Control and direction characters go (protocol-session)."""
         self.assertEqual("a b c", sanitised(" a\x1bb\x00\t\u202ec\n"))
         self.assertIsNone(sanitised("\x07 \u200b"))
 

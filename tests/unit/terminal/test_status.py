@@ -51,7 +51,7 @@ class WorkingTests(SynchronousTestCase):
         self.assertEqual("permission dialog: Do you want to proceed?", found.evidence)
 
     def test_nothing_known(self) -> None:
-        """Neither composer nor dialog nor spinner changes nothing (wire 1.2)."""
+        """Neither composer nor dialog nor spinner changes nothing (protocol-status)."""
         found = reading("Loading the configuration")
         self.assertEqual(("unknown", None), (found.state, found.working))
 

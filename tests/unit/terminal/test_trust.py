@@ -1,4 +1,4 @@
-"""The folder-trust dialog is answered one key at a time and never by mistake (wire 6)."""
+"""The folder-trust dialog is answered one key at a time and never by mistake (protocol-trust)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
--- Cookie sessions (wire 15): who is signed in, so that a restart signs nobody out.
+-- Cookie sessions (protocol-cookies): who is signed in, so that a restart signs nobody out.
 -- The cookie itself is not kept, only its SHA-256.
 CREATE TABLE auth_sessions (
     id TEXT PRIMARY KEY,

@@ -1,4 +1,4 @@
--- Accounts of multi-user mode (wire 22), and scoped tokens.
+-- Accounts of multi-user mode (protocol-users), and scoped tokens.
 CREATE TABLE accounts (
     username TEXT PRIMARY KEY,
     role TEXT NOT NULL CHECK (role IN ('admin', 'user')),

@@ -1,4 +1,4 @@
-"""Keeps prompts back while an agent cannot take them (wire 6, 26).
+"""Keeps prompts back while an agent cannot take them (protocol-trust, protocol-prompts).
 
 A prompt waits until the composer was on the screen for a moment, at most to the end of the
 window that the trust dialog has.  If a dialog of the start is still there then, nothing is typed
@@ -30,7 +30,7 @@ from tservice.terminal.screen import Frame
 from tservice.terminal.status import Reading, read
 
 WINDOW = 90.0
-"""Seconds after its start in which an agent may be asking for trust (wire 6)."""
+"""Seconds after its start in which an agent may be asking for trust (protocol-trust)."""
 SETTLE = 0.15
 """Seconds between the composer's first appearance and the first key: before, an Enter gets lost."""
 SETTLE_UNTOLD = 1.5
@@ -42,7 +42,7 @@ BLIND = 2.0
 """Seconds after its start when an agent without a known composer may be typed to."""
 
 PICKER = "picker"
-"""What a command of the agent's own opened, as answers name it (wire 27)."""
+"""What a command of the agent's own opened, as answers name it (protocol-prompts)."""
 
 NO_PROCESS = "the session has no process; nothing was typed"
 

@@ -1,4 +1,4 @@
-"""What one agent does: the states, and which evidence moves it (wire 1.2).
+"""What one agent does: the states, and which evidence moves it (protocol-status).
 
 The evidence, most trusted first: hooks, the process, the screen, the pane's title, the rhythm of
 the output.  What is not known is no evidence and moves nothing.

@@ -1,4 +1,4 @@
-"""When to look at a screen, and what a look says of the activity (wire 1.2).  Pure.
+"""When to look at a screen, and what a look says of the activity (protocol-status).  Pure.
 
 A look costs 1 to 3 ms, so there is one when the output goes quiet and, while it flows, one now and
 then: at most 1 / L{GAP} a second of any session, and none while nothing is printed.
@@ -27,7 +27,7 @@ FLOWING_ELSE = 1.0
 UNSEEN = 0.5
 """Seconds between two looks while output flows in a turn that was not seen to work yet."""
 SILENCE = 2.5
-"""Seconds of silence after which a composer without a working line means idle (wire 1.2)."""
+"""Seconds of silence after which a composer without a working line means idle (protocol-status)."""
 SLACK = 0.01
 """Seconds that a timer may seem to fire early: sums of large floats are not exact."""
 BREAK = 2.0

@@ -1,4 +1,5 @@
-"""Whether what was submitted is over although nobody saw it run (wire 1.2, 27 Agents).  Pure.
+"""Whether what was submitted is over although nobody saw it run (protocol-status,
+protocol-signals).  Pure.
 
 A turn may begin and end between two looks, and a command such as C{/clear} is none at all; whoever
 waits for either is answered all the same.

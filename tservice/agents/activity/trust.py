@@ -1,4 +1,4 @@
-"""Answers the folder-trust dialog in place of the user, one key at a time (wire 6).
+"""Answers the folder-trust dialog in place of the user, one key at a time (protocol-trust).
 
 Nothing is decided beforehand: no file of the agent is written to make it trust a folder, or to skip
 any other first-run question, for no setting asks for it.  Whoever starts an agent in a folder
@@ -21,9 +21,9 @@ from tservice.terminal.rules import ScreenRules
 from tservice.terminal.trust import next_key
 
 KEYS = 6
-"""Keys for one dialog at most (wire 6)."""
+"""Keys for one dialog at most (protocol-trust)."""
 EVERY = 0.75
-"""Seconds between two looks; wire 6 allows twice as much."""
+"""Seconds between two looks; protocol-trust allows twice as much."""
 ANSWER = 1.2
 """Seconds for the agent to draw what a key did, before the key counts as lost."""
 STEP = 0.1

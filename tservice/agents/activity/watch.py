@@ -40,7 +40,7 @@ from tservice.terminal.screen import Frame
 from tservice.terminal.status import Reading, read
 
 START_IDLE = 3.0
-"""Seconds after a fresh start when an external CLI counts as idle (wire 1.2)."""
+"""Seconds after a fresh start when an external CLI counts as idle (protocol-status)."""
 
 
 @frozen(kw_only=True)

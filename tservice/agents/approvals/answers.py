@@ -1,4 +1,4 @@
-"""Answers to dialogs: what may be answered, and which key comes next (wire 5).  Pure.
+"""Answers to dialogs: what may be answered, and which key comes next (protocol-approvals).  Pure.
 
 An answer is carried out one key at a time, each chosen from the screen as it is read again after
 the key before.  So there is no list of keys that could get out of step with what is shown.

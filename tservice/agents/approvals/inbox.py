@@ -1,4 +1,4 @@
-"""The approval inbox: which items wait, and how each ended (wire 5)."""
+"""The approval inbox: which items wait, and how each ended (protocol-approvals)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Giving an answer: a key, a look, the next key (wire 5).
+"""Giving an answer: a key, a look, the next key (protocol-approvals).
 
 No key is pressed on faith.  The multiplexer's server compares the screen with the one that the key
 was chosen from and presses in the same step, so a dialog that was drawn meanwhile gets nothing.

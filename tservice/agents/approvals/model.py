@@ -1,4 +1,4 @@
-"""Items of the approval inbox: what waits for a person, as a record (wire 5).  Pure."""
+"""Items of the approval inbox: what waits for a person, as a record (protocol-approvals).  Pure."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tservice.terminal.kinds import Kind as DialogKind
 from tservice.terminal.kinds import says_trust
 
 LIFETIME_MS = 12 * 3600 * 1000
-"""How long an item waits (wire 5)."""
+"""How long an item waits (protocol-approvals)."""
 MEMORY_MS = 60 * 1000
-"""How long a resolution that was no answer is remembered for late answers (wire 26)."""
+"""How long a resolution that was no answer is remembered for late answers (protocol-approvals)."""
 CONTEXT_LINES = 30
 MESSAGE_CHARS = 500
-"""Of a message (wire 4)."""
+"""Of a message (protocol-hooks)."""
 CONTEXT_CHARS = 4000
 
 _ESCAPE = re.compile(r"\besc(?:ape)?\b(?: to)? (?:cancel|close|back|exit|go back)", re.IGNORECASE)
@@ -143,14 +143,15 @@ def is_raised(dialog: Dialog | None) -> bool:
 
 
 def is_picker(dialog: Dialog) -> bool:
-    """Whether it is one of the agent's own menus or pages, which Escape leaves (wire 27)."""
+    """Whether it is one of the agent's own menus or pages, which Escape leaves
+    (protocol-prompts)."""
     if dialog.kind is not DialogKind.NOTICE or says_trust(dialog.context):
         return False
     return any(_ESCAPE.search(row) for row in dialog.context)
 
 
 def item_kind(dialog: Dialog, tool_name: str | None) -> ItemKind:
-    """Question or permission (wire 26): by the tool, else by what the screen shows."""
+    """Question or permission (protocol-approvals): by the tool, else by what the screen shows."""
     asks = is_picker(dialog) or dialog.kind in (
         DialogKind.QUESTION,
         DialogKind.REVIEW,
@@ -200,7 +201,7 @@ def with_hook(item: Item, data: Mapping[str, Any]) -> Item:
 
 
 def tool_summary(tool_input: Any) -> str | None:
-    """Command, else file, else description (wire 26)."""
+    """Command, else file, else description (protocol-approvals)."""
     if not isinstance(tool_input, Mapping):
         return None
     values = (tool_input.get(key) for key in ("command", "file_path", "description"))
@@ -208,7 +209,7 @@ def tool_summary(tool_input: Any) -> str | None:
 
 
 def clipped(rows: Sequence[str]) -> str | None:
-    """The last rows, within the bounds of wire 5."""
+    """The last rows, within the bounds of protocol-approvals."""
     text = "\n".join(row.rstrip() for row in rows[-CONTEXT_LINES:]).strip("\n")
     return text[-CONTEXT_CHARS:] or None
 

@@ -1,4 +1,4 @@
-"""The routes of the approval inbox (wire 5)."""
+"""The routes of the approval inbox (protocol-approvals)."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class ApprovalRoutes:
         self._approvals = approvals
 
     def operations(self) -> list[Operation]:
-        """The operations of wire 5."""
+        """The operations of protocol-approvals."""
         path = "/api/approvals"
         gone = (ErrorCode.NOT_FOUND, ErrorCode.CONFLICT, ErrorCode.FORBIDDEN)
         return [

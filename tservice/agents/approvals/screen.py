@@ -1,4 +1,4 @@
-"""Reading a pane so that a key can be bound to what was read (wire 5)."""
+"""Reading a pane so that a key can be bound to what was read (protocol-approvals)."""
 
 from __future__ import annotations
 

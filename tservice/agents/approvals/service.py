@@ -1,4 +1,4 @@
-"""The approval inbox, as its routes and other features call it (wire 5, 26)."""
+"""The approval inbox, as its routes and other features call it (protocol-approvals)."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Approvals:
     # -- asking
 
     def blocked(self, session_id: str) -> bool:
-        """Whether a dialog of that session waits for an answer (wire 26, Waits)."""
+        """Whether a dialog of that session waits for an answer (protocol-signals)."""
         item = self._inbox.of_session(session_id) if self._enabled else None
         return item is not None and item.kind is not ItemKind.IDLE
 

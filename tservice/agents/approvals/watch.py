@@ -1,4 +1,4 @@
-"""What hooks tell and screens show, put into the inbox (wire 5)."""
+"""What hooks tell and screens show, put into the inbox (protocol-approvals)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shell text that an agent's hook runs (wire 4).  Pure.
+"""The shell text that an agent's hook runs (protocol-hook-config).  Pure.
 
 It needs C{sh} and C{curl}; C{cat} and C{sleep} are used where they are, and their lack costs no
 event.  Everything that differs from pane to pane comes from the environment, so the same text
@@ -20,7 +20,7 @@ from tservice.agents.model import HookEvent
 PATH = "/api/hook-event"
 SECRET_VARIABLE = "SERVICE_HOOK_SECRET_FILE"  # noqa: S105
 BOUND = 10
-"""Seconds until a hook gives up (wire 4)."""
+"""Seconds until a hook gives up (protocol-hook-config)."""
 PATIENCE = 0.5
 """Seconds that an agent waits for one hook at most."""
 CONNECT = 1

@@ -1,4 +1,4 @@
-"""What belongs into a workspace's C{.claude/settings.local.json} (wire 4).  Pure.
+"""What belongs into a workspace's C{.claude/settings.local.json} (protocol-hook-config).  Pure.
 
 What the user wrote there stays as it is; our own entries are known by their command and are
 replaced by those of this version.

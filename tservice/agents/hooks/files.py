@@ -1,4 +1,4 @@
-"""Puts the hooks into a workspace before its agent starts (wire 4)."""
+"""Puts the hooks into a workspace before its agent starts (protocol-hook-config)."""
 
 from __future__ import annotations
 

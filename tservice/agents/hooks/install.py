@@ -1,4 +1,5 @@
-"""Before an agent starts: its hooks are put into the workspace, if the settings say so (wire 4)."""
+"""Before an agent starts: its hooks are put into the workspace, if the settings say so
+(protocol-hook-config)."""
 
 from __future__ import annotations
 

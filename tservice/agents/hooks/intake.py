@@ -1,4 +1,4 @@
-"""Takes in what agents' hooks tell, and makes signals of it (wire 4, interface: Wait signals)."""
+"""Takes in what agents' hooks tell, and makes signals of it (protocol-hooks, protocol-signals)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two routes that agents themselves call (wire 4)."""
+"""The two routes that agents themselves call (protocol-hooks)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SessionId = Annotated[str, Field(min_length=1, max_length=64)]
 
 
 class HookBody(Body):
-    """One hook event; C{data} is the hook's payload, of which wire 4 says what is kept."""
+    """One hook event; C{data} is the hook's payload, of which protocol-hooks says what is kept."""
 
     event: Annotated[HookEvent, Field(strict=False), MEMBER]
     session_id: SessionId

@@ -1,4 +1,4 @@
-"""Whose hooks may tell of which session (interface.md Authentication 5)."""
+"""Whose hooks may tell of which session (protocol-hook-secret)."""
 
 from __future__ import annotations
 

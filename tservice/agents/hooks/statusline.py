@@ -1,4 +1,5 @@
-"""The status line that is put into an agent: the shell text, and the line it shows (wire 4)."""
+"""The status line that is put into an agent: the shell text, and the line it shows
+(protocol-telemetry)."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ PATH = "/api/status-telemetry"
 BOUND = 2
 """Seconds for the request: the footer waits for its answer."""
 OWN_LINE = 4
-"""Seconds for the user's own status line (wire 4)."""
+"""Seconds for the user's own status line (protocol-telemetry)."""
 
 _START = '{"sessionId":"$SERVICE_SESSION_ID","data":'
 

@@ -1,4 +1,5 @@
-"""Takes in what status lines tell: the session's figures, the plan's limits (wire 4)."""
+"""Takes in what status lines tell: the session's figures, the plan's limits
+(protocol-telemetry)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a status line tells: read leniently, clamped, and put into one line of text (wire 4)."""
+"""What a status line tells: read leniently, clamped, and put into one line of text
+(protocol-telemetry)."""
 
 from __future__ import annotations
 
@@ -45,8 +46,8 @@ class Telemetry:
 def read_telemetry(data: Mapping[str, Any] | None) -> Telemetry:
     """The report in C{data}.
 
-    Every field may be missing or null (wire 4); one of another type counts as missing, for the
-    agent's next version must not lose its footer.  Numbers are clamped to their range.
+    Every field may be missing or null (protocol-telemetry); one of another type counts as missing,
+    for the agent's next version must not lose its footer.  Numbers are clamped to their range.
     """
     given = data or {}
     limits, context = _inner(given, "rate_limits"), _inner(given, "context_window")
@@ -95,7 +96,7 @@ def window_json(window: Window | None) -> dict[str, Any] | None:
 
 
 def plan_usage_json(usage: PlanUsage | None) -> dict[str, Any] | None:
-    """C{planUsage} of the C{init} event (wire 3): the windows that are known, and C{at}."""
+    """C{planUsage} of the C{init} event (protocol-state): the windows that are known, and C{at}."""
     if usage is None:
         return None
     windows = {"fiveHour": window_json(usage.five_hour), "sevenDay": window_json(usage.seven_day)}

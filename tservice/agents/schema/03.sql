@@ -1,4 +1,4 @@
--- What agents told of themselves (wire 4): the file that holds a session's conversation.
+-- What agents told of themselves (protocol-hooks): the file that holds a session's conversation.
 CREATE TABLE agent_sessions (
     session_id TEXT PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
     transcript_path TEXT NOT NULL

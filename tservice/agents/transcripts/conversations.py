@@ -1,4 +1,4 @@
-"""The conversation that a session's next start goes on with (wire 27 Agents)."""
+"""The conversation that a session's next start goes on with (protocol-prompts)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Past conversations on disk (wire 1.3: C{GET /api/history/sessions})."""
+"""Past conversations on disk (protocol-conversations: C{GET /api/history/sessions})."""
 
 from __future__ import annotations
 

@@ -222,7 +222,7 @@ def next_conversation(tally: Tally) -> Tally:
 
 
 def title_of(prompt: str) -> str | None:
-    """A session's name from its first prompt; C{None} where it gives none (wire 1.1)."""
+    """A session's name from its first prompt; C{None} where it gives none (protocol-session)."""
     line = next((line for line in prompt.splitlines() if line.strip()), "")
     words = " ".join("".join(c if c.isprintable() else " " for c in line).split())
     if not words or words.startswith(("/", "!")):

@@ -1,4 +1,5 @@
-"""What proves that a prompt was submitted, beside the screen: hooks and transcripts (wire 27).
+"""What proves that a prompt was submitted, beside the screen: hooks and transcripts
+(protocol-conventions).
 
 A composer may show a text that was submitted long ago: Claude Code sometimes keeps a paste there.
 Its C{UserPromptSubmit} hook tells each prompt that begins a turn, its transcript those that wait

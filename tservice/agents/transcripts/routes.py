@@ -1,4 +1,4 @@
-"""The routes that read transcripts (wire 1.3)."""
+"""The routes that read transcripts (protocol-conversations)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tservice.http.models import Answer, Query, QueryInt
 from tservice.http.operations import Access, Call, Operation, Scope
 
 PAGE = 100
-"""Conversations of one answer at most (wire 1.3)."""
+"""Conversations of one answer at most (protocol-conversations)."""
 
 
 class ResponseQuery(Query):

@@ -1,4 +1,5 @@
-"""What the agents' transcripts tell of their sessions (wire 1.1, 1.3)."""
+"""What the agents' transcripts tell of their sessions (protocol-session,
+protocol-conversations)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""C{/compact} and C{/clear} by themselves, once a conversation grew too long (wire 25)."""
+"""C{/compact} and C{/clear} by themselves, once a conversation grew too long
+(protocol-automatic)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Usage limits: a session that reached one pauses, and goes on once it is over (wire 25).
+"""Usage limits: a session that reached one pauses, and goes on once it is over
+(protocol-automatic).
 
 A limit is believed by what the agent itself records: its C{StopFailure} hook, an error in its
 transcript, its status line.  A row of text that looks like one is an answer's words as often as the
-agent's own notice, so it only completes what one of those told (wire 27 Agents).
+agent's own notice, so it only completes what one of those told (protocol-automatic).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from tservice.sessions.interfaces import ISessions, Session, Status
 from tservice.terminal.status import limit_of
 
 ESCAPE_PAUSE = 0.6
-"""Seconds between Escape and the prompt (wire 25)."""
+"""Seconds between Escape and the prompt (protocol-automatic)."""
 PROMPT = "continue"
 LONGEST_SLEEP = 600.0
 """Seconds after which the clock is looked at again: it may have been set."""

@@ -1,4 +1,4 @@
-"""When a usage limit ends, from the words that an agent tells it in (wire 25).  Pure."""
+"""When a usage limit ends, from the words that an agent tells it in (protocol-automatic).  Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from attrs import frozen
 
 RESUME_DELAY_MS = 2 * 60 * 1000
-"""How long after the reset a session goes on (wire 25)."""
+"""How long after the reset a session goes on (protocol-automatic)."""
 JUST_NOW = timedelta(minutes=5)
 """A time of day that has passed by less is taken for today's: the words were read late."""
 FARTHEST = timedelta(days=32)
@@ -96,7 +96,7 @@ def parse_reset(text: str, now_ms: int, local: tzinfo) -> int | None:
 
 
 def resume_at(limit: Limit) -> int | None:
-    """When to go on (wire 25)."""
+    """When to go on (protocol-automatic)."""
     return None if limit.reset_at is None else limit.reset_at + RESUME_DELAY_MS
 
 

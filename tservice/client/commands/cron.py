@@ -1,4 +1,4 @@
-"""C{cron ls}, C{cron run}: scheduled jobs (wire 8)."""
+"""C{cron ls}, C{cron run}: scheduled jobs (protocol-cron)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""C{history}: past conversations that lie on disk (wire 1.3)."""
+"""C{history}: past conversations that lie on disk (protocol-conversations)."""
 
 from __future__ import annotations
 

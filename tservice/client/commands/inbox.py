@@ -1,4 +1,4 @@
-"""C{approvals}, C{approve}, C{deny}: what waits for a person (wire 5)."""
+"""C{approvals}, C{approve}, C{deny}: what waits for a person (protocol-approvals)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every command (wire 28).  Data only: each start of C{tsctl} reads it."""
+"""Every command (protocol-tsctl).  Data only: each start of C{tsctl} reads it."""
 
 from __future__ import annotations
 

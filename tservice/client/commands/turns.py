@@ -1,4 +1,5 @@
-"""C{send} and C{wait}: prompts, and the signals that their turns end with (wire 1.5, 7)."""
+"""C{send} and C{wait}: prompts, and the signals that their turns end with (protocol-input,
+protocol-waits)."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Caller:
         return unwrap(answer.status, found)
 
     def events(self) -> Iterator[tuple[str, Any]]:
-        """Names and payloads of the event stream (wire 3), less what the terminals print.
+        """Names and payloads of the event stream (protocol-sse), less what the terminals print.
 
         @raise Lost: the stream ended.
         """

@@ -1,4 +1,5 @@
-"""Which record a person means: by id, by a unique beginning of it, or by exact name (wire 28)."""
+"""Which record a person means: by id, by a unique beginning of it, or by exact name
+(protocol-tsctl)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A session's terminal across connections: output by offset, input by number (wire 2)."""
+"""A session's terminal across connections: output by offset, input by number
+(protocol-websocket)."""
 
 from __future__ import annotations
 

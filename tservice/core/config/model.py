@@ -69,7 +69,8 @@ def _setting(
 
 @frozen(kw_only=True)
 class Config:
-    """The whole configuration; the figures are those of wire 1.3, 7, 15 and 26."""
+    """The whole configuration; the figures are those of protocol-sessions, protocol-waits and
+    protocol-startup."""
 
     listen: tuple[str, ...] = _setting(
         (DEFAULT_LISTEN,),

@@ -97,7 +97,7 @@ def path(raw: object) -> Path:
 
 
 def host(raw: object) -> str:
-    """A host name, or a suffix that starts with a dot (interface.md Authentication 8)."""
+    """A host name, or a suffix that starts with a dot (protocol-hosts)."""
     name = text(raw).lower()
     if not _HOST.fullmatch(name):
         raise ValueError("must be host names or suffixes with a leading dot")
@@ -105,7 +105,7 @@ def host(raw: object) -> str:
 
 
 def local_origin(raw: object) -> str:
-    """C{http(s)://localhost[:port]}: cross-origin use is for localhost only (wire 26)."""
+    """C{http(s)://localhost[:port]}: cross-origin use is for localhost only (protocol-hosts)."""
     parts = urlsplit(text(raw))
     rule = "must be origins on localhost, such as http://localhost:5173"
     if parts.scheme not in ("http", "https") or parts.hostname not in _LOCAL_HOSTS:

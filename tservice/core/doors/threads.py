@@ -1,4 +1,4 @@
-"""The doors to threads, for work that would hold up the reactor (architecture: Doors).
+"""The doors to threads, for work that would hold up the reactor (architecture-doors).
 
 There is one door for each kind of work, so that what hangs behind one holds up nobody at another:
 a dead mount stops no sign-in.  A piece of work that takes too long is given up: its caller is told,

@@ -114,8 +114,8 @@ GUARDED = EgressPolicy(
         }
     ),
 )
-"""Wire 12: link-local, metadata services, multicast, unspecified; this host and private networks
-are allowed.  For what an administrator sets: webhooks, web tabs, model endpoints."""
+"""protocol-egress: link-local, metadata services, multicast, unspecified; this host and private
+networks are allowed.  For what an administrator sets: webhooks, web tabs, model endpoints."""
 
 PUBLIC_ONLY = GUARDED.stricter(
     "127.0.0.0/8",

@@ -56,7 +56,7 @@ def parse_listen(config: Config) -> tuple[ListenAddress, ...]:
     """Every endpoint of C{config}.
 
     @raise StartError: one is not understood, or it would let strangers in: without a password
-        nobody else's machine or account may be able to connect, at any start (wire 15, 26).
+        nobody else's machine or account may be able to connect, at any start (protocol-startup).
     """
     if not config.listen:
         raise StartError("listen: must name at least one endpoint")

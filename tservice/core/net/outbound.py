@@ -31,13 +31,13 @@ from tservice.core.net.egress import GUARDED, EgressPolicy, EgressRefused, parse
 from tservice.core.net.guarded import GuardedEndpoint, Meter
 
 TIME_LIMIT = 5.0
-"""Seconds for a whole request, from the name to the end of the answer (interface.md Limits)."""
+"""Seconds for a whole request, from the name to the end of the answer (protocol-webhooks)."""
 HEAD_LIMIT = 64 * 1024
 """Bytes that an answer may take beside its body: head, TLS handshake, chunk marks."""
 
 
 class Fault(Enum):
-    """Why there is no answer; the values are shown to people (wire 12)."""
+    """Why there is no answer; the values are shown to people (protocol-webhooks)."""
 
     TIMED_OUT = "Timed out"
     NOT_FOUND = "Host not found"

@@ -1,4 +1,4 @@
-"""The users of the operating system that panes can run as (wire 22, C{osUser})."""
+"""The users of the operating system that panes can run as (protocol-os-users, C{osUser})."""
 
 from __future__ import annotations
 

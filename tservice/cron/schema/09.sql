@@ -1,4 +1,4 @@
--- Scheduled jobs (interface.md Cron job).  The definition is JSON: it is read and written whole.
+-- Scheduled jobs (protocol-cron-job).  The definition is JSON: it is read and written whole.
 CREATE TABLE cron_jobs (
     id TEXT PRIMARY KEY,
     owner TEXT,

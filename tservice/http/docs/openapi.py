@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of the operations table (interface.md Endpoints)."""
+"""The OpenAPI 3.1 document of the operations table (protocol-openapi)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _BARE: Mapping[int, str] = {
     429: "Over the failure cap: bare text, with Retry-After",
     503: "Too many streams: bare text, with Retry-After",
 }
-"""Answers of the gate, which are never envelopes (interface.md Errors 3)."""
+"""Answers of the gate, which are never envelopes (protocol-errors)."""
 
 
 def document(operations: Sequence[Operation], version: str) -> Schema:

@@ -21,11 +21,11 @@ from zope.interface import Attribute, Interface, implementer
 from tservice.http.websockets.frames import Message
 
 MAX_MESSAGE = 1024 * 1024
-"""Bytes of an incoming message; a longer one closes with 1009 (wire 26, Streams)."""
+"""Bytes of an incoming message; a longer one closes with 1009 (protocol-websocket)."""
 
 PING_SECONDS = 30
 PONG_SECONDS = 10
-"""A ping this often; dropped when nothing was heard for so long after it (wire 2)."""
+"""A ping this often; dropped when nothing was heard for so long after it (protocol-websocket)."""
 
 CLOSE_SECONDS = 5
 """How long the peer may take to answer a close."""

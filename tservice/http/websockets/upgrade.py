@@ -2,7 +2,7 @@
 
 An operation of L{Style.WEBSOCKET} returns an L{ISocketHandler}.  The gate's refusals are HTTP
 answers without an upgrade; what the operation itself refuses is accepted and then closed with
-a code, so that a page can see why (wire 26, Access).
+a code, so that a page can see why (protocol-websocket).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tservice.http.websockets.connection import (
 )
 
 NOT_YOURS, NO_SUCH, TOO_MANY = 4003, 4004, 4008
-"""Close codes of session rules (wire 2)."""
+"""Close codes of session rules (protocol-websocket)."""
 
 _CODES: Mapping[ErrorCode, int] = {
     ErrorCode.FORBIDDEN: NOT_YOURS,

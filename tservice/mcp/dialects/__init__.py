@@ -1,1 +1,2 @@
-"""What the CLIs' own MCP configuration files say, read and added to as text (wire 11)."""
+"""What the CLIs' own MCP configuration files say, read and added to as text
+(protocol-mcp-dialects)."""

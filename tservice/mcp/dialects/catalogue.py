@@ -1,4 +1,5 @@
-"""The six dialects: what each file's table is called, and how a server stands in it (wire 11)."""
+"""The six dialects: what each file's table is called, and how a server stands in it
+(protocol-mcp-dialects)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One server as each CLI writes it (wire 11)."""
+"""One server as each CLI writes it (protocol-mcp-dialects)."""
 
 from __future__ import annotations
 

@@ -6,5 +6,5 @@ from __future__ import annotations
 class DialectError(Exception):
     """The text cannot be read, or not be added to, safely.
 
-    The message tells the place and the rule, never what stands there (interface.md Errors 6).
+    The message tells the place and the rule, never what stands there (protocol-errors).
     """

@@ -1,4 +1,4 @@
-"""Every session's pane on a tmux server of its own (architecture: Multiplexer)."""
+"""Every session's pane on a tmux server of its own (architecture-mux)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
--- Messages on their way to the webhook (wire 12): a row stays until it was accepted or given up.
+-- Messages on their way to the webhook (protocol-webhooks): a row stays until it was accepted or
+-- given up.
 CREATE TABLE webhook_outbox (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     message TEXT NOT NULL,

@@ -1,4 +1,4 @@
-"""Is an input a prompt or raw bytes? (wire 1.5, 26, 27)"""
+"""Is an input a prompt or raw bytes? (protocol-prompts)"""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def prompt_text(text: str) -> str:
 
 
 def check_text(text: str, use_mux: bool | None) -> None:
-    """Refuse white space alone as a prompt; a bare CR is a key (wire 27).
+    """Refuse white space alone as a prompt; a bare CR is a key (protocol-prompts).
 
     @raise ServiceError: 400 naming C{input}.
     """

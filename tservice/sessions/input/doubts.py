@@ -1,4 +1,4 @@
-"""Prompts of which nobody could tell whether they were submitted (wire 27).
+"""Prompts of which nobody could tell whether they were submitted (protocol-prompts).
 
 Their numbers stay taken.  Sent again, such a prompt is not typed; the composer is asked once more.
 """

@@ -1,4 +1,4 @@
-"""Marks of inputs that a full disk did not take: their numbers go with the pane (wire 27).
+"""Marks of inputs that a full disk did not take: their numbers go with the pane (protocol-errors).
 
 The pane's server keeps the mark of what was typed last, and outlives this service.  So the mark of
 an input that is in no journal names its client's number too, and the row of the journal that was

@@ -1,13 +1,14 @@
-"""Which input was accepted, kept on disk: sequence marks and the input being typed (wire 1.5).
+"""Which input was accepted, kept on disk: sequence marks and the input being typed
+(protocol-exactly-once).
 
 A session's inputs are typed one by one, so at most one of them is ever unfinished.  It is written
 down together with its sequence number before its first byte is typed, and struck out together
 with nothing else once it is done: a crash in between leaves one entry, and the pane's own mark
 says how far it came.
 
-A disk that takes nothing refuses prompts.  Raw keys go on, or nobody could make room (wire 27,
-Perimeter): their numbers are held in memory until the disk takes them, and go with the pane's mark,
-where the service after a crash finds them.
+A disk that takes nothing refuses prompts.  Raw keys go on, or nobody could make room
+(protocol-errors): their numbers are held in memory until the disk takes them, and go with the
+pane's mark, where the service after a crash finds them.
 """
 
 from __future__ import annotations

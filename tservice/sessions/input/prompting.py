@@ -1,4 +1,4 @@
-"""Giving a prompt to an agent: put in, seen in the composer, submitted once (wire 1.5, 27).
+"""Giving a prompt to an agent: put in, seen in the composer, submitted once (protocol-prompts).
 
 The text is put in and Enter is pressed only once the composer shows it, so the two never reach the
 agent in one read, which is how an Enter gets lost.  Whether it was submitted is read from the

@@ -1,4 +1,5 @@
-"""The way in: every input of a session, one by one, each accepted one exactly once (wire 1.5).
+"""The way in: every input of a session, one by one, each accepted one exactly once
+(protocol-exactly-once).
 
 An input is decided on when its turn comes: its sequence number is looked up, taken and written
 down together with its text, then it is typed.  So at most one input of a session is unfinished at

@@ -41,5 +41,5 @@ class Subject:
 
 
 def no_process() -> ServiceError:
-    """The 409 of an input without a process (wire 26)."""
+    """The 409 of an input without a process (protocol-prompts)."""
     return conflict("the session has no process; nothing was typed")

@@ -1,4 +1,4 @@
-"""Typing one accepted input into a pane, exactly once (wire 1.5, 26).
+"""Typing one accepted input into a pane, exactly once (protocol-exactly-once).
 
 The pane's server keeps a mark of what was typed last, set in the same command as the keys.  So
 whatever was lost, an answer or this whole process, the mark says what is left to do.

@@ -1,4 +1,4 @@
-"""What can be told of a session without knowing its agent (wire 1.2)."""
+"""What can be told of a session without knowing its agent (protocol-status)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""After a restart: records meet the panes that ran on (wire 1.2: unknown changes nothing)."""
+"""After a restart: records meet the panes that ran on (protocol-status: unknown changes
+nothing)."""
 
 from __future__ import annotations
 

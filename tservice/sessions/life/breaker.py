@@ -1,4 +1,4 @@
-"""The exit breaker: a session that keeps failing at once is not started again (wire 1.2)."""
+"""The exit breaker: a session that keeps failing at once is not started again (protocol-status)."""
 
 from __future__ import annotations
 

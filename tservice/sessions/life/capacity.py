@@ -1,4 +1,4 @@
-"""How many sessions there may be (wire 1.3)."""
+"""How many sessions there may be (protocol-sessions)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Making session records: every rule of wire 1.3 before anything is kept."""
+"""Making session records: every rule of protocol-create before anything is kept."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Creator:
     def find_parent(self, text: str | None, caller: Identity) -> str | None:
         """The living session of the same owner that C{text} names, whole or by 8 characters.
 
-        A bad one is dropped, never an error (wire 1.4).
+        A bad one is dropped, never an error (protocol-quickstart).
         """
         if text is None:
             return None

@@ -1,4 +1,4 @@
-"""Which OS user a session's process runs as (wire 22)."""
+"""Which OS user a session's process runs as (protocol-os-users)."""
 
 from __future__ import annotations
 

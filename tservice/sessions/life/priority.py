@@ -1,4 +1,4 @@
-"""The scheduling priority of a pane's process (wire 1.1, C{nice})."""
+"""The scheduling priority of a pane's process (protocol-session, C{nice})."""
 
 from __future__ import annotations
 

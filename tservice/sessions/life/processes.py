@@ -291,7 +291,7 @@ def _both(first: Callable[[], None], second: Callable[[], None]) -> Callable[[],
 
 
 def _known(ending: Exit | None) -> dict[str, int]:
-    """The exit status for an event; an unknown one is left out, never 0 (wire 1.1)."""
+    """The exit status for an event; an unknown one is left out, never 0 (protocol-session)."""
     if ending is None or ending.status is None:
         return {}
     return {"status": ending.status}

@@ -1,4 +1,4 @@
-"""A case and a session in one call (wire 1.4)."""
+"""A case and a session in one call (protocol-quickstart)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Where sessions may work: folders, cases and whose they are (wire 1.3, 1.4, 20)."""
+"""Where sessions may work: folders, cases and whose they are (protocol-sessions,
+protocol-quickstart, protocol-cases)."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from tservice.sessions.life.osusers import SessionOsUsers
 
 CASE_NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
 CASES = "service-cases"
-"""Where an OS user's cases are, below its home (wire 20)."""
+"""Where an OS user's cases are, below its home (protocol-cases)."""
 
 MARKER = ".service-agent-case.json"
 """Tells that an agent had the folder made; see L{Workspaces.make_case}."""
@@ -90,7 +91,7 @@ class Workspaces:
     def mark_agent_made(
         self, folder: str, caller: Identity, origin: str, parent_session_id: str | None, at: int
     ) -> None:
-        """Note in the folder which agent had it made (wire 1.4)."""
+        """Note in the folder which agent had it made (protocol-quickstart)."""
         marker: dict[str, object] = {"version": 1, "createdAt": at, "createdBy": origin}
         if parent_session_id is not None:
             marker["parentSessionId"] = parent_session_id

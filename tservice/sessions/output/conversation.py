@@ -1,4 +1,4 @@
-"""One terminal client's conversation (wire 2)."""
+"""One terminal client's conversation (protocol-websocket)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The terminal output of sessions as events, for clients of the event stream that want it (wire 3).
+"""The terminal output of sessions as events, for clients of the event stream that want it
+(protocol-events).
 
 Bounded by design: at most L{PER_SECOND} events a second and session, each with the newest
 L{LARGEST} bytes; the offset tells a client what it was not sent.  Who needs every byte opens the

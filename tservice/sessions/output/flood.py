@@ -1,4 +1,4 @@
-"""Flood mode: a pane that nobody can follow runs free and is sampled (architecture: Streams)."""
+"""Flood mode: a pane that nobody can follow runs free and is sampled (architecture-streams)."""
 
 from __future__ import annotations
 

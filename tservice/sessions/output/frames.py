@@ -1,4 +1,4 @@
-"""What a terminal client says (wire 2, C>S): text frames parsed into records.  Pure."""
+"""What a terminal client says (protocol-websocket, C>S): text frames parsed into records.  Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a session's terminal (wire 1.6) and searching its history (wire 1.3)."""
+"""Reading a session's terminal (protocol-terminal) and searching its history (protocol-search)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tservice.terminal.sgr import contained_rows
 from tservice.terminal.tail import keep_tail
 
 BUFFER_BOUND = 32 * 1024 * 1024
-"""Characters of C{terminalBuffer} (wire 1.6)."""
+"""Characters of C{terminalBuffer} (protocol-terminal)."""
 
 # Longer numbers are above every limit.
 _COUNT = re.compile(r"[0-9]{1,9}")
@@ -40,7 +40,7 @@ class ReadRequest:
 class Reading:
     """A terminal read.
 
-    @ivar data: the payload of wire 1.6.
+    @ivar data: the payload of protocol-terminal.
     @ivar capture_ms: milliseconds that the capture took.
     @ivar render_ms: milliseconds that making the text took.
     """
@@ -51,7 +51,7 @@ class Reading:
 
 
 def history_rows(full: bool, lines: str | None, limit: int) -> int | None:
-    """How many rows above the screen a read takes (interface.md Sessions, C{terminal}).
+    """How many rows above the screen a read takes (protocol-terminal).
 
     @param lines: the query parameter; anything but an integer of at least 1 means C{limit}.
     """
@@ -64,7 +64,7 @@ def history_rows(full: bool, lines: str | None, limit: int) -> int | None:
 async def read_terminal(
     clock: IReactorTime, session: Session, pane: IPane | None, request: ReadRequest
 ) -> Reading:
-    """The terminal's text; without a process an empty one (wire 26).
+    """The terminal's text; without a process an empty one (protocol-terminal).
 
     @raise ServiceError: 422: the pane does not answer.
     """

@@ -1,4 +1,5 @@
-"""The terminal sockets of every session: who is connected, and what they are told (wire 2)."""
+"""The terminal sockets of every session: who is connected, and what they are told
+(protocol-websocket)."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from tservice.sessions.output.stream import TerminalStream
 from tservice.sessions.output.viewer import Viewer, Wire, frame
 
 MAX_SOCKETS = 5
-"""Sockets of one session (wire 2)."""
+"""Sockets of one session (protocol-websocket)."""
 
 CLOSE_FOREIGN, CLOSE_UNKNOWN, CLOSE_FULL, CLOSE_ENDED, CLOSE_REPLACED = 4003, 4004, 4008, 4009, 4010
 
@@ -29,7 +30,7 @@ class Terminal(Wire, Protocol):
     cid: str
 
     def close(self, code: int, reason: str) -> None:
-        """Close with a code of wire 2."""
+        """Close with a code of protocol-websocket."""
 
 
 @define(eq=False)

@@ -1,4 +1,4 @@
-"""A pane's output to every terminal client of its session (architecture: Streams)."""
+"""A pane's output to every terminal client of its session (architecture-streams)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""One terminal client: where it stands in the output, and when it must skip ahead (wire 2)."""
+"""One terminal client: where it stands in the output, and when it must skip ahead
+(protocol-websocket)."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from tservice.sessions.record.model import ModelSource
 
 MODEL_LENGTH = 64
-"""Characters of C{displayModel} (wire 1.1)."""
+"""Characters of C{displayModel} (protocol-session)."""
 
 
 def clean_line(text: str, limit: int) -> str:
@@ -27,5 +27,5 @@ def display_model(models: Mapping[str, str]) -> tuple[str, ModelSource] | None:
 
 
 def restored_models(models: Mapping[str, str]) -> dict[str, str]:
-    """What is kept over a restart: C{config} is read again instead (interface.md Session)."""
+    """What is kept over a restart: C{config} is read again instead (protocol-session)."""
     return {source: text for source, text in models.items() if source != ModelSource.CONFIG}

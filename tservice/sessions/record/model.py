@@ -1,4 +1,5 @@
-"""A session as it is kept: frozen records and their vocabulary (wire 1.1, 1.2)."""
+"""A session as it is kept: frozen records and their vocabulary (protocol-session,
+protocol-status)."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from tservice.core.users.osuser import OsUserId
 
 
 class Status(StrEnum):
-    """What a session is doing (wire 1.2)."""
+    """What a session is doing (protocol-status)."""
 
     IDLE = "idle"
     BUSY = "busy"
@@ -45,7 +46,7 @@ class NameSource(StrEnum):
 
 
 class ModelSource(StrEnum):
-    """Who said which model runs, most trusted first (wire 1.1)."""
+    """Who said which model runs, most trusted first (protocol-session)."""
 
     CUSTOM_ENDPOINT = "custom-endpoint"
     STATUSLINE = "statusline"
@@ -77,7 +78,7 @@ class Location(StrEnum):
 
 @frozen(kw_only=True)
 class AutoCompact:
-    """Send C{/compact} at C{threshold} tokens (wire 25)."""
+    """Send C{/compact} at C{threshold} tokens (protocol-automatic)."""
 
     enabled: bool = False
     threshold: int = 110_000
@@ -86,7 +87,7 @@ class AutoCompact:
 
 @frozen(kw_only=True)
 class AutoClear:
-    """Send C{/clear} at C{threshold} tokens (wire 25)."""
+    """Send C{/clear} at C{threshold} tokens (protocol-automatic)."""
 
     enabled: bool = False
     threshold: int = 140_000
@@ -94,7 +95,8 @@ class AutoClear:
 
 @frozen(kw_only=True)
 class AutoResume:
-    """Go on after a usage limit; C{resume_at} in Unix milliseconds once armed (wire 25)."""
+    """Go on after a usage limit; C{resume_at} in Unix milliseconds once armed
+    (protocol-automatic)."""
 
     enabled: bool = False
     resume_at: int | None = None
@@ -125,7 +127,7 @@ class Tokens:
 
 @frozen(kw_only=True)
 class CustomModel:
-    """A model of a custom endpoint (wire 17)."""
+    """A model of a custom endpoint (protocol-models)."""
 
     endpoint_id: str
     model_id: str
@@ -151,7 +153,7 @@ class Exit:
 
 @frozen(kw_only=True)
 class Remote:
-    """The remote host's part; C{owned} false: attached to, so never killed (wire 19)."""
+    """The remote host's part; C{owned} false: attached to, so never killed (protocol-remote)."""
 
     host_id: str
     name: str
@@ -160,7 +162,7 @@ class Remote:
 
 @frozen(kw_only=True)
 class Container:
-    """The container's part (wire 19)."""
+    """The container's part (protocol-containers)."""
 
     host_id: str
     name: str
@@ -173,7 +175,7 @@ class Session:
     @ivar pid: the process behind it, C{None} when there is none.
     @ivar position: its place in the list of all sessions; smaller comes first.
     @ivar models: what each source said; L{record.display.display_model} ranks them.
-    @ivar params: launch parameters of its mode (wire 10); C{model} and C{effort} among them.
+    @ivar params: launch parameters of its mode (protocol-clis); C{model} and C{effort} among them.
     @ivar conversation_ids: the agent's own ids, oldest first.
     @ivar os_user: as whom its panes run, for good; C{None}: as the service's own user.
     @ivar env_overrides: set in the pane; the values are never in any answer.
@@ -225,7 +227,7 @@ class Session:
 
     @property
     def detached(self) -> bool:
-        """Let go of without being ended; a start attaches again (wire 26)."""
+        """Let go of without being ended; a start attaches again (protocol-delete)."""
         return self.phase is Phase.DETACHED
 
     @property

@@ -1,4 +1,4 @@
-"""Rules of session names (wire 1.1, 1.3, 26)."""
+"""Rules of session names (protocol-session, protocol-create)."""
 
 from __future__ import annotations
 

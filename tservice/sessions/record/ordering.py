@@ -1,4 +1,4 @@
-"""The order of the session list (wire 1.3, C{PUT /api/session-order})."""
+"""The order of the session list (protocol-sessions, C{PUT /api/session-order})."""
 
 from __future__ import annotations
 

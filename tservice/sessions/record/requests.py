@@ -9,7 +9,7 @@ from attrs import field, frozen
 from tservice.core.errors import ErrorCode, ServiceError, invalid
 
 INPUT_LENGTH = 65_536
-"""Characters of one input (wire 1.5)."""
+"""Characters of one input (protocol-input)."""
 CLIENT_ID_LENGTH = 128
 SEQ_LIMIT = 2**53 - 1
 """The largest integer that every JSON reader keeps exact."""
@@ -17,7 +17,7 @@ SEQ_LIMIT = 2**53 - 1
 
 @frozen(kw_only=True)
 class CreateRequest:
-    """A session to be made (wire 1.3).
+    """A session to be made (protocol-create).
 
     @ivar params: launch parameters; C{model} and C{effort} of the body are among them.
     @ivar parent_session_id: must be a session of the same owner.
@@ -40,7 +40,7 @@ class CreateRequest:
 
 @frozen(kw_only=True)
 class InputRequest:
-    """Something to be typed (wire 1.5).
+    """Something to be typed (protocol-input).
 
     @ivar use_mux: C{True}: as a prompt; C{False}: as raw bytes; C{None}: by what it looks like.
     @ivar client_id: with C{seq}: type it only if the number is above the last one seen from there.

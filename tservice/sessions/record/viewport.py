@@ -1,4 +1,4 @@
-"""Whose window decides a session's size (wire 1.3, resize)."""
+"""Whose window decides a session's size (protocol-size)."""
 
 from __future__ import annotations
 

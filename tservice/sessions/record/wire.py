@@ -1,4 +1,4 @@
-"""A session as clients see it (wire 1.1)."""
+"""A session as clients see it (protocol-session)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shapes of the answers about sessions, for the OpenAPI document (wire 1)."""
+"""Shapes of the answers about sessions, for the OpenAPI document (protocol-sessions)."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class ContainerAnswer(Answer):
 
 
 class SessionAnswer(Answer):
-    """A session (wire 1.1)."""
+    """A session (protocol-session)."""
 
     id: str
     pid: int | None
@@ -196,7 +196,8 @@ class CursorAnswer(Answer):
 
 
 class TerminalAnswer(Answer):
-    """A terminal read (wire 1.6); without a process empty, C{offset} 0 and C{epoch} null."""
+    """A terminal read (protocol-terminal); without a process empty, C{offset} 0 and C{epoch}
+    null."""
 
     terminal_buffer: str
     status: Status

@@ -1,4 +1,5 @@
-"""The way in over HTTP: input, alone or with a wait for the turn that it begins (wire 1.5, 7)."""
+"""The way in over HTTP: input, alone or with a wait for the turn that it begins (protocol-input,
+protocol-waits)."""
 
 from __future__ import annotations
 

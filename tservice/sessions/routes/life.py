@@ -1,4 +1,4 @@
-"""Making, starting and ending sessions (wire 1.3, 1.4)."""
+"""Making, starting and ending sessions (protocol-create, protocol-quickstart)."""
 
 from __future__ import annotations
 

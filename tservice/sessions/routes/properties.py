@@ -1,4 +1,4 @@
-"""Name, colour, pin, order, priority and automatic operations of a session (wire 1.3)."""
+"""Name, colour, pin, order, priority and automatic operations of a session (protocol-sessions)."""
 
 from __future__ import annotations
 

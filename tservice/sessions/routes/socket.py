@@ -1,4 +1,4 @@
-"""The terminal WebSocket in the operations table (wire 2)."""
+"""The terminal WebSocket in the operations table (protocol-websocket)."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class TerminalHandler:
         return self._socket is not None and self._socket.writable and not self._full
 
     def close(self, code: int, reason: str = "") -> None:
-        """Close with a code of wire 2."""
+        """Close with a code of protocol-websocket."""
         if self._socket is not None:
             self._socket.close(code, reason)
 

@@ -13,7 +13,7 @@ from tservice.sessions.waits.service import Waiting
 
 
 def session_operations(sessions: SessionService, waiting: Waiting) -> list[Operation]:
-    """The operations of wire 1.3 to 1.6 and 7."""
+    """The operations of protocol-sessions, protocol-terminal and protocol-waits."""
     return [
         *LifeRoutes(sessions).operations(),
         *PropertyRoutes(sessions).operations(),

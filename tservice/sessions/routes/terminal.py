@@ -1,4 +1,5 @@
-"""Typing into sessions and reading their terminals (wire 1.3, 1.5, 1.6)."""
+"""Typing into sessions and reading their terminals (protocol-keys, protocol-input,
+protocol-terminal)."""
 
 from __future__ import annotations
 

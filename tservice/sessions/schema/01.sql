@@ -1,4 +1,4 @@
--- Sessions and their input (wire 1).  Columns are the fields of sessions.model.Session;
+-- Sessions and their input (protocol-sessions).  Columns are the fields of sessions.model.Session;
 -- nested records, lists and maps are JSON.
 CREATE TABLE sessions (
     id TEXT PRIMARY KEY,
@@ -45,7 +45,8 @@ CREATE TABLE sessions (
     statusline_telemetry INTEGER NOT NULL
 ) STRICT;
 
--- The highest sequence number that was accepted from each client of a session (wire 1.5).
+-- The highest sequence number that was accepted from each client of a session
+-- (protocol-exactly-once).
 CREATE TABLE input_marks (
     session_id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     client_id TEXT NOT NULL,

@@ -1,4 +1,4 @@
-"""Waits for a literal text in a session's output (interface.md wait-output)."""
+"""Waits for a literal text in a session's output (protocol-wait-output)."""
 
 from __future__ import annotations
 

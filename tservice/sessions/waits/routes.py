@@ -1,4 +1,4 @@
-"""The long-polling routes (interface.md Agent waits, wire 7)."""
+"""The long-polling routes (protocol-waits)."""
 
 from __future__ import annotations
 

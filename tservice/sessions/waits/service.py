@@ -1,4 +1,4 @@
-"""What a wait asks for, checked against its session, and what it is answered (wire 7, 26)."""
+"""What a wait asks for, checked against its session, and what it is answered (protocol-waits)."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Waiting:
         self.stop = hub.subscribe(self._heard)
 
     async def wait(self, session_id: str, request: WaitRequest, caller: Identity) -> dict[str, Any]:
-        """Hold until a signal (interface.md Agent waits)."""
+        """Hold until a signal (protocol-waits)."""
         session = self._sessions.get(session_id, caller)
         until = effective_until(session.mode, request.until)
         held = self._held(session, request)
@@ -109,7 +109,7 @@ class Waiting:
     async def fleet(
         self, ids: Sequence[str], request: WaitRequest, caller: Identity, *, need_all: bool
     ) -> dict[str, Any]:
-        """Hold until any, or every, one of several sessions signals (wire 7)."""
+        """Hold until any, or every, one of several sessions signals (protocol-fleet)."""
         until = request.until or DEFAULT_UNTIL
         sessions = [self._sessions.get(session_id, caller) for session_id in dict.fromkeys(ids)]
         if request.until is not None:
@@ -221,7 +221,7 @@ class Waiting:
         return [Signal.BLOCKED, *held] if self._blocked(session.id) else held
 
     def _state_now(self, session_id: str, until: tuple[Signal, ...]) -> WaitOutcome:
-        """A duplicate is answered from the current state (wire 26)."""
+        """A duplicate is answered from the current state (protocol-exactly-once)."""
         session = self._sessions.get(session_id)
         held = self._held(session, WaitRequest(timeout_ms=0))
         signal = first_of(held, frozenset(until))
@@ -296,5 +296,5 @@ def _wait(
 
 
 def opened(delivery: Delivery) -> dict[str, str]:
-    """What an answer tells of a picker that a prompt opened (wire 27)."""
+    """What an answer tells of a picker that a prompt opened (protocol-prompts)."""
     return {} if delivery.opened is None else {"opened": delivery.opened}

@@ -1,4 +1,4 @@
-"""Parked waits: calls that are held until a session gives a signal (interface.md Agent waits)."""
+"""Parked waits: calls that are held until a session gives a signal (protocol-waits)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ _T = TypeVar("_T")
 
 TIMEOUT_DEFAULT = 60_000
 TIMEOUT_RANGE = (1_000, 600_000)
-"""Milliseconds; a valid time-out outside is clamped (interface.md Limits)."""
+"""Milliseconds; a valid time-out outside is clamped (protocol-waits)."""
 
 
 class Signal(StrEnum):
-    """What a wait can wait for, in the order in which they win when several hold (wire 26)."""
+    """What a wait can wait for, in the order in which they win when several hold
+    (protocol-signals)."""
 
     EXIT = "exit"
     BLOCKED = "blocked"
@@ -39,7 +40,7 @@ HOOK_SIGNALS = frozenset({Signal.STOP, Signal.BLOCKED})
 
 @frozen(kw_only=True)
 class WaitCaps:
-    """How many waits of both kinds may be parked (wire 7)."""
+    """How many waits of both kinds may be parked (protocol-waits)."""
 
     per_session: int = 16
     total: int = 128

@@ -33,7 +33,7 @@ describe("plan usage", () => {
     [94.9, "amber"],
     [95, "red"],
     [100, "red"],
-  ])("%d%% is %s (interface.md)", (used, level) => expect(levelOf(used)).toBe(level));
+  ])("%d%% is %s (protocol-telemetry)", (used, level) => expect(levelOf(used)).toBe(level));
 
   test("a figure is never rounded up into a level that it has not reached", () => {
     const [chip] = chipsOf({ fiveHour: { usedPercentage: 79.9 } }, NOON);

@@ -1,4 +1,4 @@
-/** What a session that stands still for a usage limit says (wire 25). */
+/** What a session that stands still for a usage limit says (protocol-automatic). */
 import type { Session } from "../api/types.ts";
 import { clockText, untilText } from "./times.ts";
 

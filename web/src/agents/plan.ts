@@ -1,4 +1,4 @@
-/** How much of the subscription's limits is used (wire 4, interface.md Hooks and telemetry). */
+/** How much of the subscription's limits is used (protocol-telemetry). */
 
 export interface PlanWindow {
   /** 0 to 100. */

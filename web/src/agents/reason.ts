@@ -7,7 +7,7 @@ import { lookOf, type Look, wordOf } from "../sessions/status.ts";
 export interface Standing {
   look: Look;
   word: string;
-  /** The evidence behind it, where it is known (wire 1.1 `statusReason`). */
+  /** The evidence behind it, where it is known (protocol-session `statusReason`). */
   reason: string | undefined;
 }
 

@@ -26,7 +26,7 @@ export const startSession = (id: string, clearBreaker: boolean) =>
     body: clearBreaker ? { clearBreaker: true } : {},
   });
 
-/** @param killMux false leaves the pane running without this service (wire 1.3). */
+/** @param killMux false leaves the pane running without this service (protocol-delete). */
 export const removeSession = (id: string, killMux: boolean) =>
   request<unknown>("DELETE", sessionPath(id, `?killMux=${killMux}`));
 

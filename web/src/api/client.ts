@@ -20,7 +20,7 @@ export function reportUnauthorized(): void {
 
 const onForbidden = new Set<Listener>();
 
-/** Tell `listener` whenever this person's password may have to be changed first (wire 22). */
+/** Tell `listener` whenever this person's password may have to be changed first (protocol-login). */
 export function whenForbidden(listener: Listener): () => void {
   onForbidden.add(listener);
   return () => onForbidden.delete(listener);

@@ -1,4 +1,4 @@
-/** One answer in, its payload or an ApiError out (interface.md Response envelope). */
+/** One answer in, its payload or an ApiError out (protocol-envelope). */
 import { ApiError, bareError } from "./errors.ts";
 
 export interface Answer {

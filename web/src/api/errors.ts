@@ -37,7 +37,7 @@ function wait(seconds: number): string {
   return `${Math.ceil(seconds / 60)} minutes`;
 }
 
-/** @param text an answer's bare text: guard answers are no envelopes (wire 0). */
+/** @param text an answer's bare text: guard answers are no envelopes (protocol-errors). */
 export function bareError(status: number, text: string, retryAfter?: number): ApiError {
   const plain = text.trim();
   const usable = plain !== "" && plain.length <= PLAIN_TEXT_LIMIT && !plain.startsWith("<");
@@ -58,7 +58,7 @@ export function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Texts of the codes that an input acknowledgement may carry in `err` (wire 2). */
+/** Texts of the codes that an input acknowledgement may carry in `err` (protocol-websocket). */
 const INPUT_ERRORS: Record<string, string> = table({
   PAYLOAD_TOO_LARGE: "The input was too large and was not typed.",
   CONFLICT: "Nothing was typed: no process is running in this session.",

@@ -1,4 +1,4 @@
-/** Records as they come over the wire (wire 1.1, interface.md "CLI registry entry", wire 21). */
+/** Records as they come over the wire (protocol-session, protocol-clis, protocol-settings). */
 
 export type SessionStatus = "idle" | "busy" | "stopped" | "error";
 
@@ -39,11 +39,11 @@ export interface Session {
   owner?: string;
 }
 
-/** The object of `GET /api/status` and of the stream's `init` event (wire 3). */
+/** The object of `GET /api/status` and of the stream's `init` event (protocol-state). */
 export interface ServiceState {
   version: string;
   sessions: Session[];
-  /** What waits for a person (wire 5). */
+  /** What waits for a person (protocol-approvals). */
   approvals?: unknown[];
   /** The plan's limits as told last; null where nobody told. */
   planUsage?: unknown;

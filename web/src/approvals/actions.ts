@@ -13,7 +13,7 @@ export const answering = signal<ReadonlySet<string>>(new Set());
 /** Why the last answer to an item was not taken, by item; replaced by the next answer. */
 export const troubles = signal<ReadonlyMap<string, string>>(new Map());
 
-/** More than this many texts are never shown at once: one for each live session (wire 1.3). */
+/** More than this many texts are never shown at once: one for each live session (protocol-sessions). */
 const TROUBLES_MAX = 50;
 
 function note(id: string, text: string | undefined): void {
@@ -48,7 +48,7 @@ async function refused(item: Item, error: unknown): Promise<void> {
 
 /**
  * @returns whether the answer was taken. The item goes when the service says that its dialog
- * left the screen: an option may lead to another page (wire 26).
+ * left the screen: an option may lead to another page (protocol-approvals).
  */
 export async function answer(item: Item, chosen: Answer): Promise<boolean> {
   if (answering.peek().has(item.id)) return false;

@@ -124,7 +124,7 @@ describe("forms", () => {
     expect(isFreeText({ n: 1, label, selected: false })).toBe(false);
   });
 
-  test("own words: an idle agent and a question's free-text option, no permission (wire 5)", () => {
+  test("own words: an idle agent and a question's free-text option, no permission", () => {
     const asks = item({ kind: "question", options: options("A", "Type something.") });
     expect(takesText(asks)).toBe(true);
     expect(choices(asks).map((option) => option.n)).toEqual([1]);

@@ -1,4 +1,4 @@
-/** The routes of the inbox (wire 5). */
+/** The routes of the inbox (protocol-approvals). */
 import { request } from "../api/client.ts";
 import type { Answer, Item } from "./item.ts";
 

@@ -1,4 +1,4 @@
-/** The list of what waits, as a pure value (wire 5: one item for each session, newest wins). */
+/** The list of what waits, as a pure value (protocol-approvals: one item for each session, newest wins). */
 import type { Item } from "./item.ts";
 
 export type Inbox = readonly Item[];

@@ -1,4 +1,4 @@
-/** One thing that waits for a person, and what may be answered to it (wire 5). */
+/** One thing that waits for a person, and what may be answered to it (protocol-approvals). */
 
 export type ItemKind = "permission" | "question" | "idle";
 
@@ -34,7 +34,7 @@ export type Answer =
   | { action: "options"; options: number[] }
   | { action: "text"; text: string };
 
-/** Characters of a typed answer (wire 5). */
+/** Characters of a typed answer (protocol-approvals). */
 export const TEXT_MAX = 4000;
 
 const OPTION_ROW = /^\s*[❯›●>→▶]?\s*([1-9])[.)]\s+(.*)$/;

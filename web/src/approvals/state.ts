@@ -46,7 +46,7 @@ const reads = new Reread(async (outdated) => {
   }
 });
 
-/** Read the inbox anew: each item is checked against its pane again by that (wire 5). */
+/** Read the inbox anew: each item is checked against its pane again by that (protocol-approvals). */
 export const refresh = (): Promise<void> => reads.now();
 
 const told = new Set<string>();

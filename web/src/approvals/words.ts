@@ -42,7 +42,7 @@ export interface Trouble {
   text: string;
 }
 
-/** What a refused answer means for the item (wire 5). */
+/** What a refused answer means for the item (protocol-approvals). */
 export function troubleOf(error: unknown): Trouble {
   const status = error instanceof ApiError ? error.status : undefined;
   if (status === 404) return { kind: "gone", text: "It was answered or has ended meanwhile." };

@@ -1,4 +1,4 @@
-/** Who the caller is, and the caller's own password (wire 22). */
+/** Who the caller is, and the caller's own password (protocol-login). */
 import { request } from "../api/client.ts";
 
 export interface Me {

@@ -8,7 +8,7 @@ export const me = signal<Me | undefined>(undefined);
 export const isAdmin = computed(() => me.value?.role === "admin");
 export const isMultiUser = computed(() => me.value?.multiUser === true);
 
-/** Nothing but the change of the password is open to this person (wire 22). */
+/** Nothing but the change of the password is open to this person (protocol-login). */
 export const passwordDue = computed(() => me.value?.mustChangePassword === true);
 
 /** @returns undefined for anything that is no person; missing rights are no rights. */

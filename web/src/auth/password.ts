@@ -1,4 +1,4 @@
-/** What a password must be, as the service judges it (wire 22). */
+/** What a password must be, as the service judges it (protocol-login). */
 
 export const SHORTEST = 8;
 export const LONGEST = 1024;

@@ -1,4 +1,4 @@
-/** The doctor's report (interface.md Doctor report; wire 13). */
+/** The doctor's report (protocol-doctor). */
 
 export type Category = "core" | "office" | "other";
 export type Status = "ok" | "missing" | "outdated" | "skipped" | "error";

@@ -10,7 +10,7 @@ export type Examined =
   | { state: "failed"; problem: string }
   | { state: "read"; report: Report; ms: number };
 
-/** In multi-user mode the report is for administrators (interface.md Diagnostics). */
+/** In multi-user mode the report is for administrators (protocol-doctor). */
 function outcome(error: unknown): Examined {
   const refused = error instanceof ApiError && error.status === 403;
   return refused ? { state: "refused" } : { state: "failed", problem: textOf(error) };

@@ -1,4 +1,4 @@
-/** The git routes (wire 9). */
+/** The git routes (protocol-git). */
 import { request } from "../api/client.ts";
 import { sessionPath } from "../api/paths.ts";
 import type { Chosen, Diff, GitStatus } from "./types.ts";

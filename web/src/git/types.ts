@@ -1,4 +1,4 @@
-/** Records of the git routes (interface.md Git status data). */
+/** Records of the git routes (protocol-git-status). */
 
 export type Kind = "conflicted" | "staged" | "unstaged" | "untracked";
 

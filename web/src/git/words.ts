@@ -36,7 +36,7 @@ export function split(path: string): { folder: string; name: string } {
   return { folder: path.slice(0, at), name: path.slice(at) };
 }
 
-/** An untracked folder is one row without a diff (wire 26, Git). */
+/** An untracked folder is one row without a diff (protocol-git-status). */
 export const hasDiff = (file: FileChange): boolean => !file.path.endsWith("/");
 
 const UNSUPPORTED: Record<string, string> = table({
@@ -62,7 +62,7 @@ export function tracking(status: ReadState): string {
   return behind > 0 ? `${behind} behind ${upstream}` : `level with ${upstream}`;
 }
 
-/** Seconds that one git command may run at most (interface.md Git status). */
+/** Seconds that one git command may run at most (protocol-git-status). */
 export const LONGEST_TIMEOUT = 120;
 
 /** A slow repository may answer with more time. */

@@ -5,7 +5,7 @@ import type { SearchResult } from "../api/types.ts";
 
 /** Typing goes on for about this long (ms) between two keys. */
 const PAUSE_MS = 250;
-/** Bound of the service (wire 1.3). */
+/** Bound of the service (protocol-search). */
 export const QUERY_MOST = 200;
 
 export interface MatchState {

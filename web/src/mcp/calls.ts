@@ -1,4 +1,4 @@
-/** The routes of the sync (interface.md MCP server sync). */
+/** The routes of the sync (protocol-mcp-sync). */
 import { request } from "../api/client.ts";
 import type { SyncResult } from "./types.ts";
 

@@ -1,4 +1,4 @@
-/** The sync of MCP servers (interface.md MCP sync result). */
+/** The sync of MCP servers (protocol-mcp-sync). */
 
 export type Status = "ok" | "absent" | "skipped" | "unreadable" | "failed";
 

@@ -1,4 +1,4 @@
-/** Which changes of the inbox are worth a word (wire 21 `notificationPreferences`). */
+/** Which changes of the inbox are worth a word (protocol-settings `notificationPreferences`). */
 import type { Item, ItemKind } from "../approvals/item.ts";
 
 export type NotifiedEvent =

@@ -1,4 +1,4 @@
-/** What became of a prompt that was sent (wire 1.5). */
+/** What became of a prompt that was sent (protocol-input). */
 import { ApiError, textOf } from "../api/errors.ts";
 
 /** One attempt's name: the service types what it names at most once. */
@@ -13,7 +13,7 @@ export type Delivery =
   /** `unknown`: it may have been typed; the same ticket again cannot type it twice. */
   | { state: "failed"; text: string; unknown: boolean };
 
-/** Characters of an input, the Enter behind the text included (wire 1.5). */
+/** Characters of an input, the Enter behind the text included (protocol-input). */
 export const INPUT_MAX = 65_536;
 
 /** Without an answer for so long (ms), the prompt waits for the agent's composer. */

@@ -73,7 +73,7 @@ export function firstDraft(entries: readonly CliEntry[], kept: Remembered, setti
 }
 
 /**
- * Empty fields are left out: the service knows better defaults (wire 26).
+ * Empty fields are left out: the service knows better defaults (protocol-create).
  * @param grid the size that a terminal has here, so that the program starts with it.
  */
 export function bodyOf(draft: Draft, grid?: { cols: number; rows: number }): NewSessionBody {

@@ -1,4 +1,4 @@
-/** The list of sessions as a pure value, and how each event changes it (wire 3). */
+/** The list of sessions as a pure value, and how each event changes it (protocol-events). */
 import type { Session, SessionStatus } from "../api/types.ts";
 import { table } from "../lib/table.ts";
 

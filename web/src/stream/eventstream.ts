@@ -2,12 +2,12 @@
  * The service's event stream, kept alive.
  *
  * `fetch` instead of `EventSource`: it shows the status (401, 503) and lets a new connection
- * carry `Last-Event-ID`, so that a short loss is replayed instead of read anew (wire 3).
+ * carry `Last-Event-ID`, so that a short loss is replayed instead of read anew (protocol-sse).
  */
 import { backoff } from "../lib/backoff.ts";
 import { type Message, StreamParser } from "./parser.ts";
 
-/** Silence of about three heartbeats is a dead stream (interface.md Events). */
+/** Silence of about three heartbeats is a dead stream (protocol-sse). */
 export const SILENCE_MS = 45_000;
 const RETRY = { first: 500, most: 15_000 };
 

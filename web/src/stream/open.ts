@@ -4,7 +4,7 @@ import { KEY_HEADER, pageKey } from "../api/key.ts";
 import { serviceUrl } from "../api/paths.ts";
 import type { Opened } from "./eventstream.ts";
 
-/** `sessions` names no session: the terminal output comes over the WebSockets (wire 3). */
+/** `sessions` names no session: the terminal output comes over the WebSockets (protocol-sse). */
 const PATH = "api/events?sessions=none";
 
 async function* decode(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {

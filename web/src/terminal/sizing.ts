@@ -11,7 +11,7 @@ export interface Area {
   height: number;
 }
 
-/** Bounds of the service (wire 1.3), and the least a program can draw in. */
+/** Bounds of the service (protocol-size), and the least a program can draw in. */
 const LEAST: Grid = { cols: 20, rows: 4 };
 const MOST: Grid = { cols: 500, rows: 200 };
 

@@ -1,4 +1,4 @@
-/** The tunnel, its QR codes, and what is signed in (wire 15). */
+/** The tunnel, its QR codes, and what is signed in (protocol-tunnel). */
 import { request } from "../api/client.ts";
 
 /** One signed-in browser or program. */

@@ -1,6 +1,6 @@
 /** How long a code can still be used. */
 
-/** A code lives so long (interface.md Tunnel QR token), in milliseconds. */
+/** A code lives so long (protocol-qr), in milliseconds. */
 export const LIFE_MS = 60_000;
 
 export interface Countdown {

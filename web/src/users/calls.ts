@@ -1,4 +1,4 @@
-/** The service's accounts (wire 22, 26 Access). */
+/** The service's accounts (protocol-users). */
 import { request } from "../api/client.ts";
 
 export type Role = "admin" | "user";

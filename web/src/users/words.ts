@@ -5,7 +5,7 @@ import type { User } from "./calls.ts";
 export type Deed =
   "promote" | "demote" | "grant" | "withdraw" | "enable" | "disable" | "reset" | "logout" | "delete";
 
-/** Every change of an account ends what is open in its name (wire 22). */
+/** Every change of an account ends what is open in its name (protocol-users). */
 const OUT = "is signed out everywhere by that";
 
 interface Words {

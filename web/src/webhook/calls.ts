@@ -1,4 +1,4 @@
-/** The webhook's routes (wire 12). */
+/** The webhook's routes (protocol-webhooks). */
 import { request } from "../api/client.ts";
 import type { Change, Result, Webhook } from "./types.ts";
 

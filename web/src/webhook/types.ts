@@ -1,4 +1,4 @@
-/** The webhook as the service tells it (interface.md Webhook config): never its URL. */
+/** The webhook as the service tells it (protocol-webhooks): never its URL. */
 
 export type Kind = "topic" | "chat_a" | "chat_b" | "generic";
 export type Scope = "attention" | "all";

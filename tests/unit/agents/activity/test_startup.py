@@ -1,4 +1,4 @@
-"""Coming up: the trust dialog is answered, prompts wait for the composer (wire 6)."""
+"""Coming up: the trust dialog is answered, prompts wait for the composer (protocol-trust)."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ class GateTests(AgentCase):
         self.assertEqual(422, self.failureResultOf(later, ServiceError).value.status)
 
     def test_a_trust_dialog_without_a_marker_refuses(self) -> None:
-        """Its options cannot be told apart, its words can (wire 6)."""
+        """Its options cannot be told apart, its words can (protocol-trust)."""
         session = self.agent(UNMARKED)
         done = self.prompt(session)
         self.spend(89)

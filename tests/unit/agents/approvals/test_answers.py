@@ -1,4 +1,4 @@
-"""Giving answers key by key (wire 5, 26)."""
+"""Giving answers key by key (protocol-approvals)."""
 
 from __future__ import annotations
 

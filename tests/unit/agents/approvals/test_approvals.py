@@ -1,4 +1,4 @@
-"""The inbox: what becomes an item, and how items end (wire 5, 26)."""
+"""The inbox: what becomes an item, and how items end (protocol-approvals)."""
 
 from __future__ import annotations
 

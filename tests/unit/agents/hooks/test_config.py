@@ -1,4 +1,5 @@
-"""The hook configuration: what is put into a workspace's settings, and how (wire 4)."""
+"""The hook configuration: what is put into a workspace's settings, and how
+(protocol-hook-config)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hook events: what is kept, what is told, which signals they give (wire 4)."""
+"""Hook events: what is kept, what is told, which signals they give (protocol-hooks)."""
 
 from __future__ import annotations
 

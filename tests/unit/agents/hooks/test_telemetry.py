@@ -1,4 +1,4 @@
-"""Status line reports: read leniently, clamped, told once (wire 4)."""
+"""Status line reports: read leniently, clamped, told once (protocol-telemetry)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose conversation it is, and what a start goes on with (wire 27 Agents)."""
+"""Whose conversation it is, and what a start goes on with (protocol-prompts)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading what agents keep of their conversations (wire 1.1, 1.3)."""
+"""Reading what agents keep of their conversations (protocol-session, protocol-conversations)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Usage limits: their words, the pause and the way on (wire 25)."""
+"""Usage limits: their words, the pause and the way on (protocol-automatic)."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class CreateTests(SessionCase):
 
 
 class CapacityTests(SessionCase):
-    """Caps (wire 1.3)."""
+    """Caps (protocol-sessions)."""
 
     def test_the_cap_counts_all_but_stopped_sessions(self) -> None:
         self.machine = Machine(Path(self.mktemp()).absolute(), config=Config(max_sessions=2))

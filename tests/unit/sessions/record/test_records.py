@@ -90,7 +90,7 @@ class DiskTests(SynchronousTestCase):
             self.assertEqual([session], self.repository.load())
 
     def test_a_model_of_the_agent_s_settings_is_not_restored(self) -> None:
-        """They are read again at every start (interface.md Session)."""
+        """They are read again at every start (protocol-session)."""
         self.repository.save(evolve(BARE, models={"screen": "a", "config": "b"}))
         (found,) = self.repository.load()
         self.assertEqual({"screen": "a"}, found.models)

@@ -9,7 +9,7 @@ export interface Book {
 
 export const EMPTY: Book = { jobs: [], runs: [] };
 
-/** As many as the service keeps (wire 8). */
+/** As many as the service keeps (protocol-cron). */
 export const RUNS_MAX = 500;
 
 const hasId = (value: unknown): value is { id: string } =>
@@ -53,7 +53,7 @@ export interface Outcome {
   stale: boolean;
 }
 
-/** What a `cron:*` event does (wire 3). */
+/** What a `cron:*` event does (protocol-sse). */
 export function apply(book: Book, name: string, data: unknown): Outcome {
   if (name === "cron:jobDeleted" && hasId(data)) return { book: dropJob(book, data.id), stale: false };
   if (name === "cron:runCreated" || name === "cron:runUpdated")

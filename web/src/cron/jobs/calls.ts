@@ -1,4 +1,4 @@
-/** The routes of saved jobs (interface.md Cron jobs). */
+/** The routes of saved jobs (protocol-cron). */
 import { request } from "../../api/client.ts";
 import type { Definition, Job, Run } from "./job.ts";
 
@@ -24,6 +24,6 @@ export const deleteJob = (id: string) => request<unknown>("DELETE", path(id));
 /** @returns how many live sessions of the same CLI there are that this job did not make. */
 export const runJob = (id: string) => request<{ run: Run; activeAgents: number }>("POST", path(id, "/run"));
 
-/** The next five fires of a definition (wire 8). */
+/** The next five fires of a definition (protocol-cron). */
 export const previewJob = (body: Definition, signal: AbortSignal) =>
   request<{ fires: number[] }>("POST", "api/cron/preview", { body, signal });

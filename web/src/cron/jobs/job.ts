@@ -1,4 +1,4 @@
-/** Saved jobs and their runs, as they come over the wire (interface.md Cron job, Cron run). */
+/** Saved jobs and their runs, as they come over the wire (protocol-cron-job, protocol-cron-run). */
 
 export type PromptMode = "inline_text" | "prompt_file_path";
 export type InputMode = "paste" | "typed";
@@ -64,7 +64,7 @@ export interface Run {
   createdSessionUrl: string | null;
 }
 
-/** Bounds of interface.md. */
+/** Bounds of protocol-cron-job. */
 export const NAME_MAX = 200;
 export const LINE_MAX = 2000;
 export const PROMPT_MAX = 100_000;

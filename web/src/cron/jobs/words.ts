@@ -92,7 +92,7 @@ export interface Result {
   reason?: string;
 }
 
-/** The longest that delivery takes: readiness 60 s and the typing (wire 8). */
+/** The longest that delivery takes: readiness 60 s and the typing (protocol-cron). */
 const DELIVERY_MS = 2 * MINUTE_MS;
 
 const RESULTS: Record<RunStatus, [Tone, string]> = {

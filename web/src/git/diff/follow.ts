@@ -9,7 +9,7 @@ import { forget, refresher } from "../state.ts";
 /** How long most commands take. */
 const COMMAND_MS = 1_500;
 
-/** Remote hosts and containers are never inspected (wire 9). */
+/** Remote hosts and containers are never inspected (protocol-git-status). */
 function isLocal(session: Session | undefined): boolean {
   return session !== undefined && (session.location ?? "local") === "local";
 }

@@ -31,7 +31,7 @@ function ofThisTab(): string {
   return id;
 }
 
-/** At most 128 characters (wire 1.5): two UUIDs and a dash. */
+/** At most 128 characters (protocol-exactly-once): two UUIDs and a dash. */
 export function cidFor(sessionId: string): string {
   return `${ofThisTab()}-${sessionId}`.slice(0, 128);
 }

@@ -1,4 +1,4 @@
-/** What the end of a terminal connection means (wire 2). */
+/** What the end of a terminal connection means (protocol-websocket). */
 
 export type Ending = "retry" | "retry-clean" | "forbidden" | "gone" | "crowded" | "ended" | "replaced";
 

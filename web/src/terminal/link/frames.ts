@@ -1,4 +1,4 @@
-/** The text frames of the terminal WebSocket (wire 2). */
+/** The text frames of the terminal WebSocket (protocol-websocket). */
 
 export interface Hello {
   t: "hello";
@@ -73,7 +73,7 @@ export function parseFrame(text: string): ServerFrame | undefined {
   return CHECKS[kind as ServerFrame["t"]](frame as Fields) ? (frame as ServerFrame) : undefined;
 }
 
-/** Characters of one input frame; the service takes 65536 (wire 1.5). */
+/** Characters of one input frame; the service takes 65536 (protocol-input). */
 export const INPUT_CHARS = 32_768;
 
 /** Pieces of at most `limit` characters that never cut a surrogate pair. */

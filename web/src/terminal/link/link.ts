@@ -1,5 +1,5 @@
 /**
- * One terminal view's connection to its session (wire 2): resumes after a loss without a gap,
+ * One terminal view's connection to its session (protocol-websocket): resumes after a loss without a gap,
  * delivers input exactly once, and never trusts a connection that stopped answering.
  */
 import { terminalPath } from "../../api/paths.ts";

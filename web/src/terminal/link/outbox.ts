@@ -1,6 +1,6 @@
 /**
  * Typed input on its way to the service: kept until it is acknowledged, so that it can be sent
- * again after a lost connection; the service drops what it has seen by its number (wire 1.5).
+ * again after a lost connection; the service drops what it has seen by its number (protocol-exactly-once).
  */
 import { type Ack, INPUT_CHARS, pieces } from "./frames.ts";
 
@@ -17,7 +17,7 @@ export interface Pending {
 export const CHARS_MAX = 1024 * 1024;
 /**
  * Unanswered inputs on a connection. Beyond them keys gather in one input: the service queues 64
- * for a session and its five viewers (wire 2), and somebody typing fast must not be refused.
+ * for a session and its five viewers (protocol-websocket), and somebody typing fast must not be refused.
  */
 export const WINDOW = 8;
 
