@@ -94,7 +94,7 @@ class ISessions(Interface):
 
         @param granted: whoever asks may bypass permissions.
         @param fresh: the agent begins a conversation; else it goes on with the last one, where
-            there is one (protocol-prompts).
+            there is one (protocol-start).
         """
 
     async def stop(session_id: str, reason: str) -> Session:

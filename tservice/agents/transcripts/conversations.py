@@ -1,4 +1,4 @@
-"""The conversation that a session's next start goes on with (protocol-prompts)."""
+"""The conversation that a session's next start goes on with (protocol-start)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose conversation it is, and what a start goes on with (protocol-prompts)."""
+"""Whose conversation it is, and what a start goes on with (protocol-start)."""
 
 from __future__ import annotations
 
