@@ -12,7 +12,7 @@ from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
-from tests.ground import FixedSettings, lay_ground
+from tests.ground import FixedSettings, NoDoors, lay_ground
 from tests.unit.http.driver import Api, head, parse
 from tservice.clis.build import build_clis
 from tservice.core.doors.threads import IThreads
@@ -151,7 +151,7 @@ class RouteTests(RouteCase):
 class TimeTests(RouteCase):
     def test_a_second_sync_is_refused_while_one_runs(self) -> None:
         threads = HeldThreads()
-        self.begin(threads=threads)
+        self.begin(doors=NoDoors(files=threads))
         first = self.post()
         self.assertEqual((409, "CONFLICT"), self.api.request("POST", PATH).error[:2])
         threads.let_go()
@@ -163,7 +163,7 @@ class TimeTests(RouteCase):
 
     def test_looks_are_shared(self) -> None:
         threads = HeldThreads()
-        self.begin(threads=threads)
+        self.begin(doors=NoDoors(files=threads))
         asked = [self.api.connect() for _ in range(5)]
         for connection in asked:
             connection.send(head("GET", PATH, {}))
@@ -175,7 +175,7 @@ class TimeTests(RouteCase):
 
     def test_a_sync_goes_on_without_its_caller(self) -> None:
         threads = HeldThreads()
-        self.begin(threads=threads)
+        self.begin(doors=NoDoors(files=threads))
         self.post().lose()
         stopped = self.mcp.close()
         self.assertEqual((409, "CONFLICT"), self.api.request("POST", PATH).error[:2])
@@ -186,7 +186,7 @@ class TimeTests(RouteCase):
 
     def test_a_stop_waits_for_what_is_being_written(self) -> None:
         threads = HeldThreads()
-        self.begin(threads=threads)
+        self.begin(doors=NoDoors(files=threads))
         self.post()
         threads.let_go()
         stopped = self.mcp.close()
