@@ -48,7 +48,7 @@ class ExampleTests(SynchronousTestCase):
     def test_the_readme(self) -> None:
         self.daemon.environment = {}
         self.daemon.start()
-        (block,) = [block for block in blocks(ROOT / "README.rst") if "id=$(" in block]
+        (block,) = [block for block in blocks(ROOT / "README.rst") if "id=$(curl" in block]
         here = block.replace("http://127.0.0.1:8770", self.daemon.url)
         self.assertNotEqual(block, here)
         answers = self.shell(here)
@@ -107,13 +107,14 @@ class ExampleTests(SynchronousTestCase):
         self.play({}, answers={"run the tests": "RUN: touch tested"})
         # As root agents are started in their bypass mode, which asks nothing.
         self.daemon.request("PUT", "/api/settings", {"primaryMode": "normal"}).data()
-        ask, answer = blocks(ROOT / "docs/agents.rst")
+        ask, answer, prices = blocks(ROOT / "docs/agents.rst")
         here = ask.replace("http://127.0.0.1:8770", self.daemon.url)
         asked = self.shell(here)
         self.assertIn('"signal":"blocked"', asked)
         again = "".join(line for line in here.splitlines(True) if re.match("api=|json=", line))
         answered = self.shell(again + answer)
         self.assertIn('"success":true', answered)
+        self.assertIn('"modelPrices":[{', self.shell(again + prices))
 
     def test_the_page_on_git(self) -> None:
         self.daemon.environment = {}
