@@ -1,7 +1,7 @@
 """Prompts to a real CLI, back to back and in parallel: none is submitted twice, none is lost.
 
-What counts is the conversation as the CLI sends it to the model, and Claude Code's own
-transcript; with C{--stall} the CLI is stopped at random points for up to 2 s.
+What counts is the conversation as the CLI sends it to the model, by the stub's record of its
+requests alone; with C{--stall} the CLI is stopped at random points for up to 2 s.
 
 C{python -m tests.stress.prompts --cli claude --prompts 200 --clients 3 --seed 1 --stall}
 """
