@@ -96,11 +96,13 @@ class Credentials:
 
         @return: how many sessions ended.
         """
-        # What a full disk can refuse comes last.
         self.codes().forget(username)
         self.capabilities.end(lambda known: known.username == username)
-        self._drop(lambda identity: identity.username == username)
-        return self.cookies.revoke(lambda session: session.username == username)
+        try:
+            return self.cookies.revoke(lambda session: session.username == username)
+        finally:
+            # Also where a full disk does not keep it.
+            self._drop(lambda identity: identity.username == username)
 
     def close(self) -> None:
         """Nothing more expires."""
