@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from functools import partial
+from http.client import responses
 from itertools import count
 from typing import Any
 
@@ -200,7 +201,7 @@ class Kernel:
         request.finish()
 
     def _prepare(self, request: Request, response: Response) -> bytes:
-        request.setResponseCode(response.status)
+        request.setResponseCode(response.status, responses.get(response.status, "").encode())
         headers = request.responseHeaders
         if response.content_type:
             headers.setRawHeaders("Content-Type", [response.content_type])

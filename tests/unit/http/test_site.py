@@ -183,6 +183,23 @@ class AnswerTests(SynchronousTestCase):
         for body in ({"cols": 1}, {"x": 1}, b"{"):
             self.assertEqual((403, "FORBIDDEN", "off"), api.post("/api/size", body).error)
 
+    def test_every_status_has_its_reason_phrase(self) -> None:
+        """Also those that Twisted's own table has not (wire 27, prompts)."""
+        phrases = {
+            ErrorCode.OPERATION_FAILED: b"422 Unprocessable ",
+            ErrorCode.RATE_LIMITED: b"429 Too Many Requests\r\n",
+        }
+        for code, line in phrases.items():
+
+            def refused(code: ErrorCode = code) -> None:
+                raise ServiceError(code, "no")
+
+            api = Api([operation("POST", "/api/size", self.handlers.size, allowed=refused)])
+            self.addCleanup(api.close)
+            connection = api.connect()
+            connection.send(head("POST", "/api/size", {"Content-Length": "0"}))
+            self.assertTrue(connection.value().startswith(b"HTTP/1.1 " + line), line)
+
     def test_raw(self) -> None:
         answer = self.api.get("/raw")
         self.assertEqual(b"ok 1\n", answer.content)
