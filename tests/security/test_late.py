@@ -198,7 +198,7 @@ class WaitTests(LateCase):
         self.assertEqual(b"", typing.value())
         self.patch_max(role="user")
         found = [parse(each.value(), "GET").status for each in (*parked, typing)]
-        self.assertEqual([403, 404, 404], found)
+        self.assertEqual([401, 401, 404], found)
         metrics = self.ask("GET", "/metrics", headers=self.cookie()).body
         self.assertIn("parked_waits 0", metrics)
 

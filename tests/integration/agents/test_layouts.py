@@ -290,25 +290,28 @@ class PromptTests(LayoutCase):
         self.assertIn("accept", session.screen())
 
     def a_limit_and_its_dialog(self) -> None:
-        """The dialog that opens by itself is no approval; the session is paused by the limit."""
+        """The dialog that opens by itself is a question; the session is paused by the limit."""
         token = {"CLAUDE_CODE_OAUTH_TOKEN": "stub"}
         session = self.session(scenario=Scenario(trust=False), envOverrides=token)
         session.prompt("LIMIT: 3600")
         session.until("the limit", lambda: session.record()["limitPaused"])
         session.reason("notice dialog: What do you want to do?")
-        self.assertEqual([], session.items())
-        session.call("POST", f"{session.path}/send-key", key="Escape")
-        session.reason("composer on the screen")
+        self.closed_by_denying(session, "What do you want to do?")
 
     def menus_of_the_user(self) -> None:
-        """They swallow keys, but nobody has to approve anything."""
+        """They swallow keys: whoever opened one is told, and anybody can close it."""
         session = self.session(scenario=Scenario(trust=False))
         session.prompt("SAY: something", wait="stop")
         session.prompt("/model")
         session.reason("notice dialog: Select model")
-        self.assertEqual([], session.items())
-        session.call("POST", f"{session.path}/send-key", key="Escape")
+        self.closed_by_denying(session, "Select model")
+
+    def closed_by_denying(self, session: PlayedSession, question: str) -> None:
+        item = session.item()
+        self.assertEqual(("question", question), (item["kind"], item["message"]))
+        session.answer(item, action="deny")
         session.reason("composer on the screen")
+        self.assertEqual([], session.items())
 
     def rewound(self) -> None:
         """What one can go back to is shown by two Escapes, and left by a third."""
@@ -320,7 +323,7 @@ class PromptTests(LayoutCase):
             time.sleep(0.1)
         session.reason("notice dialog")
         self.assertIn("Restore the code", session.screen())
-        self.assertEqual([], session.items())
+        self.assertEqual("question", session.item()["kind"])
         session.call("POST", f"{session.path}/send-key", key="Escape")
         session.reason("composer on the screen")
         session.prompt("SAY: after", wait="stop")
