@@ -114,7 +114,7 @@ class CronTests(BrowserCase):
         expect(page.get_by_test_id("fire")).to_have_count(5)
         expect(wrong(page, "cronExpression")).to_have_count(0)
         page.get_by_test_id("job-workingDir").fill("/proc")
-        expect(wrong(page, "workingDir")).to_contain_text("Must not be /proc")
+        expect(wrong(page, "workingDir")).to_contain_text("Must not be in /proc")
         page.get_by_test_id("job-save").click()
         expect_focus(page.get_by_test_id("job-workingDir"))
         self.assertEqual([], self.jobs())

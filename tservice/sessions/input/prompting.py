@@ -27,6 +27,8 @@ TAKING = (0.03, *(0.05,) * 8, *(0.1,) * 5, *(0.25,) * 8, *(0.5,) * 4)
 """Seconds before each look for a text that was put in; then Enter is pressed all the same."""
 SEEN_GAP = 0.12
 """Seconds between the text's appearance and Enter."""
+SETTLING = (0.15,) * 10
+"""Seconds before each look whether the completions of a command are drawn."""
 DIALOG_LOOKS = (0.15, 0.3, 0.6, 1.2)
 """Seconds before each look for the end of a dialog that came up between text and Enter."""
 LEAVING = (0.03, 0.05, 0.07, *(0.1,) * 8, *(0.25,) * 8)
@@ -143,6 +145,21 @@ class Prompter:
                 break
         spent = self._hands.clock.seconds() - began
         await sleep(self._hands.clock, max(SEEN_GAP, PASTE_GAP - spent))
+        if not self._blind and self._composer.submission.is_command(self._text):
+            await self._settled()
+
+    async def _settled(self) -> None:
+        """Return once the screen rests, or after a while.
+
+        A command's Enter takes what the menu of its completions marks, and that is drawn late.
+        """
+        before = await self._touch.look()
+        for pause in SETTLING:
+            await sleep(self._hands.clock, pause)
+            now = await self._touch.look()
+            if before is None or now is None or now.lines == before.lines:
+                return
+            before = now
 
     # -- dialogs
 

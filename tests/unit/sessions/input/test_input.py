@@ -12,7 +12,7 @@ from tservice.core.errors import ErrorCode, ServiceError, failed
 from tservice.mux.interface import Capture, MuxError, MuxTimeout, PaneGone, PaneSpec
 from tservice.mux.testing.multiplexer import EchoShell, Program
 from tservice.sessions.input.journal import CLIENTS
-from tservice.sessions.input.prompting import LEAVING, PATIENCE
+from tservice.sessions.input.prompting import LEAVING, PATIENCE, SETTLING
 from tservice.sessions.input.queue import UNSURE
 from tservice.sessions.input.serial import WAITING
 from tservice.sessions.input.typist import PASTE_GAP
@@ -81,7 +81,7 @@ class PromptTests(InputCase):
         """C{/exit}: the text still stands on the screen of the pane that is left."""
         self.agent.deaf = 1
         answer = self.type(self.agent_session, "/exit\r", client_id="c", seq=1)
-        self.spend(PASTE_GAP + 0.01)
+        self.spend(PASTE_GAP + SETTLING[0] + 0.01)
         self.pane(self.agent_session).exit(0)
         self.spend(3)
         self.assertEqual(DONE, self.successResultOf(answer))
