@@ -184,7 +184,7 @@ class AnswerTests(SynchronousTestCase):
             self.assertEqual((403, "FORBIDDEN", "off"), api.post("/api/size", body).error)
 
     def test_every_status_has_its_reason_phrase(self) -> None:
-        """Also those that Twisted's own table has not (wire 27, prompts)."""
+        """Also those that Twisted's own table has not (protocol-errors, prompts)."""
         phrases = {
             ErrorCode.OPERATION_FAILED: b"422 Unprocessable ",
             ErrorCode.RATE_LIMITED: b"429 Too Many Requests\r\n",
