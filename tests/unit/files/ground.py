@@ -1,0 +1,75 @@
+"""A workspace in a folder of its own, and hands that work at once."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from twisted.internet.defer import Deferred, maybeDeferred
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.ground import here, places_of
+from tservice.files.beneath import Beneath, Closed, identity
+from tservice.files.hands import Hands, Worker
+from tservice.files.model import Workspace
+
+_T = TypeVar("_T")
+
+
+class AtOnce:
+    """A door without threads, whose failures come out of the Deferred."""
+
+    def __init__(self) -> None:
+        self.places: list[str] = []
+
+    def run(self, work: Callable[[], _T], place: str = "") -> Deferred[_T]:
+        self.places.append(place)
+        return maybeDeferred(work)
+
+
+class WorkspaceCase(SynchronousTestCase):
+    """Something to look at: a workspace, and a secret beside it."""
+
+    def setUp(self) -> None:
+        made = tempfile.TemporaryDirectory(prefix="tsfiles")
+        self.addCleanup(made.cleanup)
+        self.above = Path(made.name).resolve()
+        self.folder = self.above / "ws"
+        self.folder.mkdir()
+        self.outside = self.above / "outside"
+        self.outside.mkdir()
+        (self.outside / "secret.txt").write_text("outside")
+        self.data = self.folder / "data"
+        self.door = AtOnce()
+        place = here(self.above)
+        self.hands = Hands(self.door, places_of(place))
+        self.worker = Worker(self.door, place, "s1")
+        self.workspace = Workspace(session_id="s1", folder=str(self.folder))
+
+    @property
+    def closed(self) -> Closed:
+        return Closed(identity(self.data))
+
+    def put(self, path: str, content: str | bytes = "x") -> Path:
+        """A file of the workspace."""
+        file = self.folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+        return file
+
+    def link(self, path: str, target: str | Path) -> None:
+        (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+        os.symlink(target, self.folder / path)
+
+    def beneath(self) -> Beneath:
+        found = Beneath(str(self.folder), self.closed)
+        self.addCleanup(found.close)
+        return found
+
+
+def descriptors() -> int:
+    """How many this process has open."""
+    return len(os.listdir("/proc/self/fd"))

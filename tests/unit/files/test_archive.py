@@ -1,0 +1,190 @@
+"""Tests for L{tservice.files.archive} and L{tservice.files.opened}."""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+from contextlib import ExitStack
+from typing import Any
+
+from twisted.internet.defer import CancelledError, Deferred
+
+from tests.unit.files.ground import WorkspaceCase, descriptors
+from tservice.core.errors import ServiceError, failed
+from tservice.files.archive import PIECE, pack
+from tservice.files.hands import Handle
+from tservice.files.opened import Opened, OpenFile, OpenFolder, open_path
+
+
+class PackTests(WorkspaceCase):
+    def pack(self, path: str = ".") -> tarfile.TarFile:
+        with self.beneath().find(path) as spot:
+            data = b"".join(pack(spot, "ws", self.closed))
+        return tarfile.open(fileobj=io.BytesIO(data))
+
+    def test_what_is_in_it(self) -> None:
+        self.put("a/b.txt", "content").chmod(0o750)
+        self.put("empty", "")
+        self.put("a/" + "long" * 30 + "/" + "ü" * 60, "long")
+        self.link("link", "a/b.txt")
+        with self.pack() as found:
+            self.assertCountEqual(
+                ["ws", "ws/a", "ws/a/" + "long" * 30, "ws/a/" + "long" * 30 + "/" + "ü" * 60,
+                 "ws/a/b.txt", "ws/empty", "ws/link"],
+                found.getnames(),
+            )  # fmt: skip
+            member = found.getmember("ws/a/b.txt")
+            self.assertEqual((0o750, 7), (member.mode, member.size))
+            content = found.extractfile(member)
+            assert content is not None
+            self.assertEqual(b"content", content.read())
+            self.assertEqual("a/b.txt", found.getmember("ws/link").linkname)
+
+    def test_what_is_left_out(self) -> None:
+        for name in (".env", "sub/server.pem", "data/x", "kept"):
+            self.put(name)
+        os.mkfifo(self.folder / "fifo")
+        self.link("out", self.outside)
+        with self.pack() as found:
+            self.assertEqual(["ws", "ws/kept", "ws/out", "ws/sub"], sorted(found.getnames()))
+            self.assertTrue(found.getmember("ws/out").issym())
+
+    def test_a_file_that_changes_meanwhile_keeps_the_archive_whole(self) -> None:
+        shrinks = self.put("a", b"x" * 3 * PIECE)
+        self.put("b", "after")
+        with self.beneath().find(".") as spot:
+            pieces = pack(spot, "ws", self.closed)
+            data = b"".join(next(pieces) for _ in range(3))
+            shrinks.write_bytes(b"")
+            data += b"".join(pieces)
+        with tarfile.open(fileobj=io.BytesIO(data)) as found:
+            self.assertEqual(3 * PIECE, found.getmember("ws/a").size)
+            content = found.extractfile("ws/b")
+            assert content is not None
+            self.assertEqual(b"after", content.read())
+
+    def test_left_half_way_nothing_stays_open(self) -> None:
+        self.put("a/b/c", b"x" * PIECE)
+        before = descriptors()
+        with self.beneath().find(".") as spot:
+            pieces = pack(spot, "ws", self.closed)
+            next(pieces)
+            next(pieces)
+            pieces.close()
+        self.assertEqual(before + 1, descriptors())  # the workspace itself
+
+
+class OpenTests(WorkspaceCase):
+    def opening(self, path: str, *, folders: bool = False) -> Deferred[Opened]:
+        handle = Handle(self.worker)
+        self.addCleanup(lambda: self.wait(handle.close()))
+
+        def work(held: ExitStack) -> Opened:
+            return open_path(held, handle, str(self.folder), path, self.closed, folders=folders)
+
+        return Deferred.fromCoroutine(handle.use(work))
+
+    def open(self, path: str, *, folders: bool = False) -> Opened:
+        return self.successResultOf(self.opening(path, folders=folders))
+
+    def wait(self, work: Any) -> Any:
+        return self.successResultOf(Deferred.fromCoroutine(work))
+
+    def test_a_file(self) -> None:
+        self.put("a.html", "0123456789")
+        file = self.open("a.html")
+        assert isinstance(file, OpenFile)
+        self.assertEqual("text/html; charset=utf-8", file.about.media_type)
+        self.assertEqual(b"2345", self.wait(file.read(2, 4)))
+        self.assertEqual(b"89", self.wait(file.read(8, 100)))
+
+    def test_the_tag_changes_with_the_content(self) -> None:
+        path = self.put("a", "1")
+        tags: set[str] = set()
+        for content in ("1", "22", "33"):
+            path.write_text(content)
+            os.utime(path, ns=(0, len(tags)))
+            file = self.open("a")
+            assert isinstance(file, OpenFile)
+            tags.add(file.about.tag)
+        self.assertEqual(3, len(tags))
+
+    def test_a_folder_only_where_it_is_packed(self) -> None:
+        self.put("sub/a", b"x" * 3 * PIECE)
+        self.failureResultOf(self.opening("sub"), ServiceError)
+        folder = self.open("sub", folders=True)
+        assert isinstance(folder, OpenFolder)
+        self.assertEqual("sub", folder.name)
+        data = b""
+        while piece := self.wait(folder.read()):
+            data += piece
+        with tarfile.open(fileobj=io.BytesIO(data)) as found:
+            self.assertEqual(["sub", "sub/a"], found.getnames())
+
+    def test_the_workspace_is_called_as_its_folder(self) -> None:
+        folder = self.open(".", folders=True)
+        assert isinstance(folder, OpenFolder)
+        self.assertEqual("ws", folder.name)
+
+
+class HandleTests(WorkspaceCase):
+    """What stays open, and is closed whatever happens."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.handle = Handle(self.worker)
+        self.closed_ones: list[str] = []
+
+    def use(self, work: Any) -> Deferred[Any]:
+        return Deferred.fromCoroutine(self.handle.use(work))
+
+    def close(self) -> None:
+        self.successResultOf(Deferred.fromCoroutine(self.handle.close()))
+
+    def test_closed_once(self) -> None:
+        self.use(lambda held: held.callback(self.closed_ones.append, "a"))
+        self.close()
+        self.close()
+        self.assertEqual(["a"], self.closed_ones)
+        self.failureResultOf(self.use(lambda held: None), CancelledError)
+
+    def test_closed_while_it_is_used(self) -> None:
+        def work(held: Any) -> None:
+            self.close()
+            self.assertEqual([], self.closed_ones)
+            held.callback(self.closed_ones.append, "late")
+
+        self.use(work)
+        self.assertEqual(["late"], self.closed_ones)
+
+    def test_closed_without_a_thread(self) -> None:
+        self.use(lambda held: held.callback(self.closed_ones.append, "a"))
+        self.door.run = self.crowded  # type: ignore[method-assign]
+        self.close()
+        self.assertEqual(["a"], self.closed_ones)
+
+    def crowded(self, work: Any, place: str = "") -> Deferred[Any]:
+        made: Deferred[Any] = Deferred()
+        made.errback(failed("too much waits"))
+        return made
+
+    def test_what_the_system_says_is_told_as_a_refusal(self) -> None:
+        for error, code in (
+            (FileNotFoundError(2, "x"), "NOT_FOUND"),
+            (NotADirectoryError(20, "x"), "NOT_FOUND"),
+            (PermissionError(13, "x"), "FORBIDDEN"),
+            (OSError(40, "loop"), "INVALID_INPUT"),
+            (OSError(36, "long"), "INVALID_INPUT"),
+            (OSError(24, "files"), "OPERATION_FAILED"),
+        ):
+
+            def work(held: Any, error: OSError = error) -> None:
+                raise error
+
+            found = self.failureResultOf(self.use(work), ServiceError).value
+            self.assertEqual(code, found.code.value, error)
+
+    def test_each_session_has_a_place_of_its_own(self) -> None:
+        self.use(lambda held: None)
+        self.assertEqual(["s1"], self.door.places)

@@ -1,0 +1,173 @@
+"""Tests for L{tservice.files.beneath}: what a path comes to, and where it never leads."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+from tests.unit.files.ground import WorkspaceCase, descriptors
+from tservice.core.errors import ServiceError
+from tservice.files.beneath import LINKS, STEPS, Beneath, Closed, identity
+
+
+class FindTests(WorkspaceCase):
+    def read(self, path: str) -> str:
+        with self.beneath().find(path) as spot:
+            descriptor = spot.open()
+            try:
+                return os.read(descriptor, 100).decode()
+            finally:
+                os.close(descriptor)
+
+    def where(self, path: str) -> str:
+        with self.beneath().find(path) as spot:
+            return spot.path
+
+    def refused(self, path: str) -> str:
+        found = self.assertRaises(ServiceError, self.where, path)
+        return str(found.code)
+
+    def test_plain_paths(self) -> None:
+        self.put("a/b.txt", "content")
+        for path in (
+            "a/b.txt",
+            "./a//b.txt",
+            "a/../a/b.txt",
+            "a/./b.txt",
+            f"{self.folder}/a/b.txt",
+        ):
+            self.assertEqual("content", self.read(path), path)
+            self.assertEqual("a/b.txt", self.where(path), path)
+        for path in (".", "a/..", str(self.folder), f"{self.folder}/"):
+            self.assertEqual(".", self.where(path), path)
+
+    def test_links_inside(self) -> None:
+        self.put("a/b.txt", "content")
+        self.link("deep/relative", "../a/b.txt")
+        self.link("absolute", self.folder / "a/b.txt")
+        self.link("folder", "a")
+        self.link("twice", "deep/relative")
+        for path in ("deep/relative", "absolute", "folder/b.txt", "twice"):
+            self.assertEqual("content", self.read(path), path)
+            self.assertEqual("a/b.txt", self.where(path), path)
+
+    def test_nothing_leads_out(self) -> None:
+        self.link("up", "..")
+        self.link("out", self.outside)
+        self.link("relative", "../outside/secret.txt")
+        self.link("etc", "/etc/passwd")
+        self.link("a/again", "../../ws/../outside/secret.txt")
+        self.link("proc", "/proc/self/cwd")
+        self.link("root", "/")
+        for path in (
+            "..",
+            "../outside/secret.txt",
+            "up/outside/secret.txt",
+            "out/secret.txt",
+            "relative",
+            "etc",
+            "a/again",
+            "proc",
+            "root/etc/passwd",
+            "/etc/passwd",
+            f"{self.folder}2",
+            f"{self.folder}/../outside/secret.txt",
+            "/",
+        ):
+            self.assertEqual("FORBIDDEN", self.refused(path), path)
+
+    def test_what_is_no_path(self) -> None:
+        for path in ("", "a\0b", "x" * 4097):
+            self.assertEqual("INVALID_INPUT", self.refused(path), path)
+
+    def test_bounds_of_a_walk(self) -> None:
+        self.link("loop", "loop")
+        self.put("a/x")
+        self.assertEqual("INVALID_INPUT", self.refused("loop"))
+        self.assertEqual("INVALID_INPUT", self.refused("a/../" * STEPS + "a"))
+        for number in range(LINKS):
+            self.link(f"l{number}", f"l{number + 1}")
+        self.put(f"l{LINKS}", "end")
+        self.assertEqual("end", self.read("l0"))
+        self.link("one-more", "l0")
+        self.assertEqual("INVALID_INPUT", self.refused("one-more"))
+
+    def test_what_is_missing(self) -> None:
+        with self.beneath().find("new.txt") as spot:
+            self.assertIsNone(spot.status)
+            self.assertEqual("new.txt", spot.path)
+            self.assertRaises(FileNotFoundError, spot.open)
+        self.put("file")
+        for path, error in (("none/new.txt", FileNotFoundError), ("file/x", NotADirectoryError)):
+            with self.assertRaises(error), self.beneath().find(path):
+                self.fail(path)
+
+    def test_a_dangling_link_names_what_it_would_be(self) -> None:
+        self.link("dangling", "new.txt")
+        with self.beneath().find("dangling") as spot:
+            self.assertEqual(("new.txt", None), (spot.path, spot.status))
+
+    def test_only_regular_files_are_opened(self) -> None:
+        os.mkfifo(self.folder / "fifo")
+        listening = socket.socket(socket.AF_UNIX)
+        self.addCleanup(listening.close)
+        listening.bind(str(self.folder / "socket"))
+        (self.folder / "sub").mkdir()
+        for path in ("fifo", "socket", "sub"):
+            with self.beneath().find(path) as spot, self.assertRaises(ServiceError) as caught:
+                spot.open()
+            self.assertEqual("path: must be a regular file", caught.exception.message)
+
+    def test_only_folders_are_listed(self) -> None:
+        self.put("file")
+        with self.beneath().find("file") as spot, self.assertRaises(ServiceError):
+            spot.open_folder()
+
+    def test_closed_folders(self) -> None:
+        self.put("data/secret", "closed")
+        self.link("way", "data/secret")
+        for path in ("data", "data/secret", "way", "data/none"):
+            self.assertEqual("FORBIDDEN", self.refused(path), path)
+
+    def test_a_workspace_in_a_closed_folder(self) -> None:
+        self.put("data/cases/one/x", "mine")
+        self.put("data/x", "closed")
+        inside = str(self.data / "cases/one")
+        self.assertRaises(ServiceError, Beneath, inside, self.closed)
+        self.assertRaises(ServiceError, Beneath, str(self.data), self.closed)
+        free = Closed(identity(self.data), identity(self.data / "cases"))
+        with Beneath(inside, free) as beneath, beneath.find("x") as spot:
+            self.assertEqual("x", spot.path)
+        self.assertRaises(ServiceError, Beneath, str(self.data), free)
+
+    def test_a_workspace_reached_by_a_link(self) -> None:
+        self.put("a.txt", "content")
+        os.symlink(self.folder, self.above / "short")
+        self.link("absolute", self.above / "short/a.txt")
+        with Beneath(str(self.above / "short")) as beneath:
+            for path in ("a.txt", str(self.above / "short/a.txt"), str(self.folder / "a.txt"),
+                         "absolute"):  # fmt: skip
+                with beneath.find(path) as spot:
+                    self.assertEqual("a.txt", spot.path)
+
+    def test_a_missing_workspace(self) -> None:
+        self.assertRaises(FileNotFoundError, Beneath, str(self.above / "none"))
+
+    def test_a_name_that_is_not_utf_8(self) -> None:
+        Path(os.fsdecode(os.fsencode(self.folder) + b"/\xff")).write_text("x")
+        self.link("way", os.fsdecode(b"\xff"))
+        self.assertEqual("\ufffd", self.where("way"))
+
+    def test_nothing_stays_open(self) -> None:
+        self.put("a/b.txt")
+        self.link("link", "a/b.txt")
+        before = descriptors()
+        for path in ("a/b.txt", "link", "..", "none", "a/none/x", "a"):
+            with Beneath(str(self.folder)) as beneath:
+                try:
+                    with beneath.find(path):
+                        pass
+                except (ServiceError, OSError):
+                    continue
+        self.assertEqual(before, descriptors())

@@ -1,0 +1,200 @@
+"""Tests for L{tservice.files.forms}: what is kept of a form, however it arrives."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from contextlib import ExitStack
+from unittest import mock
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.examples import examples
+from tests.unit.files.ground import WorkspaceCase, descriptors
+from tservice.core.errors import ServiceError
+from tservice.files import forms
+from tservice.files.forms import Kept, Receiver, Rules, boundary_of, open_uploads
+from tservice.files.model import OURS
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"p" * 100
+FILES = Rules(field="file", most=3, size=1000, kind="upload")
+IMAGE = Rules(field="image", most=1, size=1000, kind="paste", images=True)
+
+Part = tuple[str, str | None, bytes]
+
+
+def form(parts: Sequence[Part], end: bytes = b"--BB--\r\n") -> bytes:
+    """Parts of name, file name and content."""
+    found = b""
+    for name, filename, content in parts:
+        named = "" if filename is None else f'; filename="{filename}"'
+        head = f'Content-Disposition: form-data; name="{name}"{named}\r\n\r\n'
+        found += b"--BB\r\n" + head.encode() + content + b"\r\n"
+    return found + end
+
+
+class BoundaryTests(WorkspaceCase):
+    def test_a_form(self) -> None:
+        self.assertEqual("a b", boundary_of('Multipart/Form-Data; boundary="a b"'))
+
+    def test_what_is_none(self) -> None:
+        for kind in (None, "", "multipart/form-data", "application/json; boundary=x",
+                     "multipart/mixed; boundary=x", "multipart/form-data; boundary=",
+                     "multipart/form-data; boundary=ü",
+                     f"multipart/form-data; boundary={'x' * 201}",
+                     ):  # fmt: skip
+            with self.assertRaises(ServiceError) as caught:
+                boundary_of(kind)
+            self.assertTrue(caught.exception.message.startswith("content-type: "), kind)
+
+
+class ReceiverTests(WorkspaceCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.into = self.folder / "into"
+        self.into.mkdir()
+
+    def receive(self, data: bytes, rules: Rules = FILES, step: int = 10_000) -> list[Kept]:
+        receiver = Receiver.of("BB", rules, lambda: 1_700_000_000_000)
+        with ExitStack() as held:
+            receiver.begin(held, os.open(self.into, os.O_RDONLY | os.O_DIRECTORY))
+            for at in range(0, len(data), step):
+                receiver.feed(data[at : at + step])
+            return receiver.end()
+
+    def refused(self, data: bytes, rules: Rules = FILES) -> str:
+        with self.assertRaises(ServiceError) as caught:
+            self.receive(data, rules)
+        self.assertEqual([], os.listdir(self.into))
+        return f"{caught.exception.status} {caught.exception.message}"
+
+    def test_files(self) -> None:
+        found = self.receive(form([("file", "a.txt", b"one"), ("file", "../b.txt", b"")]))
+        self.assertEqual([3, 0], [each.size for each in found])
+        names = [each.filename for each in found]
+        self.assertRegex(names[0], r"\Aupload-1700000000000-[0-9a-f]{8}-a\.txt\Z")
+        self.assertRegex(names[1], r"-b\.txt\Z")
+        self.assertEqual(sorted(names), sorted(os.listdir(self.into)))
+        self.assertEqual(b"one", (self.into / names[0]).read_bytes())
+        self.assertTrue(all(OURS.fullmatch(name) for name in names))
+        self.assertEqual(0o644, stat.S_IMODE((self.into / names[0]).stat().st_mode))
+
+    @settings(max_examples=examples(60))
+    @given(st.binary(max_size=900), st.integers(1, 300))
+    def test_however_it_is_cut(self, content: bytes, step: int) -> None:
+        content = content.replace(b"\r\n--BB", b"")
+        [kept] = self.receive(form([("file", "a", content)]), step=step)
+        file = self.into / kept.filename
+        self.assertEqual(content, file.read_bytes())
+        file.unlink()
+
+    def test_what_comes_behind_the_end_does_not_count(self) -> None:
+        self.assertEqual(1, len(self.receive(form([("file", "a", b"x")]) + b"\r\nmore", step=7)))
+
+    def test_an_image(self) -> None:
+        [kept] = self.receive(form([("image", "holiday.gif", PNG)]), IMAGE)
+        self.assertRegex(kept.filename, r"\Apaste-1700000000000-[0-9a-f]{8}\.png\Z")
+
+    def test_what_is_no_image(self) -> None:
+        wanted = "400 image: must be a png, jpg, gif, webp, bmp or heic image"
+        for content in (b"", b"text", b"<svg/>", b"x" * 900):
+            self.assertEqual(wanted, self.refused(form([("image", "a.png", content)]), IMAGE))
+
+    def test_what_is_not_what_its_name_says(self) -> None:
+        for content in (b"text", PNG):
+            found = self.refused(form([("file", "a.jpg", content)]))
+            self.assertEqual("400 file: is named as a jpg image and is none", found)
+        self.receive(form([("file", "a.png", PNG)]))
+
+    def test_too_much(self) -> None:
+        four = form([("file", "a", b"x")] * 4)
+        self.assertEqual("400 file: must be at most 3 files", self.refused(four))
+        large = form([("file", "a", b"x" * 1001)])
+        self.assertEqual("413 file: must be at most 1000 bytes", self.refused(large))
+        self.receive(form([("file", "a", b"x" * 1000)]))
+
+    def test_other_fields(self) -> None:
+        self.assertEqual(
+            "400 image: is not a known field", self.refused(form([("image", "a", b"x")]))
+        )
+        self.assertEqual("400 file: must be a file", self.refused(form([("file", None, b"x")])))
+        self.assertEqual("400 file: is required", self.refused(form([])))
+
+    def test_what_is_no_form(self) -> None:
+        for data in (
+            b"",
+            b"x" * 500,
+            form([("file", "a", b"x")], end=b""),
+            form([("file", "a", b"x")], end=b"--BB"),
+            b"--BB\r\n\r\nx\r\n--BB--\r\n",
+            b"--BB\r\nA: " + b"x" * 5000 + b"\r\n\r\nx\r\n--BB--\r\n",
+            b"--BB\r\n" + b"A: b\r\n" * 20 + b"\r\nx\r\n--BB--\r\n",
+        ):
+            self.assertTrue(self.refused(data).startswith("400 body: must be a whole"), data[:40])
+
+    def test_all_of_it_or_nothing(self) -> None:
+        found = self.refused(form([("file", "a", b"x"), ("file", "b.png", b"no image")]))
+        self.assertTrue(found.startswith("400 "))
+        names: list[bytes] = []
+
+        def name_anew(folder: int, temporary: bytes, name: bytes) -> None:
+            if names:
+                raise OSError(28, "full")
+            names.append(name)
+            os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+
+        with mock.patch.object(forms, "name_anew", name_anew):
+            self.assertRaises(
+                OSError, self.receive, form([("file", "a", b"x"), ("file", "b", b"y")])
+            )
+        self.assertEqual([], os.listdir(self.into))
+
+    def test_half_way_nothing_is_left(self) -> None:
+        before = descriptors()
+        receiver = Receiver.of("BB", FILES, lambda: 0)
+        with ExitStack() as held:
+            receiver.begin(held, os.open(self.into, os.O_RDONLY | os.O_DIRECTORY))
+            receiver.feed(form([("file", "a", b"x" * 500)])[:400])
+            [name] = os.listdir(self.into)
+            self.assertTrue(OURS.fullmatch(name), "a crash leaves what the sweep finds")
+        self.assertEqual([], os.listdir(self.into))
+        self.assertEqual(before, descriptors())
+
+
+class FolderTests(WorkspaceCase):
+    def open(self) -> None:
+        top = os.open(self.folder, os.O_PATH | os.O_DIRECTORY)
+        try:
+            os.close(open_uploads(top, ".service-uploads"))
+        finally:
+            os.close(top)
+
+    def test_made_once(self) -> None:
+        self.open()
+        ignore = self.folder / ".service-uploads/.gitignore"
+        self.assertEqual("*\n", ignore.read_text())
+        ignore.write_text("mine")
+        self.open()
+        self.assertEqual("mine", ignore.read_text())
+
+    def test_something_else_of_that_name(self) -> None:
+        for make in (
+            lambda path: path.write_text("x"),
+            lambda path: os.symlink(self.outside, path),
+            lambda path: os.mkfifo(path),
+        ):
+            path = self.folder / ".service-uploads"
+            make(path)
+            with self.assertRaises(ServiceError) as caught:
+                self.open()
+            self.assertEqual(400, caught.exception.status)
+            path.unlink()
+        self.assertEqual(["secret.txt"], os.listdir(self.outside))
+
+    def test_a_link_in_the_place_of_gitignore(self) -> None:
+        (self.folder / ".service-uploads").mkdir()
+        os.symlink(self.outside / "new", self.folder / ".service-uploads/.gitignore")
+        self.open()
+        self.assertEqual(["secret.txt"], os.listdir(self.outside))

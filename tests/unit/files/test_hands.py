@@ -1,0 +1,72 @@
+"""Tests for L{tservice.files.hands}: with whose rights, and where nobody works."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from pathlib import Path
+from unittest import mock
+
+from attrs import evolve
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+
+from tests.ground import lay_ground
+from tests.unit.files.ground import AtOnce, WorkspaceCase
+from tests.unit.osuserworld import OsUserWorld
+from tservice.core.errors import ServiceError
+from tservice.core.places.place import PlaceId, PlaceKind, place_of_os_user
+from tservice.files import tree
+from tservice.files.build import build_files
+from tservice.files.hands import Hands
+from tservice.files.model import UPLOADS
+from tservice.files.service import FILES
+
+
+class HandsTests(WorkspaceCase):
+    def test_work_is_done_with_the_rights_of_the_place(self) -> None:
+        world = OsUserWorld(self.above)
+        ann = world.add("ann", 1001)
+        workspace = evolve(self.workspace, place=place_of_os_user("ann", ann.uid))
+        hands = Hands(self.door, world.places())
+        worker = self.successResultOf(Deferred.fromCoroutine(hands.of(workspace)))
+        self.assertEqual((ann, "s1"), (worker.place.user, worker.session))
+
+    def test_what_is_out_of_reach(self) -> None:
+        for kind, reason in ((PlaceKind.REMOTE, "remote"), (PlaceKind.CONTAINER, "docker")):
+            workspace = evolve(self.workspace, place=PlaceId(kind=kind, name="h"))
+            asked = Deferred.fromCoroutine(self.hands.of(workspace))
+            refused = self.failureResultOf(asked, ServiceError).value
+            self.assertEqual(f"id: {reason}: files of the session cannot be reached yet",
+                             refused.message)  # fmt: skip
+        self.assertEqual([], self.door.places)
+
+
+class OutOfReachTests(WorkspaceCase):
+    """Everything that the service does with files."""
+
+    def test_before_anything_is_read_or_written(self) -> None:
+        nobody = mock.Mock()
+        ground = lay_ground(self.above, reactor=Clock(), doors=mock.Mock(files=AtOnce()))
+        feature = build_files(ground, sessions=nobody, clis=nobody, audit=nobody, words=nobody)
+        workspace = evolve(self.workspace, place=PlaceId(kind=PlaceKind.REMOTE, name="h"))
+        service, read = feature.service, mock.Mock()
+        works: list[Awaitable[object]] = [
+            service.tree(workspace, tree.Wanted()),
+            service.open(workspace, "a"),
+            service.receive(workspace, "multipart/form-data; boundary=x", read, FILES),
+            anext(service.follow(workspace, "a", 1)),
+        ]
+        for work in works:
+            refused = self.failureResultOf(_begun(work), ServiceError).value
+            self.assertIn("remote: ", refused.message)
+        read.assert_not_called()
+        self.assertFalse((self.folder / UPLOADS).exists())
+        self.assertFalse(Path(ground.config.data_dir / "upload-folders.json").exists())
+        self.assertEqual((0, 0), (service.transfers, service.followed))
+
+
+def _begun(work: Awaitable[object]) -> Deferred[object]:
+    async def wait() -> object:
+        return await work
+
+    return Deferred.fromCoroutine(wait())

@@ -1,0 +1,82 @@
+"""Tests for L{tservice.files.model}."""
+
+from __future__ import annotations
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.files.model import OURS, image_named, image_type, is_secret, plain_name
+
+
+class NameTests(SynchronousTestCase):
+    def test_secrets(self) -> None:
+        for name in (
+            ".env", ".env.local", ".ENV", "server.pem", "tls.KEY", "id_rsa", "id_ed25519", ".netrc",
+            ".npmrc", ".pypirc", ".git-credentials", "vault.kdbx", "credentials.json",
+            "credentials-prod.json",
+        ):  # fmt: skip
+            self.assertTrue(is_secret(name), name)
+
+    def test_what_is_none(self) -> None:
+        for name in ("env", "id_rsa.pub", "key", "pem", "my-credentials.json", "a.env", "identity"):
+            self.assertFalse(is_secret(name), name)
+
+    def test_only_environment_files_are_revealed(self) -> None:
+        self.assertFalse(is_secret(".env.local", reveal=True))
+        for name in ("server.pem", "id_rsa", "credentials.json"):
+            self.assertTrue(is_secret(name, reveal=True), name)
+
+    def test_names_that_are_swept(self) -> None:
+        for name in (
+            "paste-1795343126502-5387500d.png",
+            "upload-1795343126408-a75ea516-a b\n.txt",
+            "screenshot-1795343126876-0a9f4be2.png",
+            ".upload-0123456789abcdef.part",
+        ):
+            self.assertTrue(OURS.fullmatch(name), name)
+        for name in (
+            ".gitignore", "paste.png", "paste-1-5387500d.png", "upload-notes.txt",
+            "my-paste-1795343126502-5387500d.png", ".upload-x.part",
+            "paste-1795343126502-zzzzzz.png",
+        ):  # fmt: skip
+            self.assertIsNone(OURS.fullmatch(name), name)
+
+    def test_names_that_are_sent(self) -> None:
+        for sent, kept in (
+            ("a b.txt", "a_b.txt"),
+            ("../../etc/passwd", "passwd"),
+            ("C:\\Users\\x\\y.png", "y.png"),
+            ("..", "file"),
+            ("", "file"),
+            (None, "file"),
+            ("a\nb\0c\x1b[2J", "a_b_c__2J"),
+            ("übung.txt", "übung.txt"),
+            (".bashrc", "bashrc"),
+            ("$(id);`id`", "__id___id_"),
+        ):
+            self.assertEqual(kept, plain_name(sent), sent)
+        self.assertLessEqual(len(plain_name("ü" * 400 + ".txt").encode()), 150)
+        self.assertTrue(plain_name("ü" * 400 + ".txt").endswith(".txt"))
+
+
+class ImageTests(SynchronousTestCase):
+    def test_by_the_first_bytes(self) -> None:
+        for head, kind in (
+            (b"\x89PNG\r\n\x1a\n...", "png"),
+            (b"\xff\xd8\xff\xe0", "jpg"),
+            (b"GIF87a", "gif"),
+            (b"RIFF\0\0\0\0WEBPVP8 ", "webp"),
+            (b"\0\0\0\x18ftypheic\0\0", "heic"),
+            (b"BM\x36\0\0\0\0\0\0\0\x36\0\0\0", "bmp"),
+        ):
+            self.assertEqual(kind, image_type(head))
+
+    def test_what_is_none(self) -> None:
+        for head in (b"", b"BM", b"BM is a text about cars", b"RIFF\0\0\0\0WAVE", b"<svg>",
+                     b"\x89PNG",
+                     b"\0\0\0\x18ftypmp42"):  # fmt: skip
+            self.assertIsNone(image_type(head), head)
+
+    def test_what_a_name_promises(self) -> None:
+        self.assertEqual("jpg", image_named("a.JPEG"))
+        self.assertIsNone(image_named("png"))
+        self.assertIsNone(image_named("a.png.txt"))

@@ -1,0 +1,127 @@
+"""Tests for L{tservice.files.sweep} and L{tservice.files.sweeper}, on a clock."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from attrs import evolve
+from twisted.internet.task import Clock
+
+from tests.unit.files.ground import WorkspaceCase
+from tservice.core.places.place import place_of_os_user
+from tservice.files import sweeper as module
+from tservice.files.model import KEPT_SECONDS, SWEEP_SECONDS, Workspace
+from tservice.files.sweep import sweep_workspace
+from tservice.files.sweeper import Sweeper
+
+MOST = 10
+NOW = 2_000_000_000.0
+OLD = NOW - KEPT_SECONDS - 1
+NAME = "paste-1795343126502-5387500d.png"
+
+
+class SweepTests(WorkspaceCase):
+    def aged(self, path: str, at: float = OLD) -> Path:
+        file = self.put(path)
+        os.utime(file, (at, at))
+        return file
+
+    def test_old_ones_of_ours(self) -> None:
+        gone = [
+            self.aged(f".service-uploads/{NAME}"),
+            self.aged(".service-uploads/upload-1795343126408-a75ea516-a.txt"),
+            self.aged(".service-uploads/.upload-0123456789abcdef.part"),
+            self.aged(f".claude-images/{NAME}"),
+        ]
+        kept = [
+            self.aged(f".service-uploads/{NAME}.new".replace("5387500d", "0" * 8), NOW - 5),
+            self.aged(".service-uploads/notes.txt"),
+            self.aged(".service-uploads/.gitignore"),
+            self.aged(f"other/{NAME}"),
+            self.aged(NAME),
+        ]
+        self.assertEqual(len(gone), sweep_workspace(str(self.folder), NOW))
+        self.assertEqual([False] * len(gone), [each.exists() for each in gone])
+        self.assertEqual([True] * len(kept), [each.exists() for each in kept])
+
+    def test_nothing_but_files_and_never_elsewhere(self) -> None:
+        folder = self.folder / ".service-uploads"
+        (folder / NAME).mkdir(parents=True)
+        os.utime(folder / NAME, (OLD, OLD))
+        os.symlink(self.outside / "secret.txt", folder / NAME.replace("png", "gif"))
+        os.utime(folder / NAME.replace("png", "gif"), (OLD, OLD), follow_symlinks=False)
+        self.assertEqual(0, sweep_workspace(str(self.folder), NOW))
+        elsewhere = self.outside / NAME
+        elsewhere.write_text("x")
+        os.utime(elsewhere, (OLD, OLD))
+        os.symlink(self.outside, self.folder / ".claude-images")
+        self.assertEqual(0, sweep_workspace(str(self.folder), NOW))
+        self.assertTrue(elsewhere.exists())
+
+    def test_a_workspace_that_is_gone(self) -> None:
+        self.assertEqual(0, sweep_workspace(str(self.above / "none"), NOW))
+
+
+class SweeperTests(SweepTests):
+    def setUp(self) -> None:
+        super().setUp()
+        self.clock = Clock()
+        self.clock.advance(NOW)
+        self.present: list[Workspace] = []
+        self.swept: list[float] = []
+        self.file = self.above / "upload-folders.json"
+
+    def sweeper(self) -> Sweeper:
+        found = Sweeper(self.clock, self.hands, self.file, lambda: self.present, self.swept.append)
+        self.addCleanup(found.stop)
+        return found
+
+    def test_every_hour_from_the_start_on(self) -> None:
+        self.present = [self.workspace]
+        first = self.aged(f".service-uploads/{NAME}")
+        sweeper = self.sweeper()
+        sweeper.start()
+        self.assertFalse(first.exists())
+        second = self.aged(f".service-uploads/{NAME}")
+        self.clock.advance(SWEEP_SECONDS - 1)
+        self.assertTrue(second.exists())
+        self.clock.advance(1)
+        self.assertFalse(second.exists())
+        self.assertEqual([NOW, NOW + SWEEP_SECONDS], self.swept)
+        sweeper.stop()
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_where_no_session_is_any_more(self) -> None:
+        self.sweeper().remember(self.workspace)
+        file = self.aged(f".service-uploads/{NAME}")
+        again = self.sweeper()  # after a restart
+        again.start()
+        self.assertFalse(file.exists())
+
+    def test_what_has_no_folder_any_more_is_forgotten(self) -> None:
+        self.sweeper().remember(self.workspace)
+        again = self.sweeper()
+        again.start()
+        self.assertEqual("[]", self.file.read_text())
+
+    def test_what_is_remembered_is_bounded(self) -> None:
+        self.patch(module, "MOST", MOST)
+        sweeper = self.sweeper()
+        place = place_of_os_user("ann", 1000)
+        for number in range(MOST + 5):
+            sweeper.remember(evolve(self.workspace, folder=f"/ws/{number}", place=place))
+        self.assertEqual(MOST, len(sweeper._known))
+        again = self.sweeper()
+        again.start()
+        self.assertEqual(MOST, len(again._known))
+        self.assertEqual({place}, {spot.place for spot in again._known})
+
+    def test_a_broken_memory(self) -> None:
+        for text in ("", "{", "[1]", '[{"folder": 1}]', "[" * 500):
+            self.file.write_text(text)
+            self.file.chmod(0o600)
+            sweeper = self.sweeper()
+            sweeper.start()
+            sweeper.stop()
+            self.assertEqual({}, sweeper._known, text)

@@ -1,0 +1,136 @@
+"""Tests for L{tservice.files.text}."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import Any
+
+from tests.unit.files.ground import WorkspaceCase
+from tservice.core.errors import ServiceError
+from tservice.files.model import CONTENT_BYTES, CONTENT_LINES, EDIT_BYTES, TEXT_BYTES
+from tservice.files.text import Wanted, excerpt, line_ends, show
+
+
+class ShowTests(WorkspaceCase):
+    def show(self, path: str, **wanted: Any) -> dict[str, Any]:
+        return show(str(self.folder), Wanted(path=path, **wanted), self.closed)
+
+    def test_a_text(self) -> None:
+        file = self.put("a.txt", "one\ntwo\nthree")
+        os.utime(file, ns=(0, 1_700_000_000_123_000_000))
+        self.assertEqual(
+            {
+                "path": "a.txt",
+                "content": "one\ntwo\nthree",
+                "size": 13,
+                "mtimeMs": 1_700_000_000_123,
+                "hash": hashlib.sha256(b"one\ntwo\nthree").hexdigest(),
+                "totalLines": 3,
+                "from": 1,
+                "truncated": False,
+                "eol": "lf",
+                "editable": True,
+            },
+            self.show("a.txt"),
+        )
+
+    def test_the_hash_is_the_whole_file_s(self) -> None:
+        self.put("a.txt", "one\ntwo\n")
+        found = self.show("a.txt", start=2, lines=1)
+        self.assertEqual("two\n", found["content"])
+        self.assertEqual(hashlib.sha256(b"one\ntwo\n").hexdigest(), found["hash"])
+
+    def test_an_empty_one(self) -> None:
+        self.put("a.txt", "")
+        found = self.show("a.txt")
+        self.assertEqual(
+            ("", 0, False), (found["content"], found["totalLines"], found["truncated"])
+        )
+
+    def test_what_else_there_is(self) -> None:
+        for name, content, kind, mime in (
+            ("a.png", b"\x89PNG\r\n\x1a\n\0", "image", "image/png"),
+            ("no-extension", b"GIF89a\0\0", "image", "image/gif"),
+            ("a.pdf", b"%PDF-1.4\n", "pdf", "application/pdf"),
+            ("a.mp3", b"ID3\0\0\xff", "audio", "audio/mpeg"),
+            ("a.mp4", b"\0\0\0\x18ftypmp42\0", "video", "video/mp4"),
+            ("a.bin", b"\0\1\2", "binary", "application/octet-stream"),
+            ("latin.txt", b"\xe4\xf6\xfc\n", "binary", "text/plain"),
+        ):
+            self.put(name, content)
+            found = self.show(name)
+            self.assertEqual((kind, mime), (found["type"], found["mime"]), name)
+            self.assertNotIn("content", found)
+
+    def test_what_reads_as_text_is_text(self) -> None:
+        for name in ("a.ts", "a.svg", "a.html", "Makefile", "a.mp3"):
+            self.put(name, "const a = 1\n")
+            self.assertEqual("const a = 1\n", self.show(name)["content"], name)
+
+    def test_late_bytes_that_are_no_text(self) -> None:
+        self.put("late", b"a" * 100_000 + b"\xff")
+        self.assertEqual("binary", self.show("late")["type"])
+        self.put("split", b"a" * 65535 + "ü".encode() * 10)
+        self.assertIn("content", self.show("split"))
+
+    def test_too_large(self) -> None:
+        with self.put("huge.txt").open("wb") as stream:
+            stream.write(b"a\n" * (TEXT_BYTES // 2))
+        self.assertNotIn("type", self.show("huge.txt"))
+        with (self.folder / "huge.txt").open("ab") as stream:
+            stream.write(b"\n")
+        found = self.show("huge.txt")
+        self.assertEqual(("binary", True), (found["type"], found["tooLarge"]))
+
+    def test_editable(self) -> None:
+        self.put("a.txt", "a" * EDIT_BYTES)
+        self.assertTrue(self.show("a.txt")["editable"])
+        self.put("a.txt", "a" * (EDIT_BYTES + 1))
+        self.assertFalse(self.show("a.txt")["editable"])
+
+    def test_secrets(self) -> None:
+        self.put(".env", "KEY=1")
+        self.put("server.pem", "key")
+        self.link("innocent", ".env")
+        self.put("plain.txt")
+        self.link("id_rsa", "plain.txt")
+        for path in (".env", "server.pem", "innocent", "id_rsa", "data/../.env"):
+            self.data.mkdir(exist_ok=True)
+            with self.assertRaises(ServiceError) as caught:
+                self.show(path)
+            self.assertEqual("FORBIDDEN", caught.exception.code.value, path)
+        self.assertEqual("KEY=1", self.show(".env", reveal=True)["content"])
+        self.assertEqual("KEY=1", self.show("innocent", reveal=True)["content"])
+        self.assertRaises(ServiceError, self.show, "server.pem", reveal=True)
+
+
+class LineTests(WorkspaceCase):
+    def test_some_lines(self) -> None:
+        text = "a\nb\nc\nd\n"
+        for start, lines, content, truncated in (
+            (1, 2, "a\nb\n", True),
+            (3, 2, "c\nd\n", False),
+            (4, 500, "d\n", False),
+            (9, 1, "", False),
+            (-3, 1, "a\n", True),
+            (1, 0, "a\n", True),
+        ):
+            found = excerpt(text, start, lines)
+            self.assertEqual((content, truncated), (found["content"], found["truncated"]))
+            self.assertEqual(4, found["totalLines"])
+
+    def test_lines_are_clamped(self) -> None:
+        found = excerpt("\n" * (CONTENT_LINES + 5), 1, 10**9)
+        self.assertEqual((CONTENT_LINES, True), (len(found["content"]), found["truncated"]))
+
+    def test_an_answer_is_bounded(self) -> None:
+        found = excerpt("x" * 999 + "\n" + "y" * CONTENT_BYTES + "\n", 1, 2)
+        self.assertEqual((1000, True), (len(found["content"]), found["truncated"]))
+        found = excerpt("y" * (CONTENT_BYTES + 5), 1, 1)
+        self.assertEqual((CONTENT_BYTES, True), (len(found["content"]), found["truncated"]))
+
+    def test_line_ends(self) -> None:
+        for content, kind in ((b"", "lf"), (b"a\nb\n", "lf"), (b"a\r\nb\r\n", "crlf"),
+                              (b"a\r\nb\n", "mixed")):  # fmt: skip
+            self.assertEqual(kind, line_ends(content))

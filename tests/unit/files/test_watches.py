@@ -1,0 +1,105 @@
+"""Tests for L{tservice.files.watches}, with the kernel's own inotify, read by hand."""
+
+from __future__ import annotations
+
+import os
+from unittest import mock
+
+from twisted.internet import inotify
+from twisted.internet.testing import MemoryReactorClock
+
+from tests.unit.files.ground import WorkspaceCase, descriptors
+from tservice.core.errors import ServiceError
+from tservice.files.watches import Watches
+
+
+class WatchesTests(WorkspaceCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.before = descriptors()
+        self.reactor = MemoryReactorClock()
+        self.watches = Watches(self.reactor)
+        self.addCleanup(self.watches.close)
+        self.heard: list[str] = []
+
+    def watch(self, name: str, folder: str = "") -> object:
+        descriptor = os.open(self.folder / folder, os.O_PATH | os.O_DIRECTORY)
+        try:
+            stop = self.watches.watch(descriptor, lambda: self.heard.append(name))
+        finally:
+            os.close(descriptor)
+        self.addCleanup(stop)
+        return stop
+
+    def told(self) -> set[str]:
+        """Who was told since the last time."""
+        if self.watches._notify is not None:
+            self.watches._notify.doRead()
+        found = set(self.heard)
+        self.heard.clear()
+        return found
+
+    def test_what_happens_in_a_folder(self) -> None:
+        self.watch("a")
+        self.assertEqual(set(), self.told())
+        file = self.put("x")
+        self.assertEqual({"a"}, self.told())
+        with file.open("a") as stream:
+            stream.write("more")
+        self.assertEqual({"a"}, self.told())
+        file.rename(self.folder / "y")
+        self.assertEqual({"a"}, self.told())
+        (self.folder / "y").unlink()
+        self.assertEqual({"a"}, self.told())
+
+    def test_several_in_one_folder(self) -> None:
+        """The kernel gives them one watch: none may end with another's."""
+        stop = self.watch("a")
+        self.watch("b")
+        self.put("sub/x")
+        self.watch("c", "sub")
+        self.told()
+        self.assertEqual(2, len(self.watches))
+        assert callable(stop)
+        stop()
+        stop()
+        self.put("y")
+        self.assertEqual({"b"}, self.told())
+        self.put("sub/y")
+        self.assertEqual({"c"}, self.told())
+
+    def test_a_folder_that_is_renamed_is_followed(self) -> None:
+        (self.folder / "sub").mkdir()
+        self.watch("a", "sub")
+        (self.folder / "sub").rename(self.folder / "other")
+        (self.folder / "other/x").touch()
+        self.assertEqual({"a"}, self.told())
+
+    def test_a_folder_that_is_removed_ends_nobody_else_s_watch(self) -> None:
+        (self.folder / "sub").mkdir()
+        stop = self.watch("a", "sub")
+        self.watch("b")
+        (self.folder / "sub").rmdir()
+        self.told()
+        assert callable(stop)
+        stop()
+        self.put("x")
+        self.assertEqual({"b"}, self.told())
+
+    def test_nothing_stays_open(self) -> None:
+        for _ in range(3):
+            stop = self.watch("a")
+            assert callable(stop)
+            stop()
+            self.assertEqual(0, len(self.watches))
+            self.reactor.advance(0)
+            self.assertEqual(self.before, descriptors())
+
+    def test_no_more_watches(self) -> None:
+        for error in (inotify.INotifyError("no"), OSError(24, "files")):
+            with mock.patch.object(inotify.INotify, "watch", side_effect=error):
+                found = self.assertRaises(ServiceError, self.watch, "a")
+            self.assertEqual(422, found.status)
+            self.assertEqual(0, len(self.watches))
+            self.reactor.advance(0)
+            self.assertEqual(self.before, descriptors())

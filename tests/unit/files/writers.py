@@ -1,0 +1,64 @@
+"""Whatever writes a file of a workspace, for a test that has each of its steps fail."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+from unittest import mock
+
+from twisted.internet.task import Clock
+
+from tests.ground import here, places_of
+from tests.unit.files.ground import AtOnce
+from tservice.client.commands.files import keep_whole
+from tservice.files import writing
+from tservice.files.beneath import Closed
+from tservice.files.forms import Receiver, Rules, open_uploads
+from tservice.files.hands import Hands
+from tservice.files.model import Workspace
+from tservice.files.sweeper import Sweeper
+
+
+def edit(text: str) -> Callable[[Path], object]:
+    """Saves a text over what is there."""
+    wanted = writing.Edit(path="a.txt", content=text.encode(), base_hash=None, force=True)
+    return lambda folder: writing.save(str(folder), wanted, Closed())
+
+
+def upload(folder: Path) -> None:
+    """Take a form in, by names that are the same each time."""
+    rules = Rules(field="file", most=1, size=9, kind="upload")
+    workspace = os.open(folder, os.O_PATH)
+    with ExitStack() as held, mock.patch.object(secrets, "token_hex", lambda size: "0f" * size):
+        held.callback(os.close, workspace)
+        receiver = Receiver.of("BB", rules, lambda: 1_800_000_000_000)
+        receiver.begin(held, open_uploads(workspace, ".service-uploads"))
+        head = b'--BB\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n'
+        receiver.feed(head + b"content\r\n--BB--\r\n")
+        receiver.end()
+
+
+def swept(name: str) -> Callable[[Path], object]:
+    """Remembers where there are uploads."""
+
+    def write(folder: Path) -> None:
+        hands = Hands(AtOnce(), places_of(here(folder)))
+        sweeper = Sweeper(Clock(), hands, folder / "folders.json", lambda: [])
+        sweeper.remember(Workspace(session_id="s", folder=f"/{name}"))
+
+    return write
+
+
+def fetched(content: bytes) -> Callable[[Path], object]:
+    """Keeps what tsctl fetched."""
+
+    def write(folder: Path) -> None:
+        found = SimpleNamespace(into=lambda file: file.write(content))
+        keep_whole(cast(Any, found), folder / "a")
+
+    return write

@@ -1,0 +1,1 @@
+"""Files of sessions' workspaces: looked at, changed, followed, carried in and out."""

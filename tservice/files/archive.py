@@ -1,0 +1,144 @@
+"""A folder as C{.tar.gz}, piece by piece (protocol-files)."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tarfile
+import zlib
+from collections.abc import Generator, Iterator
+from contextlib import suppress
+from itertools import islice
+
+from tservice.files.beneath import Closed, Spot
+from tservice.files.model import FOLDER_NAMES, is_secret
+
+PIECE = 256 * 1024
+LEVEL = 1
+"""Of compression: a link is seldom faster, and the processor is the panes' too."""
+
+FOLDERS = 200_000
+"""That wait to be packed, at most; an archive of more breaks off."""
+
+_GZIP = 31
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_PASS = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def pack(top: Spot, name: str, closed: Closed) -> Generator[bytes, None, None]:
+    """The archive of the folder C{top}, in pieces of about L{PIECE}; empty ones mean: go on.
+
+    What must not be handed out is left out, and so are sockets, pipes and devices; links go in as
+    links.  C{top} must stay open meanwhile.
+
+    @param name: what the folder is called inside.
+    @raise OSError: the disk's own refusal; what vanishes meanwhile is left out.
+    """
+    deflate = zlib.compressobj(LEVEL, zlib.DEFLATED, _GZIP)
+    for block in _blocks(top.folder, name, closed):
+        yield deflate.compress(block)
+    yield deflate.compress(b"\0" * 2 * tarfile.BLOCKSIZE)
+    yield deflate.flush()
+
+
+def _blocks(top: int, name: str, closed: Closed) -> Iterator[bytes]:
+    waiting: list[tuple[bytes, ...]] = [()]
+    while waiting:
+        steps = waiting.pop()
+        try:
+            folder = _open(top, steps)
+        except OSError:
+            continue
+        try:
+            if closed.hides(os.fstat(folder)):
+                continue
+            shown = "/".join([name, *(os.fsdecode(step) for step in steps)])
+            yield _head(shown, os.fstat(folder))
+            for child in _children(folder):
+                if (yield from _child(folder, child, f"{shown}/{os.fsdecode(child)}")):
+                    waiting.append((*steps, child))
+            if len(waiting) > FOLDERS:
+                raise OSError("too many folders for an archive")
+        finally:
+            os.close(folder)
+
+
+def _open(top: int, steps: tuple[bytes, ...]) -> int:
+    at = os.dup(top)
+    for step in steps:
+        above, at = at, -1
+        try:
+            at = os.open(step, _PASS, dir_fd=above)
+        finally:
+            os.close(above)
+    try:
+        return os.open(b".", _FOLDER, dir_fd=at)
+    finally:
+        os.close(at)
+
+
+def _children(folder: int) -> list[bytes]:
+    with os.scandir(folder) as found:
+        return sorted(os.fsencode(each.name) for each in islice(found, FOLDER_NAMES))
+
+
+def _child(folder: int, name: bytes, shown: str) -> Generator[bytes, None, bool]:
+    """The blocks of one entry, but of a folder.
+
+    @return: whether it is one.
+    """
+    try:
+        found = os.open(name, _LOOK, dir_fd=folder)
+    except OSError:
+        return False
+    try:
+        status = os.fstat(found)
+        if stat.S_ISDIR(status.st_mode):
+            return True
+        if stat.S_ISLNK(status.st_mode):
+            yield _head(shown, status, os.fsdecode(os.readlink(b"", dir_fd=found)))
+        elif stat.S_ISREG(status.st_mode) and not is_secret(os.fsdecode(name)):
+            yield from _file(found, shown)
+    finally:
+        os.close(found)
+    return False
+
+
+def _file(found: int, shown: str) -> Iterator[bytes]:
+    try:
+        descriptor = os.open(f"/proc/self/fd/{found}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:  # closed to the user
+        return
+    try:
+        status = os.fstat(descriptor)
+        yield _head(shown, status)
+        yield from _content(descriptor, status.st_size)
+    finally:
+        os.close(descriptor)
+
+
+def _content(descriptor: int, size: int) -> Iterator[bytes]:
+    """Exactly so many bytes: what grows meanwhile is cut, what shrinks is filled with zeros."""
+    left = size
+    while left:
+        piece = b""
+        with suppress(OSError):
+            piece = os.pread(descriptor, min(PIECE, left), size - left)
+        piece = piece or bytes(min(PIECE, left))
+        left -= len(piece)
+        yield piece
+    yield bytes(-size % tarfile.BLOCKSIZE)
+
+
+def _head(shown: str, status: os.stat_result, target: str | None = None) -> bytes:
+    entry = tarfile.TarInfo(shown)
+    entry.mode = stat.S_IMODE(status.st_mode)
+    entry.mtime = int(status.st_mtime)
+    if target is not None:
+        entry.type, entry.linkname = tarfile.SYMTYPE, target
+    elif stat.S_ISDIR(status.st_mode):
+        entry.type = tarfile.DIRTYPE
+    else:
+        entry.size = status.st_size
+    return entry.tobuf(tarfile.PAX_FORMAT, "utf-8", "surrogateescape")

@@ -1,0 +1,118 @@
+"""Files of workspaces, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from attrs import frozen
+
+from tservice.audit.interfaces import Entry, IAuditLog
+from tservice.clis.capabilities import Attachment
+from tservice.clis.interfaces import ICliRegistry
+from tservice.files.carrying_routes import CarryingRoutes
+from tservice.files.following import Followers
+from tservice.files.hands import Hands
+from tservice.files.links import Links, Words
+from tservice.files.model import Workspace
+from tservice.files.routes import FilesRoutes
+from tservice.files.screenshot_routes import ScreenshotRoutes
+from tservice.files.screenshots import Screenshots
+from tservice.files.service import FilesService, Parts, Shut
+from tservice.files.sweeper import Sweeper
+from tservice.files.watches import Watches
+from tservice.ground.feature import Feature
+from tservice.ground.ground import Ground
+from tservice.http.metrics import number
+from tservice.http.operations import Call
+from tservice.sessions.interfaces import ISessions, Session
+
+
+def build_files(
+    ground: Ground,
+    *,
+    sessions: ISessions,
+    clis: ICliRegistry,
+    audit: IAuditLog,
+    words: Words,
+) -> Feature[FilesService]:
+    """The routes; uploads are swept from the start on, and a stop ends what is followed.
+
+    @param words: for addresses that a browser fetches by itself.
+    """
+    hands = Hands(ground.doors.files, ground.places)
+    screenshots = Screenshots(ground.config.data_dir / "screenshots", ground.reactor, hands)
+    files = FilesService(_parts(ground, hands, sessions, screenshots))
+    links, found = Links(words), _Found(sessions, clis, audit)
+    routes = FilesRoutes(files, found.workspace, links, ground.reactor, found.revealed)
+    carrying = CarryingRoutes(files, found.workspace, found.of_caller, links, found.insert)
+    return Feature(
+        name="files",
+        service=files,
+        operations=[
+            *routes.operations(),
+            *carrying.operations(),
+            *ScreenshotRoutes(screenshots).operations(),
+        ],
+        measures=[
+            number("file_transfers", "Files on their way up or down.", lambda: files.transfers),
+            number("file_tails", "Files that are followed.", lambda: files.followed),
+        ],
+        start=files.start,
+        close=files.stop,
+    )
+
+
+def _parts(ground: Ground, hands: Hands, sessions: ISessions, screenshots: Screenshots) -> Parts:
+    clock, data = ground.reactor, ground.config.data_dir
+    shut = Shut(data=data, cases=ground.config.cases_dir)
+    watches = Watches(clock)
+
+    def present() -> Iterable[Workspace]:
+        return map(workspace, sessions.list())
+
+    return Parts(
+        clock=clock,
+        hands=hands,
+        watches=watches,
+        followers=Followers(clock, hands, watches, shut, lambda: ground.random(8).hex()),
+        sweeper=Sweeper(clock, hands, data / "upload-folders.json", present, screenshots.sweep),
+        closed=shut,
+    )
+
+
+@frozen
+class _Found:
+    """What the routes ask of other features."""
+
+    sessions: ISessions
+    clis: ICliRegistry
+    audit: IAuditLog
+
+    def workspace(self, session_id: str) -> Workspace:
+        return workspace(self.sessions.get(session_id))
+
+    def of_caller(self, call: Call, session_id: str) -> Workspace:
+        return workspace(self.sessions.get(session_id, call.identity))
+
+    def insert(self, session_id: str, path: str) -> dict[str, str]:
+        """What to type for a file, and how."""
+        entry = self.clis.get(self.sessions.get(session_id).mode)
+        form = Attachment.PATH if entry is None else entry.capabilities.attachment
+        return {"insert": form.text(path), "attachment": form.value}
+
+    def revealed(self, call: Call, path: str) -> None:
+        who = call.identity
+        entry = Entry(
+            action="file.revealed",
+            actor=who.username,
+            method=who.method,
+            address=call.address,
+            target=call.id,
+            detail={"path": path},
+        )
+        self.audit.record(entry)
+
+
+def workspace(session: Session) -> Workspace:
+    """Where a session works, in the words of this feature."""
+    return Workspace(session_id=session.id, folder=session.working_dir, place=session.place)

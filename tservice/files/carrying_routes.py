@@ -1,0 +1,307 @@
+"""Bodies that are files: down, up, and followed (protocol-files, protocol-uploads)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+from email.utils import formatdate
+from typing import Any, Literal
+from urllib.parse import quote
+
+from pydantic import Field
+
+from tservice.core.errors import ErrorCode, failed
+from tservice.files.following import BEAT
+from tservice.files.links import Links
+from tservice.files.model import (
+    FORM_SPARE,
+    IMAGE_BYTES,
+    UPLOAD_BYTES,
+    UPLOAD_FILES,
+    Workspace,
+)
+from tservice.files.opened import OpenFile, OpenFolder
+from tservice.files.routes import PATH, WorkspaceOf
+from tservice.files.service import FILES, IMAGE, FilesService, path_of
+from tservice.http.envelope import bare, dump
+from tservice.http.models import Answer, Query, QueryBool, QueryInt
+from tservice.http.operations import Access, Call, Operation, Scope, Style
+from tservice.http.transfer.outgoing import Outgoing
+from tservice.http.transfer.ranges import Unsatisfiable, may_be_partial, names_tag, part_of
+
+FENCE = (
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src 'self'; "
+    "frame-ancestors 'self'"
+)
+"""What is served is data: whatever it is, no script of it runs, and it has no origin."""
+
+_BYTES = "application/octet-stream"
+_FAULTS = (ErrorCode.INVALID_INPUT, ErrorCode.FORBIDDEN, ErrorCode.RATE_LIMITED)
+
+
+class RawQuery(Query):
+    """Which file; C{download}: to be saved, not shown."""
+
+    path: PATH
+    download: QueryBool = False
+
+
+class TailQuery(Query):
+    """Which file; C{lines} of its end first, clamped to 0 to 1000."""
+
+    path: PATH
+    lines: QueryInt = 50
+
+
+class DownloadQuery(Query):
+    """Of which session, and what."""
+
+    session_id: str
+    path: PATH = "."
+
+
+class KeptImageAnswer(Answer):
+    """A kept image; C{insert} is what the session's agent takes for it in a prompt."""
+
+    path: str = Field(description="Absolute")
+    filename: str
+    insert: str
+    attachment: Literal["path", "at", "paste"] = Field(
+        description="paste: an image goes in as a bracketed paste of insert and nothing else"
+    )
+
+
+class UploadedFileAnswer(KeptImageAnswer):
+    """One kept file."""
+
+    size: int
+
+
+class UploadsAnswer(Answer):
+    """All of a form."""
+
+    files: list[UploadedFileAnswer]
+
+
+class CarryingRoutes:
+    """The operations.
+
+    @param of_caller: where a session works that a caller names in a query; 404 for one that is
+        not the caller's.
+    @param insert: how the session's agent wants a path in a prompt.
+    """
+
+    def __init__(
+        self,
+        files: FilesService,
+        workspace_of: WorkspaceOf,
+        of_caller: Callable[[Call, str], Workspace],
+        links: Links,
+        insert: Callable[[str, str], Mapping[str, str]],
+    ) -> None:
+        self._files, self._workspace_of, self._of_caller = files, workspace_of, of_caller
+        self._links, self._insert = links, insert
+
+    def operations(self) -> list[Operation]:
+        """The routes."""
+        download = "A file, or a folder as .tar.gz without its secrets"
+        return [
+            _down("/api/sessions/{id}/file-raw", self.raw, "The bytes of a file, with ranges",
+                  query=RawQuery),
+            _down("/api/download", self.download, download, query=DownloadQuery,
+                  access=Access.USER, errors=(*_FAULTS, ErrorCode.NOT_FOUND)),
+            _down("/api/file-link/{word}", self.linked, "What an address of a file opens",
+                  access=Access.CAPABILITY, scope=None,
+                  errors=(*_FAULTS, ErrorCode.UNAUTHORIZED)),
+            _down("/api/sessions/{id}/tail-file", self.tail, "Follow a file, as an event stream",
+                  query=TailQuery, media_type="text/event-stream"),
+            _up("uploads", self.upload, "Keep files in the workspace", UploadsAnswer,
+                UPLOAD_FILES * UPLOAD_BYTES + FORM_SPARE),
+            _up("paste-image", self.paste, "Keep an image in the workspace", KeptImageAnswer,
+                IMAGE_BYTES + FORM_SPARE),
+        ]  # fmt: skip
+
+    async def raw(self, call: Call) -> None:
+        """A file's bytes."""
+        workspace = self._workspace_of(call.id)
+        with self._files.transfer(workspace):
+            opened = await self._files.open(workspace, call.query.path)
+            await send(call, opened, save=call.query.download)
+
+    async def download(self, call: Call) -> None:
+        """A file or folder, to be saved."""
+        workspace = self._of_caller(call, call.query.session_id)
+        with self._files.transfer(workspace):
+            opened = await self._files.open(workspace, call.query.path, folders=True)
+            await send(call, opened, save=True)
+
+    async def linked(self, call: Call) -> None:
+        """What a word opens."""
+        link = self._links.find(call.path["word"])
+        if link is None:
+            raise bare(401, "Unauthorized: this address opens nothing any more")
+        workspace = self._workspace_of(link.session_id)
+        with self._files.transfer(workspace):
+            opened = await self._files.open(workspace, link.path, folders=link.download)
+            await send(call, opened, save=link.download)
+
+    async def tail(self, call: Call) -> None:
+        """A followed file."""
+        query = call.query
+        messages = self._files.follow(self._workspace_of(call.id), query.path, query.lines)
+        answer = Outgoing(call.request)
+        begun = False
+        try:
+            async with aclosing(messages):  # type: ignore[type-var]
+                async for message in messages:
+                    if not begun:
+                        begun = True
+                        answer.begin(200, _EVENTS)
+                        if answer.head_only:
+                            return
+                    await answer.write(_event(message))
+        finally:
+            answer.close()
+
+    async def upload(self, call: Call) -> UploadsAnswer:
+        """Keep files."""
+        workspace, kind = self._workspace_of(call.id), call.header("content-type")
+        kept = await self._files.receive(workspace, kind, call.incoming.read, FILES)
+        return UploadsAnswer(
+            files=[
+                UploadedFileAnswer(**self._kept(call, workspace, each.filename), size=each.size)
+                for each in kept
+            ]
+        )
+
+    async def paste(self, call: Call) -> KeptImageAnswer:
+        """Keep an image."""
+        workspace, kind = self._workspace_of(call.id), call.header("content-type")
+        kept = await self._files.receive(workspace, kind, call.incoming.read, IMAGE)
+        return KeptImageAnswer(**self._kept(call, workspace, kept[0].filename))
+
+    def _kept(self, call: Call, workspace: Workspace, filename: str) -> dict[str, Any]:
+        path = path_of(workspace, filename)
+        return {"path": path, "filename": filename, **self._insert(call.id, path)}
+
+
+async def send(call: Call, opened: OpenFile | OpenFolder, *, save: bool) -> None:
+    """Answer with what was opened, and close it.
+
+    @param save: to be saved, not shown.
+    """
+    answer = Outgoing(call.request)
+    try:
+        if isinstance(opened, OpenFolder):
+            await _send_folder(answer, opened)
+        else:
+            await _send_file(call, answer, opened, save)
+    finally:
+        answer.close()
+        await opened.close()
+
+
+async def _send_file(call: Call, answer: Outgoing, file: OpenFile, save: bool) -> None:
+    about = file.about
+    headers = {
+        **_data_headers(about.name, save),
+        "ETag": about.tag,
+        "Last-Modified": formatdate(about.modified, usegmt=True),
+        "Accept-Ranges": "bytes",
+    }
+    if names_tag(call.header("if-none-match"), about.tag):
+        answer.begin(304, headers)
+        return
+    wanted = call.header("range") if may_be_partial(call.header("if-range"), about.tag) else None
+    try:
+        part = part_of(wanted, about.size)
+    except Unsatisfiable:
+        answer.begin(416, {**headers, "Content-Range": f"bytes */{about.size}",
+                           "Content-Length": "0"})  # fmt: skip
+        return
+    headers["Content-Type"] = about.media_type
+    at, left = (0, about.size) if part is None else (part.start, part.length)
+    headers["Content-Length"] = str(left)
+    if part is not None:
+        headers["Content-Range"] = part.content_range(about.size)
+    first = b"" if answer.head_only else await file.read(at, left)
+    answer.begin(200 if part is None else 206, headers)
+    if not answer.head_only:
+        await _send_bytes(answer, file, at, left, first)
+
+
+async def _send_bytes(answer: Outgoing, file: OpenFile, at: int, left: int, piece: bytes) -> None:
+    while left:
+        if not piece:
+            # It became shorter: what was promised cannot be kept, and the reader must see that.
+            raise failed("path: the file became shorter while it was sent")
+        await answer.write(piece)
+        at, left = at + len(piece), left - len(piece)
+        if left:
+            piece = await file.read(at, left)
+
+
+async def _send_folder(answer: Outgoing, folder: OpenFolder) -> None:
+    piece = await folder.read()
+    headers = _data_headers(f"{folder.name}.tar.gz", save=True)
+    answer.begin(200, {**headers, "Content-Type": "application/gzip"})
+    while piece and not answer.head_only:
+        await answer.write(piece)
+        piece = await folder.read()
+
+
+def _data_headers(name: str, save: bool) -> Mapping[str, str]:
+    disposition = "attachment" if save else "inline"
+    plain = "".join(sign if " " <= sign <= "~" and sign not in '"\\%' else "_" for sign in name)
+    return {
+        "Content-Security-Policy": FENCE,
+        "X-Content-Type-Options": "nosniff",
+        "Cache-Control": "private, no-cache",
+        "Content-Disposition": f'{disposition}; filename="{plain}"; '
+        f"filename*=UTF-8''{quote(name, safe='')}",
+    }
+
+
+_EVENTS = {
+    "Content-Type": "text/event-stream; charset=utf-8",
+    "Cache-Control": "no-store",
+    "X-Accel-Buffering": "no",
+}
+
+
+def _event(message: Mapping[str, Any]) -> bytes:
+    return b":\n\n" if message is BEAT else b"data: %s\n\n" % dump(message)
+
+
+def _down(path: str, handler: Any, summary: str, **fields: Any) -> Operation:
+    return Operation(
+        **{
+            "method": "GET",
+            "path": path,
+            "access": Access.OWNER,
+            "scope": Scope.SESSIONS_INPUT,
+            "handler": handler,
+            "summary": summary,
+            "tag": "Files",
+            "style": Style.STREAM,
+            "media_type": _BYTES,
+            "errors": (*_FAULTS, ErrorCode.OPERATION_FAILED),
+            **fields,
+        }
+    )
+
+
+def _up(name: str, handler: Any, summary: str, answer: Any, limit: int) -> Operation:
+    return Operation(
+        method="POST",
+        path=f"/api/sessions/{{id}}/{name}",
+        access=Access.OWNER,
+        scope=Scope.SESSIONS_INPUT,
+        handler=handler,
+        summary=summary,
+        tag="Files",
+        streams=True,
+        body_limit=limit,
+        answer=answer,
+        errors=(*_FAULTS, ErrorCode.OPERATION_FAILED),
+    )

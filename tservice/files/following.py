@@ -1,0 +1,171 @@
+"""Followed files: who is told what, and for how long (protocol-files)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.timers import Timers
+from tservice.files.beneath import Closed
+from tservice.files.hands import Handle, Hands
+from tservice.files.model import Workspace
+from tservice.files.tail import News, Tail
+from tservice.files.watches import Watches
+
+STREAMS = 5
+IDLE_SECONDS = 300.0
+LINES = 1000
+BEAT_SECONDS = 15.0
+
+Message = dict[str, Any]
+
+BEAT: Message = {}
+"""Nothing is new, and the stream is alive."""
+
+
+class Followers:
+    """Every stream of a followed file.
+
+    @param new_id: names a stream.
+    """
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        hands: Hands,
+        watches: Watches,
+        closed: Callable[[], Closed],
+        new_id: Callable[[], str],
+    ) -> None:
+        self._clock, self._hands, self._watches = clock, hands, watches
+        self._closed, self._new_id = closed, new_id
+        self._open: Counter[str] = Counter()
+        self._streams: dict[_Stream, None] = {}
+
+    @property
+    def count(self) -> int:
+        """Streams open now."""
+        return len(self._streams)
+
+    async def follow(self, workspace: Workspace, path: str, lines: int) -> AsyncIterator[Message]:
+        """The messages of one stream, which ends after L{IDLE_SECONDS} without news.
+
+        @raise ServiceError: 429: the session has L{STREAMS}; else as L{Tail.begin}.
+        """
+        place = workspace.session_id
+        if self._open[place] >= STREAMS:
+            raise ServiceError(
+                ErrorCode.RATE_LIMITED, f"{STREAMS} files of the session are followed already"
+            )
+        self._open[place] += 1
+        stream: _Stream | None = None
+        handle: Handle | None = None
+        try:
+            handle = Handle(await self._hands.of(workspace))
+            tail = Tail(workspace.folder, path, self._closed())
+            wanted = min(max(lines, 0), LINES)
+            news = await handle.use(lambda held: tail.begin(held, wanted))
+            stream = _Stream(self._clock)
+            self._streams[stream] = None
+            stream.stop = self._watches.watch(tail.folder, stream.changed)
+            yield {"type": "connected", "streamId": self._new_id()}
+            async for message in stream.messages(handle, tail, news):
+                yield message
+        finally:
+            self._open[place] -= 1
+            if not self._open[place]:
+                del self._open[place]
+            if stream is not None:
+                self._streams.pop(stream, None)
+                stream.close()
+            if handle is not None:
+                await handle.close()
+
+    def end(self) -> None:
+        """End every stream."""
+        for stream in tuple(self._streams):
+            stream.end()
+
+
+class _Stream:
+    """One of them.
+
+    @ivar stop: ends the watch.
+    """
+
+    stop: Callable[[], None] | None = None
+
+    def __init__(self, clock: IReactorTime) -> None:
+        self._timers = Timers(clock)
+        # What happened between the first look and the watch is looked for once.
+        self._dirty = True
+        self._over = False
+        self._quiet = 0.0
+        self._waiting: Deferred[None] | None = None
+
+    async def messages(self, handle: Handle, tail: Tail, news: News) -> AsyncIterator[Message]:
+        """What is told, C{news} first, until L{end}."""
+        while True:
+            if news.truncated:
+                yield {"type": "truncated"}
+            if news.text:
+                yield {"type": "data", "data": news.text}
+            if news.more or news.truncated:
+                self._quiet = 0.0
+            else:
+                while not self._dirty and not self._is_over():
+                    if await self._change():
+                        yield BEAT
+                        # Where another machine writes, or too much happens, nobody is told.
+                        self._dirty = True
+            if self._is_over():
+                break
+            self._dirty = False
+            try:
+                news = await handle.use(lambda held: tail.look())
+            except ServiceError as error:
+                yield {"type": "error", "message": error.message}
+                return
+        yield {"type": "end"}
+
+    def changed(self) -> None:
+        """Something happened in the file's folder."""
+        self._dirty = True
+        self._wake()
+
+    def end(self) -> None:
+        """No more news."""
+        self._over = True
+        self._wake()
+
+    def close(self) -> None:
+        """Let go of watch and timer."""
+        if self.stop is not None:
+            self.stop()
+        self._timers.clear()
+
+    def _is_over(self) -> bool:
+        return self._over
+
+    async def _change(self) -> bool:
+        """Wait for a change or the end; whether it is only time for a sign of life."""
+        if "beat" not in self._timers:
+            self._timers.set("beat", BEAT_SECONDS, self._beaten)
+        self._waiting = Deferred()
+        await self._waiting
+        return not (self._dirty or self._over)
+
+    def _beaten(self) -> None:
+        self._quiet += BEAT_SECONDS
+        self._over = self._over or self._quiet >= IDLE_SECONDS
+        self._wake()
+
+    def _wake(self) -> None:
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None and not waiting.called:
+            waiting.callback(None)

@@ -1,0 +1,275 @@
+"""Files that come in as a form, written while they arrive (protocol-uploads).
+
+Each goes into a temporary file in the folder where it is to be, and gets its name once the whole
+form is here and every file of it is what it says: all of a form is kept, or nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+
+from attrs import define, field, frozen
+from multipart import (
+    MultipartError,
+    MultipartSegment,
+    PushMultipartParser,
+    parse_options_header,
+)
+
+from tservice.core.errors import ErrorCode, ServiceError, invalid
+from tservice.files.model import HEAD_BYTES, image_named, image_type, plain_name
+from tservice.files.naming import name_anew
+
+FORM = "multipart/form-data"
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_MODE = 0o644
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+IGNORE_FILE = b".gitignore"
+IGNORE = b"*\n"
+
+
+@frozen(kw_only=True)
+class Rules:
+    """What a form may hold.
+
+    @ivar field: the only name of a part.
+    @ivar most: files; C{size}: bytes of each.
+    @ivar kind: C{paste}, C{upload} or C{screenshot}: what the names begin with.
+    @ivar images: nothing but images, with a name of ours alone.
+    """
+
+    field: str
+    most: int
+    size: int
+    kind: str
+    images: bool = False
+
+
+@frozen(kw_only=True)
+class Kept:
+    """A file that was kept."""
+
+    filename: str
+    size: int
+
+
+def boundary_of(content_type: str | None) -> str:
+    """The boundary of a form.
+
+    @raise ServiceError: 400: it is none.
+    """
+    kind, options = parse_options_header(content_type or "")
+    boundary: str = options.get("boundary", "")
+    if kind != FORM or not 1 <= len(boundary) <= 200 or not boundary.isascii():
+        raise invalid("content-type", f"must be {FORM} with a boundary")
+    return boundary
+
+
+@define
+class _File:
+    """One that arrives.
+
+    @ivar temporary: its name for now; C{name}: as its sender calls it.
+    """
+
+    temporary: bytes
+    name: str
+    descriptor: int
+    size: int = 0
+    head: bytes = b""
+
+    def add(self, data: bytes) -> None:
+        if len(self.head) < HEAD_BYTES:
+            self.head += data[: HEAD_BYTES - len(self.head)]
+        left = memoryview(data)
+        while left:
+            left = left[os.write(self.descriptor, left) :]
+        self.size += len(data)
+
+
+@define(eq=False)
+class Receiver:
+    """Takes a form in, in a thread.
+
+    @ivar now: Unix milliseconds, for the names.
+    """
+
+    rules: Rules
+    now: Callable[[], int]
+    _parser: PushMultipartParser
+    _folder: int = -1
+    _files: list[_File] = field(factory=list)
+    _open: _File | None = None
+
+    @classmethod
+    def of(cls, boundary: str, rules: Rules, now: Callable[[], int]) -> Receiver:
+        """One for a form with that boundary."""
+        parser = PushMultipartParser(boundary, max_segment_count=rules.most + 1)
+        return cls(rules, now, parser)
+
+    def begin(self, held: ExitStack, folder: int) -> None:
+        """Write into C{folder}, whose descriptor is taken over; C{held} ends it."""
+        self._folder = folder
+        held.callback(self._discard)
+
+    def feed(self, data: bytes) -> None:
+        """More of the form.
+
+        @raise ServiceError: 400, 413: it is not what it should be.
+        @raise OSError: the disk's refusal.
+        """
+        try:
+            for event in self._parser.parse(data):
+                if isinstance(event, MultipartSegment):
+                    self._start(event)
+                elif event is None:
+                    self._finish()
+                else:
+                    self._add(event)
+        except MultipartError as error:
+            raise _malformed(error) from error
+
+    def end(self) -> list[Kept]:
+        """All of it is here: give the files their names.
+
+        @raise ServiceError: 400: it breaks off, or there is no file in it.
+        """
+        try:
+            self._parser.close()
+        except MultipartError as error:
+            raise _malformed(error) from error
+        if not self._files:
+            raise invalid(self.rules.field, "is required")
+        kept: list[Kept] = []
+        try:
+            for file in tuple(self._files):
+                name = self._final_name(file)
+                name_anew(self._folder, file.temporary, name.encode())
+                self._files.remove(file)
+                kept.append(Kept(filename=name, size=file.size))
+        except OSError:
+            for each in kept:
+                os.unlink(each.filename.encode(), dir_fd=self._folder)
+            raise
+        return kept
+
+    # -- inside
+
+    def _start(self, segment: MultipartSegment) -> None:
+        rules = self.rules
+        if segment.name != rules.field:
+            name = (segment.name or "name").encode("utf-8", "replace").decode()
+            raise invalid("".join(filter(str.isprintable, name))[:64], "is not a known field")
+        if segment.filename is None:
+            raise invalid(rules.field, "must be a file")
+        if len(self._files) >= rules.most:
+            raise self._too_many()
+        temporary = _temporary()
+        descriptor = os.open(temporary, _NEW, 0o600, dir_fd=self._folder)
+        self._open = _File(temporary, plain_name(segment.filename), descriptor)
+        self._files.append(self._open)
+
+    def _add(self, data: bytes | bytearray) -> None:
+        file = self._open
+        if file is None:
+            raise invalid(self.rules.field, "must be a file")
+        if file.size + len(data) > self.rules.size:
+            text = f"{self.rules.field}: must be at most {self.rules.size} bytes"
+            raise ServiceError(ErrorCode.PAYLOAD_TOO_LARGE, text)
+        begun = len(file.head) < HEAD_BYTES
+        file.add(bytes(data))
+        if begun and len(file.head) >= HEAD_BYTES:
+            self._judge(file)
+
+    def _finish(self) -> None:
+        file, self._open = self._open, None
+        if file is not None:
+            self._judge(file)
+            os.fchmod(file.descriptor, _MODE)
+            descriptor, file.descriptor = file.descriptor, -1
+            os.close(descriptor)
+
+    def _judge(self, file: _File) -> None:
+        """Refuse what is not what it says.
+
+        @raise ServiceError: 400.
+        """
+        found, promised = image_type(file.head), image_named(file.name)
+        if self.rules.images and found is None:
+            raise invalid(self.rules.field, "must be a png, jpg, gif, webp, bmp or heic image")
+        if not self.rules.images and promised is not None and found != promised:
+            raise invalid(self.rules.field, f"is named as a {promised} image and is none")
+
+    def _final_name(self, file: _File) -> str:
+        mark = f"{self.rules.kind}-{self.now()}-{secrets.token_hex(4)}"
+        if self.rules.images:
+            return f"{mark}.{image_type(file.head)}"
+        return f"{mark}-{file.name}"
+
+    def _too_many(self) -> ServiceError:
+        return invalid(self.rules.field, f"must be at most {self.rules.most} files")
+
+    def _discard(self) -> None:
+        for file in self._files:
+            if file.descriptor >= 0:
+                os.close(file.descriptor)
+            with suppress(OSError):
+                os.unlink(file.temporary, dir_fd=self._folder)
+        self._files.clear()
+        if self._folder >= 0:
+            os.close(self._folder)
+            self._folder = -1
+
+
+def open_uploads(workspace: int, name: str) -> int:
+    """The folder of uploads in C{workspace}, made where it is missing.
+
+    @param workspace: a descriptor.
+    @raise ServiceError: 400: something else has its name.
+    @raise OSError: it cannot be made.
+    """
+    raw = name.encode()
+    with suppress(FileExistsError):
+        os.mkdir(raw, 0o755, dir_fd=workspace)
+    try:
+        folder = os.open(raw, _FOLDER, dir_fd=workspace)
+    except (NotADirectoryError, OSError) as error:
+        if isinstance(error, (PermissionError, FileNotFoundError)):
+            raise
+        raise invalid("path", f"{name} in the workspace must be a folder") from error
+    try:
+        _ignore_all(folder)
+    except BaseException:
+        os.close(folder)
+        raise
+    return folder
+
+
+def _ignore_all(folder: int) -> None:
+    """Have git take nothing in C{folder} for a change; whole, or not at all."""
+    with suppress(FileNotFoundError):
+        os.stat(IGNORE_FILE, dir_fd=folder, follow_symlinks=False)
+        return
+    temporary = _temporary()
+    with open(os.open(temporary, _NEW, _MODE, dir_fd=folder), "wb") as stream:
+        try:
+            stream.write(IGNORE)
+            stream.flush()
+            with suppress(FileExistsError):
+                name_anew(folder, temporary, IGNORE_FILE)
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary, dir_fd=folder)
+
+
+def _temporary() -> bytes:
+    return f".upload-{secrets.token_hex(8)}.part".encode()
+
+
+def _malformed(error: MultipartError) -> ServiceError:
+    return invalid("body", f"must be a whole {FORM}: {str(error)[:100].lower()}")

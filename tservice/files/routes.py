@@ -1,0 +1,217 @@
+"""Files of a workspace as JSON: tree, text, saving (protocol-files)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+from pydantic import Field, StringConstraints
+
+from tservice.core.clock import now_ms
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.payload import absent_if_false
+from tservice.files import text, tree, writing
+from tservice.files.links import SECONDS, Link, Links
+from tservice.files.model import EDIT_BYTES, Workspace, is_secret
+from tservice.files.service import FilesService
+from tservice.files.shown import FileTreeAnswer
+from tservice.http.bounds import LEAST_BODY_LIMIT
+from tservice.http.models import Answer, Body, Query, QueryBool, QueryInt
+from tservice.http.operations import Access, Audit, Call, Operation, Scope
+
+WorkspaceOf = Callable[[str], Workspace]
+"""Where the session with that id works; 404 without one."""
+
+PATH = Annotated[str, Field(description="Relative to the workspace, or absolute and inside")]
+
+_ESCAPED = 6
+"""Bytes of a control character in JSON."""
+
+BODY_LIMIT = _ESCAPED * EDIT_BYTES + 4 * LEAST_BODY_LIMIT
+
+_FAULTS = (
+    ErrorCode.INVALID_INPUT,
+    ErrorCode.FORBIDDEN,
+    ErrorCode.OPERATION_FAILED,
+    ErrorCode.RATE_LIMITED,
+)
+
+
+class TreeQuery(Query):
+    """Where to begin, and how deep; C{depth} is clamped to 1 to 10."""
+
+    path: PATH = "."
+    depth: QueryInt = 3
+    show_hidden: QueryBool = False
+
+
+class ContentQuery(Query):
+    """Which lines; C{from} and C{lines} are clamped."""
+
+    path: PATH
+    start: QueryInt = Field(default=1, alias="from")
+    lines: QueryInt = 500
+    reveal: QueryBool = Field(
+        default=False, description="Show an environment file (.env*); the audit log tells of it"
+    )
+
+
+class ContentBody(Body):
+    """What to save; the length of C{content} is checked apart: it is a 413."""
+
+    path: Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+    content: str
+    base_hash: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")] | None = Field(
+        description="The hash of what was edited; null: there must be no such file"
+    )
+    force: bool = Field(default=False, description="Save it whatever there is by now")
+
+
+class LinkBody(Body):
+    """What to open."""
+
+    path: Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+    download: bool = Field(default=False, description="To be saved, not shown; folders too")
+
+
+class FileTextAnswer(Answer):
+    """Some lines of a text."""
+
+    path: str
+    content: str
+    size: int
+    mtime_ms: int
+    hash: str
+    total_lines: int
+    start: int = Field(alias="from")
+    truncated: bool
+    eol: Literal["lf", "crlf", "mixed"]
+    editable: bool
+
+
+class FileMediaAnswer(Answer):
+    """What is no text; C{url} has its bytes."""
+
+    path: str
+    type: Literal["image", "pdf", "audio", "video", "binary"]
+    mime: str
+    size: int
+    mtime_ms: int
+    url: str
+    too_large: bool = absent_if_false()
+
+
+class SavedFileAnswer(Answer):
+    """A file as it was saved."""
+
+    path: str
+    size: int
+    mtime_ms: int
+    hash: str
+
+
+class FileLinkAnswer(Answer):
+    """An address that needs no sign-in, until C{expiresAt} or ten minutes after its last use."""
+
+    url: str
+    expires_at: int
+
+
+class FilesRoutes:
+    """The operations; the rules live in L{FilesService}.
+
+    @param revealed: told of a call that shows an environment file.
+    """
+
+    def __init__(
+        self,
+        files: FilesService,
+        workspace_of: WorkspaceOf,
+        links: Links,
+        clock: Any,
+        revealed: Callable[[Call, str], None],
+    ) -> None:
+        self._files, self._workspace_of, self._links = files, workspace_of, links
+        self._clock, self._revealed = clock, revealed
+
+    def operations(self) -> list[Operation]:
+        """The routes."""
+        return [
+            _operation("GET", "files", self.tree, "The tree of a workspace", query=TreeQuery,
+                       answer=FileTreeAnswer),
+            _operation("GET", "file-content", self.content, "Lines of a file, or what it is",
+                       query=ContentQuery, answer=FileTextAnswer | FileMediaAnswer),
+            _operation("PUT", "file-content", self.save, "Save a text", body=ContentBody,
+                       body_limit=BODY_LIMIT, answer=SavedFileAnswer,
+                       errors=(*_FAULTS, ErrorCode.CONFLICT)),
+            _operation("POST", "file-link", self.link, "An address of a file for a browser",
+                       body=LinkBody, answer=FileLinkAnswer, scope=None, audit=Audit.NONE),
+        ]  # fmt: skip
+
+    async def tree(self, call: Call) -> FileTreeAnswer:
+        """The tree."""
+        query = call.query
+        wanted = tree.Wanted(path=query.path, depth=query.depth, show_hidden=query.show_hidden)
+        return await self._files.tree(self._workspace_of(call.id), wanted)
+
+    async def content(self, call: Call) -> FileTextAnswer | FileMediaAnswer:
+        """Lines, or what it is instead."""
+        query = call.query
+        wanted = text.Wanted(
+            path=query.path, start=query.start, lines=query.lines, reveal=query.reveal
+        )
+        found = await self._files.show(self._workspace_of(call.id), wanted)
+        if any(is_secret(path.rpartition("/")[2]) for path in (query.path, found["path"])):
+            self._revealed(call, found["path"])
+        if "type" in found:
+            return FileMediaAnswer(**found, url=raw_url(call.id, found["path"]))
+        return FileTextAnswer.model_validate(found)
+
+    async def save(self, call: Call) -> SavedFileAnswer:
+        """Save an edited text."""
+        body = call.body
+        content = body.content.encode()
+        if len(content) > EDIT_BYTES:
+            text = f"content: must be at most {EDIT_BYTES} bytes"
+            raise ServiceError(ErrorCode.PAYLOAD_TOO_LARGE, text)
+        edit = writing.Edit(
+            path=body.path, content=content, base_hash=body.base_hash, force=body.force
+        )
+        return SavedFileAnswer.model_validate(
+            await self._files.save(self._workspace_of(call.id), edit)
+        )
+
+    async def link(self, call: Call) -> FileLinkAnswer:
+        """An address for what is there now."""
+        body = call.body
+        opened = await self._files.open(
+            self._workspace_of(call.id), body.path, folders=body.download
+        )
+        await opened.close()
+        link = Link(session_id=call.id, path=body.path, download=body.download)
+        word = self._links.make(link, call.identity)
+        return FileLinkAnswer(
+            url=f"/api/file-link/{word}", expires_at=now_ms(self._clock) + int(SECONDS * 1000)
+        )
+
+
+def raw_url(session_id: str, path: str) -> str:
+    """Where a file's bytes are, for whoever is signed in."""
+    return f"/api/sessions/{session_id}/file-raw?path={quote(path, safe='')}"
+
+
+def _operation(method: str, name: str, handler: Any, summary: str, **fields: Any) -> Operation:
+    return Operation(
+        **{
+            "method": method,
+            "path": f"/api/sessions/{{id}}/{name}",
+            "access": Access.OWNER,
+            "scope": Scope.SESSIONS_INPUT,
+            "handler": handler,
+            "summary": summary,
+            "tag": "Files",
+            "errors": _FAULTS,
+            **fields,
+        }
+    )

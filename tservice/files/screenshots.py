@@ -1,0 +1,113 @@
+"""Screenshots that old clients keep with the service (protocol-uploads); deprecated."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.core.clock import now_ms
+from tservice.core.errors import not_found
+from tservice.files.bounds import Turns
+from tservice.files.forms import Kept, Receiver, Rules, boundary_of
+from tservice.files.hands import Handle, Hands
+from tservice.files.model import SCREENSHOT_BYTES, SCREENSHOTS_LISTED, TRANSFERS, Workspace
+from tservice.files.opened import OpenFile, about
+from tservice.files.service import Read, take_in
+from tservice.files.sweep import sweep_folder
+
+RULES = Rules(field="file", most=1, size=SCREENSHOT_BYTES, kind="screenshot", images=True)
+
+_NAME = re.compile(r"screenshot-[0-9]{10,16}-[0-9a-f]{8}\.[a-z]{3,4}")
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class Screenshots:
+    """Kept in a folder of the service's own, one below it for each user; swept as uploads are."""
+
+    def __init__(self, folder: Path, clock: IReactorTime, hands: Hands) -> None:
+        self._folder, self._clock, self._hands = folder, clock, hands
+        self._turns = Turns(TRANSFERS, "screenshots on their way")
+
+    async def keep(self, username: str, content_type: str | None, read: Read) -> tuple[Path, Kept]:
+        """Keep one; where it is.
+
+        @raise ServiceError: 400, 413: it is no image, or too large.
+        """
+        boundary = boundary_of(content_type)
+        folder = self._of(username)
+
+        def place() -> int:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return os.open(folder, _FOLDER)
+
+        with self._turns.take(username):
+            receiver = Receiver.of(boundary, RULES, lambda: now_ms(self._clock))
+            [kept] = await take_in(await self._handle(folder), receiver, place, read)
+        return folder / kept.filename, kept
+
+    async def list(self, username: str) -> list[dict[str, Any]]:
+        """The newest, the newest first."""
+        folder = self._of(username)
+        handle = await self._handle(folder)
+        return await handle.worker.run(lambda: _list(folder))
+
+    async def open(self, username: str, name: str) -> OpenFile:
+        """One of them, for whoever closes it.
+
+        @raise ServiceError: 404: there is none.
+        """
+        if _NAME.fullmatch(name) is None:
+            raise not_found("Screenshot")
+        handle = await self._handle(self._of(username))
+
+        def work(held: ExitStack) -> OpenFile:
+            descriptor = os.open(self._of(username) / name, _FILE)
+            held.callback(os.close, descriptor)
+            return OpenFile(handle, about(name, os.fstat(descriptor)), descriptor)
+
+        try:
+            return await handle.use(work)
+        except BaseException:
+            await handle.close()
+            raise
+
+    def sweep(self, now: float) -> None:
+        """Take away old ones, in a thread."""
+        for folder in self._folder.iterdir() if self._folder.is_dir() else ():
+            descriptor = os.open(folder, _FOLDER)
+            try:
+                sweep_folder(descriptor, now)
+            finally:
+                os.close(descriptor)
+
+    def _of(self, username: str) -> Path:
+        return self._folder / username
+
+    async def _handle(self, folder: Path) -> Handle:
+        own = Workspace(session_id="screenshots", folder=str(folder))
+        return Handle(await self._hands.of(own))
+
+
+def _list(folder: Path) -> list[dict[str, Any]]:
+    try:
+        found = [each for each in os.scandir(folder) if _NAME.fullmatch(each.name)]
+    except FileNotFoundError:
+        return []
+    shown = [
+        {
+            "filename": each.name,
+            "path": each.path,
+            "size": status.st_size,
+            "mtimeMs": status.st_mtime_ns // 1_000_000,
+        }
+        for each in found
+        for status in (each.stat(follow_symlinks=False),)
+    ]
+    shown.sort(key=lambda each: (each["mtimeMs"], each["filename"]), reverse=True)
+    return shown[:SCREENSHOTS_LISTED]

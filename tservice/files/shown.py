@@ -1,0 +1,45 @@
+"""A tree as clients get it (protocol-files)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from tservice.core.payload import Payload, absent, absent_if_false
+
+
+class FileEntryAnswer(Payload):
+    """One entry of a tree; C{children} is absent where it was not entered."""
+
+    name: str
+    path: str
+    type: Literal["file", "dir", "link", "other"]
+    size: int | None = absent()
+    mtime_ms: int
+    children: list[FileEntryAnswer] | None = absent()
+    truncated: bool = absent_if_false()
+
+
+class FileTreeAnswer(Payload):
+    """A tree; the totals count the entries in it."""
+
+    root: str
+    path: str
+    tree: list[FileEntryAnswer]
+    total_files: int
+    total_directories: int
+    truncated: bool
+
+
+def shown_tree(found: dict[str, Any]) -> FileTreeAnswer:
+    """The answer that tells C{found}, in a thread.
+
+    Entry by entry: to have all of them checked at once would hold the interpreter, and with it
+    everybody's terminals, for as long.
+    """
+    return FileTreeAnswer.model_validate({**found, "tree": [_entry(one) for one in found["tree"]]})
+
+
+def _entry(found: dict[str, Any]) -> FileEntryAnswer:
+    if "children" in found:
+        found = {**found, "children": [_entry(one) for one in found["children"]]}
+    return FileEntryAnswer.model_validate(found)

@@ -1,0 +1,158 @@
+"""When and where old uploads are swept (protocol-uploads)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from attrs import asdict, evolve, frozen
+from twisted.internet.defer import DeferredLock
+from twisted.internet.interfaces import IReactorTime
+from twisted.internet.task import LoopingCall
+from twisted.logger import Logger
+
+from tservice.core.errors import ServiceError
+from tservice.core.files import FileError, read_json, write_private
+from tservice.core.places.place import PlaceId, PlaceKind
+from tservice.core.tasks import spawn
+from tservice.files.hands import Hands
+from tservice.files.model import SWEEP_SECONDS, UPLOADS, Workspace
+from tservice.files.sweep import sweep_workspace
+
+MOST = 1000
+"""Workspaces that are remembered; of one more, the one used longest ago is forgotten."""
+
+LIMIT = 8 * 1024 * 1024
+
+
+@frozen
+class _Spot:
+    folder: str
+    place: PlaceId
+
+    @classmethod
+    def of(cls, workspace: Workspace) -> _Spot:
+        return cls(workspace.folder, workspace.place)
+
+
+class Sweeper:
+    """Sweeps once an hour, also where no session is any more.
+
+    @param file: where it remembers the workspaces that have uploads.
+    @param workspaces: where sessions work now.
+    @param more: other things to sweep, given Unix seconds.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        hands: Hands,
+        file: Path,
+        workspaces: Callable[[], Iterable[Workspace]],
+        more: Callable[[float], Any] = lambda now: None,
+    ) -> None:
+        self._clock, self._hands, self._file = clock, hands, file
+        self._workspaces, self._more = workspaces, more
+        self._known: dict[_Spot, None] = {}
+        self._saving = DeferredLock()
+        self._loop = LoopingCall(self._hour)
+        self._loop.clock = clock
+
+    def start(self) -> None:
+        """Sweep now and every hour."""
+        self._known = dict.fromkeys(self._read()) | self._known
+        self._loop.start(SWEEP_SECONDS)
+
+    def stop(self) -> None:
+        """Sweep no more."""
+        if self._loop.running:
+            self._loop.stop()
+
+    def remember(self, workspace: Workspace) -> None:
+        """Something is about to be kept there."""
+        spot = _Spot.of(workspace)
+        known = spot in self._known
+        self._known.pop(spot, None)
+        self._known[spot] = None
+        while len(self._known) > MOST:
+            del self._known[next(iter(self._known))]
+        if not known:
+            self._write()
+
+    def _hour(self) -> Any:
+        return spawn(self.sweep(), self._log, "sweeping uploads")
+
+    async def sweep(self) -> int:
+        """Sweep everywhere; how many files went."""
+        now, gone = self._clock.seconds(), 0
+        present = {_Spot.of(each): each for each in self._workspaces()}
+        remembered = {
+            each: Workspace(session_id="sweep", folder=each.folder, place=each.place)
+            for each in self._known
+            if each not in present
+        }
+        for spot, workspace in {**present, **remembered}.items():
+            # A session's own transfers do not wait for it.
+            quiet = evolve(workspace, session_id="sweep")
+            gone += await self._sweep_one(quiet, now, forget=spot in remembered)
+        await self._sweep_more(now)
+        if gone:
+            self._log.info("swept {gone} old uploads", gone=gone)
+        return gone
+
+    async def _sweep_one(self, workspace: Workspace, now: float, forget: bool) -> int:
+        def work() -> tuple[int, bool]:
+            gone = sweep_workspace(workspace.folder, now)
+            return gone, (Path(workspace.folder) / UPLOADS).is_dir()
+
+        try:
+            worker = await self._hands.of(workspace)
+            gone, left = await worker.run(work)
+        except (ServiceError, OSError) as error:
+            self._log.debug("{folder} not swept: {why}", folder=workspace.folder, why=str(error))
+            return 0
+        if forget and not left:
+            self._known.pop(_Spot.of(workspace), None)
+            self._write()
+        return gone
+
+    async def _sweep_more(self, now: float) -> None:
+        with suppress(ServiceError, OSError):
+            await self._hands.files.run(lambda: self._more(now), "sweep")
+
+    def _read(self) -> list[_Spot]:
+        try:
+            found = read_json(self._file, private=True, limit=LIMIT)
+            return [_spot(each) for each in found][:MOST]
+        except FileNotFoundError:
+            return []
+        except (FileError, OSError, KeyError, TypeError, ValueError) as error:
+            self._log.warn("folders of uploads are not known any more: {why}", why=str(error))
+            return []
+
+    def _write(self) -> None:
+        kept = [{"folder": spot.folder, "place": asdict(spot.place)} for spot in self._known]
+        spawn(self._save(json.dumps(kept)), self._log, "keeping folders of uploads")
+
+    async def _save(self, text: str) -> None:
+        await self._saving.acquire()
+        try:
+            await self._hands.files.run(lambda: write_private(self._file, text), "sweep")
+        except (ServiceError, OSError) as error:
+            # Where sessions are it is swept all the same.
+            self._log.warn("folders of uploads are not kept: {why}", why=str(error))
+        finally:
+            self._saving.release()
+
+
+def _spot(entry: Any) -> _Spot:
+    known = entry["place"]
+    kind = PlaceKind(known["kind"])
+    uid = int(known["uid"]) if kind is PlaceKind.OS_USER else None
+    place = PlaceId(kind=kind, name=str(known["name"]), part=str(known["part"]), uid=uid)
+    return _Spot(str(entry["folder"]), place)

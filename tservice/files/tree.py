@@ -1,0 +1,183 @@
+"""The tree of a workspace, breadth first (protocol-files)."""
+
+from __future__ import annotations
+
+import heapq
+import os
+import stat
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
+from typing import Any
+
+from attrs import define, field, frozen
+
+from tservice.files.beneath import Beneath, Closed, Spot, shown
+from tservice.files.model import FOLDER_NAMES, NOT_ENTERED, TREE_DEPTH, TREE_ENTRIES
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_PASS = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+_SORTED_AT_ONCE = 4096
+
+Entry = dict[str, Any]
+
+
+@frozen(kw_only=True)
+class Wanted:
+    """What is asked for.
+
+    @ivar depth: levels, from 1; clamped.
+    """
+
+    path: str = "."
+    depth: int = 3
+    show_hidden: bool = False
+
+
+@frozen
+class _Folder:
+    """One that is still to be listed.
+
+    @ivar steps: the way from where the tree begins; no links are on it.
+    """
+
+    steps: tuple[bytes, ...]
+    entry: Entry
+
+
+@define
+class Tree:
+    """A tree as it grows; bounded by L{TREE_ENTRIES}."""
+
+    top: Spot
+    wanted: Wanted
+    closed: Closed
+    files: int = 0
+    folders: int = 0
+    truncated: bool = False
+    _waiting: deque[_Folder] = field(factory=deque)
+
+    def grow(self) -> list[Entry]:
+        """The entries of the folder where it begins, those below inside of them."""
+        beginning: Entry = {"path": self.top.path}
+        self._list(self.top.open_folder(), _Folder((), beginning))
+        depth = min(max(self.wanted.depth, 1), TREE_DEPTH)
+        while self._waiting:
+            folder = self._waiting.popleft()
+            if len(folder.steps) < depth:
+                self._enter(folder)
+        entries: list[Entry] = beginning["children"]
+        return entries
+
+    def _enter(self, folder: _Folder) -> None:
+        if self._count >= TREE_ENTRIES:
+            folder.entry["truncated"] = self.truncated = True
+            return
+        with suppress(OSError):  # it is gone, or another thing now, or closed to the user
+            descriptor = self._open(folder.steps)
+            if self.closed.hides(os.fstat(descriptor)):
+                os.close(descriptor)
+                return
+            self._list(descriptor, folder)
+
+    def _open(self, steps: tuple[bytes, ...]) -> int:
+        at = os.dup(self.top.folder)
+        for step in steps[:-1]:
+            above, at = at, -1
+            try:
+                at = os.open(step, _PASS, dir_fd=above)
+            finally:
+                os.close(above)
+        try:
+            return os.open(steps[-1], _FOLDER, dir_fd=at)
+        finally:
+            os.close(at)
+
+    def _list(self, descriptor: int, folder: _Folder) -> None:
+        """Take in the folder, of which C{descriptor} is then closed."""
+        try:
+            room = TREE_ENTRIES - self._count
+            names = list(islice(self._in_order(descriptor), room + 1))
+            if len(names) > room:
+                folder.entry["truncated"] = self.truncated = True
+            prefix = "" if folder.entry["path"] == "." else f"{folder.entry['path']}/"
+            folder.entry["children"] = [
+                child
+                for name in names[:room]
+                if (child := self._take(descriptor, name, prefix, folder.steps)) is not None
+            ]
+        finally:
+            os.close(descriptor)
+
+    def _in_order(self, descriptor: int) -> Iterator[str]:
+        """Names, folders first, whatever their case.
+
+        They are sorted in parts: to sort many at once would hold the interpreter, and with it
+        everybody's terminals, for as long.
+        """
+        folders: list[list[str]] = [[]]
+        files: list[list[str]] = [[]]
+        with os.scandir(descriptor) as found:
+            for each in islice(found, FOLDER_NAMES):
+                if each.name.startswith(".") and not self.wanted.show_hidden:
+                    continue
+                parts = folders if each.is_dir(follow_symlinks=False) else files
+                parts[-1].append(each.name)
+                if len(parts[-1]) == _SORTED_AT_ONCE:
+                    parts[-1].sort(key=str.casefold)
+                    parts.append([])
+        for parts in (folders, files):
+            parts[-1].sort(key=str.casefold)
+            yield from heapq.merge(*parts, key=str.casefold)
+
+    def _take(self, folder: int, each: str, prefix: str, steps: tuple[bytes, ...]) -> Entry | None:
+        try:
+            status = os.stat(each, dir_fd=folder, follow_symlinks=False)
+        except OSError:  # gone meanwhile
+            return None
+        raw = os.fsencode(each)
+        name = shown(raw)
+        entry: Entry = {"name": name, "path": prefix + name, "type": _kind(status.st_mode)}
+        if entry["type"] == "file":
+            entry["size"] = status.st_size
+        entry["mtimeMs"] = status.st_mtime_ns // 1_000_000
+        if entry["type"] == "dir":
+            self.folders += 1
+            if name not in NOT_ENTERED:
+                self._waiting.append(_Folder((*steps, raw), entry))
+        else:
+            self.files += 1
+        return entry
+
+    @property
+    def _count(self) -> int:
+        return self.files + self.folders
+
+
+def list_tree(workspace: str, wanted: Wanted, closed: Closed) -> dict[str, Any]:
+    """The answer of C{GET files}.
+
+    @raise ServiceError: 400: no folder; 403: outside, or closed.
+    @raise OSError: it is missing, or may not be read.
+    """
+    with Beneath(workspace, closed) as beneath, beneath.find(wanted.path) as spot:
+        tree = Tree(spot, wanted, closed)
+        entries = tree.grow()
+        return {
+            "root": workspace,
+            "path": spot.path,
+            "tree": entries,
+            "totalFiles": tree.files,
+            "totalDirectories": tree.folders,
+            "truncated": tree.truncated,
+        }
+
+
+def _kind(mode: int) -> str:
+    if stat.S_ISREG(mode):
+        return "file"
+    if stat.S_ISDIR(mode):
+        return "dir"
+    return "link" if stat.S_ISLNK(mode) else "other"

@@ -1,0 +1,115 @@
+"""Folders that are watched for changes in them (inotify(7))."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from attrs import field, frozen
+from twisted.internet import inotify
+from twisted.logger import Logger
+from twisted.python.filepath import FilePath
+
+from tservice.core.errors import failed
+from tservice.core.listeners import Listeners
+
+Heard = Callable[[], None]
+
+_CHANGES = (
+    inotify.IN_MODIFY
+    | inotify.IN_CREATE
+    | inotify.IN_DELETE
+    | inotify.IN_MOVED_TO
+    | inotify.IN_MOVED_FROM
+    | inotify.IN_ATTRIB
+    | inotify.IN_CLOSE_WRITE
+)
+
+
+@frozen(eq=False)
+class _Watched:
+    """One folder, by a descriptor of its own: whoever renames it is followed.
+
+    @ivar listeners: who is told.
+    """
+
+    path: FilePath[str]
+    descriptor: int
+    listeners: Listeners[Heard] = field(factory=lambda: Listeners("a folder"))
+
+
+class Watches:
+    """Every folder that somebody follows a file in.
+
+    The kernel gives one watch to a folder, however often it is asked for: so they are counted here.
+    """
+
+    _log = Logger()
+
+    def __init__(self, reactor: Any) -> None:
+        self._reactor = reactor
+        self._notify: inotify.INotify | None = None
+        self._watched: dict[tuple[int, int], _Watched] = {}
+
+    def __len__(self) -> int:
+        return len(self._watched)
+
+    def watch(self, folder: int, heard: Heard) -> Callable[[], None]:
+        """Tell C{heard} whenever something changes in C{folder}.
+
+        @param folder: a descriptor, which may be closed afterwards.
+        @return: ends it; may be called twice.
+        @raise ServiceError: 422: the system watches no more folders.
+        """
+        status = os.fstat(folder)
+        key = (status.st_dev, status.st_ino)
+        watched = self._watched.get(key) or self._begin(key, folder)
+        remove = watched.listeners.add(heard)
+
+        def stop() -> None:
+            remove()
+            if not watched.listeners and self._watched.get(key) is watched:
+                self._end(key)
+
+        return stop
+
+    def close(self) -> None:
+        """Watch nothing any more."""
+        for key in tuple(self._watched):
+            self._end(key)
+
+    def _begin(self, key: tuple[int, int], folder: int) -> _Watched:
+        descriptor = os.dup(folder)
+        watched = _Watched(FilePath(f"/proc/self/fd/{descriptor}"), descriptor)
+        try:
+            if self._notify is None:
+                self._notify = inotify.INotify(self._reactor)
+                self._notify.startReading()
+            self._notify.watch(watched.path, _CHANGES, callbacks=[self._told(watched)])
+        except (inotify.INotifyError, OSError) as error:
+            os.close(descriptor)
+            self._log.warn("no folder can be watched: {error}", error=str(error))
+            self._rest()
+            raise failed("path: the system watches no more folders") from error
+        self._watched[key] = watched
+        return watched
+
+    def _told(self, watched: _Watched) -> Callable[[object, object, int], None]:
+        def told(ignored: object, path: object, mask: int) -> None:
+            watched.listeners.tell(lambda heard: heard())
+
+        return told
+
+    def _end(self, key: tuple[int, int]) -> None:
+        watched = self._watched.pop(key)
+        if self._notify is not None:
+            # First the watch: a descriptor that is closed could be another file's at once.
+            self._notify.ignore(watched.path)
+        os.close(watched.descriptor)
+        self._rest()
+
+    def _rest(self) -> None:
+        if not self._watched and self._notify is not None:
+            notify, self._notify = self._notify, None
+            notify.loseConnection()

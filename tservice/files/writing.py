@@ -1,0 +1,165 @@
+"""Saving an edited file: whole or not at all, and over nobody's change (protocol-files)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import stat
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from attrs import frozen
+
+from tservice.core.errors import conflict, failed, not_found
+from tservice.files.beneath import Beneath, Closed, Spot
+from tservice.files.model import TEXT_BYTES
+from tservice.files.naming import name_anew
+from tservice.files.text import check_open, read_all
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_MODE = 0o644
+
+TURN_SECONDS = 10.0
+_TURNS = tuple(threading.Lock() for _ in range(64))
+"""Two who save one file at once take turns; files share a turn by chance, which costs a moment."""
+
+
+@frozen(kw_only=True)
+class Edit:
+    """What is to be saved.
+
+    @ivar base_hash: SHA-256 of what was edited; C{None}: there was no such file.
+    @ivar force: whatever there is by now.
+    """
+
+    path: str
+    content: bytes
+    base_hash: str | None
+    force: bool = False
+
+
+def save(workspace: str, edit: Edit, closed: Closed) -> dict[str, Any]:
+    """The answer of C{PUT file-content}.
+
+    @raise ServiceError: 400: no regular file; 403: outside, or a secret; 404: it is gone; 409:
+        it was changed, or is there already.
+    @raise OSError: it may not be written, or the disk takes nothing.
+    """
+    with Beneath(workspace, closed) as beneath, beneath.find(edit.path) as spot:
+        check_open(edit.path, spot)
+        if spot.status is not None:
+            spot.check_regular()
+        with _turn(os.fstat(spot.folder), spot.names[-1]):
+            status = _write(spot, edit)
+    return {
+        "path": spot.path,
+        "size": len(edit.content),
+        "mtimeMs": status.st_mtime_ns // 1_000_000,
+        "hash": _hash(edit.content),
+    }
+
+
+def _write(spot: Spot, edit: Edit) -> os.stat_result:
+    name = spot.names[-1]
+    temporary = f".edit-{secrets.token_hex(8)}.part".encode()
+    descriptor = os.open(temporary, _NEW, 0o600, dir_fd=spot.folder)
+    try:
+        with open(descriptor, "wb") as stream:
+            stream.write(edit.content)
+            stream.flush()
+            _take_over(descriptor, _judge(spot, edit))
+            os.fsync(descriptor)
+            status = os.fstat(descriptor)
+        _put(spot.folder, temporary, name, new=spot.status is None and not edit.force)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary, dir_fd=spot.folder)
+        raise
+    _sync_folder(spot.folder)
+    return status
+
+
+def _judge(spot: Spot, edit: Edit) -> os.stat_result | None:
+    """The status of the file that is there now.
+
+    @raise ServiceError: 404 or 409: it is not the one that was edited.
+    """
+    try:
+        found = os.open(
+            spot.names[-1], os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=spot.folder
+        )
+    except FileNotFoundError:
+        if edit.base_hash is not None and not edit.force:
+            raise not_found("File") from None
+        return None
+    try:
+        now = Spot(names=spot.names, folder=spot.folder, descriptor=found, status=os.fstat(found))
+        now.check_regular()
+        if not edit.force and _hash_of(now) != edit.base_hash:
+            raise conflict("path: the file was changed meanwhile" if edit.base_hash else
+                           "path: there is such a file already")  # fmt: skip
+        return now.require()
+    finally:
+        os.close(found)
+
+
+def _hash_of(spot: Spot) -> str:
+    """Nothing for what is too large to have been edited."""
+    if spot.require().st_size > TEXT_BYTES:
+        return ""
+    descriptor = spot.open()
+    try:
+        return _hash(read_all(descriptor, TEXT_BYTES))
+    finally:
+        os.close(descriptor)
+
+
+def _take_over(descriptor: int, before: os.stat_result | None) -> None:
+    """Give a new file the mode and owner of the one in whose place it comes."""
+    if before is None:
+        os.fchmod(descriptor, _MODE)
+        return
+    with suppress(PermissionError):
+        os.fchown(descriptor, before.st_uid, before.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
+
+
+def _put(folder: int, temporary: bytes, name: bytes, *, new: bool) -> None:
+    """Give the file its name.
+
+    @param new: nothing may have it.
+    @raise ServiceError: 409.
+    """
+    if not new:
+        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        return
+    try:
+        name_anew(folder, temporary, name)
+    except FileExistsError:
+        raise conflict("path: there is such a file already") from None
+
+
+def _sync_folder(folder: int) -> None:
+    descriptor = os.open(b".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _turn(folder: os.stat_result, name: bytes) -> Iterator[None]:
+    lock = _TURNS[hash((folder.st_dev, folder.st_ino, name)) % len(_TURNS)]
+    if not lock.acquire(timeout=TURN_SECONDS):
+        raise failed("path: somebody else is saving it and does not come to an end")
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

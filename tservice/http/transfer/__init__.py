@@ -1,0 +1,1 @@
+"""Bodies that are never held whole: what comes in, and what goes out."""

@@ -1,0 +1,62 @@
+"""Byte ranges and validators of a file that is served (RFC 9110, sections 13 and 14; pure)."""
+
+from __future__ import annotations
+
+import re
+
+from attrs import frozen
+
+_RANGE = re.compile(r"bytes=[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*", re.IGNORECASE)
+
+
+@frozen
+class Part:
+    """Bytes of a file from C{start}, C{length} of them."""
+
+    start: int
+    length: int
+
+    def content_range(self, size: int) -> str:
+        """The header of a 206."""
+        return f"bytes {self.start}-{self.start + self.length - 1}/{size}"
+
+
+class Unsatisfiable(ValueError):
+    """A range that begins behind the file's end: 416."""
+
+
+def part_of(header: str | None, size: int) -> Part | None:
+    """The one range that is asked for; C{None}: all of it.
+
+    What is no single range of bytes is passed over, as a server may.
+
+    @raise Unsatisfiable: nothing of the file is in it.
+    """
+    match = _RANGE.fullmatch(header or "")
+    if match is None or not (match[1] or match[2]):
+        return None
+    if not match[1]:
+        length = min(int(match[2]), size)
+        if not length:
+            raise Unsatisfiable
+        return Part(size - length, length)
+    start = int(match[1])
+    end = min(int(match[2]), size - 1) if match[2] else size - 1
+    if match[2] and int(match[2]) < start:
+        return None
+    if start >= size:
+        raise Unsatisfiable
+    return Part(start, end - start + 1)
+
+
+def names_tag(header: str | None, tag: str) -> bool:
+    """Whether an C{If-None-Match} has C{tag}, or stands for whatever there is."""
+    if header is None:
+        return False
+    tags = [each.strip().removeprefix("W/") for each in header.split(",")]
+    return "*" in tags or tag in tags
+
+
+def may_be_partial(if_range: str | None, tag: str) -> bool:
+    """Whether a part is of use to whoever has the one that C{If-Range} names."""
+    return if_range is None or if_range.strip() == tag
