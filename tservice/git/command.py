@@ -8,6 +8,8 @@ from attrs import frozen
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
+from tservice.core.timers import cancel
+
 STDERR_LIMIT = 4096
 """Bytes of stderr kept: the first ones."""
 
@@ -90,8 +92,7 @@ class GitProcess:
 
     def _finish(self, status: int | None, reason: str = "") -> None:
         self._end = None
-        if self._timer is not None and self._timer.active():
-            self._timer.cancel()
+        cancel(self._timer)
         ending = Ending(
             status=status,
             reason=reason,

@@ -19,6 +19,7 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from tservice.core.timers import cancel
 from tservice.git import forkserver
 from tservice.git.forkserver import ENDED, ERRORS, FAILED, HEAD, KILL, OUTPUT, START, STATUS, Frames
 
@@ -108,8 +109,7 @@ class Forks:
             self._rest_no_longer()
 
     def _rest_no_longer(self) -> None:
-        if self._resting is not None and self._resting.active():
-            self._resting.cancel()
+        cancel(self._resting)
         self._resting = None
 
 
@@ -154,8 +154,7 @@ class _Server(ProcessProtocol):
         self._log.error("the fork server: {text}", text=data.decode("utf-8", "replace"))
 
     def processEnded(self, reason: Failure) -> None:
-        if self._late is not None and self._late.active():
-            self._late.cancel()
+        cancel(self._late)
         self._gone(self)
         runs, self._runs = self._runs, {}
         for run in runs.values():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from attrs import frozen
@@ -102,7 +102,7 @@ class Inspector:
         @param timeout: seconds that each git command may run.
         @raise GitError: it could not be read.
         """
-        visit = await self._visit(repository, timeout)
+        visit = await self.visit(repository, timeout)
         tree = await self._tree(visit)
         gone = await self._upstream_gone(repository, tree.head)
         return Status(
@@ -121,7 +121,7 @@ class Inspector:
         """
         if change.kind is Kind.UNTRACKED:
             return await self._added(repository, change.path)
-        visit = await self._visit(repository, timeout)
+        visit = await self.visit(repository, timeout)
         paths = [change.path] if change.original is None else [change.original, change.path]
         staged = ["--cached"] if change.kind is Kind.STAGED else []
         pieces = Pieces(DIFF_LIMIT)
@@ -135,7 +135,11 @@ class Inspector:
         )
         return tracked_diff(pieces.data(), truncated=ending.enough)
 
-    async def _visit(self, repository: Repository, timeout: float) -> Visit:
+    async def visit(self, repository: Repository, timeout: float) -> Visit:
+        """What holds for every command in C{repository}.
+
+        @raise GitError: it is not to be read, or cannot be.
+        """
         try:
             user, actor = await self._in_thread(lambda: self._admit(repository))
         except OSError as error:
@@ -209,7 +213,7 @@ class Inspector:
         if head.ahead is not None:
             commits = await self._commits(visit, SINCE_UPSTREAM) if head.ahead else ()
             return Unpushed(count=head.ahead, commits=commits)
-        count = await self._ask(visit, (*COUNT, *ON_NO_REMOTE), _COUNT_LIMIT)
+        count = await self.ask(visit, (*COUNT, *ON_NO_REMOTE), _COUNT_LIMIT)
         try:
             total = parse_count(count)
         except BadOutput as error:
@@ -218,13 +222,17 @@ class Inspector:
         return Unpushed(count=total, commits=commits)
 
     async def _commits(self, visit: Visit, which: tuple[str, ...]) -> tuple[Commit, ...]:
-        output = await self._ask(visit, (*LIST, *which), _COMMITS_LIMIT)
+        output = await self.ask(visit, (*LIST, *which), _COMMITS_LIMIT)
         try:
             return parse_commits(output)
         except BadOutput as error:
             raise GitError(f"git's output could not be read: {error}") from None
 
-    async def _ask(self, visit: Visit, words: tuple[str, ...], limit: int) -> bytes:
+    async def ask(self, visit: Visit, words: Sequence[str], limit: int) -> bytes:
+        """Everything that git prints for C{words}, at most C{limit} bytes.
+
+        @raise GitError: it failed, or printed more.
+        """
         return await self._runner.read(
             visit.repository,
             words,

@@ -3,7 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
+
+from attrs import define, field, frozen
+from zope.interface import Interface
+
+from tservice.core.users.osuser import OsUser
+from tservice.git.address import Source, check_ref, judge_source
+
+__all__ = [
+    "CloneOrder",
+    "CloneRun",
+    "Cloned",
+    "ContainerWorkspaces",
+    "IGitWork",
+    "InThread",
+    "InThreadAs",
+    "Progress",
+    "Source",
+    "WorktreeOrder",
+    "check_ref",
+    "judge_source",
+]
 
 _T = TypeVar("_T")
 
@@ -20,3 +41,131 @@ class ContainerWorkspaces(Protocol):
 
     def __call__(self) -> Iterable[str]:
         """Absolute paths; nothing at or inside one is ever inspected."""
+
+
+class InThreadAs(Protocol):
+    """The door to threads, with the rights of a user."""
+
+    def __call__(self, user: OsUser | None, work: Callable[[], _T], /) -> Awaitable[_T]:
+        """Run C{work} in a thread as C{user}; C{None}: as the service's own."""
+
+
+@frozen(kw_only=True)
+class CloneOrder:
+    """What is to be cloned.
+
+    @ivar target: a folder that is not there, in one that is.
+    @ivar user: whose git does it; C{None}: the service's own user's.
+    """
+
+    source: Source
+    target: str
+    ref: str | None = None
+    shallow: bool = False
+    user: OsUser | None = None
+
+
+@frozen(kw_only=True)
+class Progress:
+    """How far a clone is (protocol-clone).
+
+    @ivar phase: C{connecting}, C{counting}, C{compressing}, C{receiving}, C{resolving} or
+        C{checking-out}.
+    @ivar percent: of this phase; C{None}: not known.
+    """
+
+    phase: str = "connecting"
+    percent: int | None = None
+
+
+@frozen(kw_only=True)
+class Cloned:
+    """What came of it.
+
+    @ivar ref: the branch or tag that is checked out; C{None}: neither.
+    @ivar warnings: what was left out, in sentences.
+    """
+
+    ref: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@define(eq=False)
+class CloneRun:
+    """One clone under way.
+
+    @ivar told: is told of progress.
+    @ivar cancelled: somebody ended it.
+    """
+
+    told: Callable[[Progress], object]
+    cancelled: bool = False
+    _end: Callable[[], object] | None = field(default=None, init=False)
+
+    def cancel(self) -> None:
+        """End it; the clone then fails."""
+        self.cancelled = True
+        if self._end is not None:
+            self._end()
+
+    def begun(self, end: Callable[[], object]) -> None:
+        """It can be ended by C{end} from now on."""
+        self._end = end
+        if self.cancelled:
+            end()
+
+
+@frozen(kw_only=True)
+class WorktreeOrder:
+    """A worktree to be made.
+
+    @ivar folder: the top of the working tree of a repository, or of one of its worktrees.
+    @ivar path: where the new one will be; nothing is there.
+    @ivar start: the branch, tag or commit where a new branch begins; C{None}: where the folder is.
+    """
+
+    folder: str
+    path: str
+    branch: str
+    start: str | None = None
+    user: OsUser | None = None
+
+
+class IGitWork(Interface):
+    """What git does beside reading.  Nothing that a repository configures is run."""
+
+    async def clone(order: CloneOrder, run: CloneRun) -> Cloned:
+        """Clone; what a failure leaves at the target is the caller's to remove.
+
+        Raises C{ServiceError}: 422: not found, not allowed, no connection, too slow (600 s), the
+        ref is not known, cancelled, or git's own words without credentials.
+        """
+
+    async def unsaved(folder: str, user: OsUser | None) -> tuple[str, ...]:
+        """What would be lost with C{folder}: a sentence for each repository in it that has
+        uncommitted or unpushed work, or of which that cannot be told."""
+
+    async def add_worktree(order: WorktreeOrder) -> Callable[[], Awaitable[None]]:
+        """Make one; a failure leaves nothing behind.
+
+        The branch is one that is there, one of a remote, or a new one.
+
+        Raises C{ServiceError}: 409: the branch is checked out elsewhere, or is there although
+        C{start} says where to begin; 422: there is no repository, or git refuses.
+
+        @return: takes back the worktree, and the branch where this made it.
+        """
+
+    async def remove_worktree(path: str, repository: str, user: OsUser | None) -> None:
+        """Remove a worktree with what is in it; its branch stays.  What is none is left alone.
+
+        @param repository: where its repository was when it was made.
+
+        Raises C{ServiceError}: 422: git refuses.
+        """
+
+    def running() -> int:
+        """How many git processes there are."""
+
+    def stop() -> Any:
+        """End what runs; fires once nothing does."""

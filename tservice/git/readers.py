@@ -1,5 +1,4 @@
-"""As whom a workspace is read: the service's own user, or the OS user of its session
-(protocol-os-users)."""
+"""With whose rights a workspace is read: those of its session's place (protocol-os-users)."""
 
 from __future__ import annotations
 
@@ -7,46 +6,56 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from tservice.core.users.osuser import OsUser, OsUsers
+from tservice.core.errors import invalid
+from tservice.core.places.place import OWN, Place
+from tservice.core.places.places import Places
 from tservice.git.model import Kind, Options
 from tservice.git.service import GitService, Workspace
 
 KEPT = 50
-"""OS users whose lists and statuses are kept; the one asked least lately is forgotten first."""
+"""Places whose lists and statuses are kept; the one asked least lately is forgotten first."""
 
 
 class GitReaders:
-    """One L{GitService} for each user, so that no cache tells one what another may read.
+    """One L{GitService} for each place, so that no cache tells one what another may read.
 
-    @param service_of: a new service that reads as a user; C{None}: as the service's own.
+    @param service_of: a new service that reads with the rights of a place.
     """
 
-    def __init__(
-        self, service_of: Callable[[OsUser | None], GitService], os_users: OsUsers
-    ) -> None:
+    def __init__(self, service_of: Callable[[Place], GitService], places: Places) -> None:
         self._service_of = service_of
-        self._os_users = os_users
-        self._own = service_of(None)
-        self._others: OrderedDict[OsUser, GitService] = OrderedDict()
+        self._places = places
+        self._own = service_of(places.recall(OWN))
+        self._others: OrderedDict[Place, GitService] = OrderedDict()
 
     async def status(self, workspace: Workspace, options: Options) -> dict[str, Any]:
         """See L{GitService.status}."""
-        return await (await self._reader(workspace)).status(workspace, options)
+        place = await self._place(workspace)
+        if place.closed is not None:
+            return self._own.unsupported(place.closed)
+        return await self._reader(place).status(workspace, options)
 
     async def diff(
         self, workspace: Workspace, repo: str, path: str, kind: Kind, options: Options
     ) -> dict[str, Any]:
-        """See L{GitService.diff}."""
-        return await (await self._reader(workspace)).diff(workspace, repo, path, kind, options)
+        """See L{GitService.diff}.
 
-    async def _reader(self, workspace: Workspace) -> GitService:
-        known = workspace.os_user
-        await self._os_users.ask(None if known is None else known.name)
-        user = self._os_users.recall(workspace.os_user)
-        if user is None:
+        @raise ServiceError: also 400 for a workspace that is never looked at.
+        """
+        place = await self._place(workspace)
+        if place.closed is not None:
+            raise invalid("id", f"no diffs of {place.closed} sessions")
+        return await self._reader(place).diff(workspace, repo, path, kind, options)
+
+    async def _place(self, workspace: Workspace) -> Place:
+        await self._places.ask(workspace.place)
+        return self._places.recall(workspace.place)
+
+    def _reader(self, place: Place) -> GitService:
+        if place.id == OWN:
             return self._own
-        found = self._others.pop(user, None) or self._service_of(user)
-        self._others[user] = found
+        found = self._others.pop(place, None) or self._service_of(place)
+        self._others[place] = found
         while len(self._others) > KEPT:
             self._others.popitem(last=False)
         return found

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from tservice.core.errors import ErrorCode
+from tservice.core.payload import absent
 from tservice.git.model import Kind, Options
 from tservice.git.readers import GitReaders
 from tservice.git.service import Workspace
@@ -74,7 +75,7 @@ class FileAnswer(Answer):
     """A changed file; the letters are those of C{git status --porcelain=v2}."""
 
     path: str
-    orig_path: str | None = None
+    orig_path: str | None = absent()
     index: str
     worktree: str
     kind: Kind
@@ -90,23 +91,31 @@ class CommitAnswer(Answer):
 
 
 class StateAnswer(Answer):
-    """A repository's status; all but the first and the last two are absent in an error."""
+    """A repository's status; C{commit} is where HEAD is, null before any commit."""
 
-    state: Literal["ok", "error"]
-    error: str | None = None
-    branch: str | None = None
-    detached: bool | None = None
-    commit: str | None = Field(default=None, description="Where HEAD is; null before any commit")
-    upstream: str | None = None
-    ahead: int | None = None
-    behind: int | None = None
-    has_remote: bool | None = None
-    upstream_gone: bool | None = None
-    counts: CountsAnswer | None = None
-    files: list[FileAnswer] | None = None
-    files_truncated: bool | None = None
-    unpushed_count: int | None = None
-    unpushed: list[CommitAnswer] | None = None
+    state: Literal["ok"]
+    branch: str | None
+    detached: bool
+    commit: str | None
+    upstream: str | None
+    ahead: int
+    behind: int
+    has_remote: bool
+    upstream_gone: bool
+    counts: CountsAnswer
+    files: list[FileAnswer]
+    files_truncated: bool
+    unpushed_count: int
+    unpushed: list[CommitAnswer]
+    repo_root: str
+    checked_at: int
+
+
+class FaultAnswer(Answer):
+    """Why a repository has no status."""
+
+    state: Literal["error"]
+    error: str
     repo_root: str
     checked_at: int
 
@@ -116,18 +125,18 @@ class RepositoryAnswer(Answer):
 
     name: str
     path: str
-    status: StateAnswer
+    status: Annotated[StateAnswer | FaultAnswer, Field(discriminator="state")]
 
 
-class StatusAnswer(Answer):
+class GitStatusAnswer(Answer):
     """What is known of a workspace (protocol-git-status)."""
 
     state: Literal["ok", "not-a-repo", "unsupported", "error"]
-    reason: Literal["remote", "docker"] | None = None
-    error: str | None = None
+    reason: Literal["remote", "docker"] | None = absent()
+    error: str | None = absent()
     repos: list[RepositoryAnswer]
     repos_truncated: bool
-    repo_limit: int | None = None
+    repo_limit: int | None = absent()
     checked_at: int
 
 
@@ -161,7 +170,7 @@ class GitRoutes:
                 summary="Git status of a session's workspace; reads only, and offline",
                 tag="Git",
                 query=StatusQuery,
-                answer=StatusAnswer,
+                answer=GitStatusAnswer,
             ),
             Operation(
                 method="GET",
@@ -177,13 +186,15 @@ class GitRoutes:
             ),
         ]
 
-    async def status(self, call: Call) -> dict[str, Any]:
+    async def status(self, call: Call) -> GitStatusAnswer:
         """The repositories of the workspace and their states."""
-        return await self._git.status(self._workspace_of(call.id), call.query.options())
+        found = await self._git.status(self._workspace_of(call.id), call.query.options())
+        return GitStatusAnswer.model_validate(found)
 
-    async def diff(self, call: Call) -> dict[str, Any]:
+    async def diff(self, call: Call) -> DiffAnswer:
         """One file's diff."""
         query = call.query
-        return await self._git.diff(
+        found = await self._git.diff(
             self._workspace_of(call.id), query.repo, query.path, query.kind, query.options()
         )
+        return DiffAnswer.model_validate(found)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import pwd
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 
 from attrs import frozen
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
+from tservice.core.doors.programs import Find
+from tservice.core.errors import ServiceError
 from tservice.core.logs.redact import Redactor
 from tservice.git.command import Ending, GitProcess, Sink
 from tservice.git.errortext import error_text
@@ -95,7 +96,12 @@ class GitRunner:
         processes: IReactorProcess,
         environ: Mapping[str, str],
         redactor: Redactor,
+        find: Find,
     ) -> None:
+        """
+        @param find: finds git; what it found is used until it cannot be started.
+        """
+        self._find, self._program = find, ""
         self._clock = clock
         self._forks = Forks(clock, processes)
         self._path = absolute_folders(environ.get("PATH", _DEFAULT_PATH))
@@ -122,8 +128,9 @@ class GitRunner:
         @return: how it ended: well, or because the sink had enough.
         @raise GitError: it is missing, was too slow, failed, or printed what nobody can read.
         """
+        program = await self._found()
         git = GitProcess(self._clock, timeout, sink)
-        self._start(git, repository, words, actor, overrides)
+        self._start(git, [program, *arguments(repository, words)], actor, overrides)
         self._running.add(git)
         try:
             ending = await git.ended
@@ -163,18 +170,24 @@ class GitRunner:
         """End what still runs; fires once nothing does."""
         return self._forks.stop()
 
+    async def _found(self) -> bytes:
+        if not self._program:
+            try:
+                found = await self._find("git", self._path)
+            except ServiceError as error:
+                raise GitError(f"git could not be looked for: {error.message}") from error
+            if found is None:
+                raise GitMissing("git is not installed")
+            self._program = found
+        return os.fsencode(self._program)
+
     def _start(
         self,
         git: GitProcess,
-        repository: Repository,
-        words: Sequence[str | bytes],
+        argv: list[bytes],
         actor: Actor,
         overrides: Mapping[str, str],
     ) -> None:
-        program = shutil.which("git", path=self._path)
-        if program is None:
-            raise GitMissing("git is not installed")
-        argv = [os.fsencode(program), *arguments(repository, words)]
         env = environment(self._path, overrides)
         try:
             number = self._forks.start(git, argv, env, actor.uid, actor.gid)
@@ -188,6 +201,7 @@ class GitRunner:
         if ending.fault is not None:
             raise GitError(f"git's output could not be read: {ending.fault}")
         if ending.status is None:
+            self._program = ""
             raise GitError(f"git could not be started: {ending.reason}")
         if ending.enough or ending.status == 0:
             return

@@ -87,6 +87,11 @@ class Configured:
         """Whether C{git remote} would list one."""
         return any(_subsection(name, "remote") is not None for name in self.names)
 
+    def subsections(self, section: str) -> set[str]:
+        """The middle words of all keys of C{section}."""
+        found = (_subsection(name, section) for name in self.names)
+        return {middle for middle in found if middle is not None}
+
     def overrides(self) -> dict[str, str]:
         """Keys and values that must be put over the repository's own.
 

@@ -12,8 +12,8 @@ from twisted.internet.defer import Deferred, DeferredSemaphore, FirstError, gath
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
-from tservice.core.errors import failed, invalid, not_found
-from tservice.core.users.osuser import OsUserId
+from tservice.core.errors import failed, not_found
+from tservice.core.places.place import OWN, PlaceId
 from tservice.git.flights import Flights
 from tservice.git.inspect import Inspector
 from tservice.git.interfaces import ContainerWorkspaces, InThread
@@ -46,17 +46,15 @@ class Workspace:
     """Where a session works.
 
     @ivar folder: as the session has it.
-    @ivar os_user: as whom it is read; C{None}: as the service's own user.
-    @ivar unsupported: why it is not looked at: C{remote} or C{docker}; C{None} when it is.
+    @ivar place: with whose rights it is read, if at all.
     """
 
     folder: str
-    unsupported: str | None = None
-    os_user: OsUserId | None = None
+    place: PlaceId = OWN
 
 
 @frozen
-class _Place:
+class _Search:
     """A key of the lists: a search depends on what it may not look at."""
 
     workspace: bytes
@@ -81,17 +79,19 @@ class GitService:
         self._in_thread = in_thread
         self._home = os.fsencode(home)
         self._containers = containers
-        self._found: Flights[_Place, Found] = Flights(clock, ttl=FOUND_SECONDS, size=KEPT)
+        self._found: Flights[_Search, Found] = Flights(clock, ttl=FOUND_SECONDS, size=KEPT)
         self._states: Flights[bytes, Snapshot] = Flights(clock, ttl=STATUS_SECONDS, size=KEPT)
         self._turns = DeferredSemaphore(AT_ONCE)
 
+    def unsupported(self, reason: str) -> dict[str, Any]:
+        """The answer of the status route for a workspace that is never looked at."""
+        return self._answer("unsupported", reason=reason)
+
     async def status(self, workspace: Workspace, options: Options) -> dict[str, Any]:
         """The answer of the status route (protocol-git-status)."""
-        if workspace.unsupported is not None:
-            return self._answer("unsupported", reason=workspace.unsupported)
-        place = await self._place(workspace)
+        wanted = await self._wanted(workspace)
         try:
-            found = most(await self._locate(place, options), options.max_repos)
+            found = most(await self._locate(wanted, options), options.max_repos)
         except OSError as error:
             reason = os.strerror(error.errno or 0)
             return self._answer("error", error=f"the workspace cannot be read: {reason}")
@@ -100,7 +100,7 @@ class GitService:
         states = await self._read_all(found.repositories, options)
         if states[0].git_missing:
             return self._answer("error", error=states[0].error)
-        return self._whole(place, found, states, options)
+        return self._whole(wanted, found, states, options)
 
     async def diff(
         self, workspace: Workspace, repo: str, path: str, kind: Kind, options: Options
@@ -108,11 +108,8 @@ class GitService:
         """The answer of the diff route.
 
         @param repo: a C{repoRoot} and C{path}: a path that the status lists.
-        @raise ServiceError: 400 for a workspace that is never looked at, 404 for anything that
-            the status does not list, 422 when git fails.
+        @raise ServiceError: 404 for anything that the status does not list, 422 when git fails.
         """
-        if workspace.unsupported is not None:
-            raise invalid("id", f"no diffs of {workspace.unsupported} sessions")
         repository = await self._match(workspace, repo, options)
         state = await self._read(repository, options)
         if state.error is not None:
@@ -124,31 +121,31 @@ class GitService:
 
     # -- finding
 
-    async def _place(self, workspace: Workspace) -> _Place:
+    async def _wanted(self, workspace: Workspace) -> _Search:
         containers = [os.fsencode(folder) for folder in self._containers()]
 
-        def place() -> _Place:
+        def resolved() -> _Search:
             forbidden = frozenset(map(os.path.realpath, containers))
-            return _Place(os.path.realpath(os.fsencode(workspace.folder)), forbidden)
+            return _Search(os.path.realpath(os.fsencode(workspace.folder)), forbidden)
 
-        return await self._in_thread(place)
+        return await self._in_thread(resolved)
 
-    async def _locate(self, place: _Place, options: Options) -> Found:
-        kept = None if options.fresh else self._found.peek(place)
+    async def _locate(self, wanted: _Search, options: Options) -> Found:
+        kept = None if options.fresh else self._found.peek(wanted)
         if kept is not None:
             return kept
-        return await self._found.join(place, lambda: self._search(place))
+        return await self._found.join(wanted, lambda: self._search(wanted))
 
-    async def _search(self, place: _Place) -> Found:
+    async def _search(self, wanted: _Search) -> Found:
         def search() -> Found:
-            bounds = Bounds(home=os.path.realpath(self._home), forbidden=place.forbidden)
-            return locate(place.workspace, bounds)
+            bounds = Bounds(home=os.path.realpath(self._home), forbidden=wanted.forbidden)
+            return locate(wanted.workspace, bounds)
 
         return await self._in_thread(search)
 
     async def _match(self, workspace: Workspace, repo: str, options: Options) -> Repository:
         try:
-            found = await self._locate(await self._place(workspace), options)
+            found = await self._locate(await self._wanted(workspace), options)
         except OSError:
             raise not_found("Repository") from None
         for repository in most(found, options.max_repos).repositories:
@@ -207,12 +204,12 @@ class GitService:
     # -- telling
 
     def _whole(
-        self, place: _Place, found: Found, states: Sequence[Snapshot], options: Options
+        self, wanted: _Search, found: Found, states: Sequence[Snapshot], options: Options
     ) -> dict[str, Any]:
         repos = [
             {
                 "name": display(os.path.basename(repository.root)),
-                "path": repository.path_from(place.workspace),
+                "path": repository.path_from(wanted.workspace),
                 "status": state.payload,
             }
             for repository, state in zip(found.repositories, states, strict=True)

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tservice.git.service import Workspace
-from tservice.sessions.interfaces import ISessions, Session
-
-_UNSUPPORTED = {"remote": "remote", "container": "docker"}
-"""C{location} of a session to the C{reason} that clients see (protocol-git-status)."""
+from tservice.sessions.interfaces import ISessions, Location, Session
 
 
 class SessionWorkspaces:
@@ -23,16 +20,12 @@ class SessionWorkspaces:
         @raise ServiceError: 404 for an unknown id.
         """
         session: Session = self._sessions.get(session_id)
-        return Workspace(
-            folder=session.working_dir,
-            unsupported=_UNSUPPORTED.get(session.location.value),
-            os_user=session.os_user,
-        )
+        return Workspace(folder=session.working_dir, place=session.place)
 
     def of_containers(self) -> Iterable[str]:
         """The folders of all sessions in containers."""
         return {
             session.working_dir
             for session in self._sessions.list()
-            if session.location.value == "container"
+            if session.location is Location.CONTAINER
         }

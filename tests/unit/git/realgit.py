@@ -11,6 +11,8 @@ from typing import Any
 from twisted.internet.threads import deferToThread
 from twisted.trial.unittest import TestCase
 
+from tservice.core.doors.programs import finder
+from tservice.core.doors.threads import NoThreads
 from tservice.core.logs.redact import Redactor
 from tservice.git.inspect import Inspector
 from tservice.git.runner import GitRunner
@@ -30,7 +32,13 @@ def real_service(
 ) -> tuple[GitService, GitRunner]:
     """A service over C{reactor}, and what starts its processes."""
     environ = {"PATH": os.environ["PATH"]} if environ is None else environ
-    runner = GitRunner(clock=reactor, processes=reactor, environ=environ, redactor=Redactor())
+    runner = GitRunner(
+        clock=reactor,
+        processes=reactor,
+        environ=environ,
+        redactor=Redactor(),
+        find=finder(NoThreads()),
+    )
     inspector = Inspector(
         clock=reactor,
         runner=runner,

@@ -13,6 +13,8 @@ from twisted.internet.testing import StringTransport
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
+from tservice.core.doors.programs import finder
+from tservice.core.doors.threads import NoThreads
 from tservice.core.logs.redact import Redactor
 from tservice.git.command import Ending, GitProcess
 from tservice.git.forks import LOST, PATIENCE, REST
@@ -174,6 +176,7 @@ class GitRunnerTests(SynchronousTestCase):
             processes=cast(IReactorProcess, self.processes),
             environ={"PATH": path, "SECRET": "x", "GIT_DIR": "/elsewhere"},
             redactor=Redactor(),
+            find=finder(NoThreads()),
         )
 
     @property

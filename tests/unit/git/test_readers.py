@@ -13,7 +13,9 @@ from zope.interface import implementer
 from tests.ground import NoDoors, lay_ground
 from tests.unit.osuserworld import OsUserWorld
 from tservice.core.doors.threads import IThreads
-from tservice.core.users.osuser import OsUser, OsUserId
+from tservice.core.errors import ServiceError
+from tservice.core.places.place import OWN, Place, PlaceId, PlaceKind, place_of_os_user
+from tservice.core.users.osuser import OsUser
 from tservice.git.build import build_git
 from tservice.git.model import Kind, Options, Repository
 from tservice.git.readers import KEPT, GitReaders
@@ -25,11 +27,14 @@ from tservice.git.usersettings import UserSettings
 class Reader:
     """Tells who it is."""
 
-    def __init__(self, user: OsUser | None) -> None:
-        self.user = user
+    def __init__(self, place: Place) -> None:
+        self.place = place
 
     async def status(self, workspace: Workspace, options: Options) -> dict[str, Any]:
-        return {"by": None if self.user is None else self.user.name}
+        return {"by": self.place.id.name}
+
+    def unsupported(self, reason: str) -> dict[str, Any]:
+        return {"by": reason}
 
     async def diff(self, workspace: Workspace, *more: object) -> dict[str, Any]:
         return await self.status(workspace, Options())
@@ -38,15 +43,16 @@ class Reader:
 class ReadersTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.world = OsUserWorld(Path(self.mktemp()).absolute())
-        self.made: list[OsUser | None] = []
-        self.readers = GitReaders(self.make, self.world.users)
+        self.made: list[str] = []
+        self.readers = GitReaders(self.make, self.world.places())
 
-    def make(self, user: OsUser | None) -> Any:
-        self.made.append(user)
-        return Reader(user)
+    def make(self, place: Place) -> Any:
+        self.made.append(place.id.name)
+        return Reader(place)
 
-    def by(self, os_user: OsUserId | None) -> object:
-        workspace = Workspace(folder="/w", os_user=os_user)
+    def by(self, user: OsUser | None) -> object:
+        place = OWN if user is None else place_of_os_user(user.name, user.uid)
+        workspace = Workspace(folder="/w", place=place)
         asked = self.readers.status(workspace, Options())
         found = self.successResultOf(Deferred.fromCoroutine(asked))
         diff = self.readers.diff(workspace, "r", "p", Kind.STAGED, Options())
@@ -55,22 +61,32 @@ class ReadersTests(SynchronousTestCase):
 
     def test_one_for_each(self) -> None:
         ann, ben = self.world.add("ann", 1001), self.world.add("ben", 1002)
-        for os_user, by in ((None, None), (ann.id, "ann"), (ben.id, "ben"), (ann.id, "ann")):
+        for os_user, by in ((None, ""), (ann, "ann"), (ben, "ben"), (ann, "ann")):
             self.assertEqual(by, self.by(os_user))
-        self.assertEqual([None, ann, ben], self.made)
+        self.assertEqual(["", "ann", "ben"], self.made)
 
     def test_bound(self) -> None:
         """The one asked least lately is forgotten."""
         users = [self.world.add(f"u{number}", 1000 + number) for number in range(KEPT + 1)]
         for user in users[:KEPT]:
-            self.by(user.id)
-        self.by(users[0].id)
-        self.by(users[KEPT].id)
+            self.by(user)
+        self.by(users[0])
+        self.by(users[KEPT])
         self.made.clear()
-        self.by(users[0].id)
+        self.by(users[0])
         self.assertEqual([], self.made)
-        self.by(users[1].id)
-        self.assertEqual([users[1]], self.made)
+        self.by(users[1])
+        self.assertEqual(["u1"], self.made)
+
+    def test_what_is_never_looked_at(self) -> None:
+        for kind, reason in ((PlaceKind.REMOTE, "remote"), (PlaceKind.CONTAINER, "docker")):
+            workspace = Workspace(folder="/w", place=PlaceId(kind=kind, name="h"))
+            asked = Deferred.fromCoroutine(self.readers.status(workspace, Options()))
+            self.assertEqual({"by": reason}, self.successResultOf(asked))
+            diff = self.readers.diff(workspace, "r", "p", Kind.STAGED, Options())
+            why = self.failureResultOf(Deferred.fromCoroutine(diff), ServiceError).value
+            self.assertEqual(f"id: no diffs of {reason} sessions", why.message)
+        self.assertEqual([""], self.made)
 
 
 class RightsTests(SynchronousTestCase):
@@ -92,7 +108,9 @@ class RightsTests(SynchronousTestCase):
         sessions: Any = NoSessions()
         ground = lay_ground(world.folder, doors=NoDoors(files=NotActing()), os_users=world)
         git = build_git(ground, sessions=sessions)
-        workspace = Workspace(folder=str(user.home / "w"), os_user=user.id)
+        workspace = Workspace(
+            folder=str(user.home / "w"), place=place_of_os_user(user.name, user.uid)
+        )
         asked = git.service.status(workspace, Options())
         found = self.successResultOf(Deferred.fromCoroutine(asked))
         self.assertEqual("not-a-repo", found["state"])

@@ -14,10 +14,11 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.ground import lay_ground
 from tservice.core.errors import ServiceError
+from tservice.core.places.place import PlaceId, PlaceKind
 from tservice.git.build import build_git
 from tservice.git.model import Kind, Options
 from tservice.git.readers import GitReaders
-from tservice.git.routes import DiffQuery, GitRoutes, StatusAnswer, StatusQuery
+from tservice.git.routes import DiffQuery, GitRoutes, GitStatusAnswer, StatusQuery
 from tservice.git.service import Workspace
 from tservice.git.workspaces import SessionWorkspaces
 from tservice.ground.feature import Feature
@@ -117,11 +118,11 @@ class FakeService:
 
     async def status(self, *asked: Any) -> dict[str, Any]:
         self.asked.append(asked)
-        return {"state": "ok"}
+        return {"state": "ok", "repos": [], "reposTruncated": False, "checkedAt": 1}
 
     async def diff(self, *asked: Any) -> dict[str, Any]:
         self.asked.append(asked)
-        return {"diff": ""}
+        return {"diff": "", "truncated": False, "binary": False}
 
 
 class RouteTests(SynchronousTestCase):
@@ -144,8 +145,9 @@ class RouteTests(SynchronousTestCase):
         self.call(0, "c", StatusQuery())
         self.call(0, "r", StatusQuery())
         places = [workspace for workspace, _ in self.service.asked]
-        wanted = [(None, "/w"), ("docker", "/c"), ("remote", "/w")]
-        self.assertEqual(wanted, [(place.unsupported, place.folder) for place in places])
+        kinds = (PlaceKind.LOCAL, PlaceKind.CONTAINER, PlaceKind.REMOTE)
+        wanted = list(zip(kinds, ("/w", "/c", "/w"), strict=True))
+        self.assertEqual(wanted, [(each.place.kind, each.folder) for each in places])
 
     def test_diff(self) -> None:
         self.call(1, "l", DiffQuery(repo="/r", path="p", kind=Kind.STAGED))
@@ -178,6 +180,8 @@ class BuildTests(SynchronousTestCase):
 
     def test_answer_has_the_documented_form(self) -> None:
         git = self.build()
-        asked = git.service.status(Workspace(folder="/w", unsupported="remote"), Options())
+        asked = git.service.status(
+            Workspace(folder="/w", place=PlaceId(kind=PlaceKind.REMOTE)), Options()
+        )
         answer = self.successResultOf(Deferred.fromCoroutine(asked))
-        self.assertEqual("unsupported", StatusAnswer.model_validate(answer).state)
+        self.assertEqual("unsupported", GitStatusAnswer.model_validate(answer).state)

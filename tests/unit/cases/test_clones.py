@@ -1,0 +1,174 @@
+"""Clones: one at a time, told of, cancelled, and gone whole when they fail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twisted.internet.defer import Deferred
+
+from tests.unit.cases.casecase import CaseCase
+from tests.unit.cases.rig import FakeClone, tree
+from tests.unit.sessions.rig import ADMIN, begin
+from tservice.cases.clones import AT_ONCE, CloneWish
+from tservice.core.disk import NotKept
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.identity import Identity
+
+URL = "https://ann:secret@example.org/x.git"
+
+
+class CloneTests(CaseCase):
+    def clone(self, name: str = "one", caller: Identity = ADMIN, **more: Any) -> Deferred[Any]:
+        wish = CloneWish(name=name, **{"repository": URL, **more})
+        return begin(self.cases.clone(wish, caller))
+
+    @property
+    def running(self) -> FakeClone:
+        return self.git.clones[-1]
+
+    def code(self, asked: Deferred[Any]) -> ErrorCode:
+        code: ErrorCode = self.failureResultOf(asked, ServiceError).value.code
+        return code
+
+    def test_from_its_start_to_its_end(self) -> None:
+        asked = self.clone(description="an api", ref="main", shallow=True)
+        self.assertNoResult(asked)
+        [case] = self.good("GET")
+        self.assertEqual({"phase": "connecting", "percent": None}, case["cloning"])
+        self.assertEqual(("one", "local"), (case["name"], case["location"]))
+        order = self.running.order
+        self.assertEqual(("main", True), (order.ref, order.shallow))
+        self.assertNotIn("secret", order.source.url)
+        self.running.progress("receiving", 42)
+        self.clock.advance(1)
+        progress = {"phase": "receiving", "percent": 42}
+        self.assertEqual(progress, self.good("GET", "/one")["cloning"])
+        self.assertEqual([("case:cloneProgress", {"name": "one", **progress})], self.told())
+        self.running.finish("no submodules")
+        _, result = self.successResultOf(asked)
+        self.assertEqual(("https://example.org/x.git", "main"), (result.repository, "main"))
+        self.assertEqual(("no submodules",), result.cloned.warnings)
+        [case] = self.good("GET")
+        self.assertNotIn("cloning", case)
+        self.assertEqual("an api", case["description"])
+        self.assertEqual(("case:created", case), self.told()[-1])
+        self.assertEqual({"one": "/", "one/.git": "/"}, tree(self.folder))
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_progress_is_told_four_times_a_second_at_most(self) -> None:
+        self.clone()
+        for percent in range(100):
+            self.running.progress("receiving", percent)
+            self.clock.advance(0.02)
+        told = [data["percent"] for _, data in self.told()]
+        self.assertTrue(7 <= len(told) <= 9, told)
+        self.clock.advance(1)
+        self.assertEqual(99, self.told()[-1][1]["percent"])
+        self.running.progress("resolving", 1)
+        self.running.finish()
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_one_at_a_time(self) -> None:
+        first = self.clone()
+        self.assertIs(ErrorCode.RATE_LIMITED, self.code(self.clone("two")))
+        self.assertEqual(429, self.refused("POST", "/clone", {"name": "two", "repository": URL})[0])
+        self.running.finish()
+        self.successResultOf(first)
+        self.clone("two")
+        self.assertEqual(["one", "two"], self.listed())
+
+    def test_what_fails_leaves_nothing(self) -> None:
+        before = self.state()
+        asked = self.clone()
+        self.running.fail("cannot connect to the host")
+        self.assertIs(ErrorCode.OPERATION_FAILED, self.code(asked))
+        self.assertEqual(before, self.state())
+        self.assertEqual([], self.listed())
+
+    def test_what_cannot_be_kept_leaves_nothing(self) -> None:
+        before = self.state()
+        asked = self.clone()
+
+        def full(*_: object, **__: object) -> None:
+            raise NotKept("the disk is full")
+
+        self.patch(self.cases._desk.store, "save", full)
+        self.running.finish()
+        self.assertIs(ErrorCode.OPERATION_FAILED, self.code(asked))
+        self.assertEqual(before, self.state())
+
+    def test_a_name_that_was_taken_meanwhile(self) -> None:
+        asked = self.clone()
+        (self.folder / "one").mkdir()
+        (self.folder / "one" / "mine").write_text("mine")
+        self.running.finish()
+        self.assertIs(ErrorCode.ALREADY_EXISTS, self.code(asked))
+        self.assertEqual({"one": "/", "one/mine": "mine"}, tree(self.folder))
+
+    def test_cancelled(self) -> None:
+        before = self.state()
+        asked = self.clone()
+        self.assertEqual(404, self.refused("POST", "/clone/two/cancel")[0])
+        self.assertEqual({}, self.good("POST", "/clone/ONE/cancel"))
+        self.assertIs(ErrorCode.OPERATION_FAILED, self.code(asked))
+        self.assertEqual(before, self.state())
+        self.assertEqual(404, self.refused("POST", "/clone/one/cancel")[0])
+
+    def test_it_goes_on_when_the_caller_hangs_up(self) -> None:
+        asked = self.clone()
+        asked.cancel()
+        self.failureResultOf(asked)
+        self.running.finish()
+        self.assertEqual(["one"], self.listed())
+
+    def test_a_stop_ends_it(self) -> None:
+        asked = self.clone()
+        stopped = self.cases.stop()
+        self.successResultOf(stopped)
+        self.failureResultOf(asked, ServiceError)
+        self.assertEqual({}, tree(self.folder))
+
+    def test_what_a_crash_leaves_is_swept_by_the_next_service(self) -> None:
+        self.clone()
+        self.assertEqual([".cloning-one", ".cloning-one/.git"], [*tree(self.folder)])
+        self.cases.start()
+        self.assertEqual(2, len(tree(self.folder)), "it is in use")
+        self.machine.restart()
+        self.cases.start()
+        self.assertEqual({}, tree(self.folder))
+
+    def test_nobody_works_in_it_before_it_is_there(self) -> None:
+        self.clone()
+        for work in (
+            self.sessions.create(self.request(), ADMIN),
+            self.cases.open("one", ADMIN),
+            self.cases.delete("one", ADMIN, force=True, again=lambda: None),
+        ):
+            self.assertIs(ErrorCode.CONFLICT, self.refusal(work).code)
+
+    def request(self) -> Any:
+        from tservice.sessions.record.requests import CreateRequest
+
+        return CreateRequest(mode="shell", case_name="one")
+
+    def test_odd_addresses(self) -> None:
+        for repository, status in (("ext::sh -c id", 400), ("-x", 400), ("x" * 2049, 400)):
+            found = self.refused("POST", "/clone", {"name": "one", "repository": repository})
+            self.assertEqual(status, found[0])
+            self.assertTrue(found[2].startswith("repository: "), found[2])
+        body = {"name": "one", "repository": URL, "ref": "--upload-pack=x"}
+        self.assertTrue(self.refused("POST", "/clone", body)[2].startswith("ref: "))
+        self.assertEqual([], self.git.clones)
+
+    def test_all_together(self) -> None:
+        """With accounts each has one, and there are not more than the bound."""
+        self.patch(self.cases._desk, "owner", lambda caller: caller.username)
+        asked = [
+            self.clone(f"n{number}", Identity(username=f"u{number}", admin=False))
+            for number in range(AT_ONCE + 1)
+        ]
+        self.assertIs(ErrorCode.RATE_LIMITED, self.code(asked.pop()))
+        for clone in self.git.clones:
+            clone.fail()
+        for each in asked:
+            self.assertIs(ErrorCode.OPERATION_FAILED, self.code(each))

@@ -1,0 +1,329 @@
+"""Lists, orders, browsing, and whose cases they are."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve
+from pydantic import TypeAdapter
+
+from tests.unit.cases.casecase import CaseCase
+from tests.unit.cases.rig import lay_cases
+from tests.unit.sessions.rig import ADMIN
+from tservice.cases import browsing, service
+from tservice.cases.browsing import MOST_FOLDERS
+from tservice.cases.interfaces import Marker, WorktreeWish
+from tservice.cases.routes.table import CaseRoutes
+from tservice.core.doors.reach import PROBE_SECONDS
+from tservice.core.errors import ErrorCode, ServiceError, failed
+from tservice.core.events import Audience
+from tservice.core.identity import Identity
+
+ANN = Identity(username="ann", admin=False, can_bypass_permissions=True)
+ROOT = Identity(username="root", admin=True)
+
+
+class Silence:
+    """Folders that do not answer.
+
+    @ivar asked: for how long they were given, by path.
+    """
+
+    def __init__(self, *paths: str) -> None:
+        self.paths_ = set(paths)
+        self.asked: dict[str, float] = {}
+
+    async def paths(
+        self, os_user: str | None, paths: Iterable[str], place: str, seconds: float = PROBE_SECONDS
+    ) -> None:
+        for path in paths:
+            self.asked[path] = seconds
+            if path in self.paths_:
+                raise failed(f"{path} does not answer")
+
+
+class ListTests(CaseCase):
+    def test_in_order(self) -> None:
+        for name in ("b", "A", "c", "d"):
+            self.made(name)
+        self.assertEqual(["A", "b", "c", "d"], self.listed())
+        order = self.good("PUT", "/order", {"order": ["d", "B"]})["order"]
+        self.assertEqual(["d", "b"], order)
+        self.assertEqual(["d", "b", "A", "c"], self.listed())
+        self.assertEqual(("case:orderChanged", {"order": ["d", "b"]}), self.told()[-1])
+        self.assertEqual(("d", "b"), self.machine.settings.get().case_order)
+        self.machine.settings.change({"caseOrder": ["c"]})
+        self.assertEqual(["c", "A", "b", "d"], self.listed())
+        self.good("DELETE", "/c")
+        self.assertEqual(["A", "b", "d"], self.listed())
+        for names, status in ((["none"], 404), (["b", "B"], 400), (["a/b"], 400), ("b", 400)):
+            self.assertEqual(status, self.refused("PUT", "/order", {"order": names})[0], names)
+
+    def test_what_is_no_case(self) -> None:
+        self.made("one")
+        (self.folder / "file").write_text("x")
+        (self.folder / "a b").mkdir()
+        (self.folder / ".hidden").mkdir()
+        (self.folder / "\u00fc").mkdir()
+        (self.folder / "dangling").symlink_to("nowhere")
+        (self.folder / "linked").symlink_to(self.outside)
+        self.assertEqual(["linked", "one"], self.listed())
+
+    def test_answers_are_what_the_document_says(self) -> None:
+        self.made("one")
+        self.run_now(self.cases.open("two", ADMIN, Marker(created_at=5, created_by="claude")))
+        self.good("POST", "/one/worktree", {"branch": "b"})
+        self.good("POST", "/link", {"name": "gone", "path": str(self.outside)})
+        self.outside.rmdir()
+        types = {f"{it.method} {it.path}": it.answer for it in CaseRoutes(self.cases).operations()}
+        for path, name in (("", ""), ("/agent-created", "/agent-created"), ("/browse", "/browse"),
+                           ("/two", "/{name}")):  # fmt: skip
+            found = json.dumps(self.good("GET", path))
+            TypeAdapter(types[f"GET /api/cases{name}"]).validate_json(found)
+
+    def test_agent_made(self) -> None:
+        for at, name in ((5, "old"), (9, "new")):
+            parent = "p" if at > 5 else None
+            marker = Marker(created_at=at, created_by="claude", parent_session_id=parent)
+            self.run_now(self.cases.open(name, ADMIN, marker))
+        self.made("mine")
+        self.shell(case_name="old")
+        found = self.good("GET", "/agent-created")["cases"]
+        self.assertEqual(
+            [
+                {"name": "new", "path": str(self.folder / "new"), "createdAt": 9,
+                 "createdBy": "claude", "parentSessionId": "p", "inUse": False},
+                {"name": "old", "path": str(self.folder / "old"), "createdAt": 5,
+                 "createdBy": "claude", "inUse": True},
+            ],
+            found,
+        )  # fmt: skip
+        self.assertIs(True, self.good("GET", "/old")["agentCreated"])
+        self.assertNotIn("agentCreated", self.good("GET", "/mine"))
+
+    def test_markers_that_somebody_wrote(self) -> None:
+        self.made("one")
+        marker = self.folder / "one" / ".service-agent-case.json"
+        for text in (
+            "", "[]", "{}", '{"createdAt": "x", "createdBy": "y"}', "null", "\udcff",
+            '{"createdAt": true, "createdBy": "y"}', '{"createdAt": -1, "createdBy": "y"}',
+            '{"createdAt": 1e999, "createdBy": "y"}', '{"createdAt": 5, "createdBy": "a\\u001bb"}',
+            '{"createdAt": 5, "createdBy": 5}', '{"createdAt": 5, "createdBy": ""}',
+            f'{{"createdAt": 5, "createdBy": "{"x" * 65}"}}', "[" * 4000, "x" * 5000,
+        ):  # fmt: skip
+            marker.write_bytes(text.encode("utf-8", "surrogateescape"))
+            self.assertEqual([], self.good("GET", "/agent-created")["cases"], text)
+        marker.unlink()
+        os.mkfifo(marker)
+        self.assertEqual([], self.good("GET", "/agent-created")["cases"])
+
+    def test_a_mount_that_is_gone(self) -> None:
+        """It is told of as unreachable, and hides nothing else."""
+        self.made("one")
+        silence = Silence()
+        machine = self.machine
+        ground = machine.ground(reach=silence)
+        cases = lay_cases(ground, lambda: self.sessions).service
+        dead = self.outside / "dead"
+        for path in (dead, self.outside / "well"):
+            path.mkdir()
+            self.run_now(cases.link(path.name, str(path), ADMIN))
+        silence.paths_.add(str(dead))
+        found = {case.name: case.unreachable for case in self.run_now(cases.every(ADMIN))}
+        self.assertEqual({"dead": True, "one": False, "well": False}, found)
+        self.assertEqual({3.0}, set(silence.asked.values()))
+        self.assert_refused(ErrorCode.OPERATION_FAILED, cases.open("dead", ADMIN))
+        self.run_now(cases.open("well", ADMIN))
+        parent = str(self.outside)
+        silence.paths_.add(parent)
+        text = self.assert_refused(
+            ErrorCode.OPERATION_FAILED, cases.create("two", None, f"{parent}/x", ADMIN)
+        )
+        self.assertIn(f"{parent} does not answer", text)
+        self.assertFalse((self.outside / "x").exists())
+        silence.paths_.add(str(self.folder))
+        self.assert_refused(ErrorCode.OPERATION_FAILED, cases.every(ADMIN))
+
+    def test_quick_start_by_another_case_of_the_name(self) -> None:
+        self.made("One")
+        place = self.run_now(self.cases.open("oNE", ADMIN))
+        self.assertEqual(("One", str(self.folder / "One")), (place.name, place.path))
+        self.assertEqual("One", self.create(case_name="one").case_name)
+        self.good("POST", "/link", {"name": "Two", "path": str(self.outside)})
+        session = self.create(case_name="two")
+        self.assertEqual(("Two", str(self.outside)), (session.case_name, session.working_dir))
+
+    def test_a_token_bound_to_sessions(self) -> None:
+        self.made("one")
+        self.made("two")
+        session = self.create(case_name="two")
+        self.as_user(evolve(ADMIN, sessions=frozenset({session.id})))
+        self.assertEqual(["two"], self.listed())
+        self.assertEqual(404, self.refused("GET", "/one")[0])
+
+
+class BrowseTests(CaseCase):
+    def shown(self, query: str = "") -> list[str]:
+        return [each["name"] for each in self.good("GET", f"/browse{query}")["folders"]]
+
+    def test_at_home(self) -> None:
+        home = self.machine.home
+        for name in ("b", "A", ".hidden", "repo"):
+            (home / name).mkdir()
+        (home / "repo" / ".git").mkdir()
+        (home / "file").write_text("x")
+        (home / "link").symlink_to("b")
+        (home / "dangling").symlink_to("nowhere")
+        os.mkdir(os.fsencode(home) + b"/\xff")
+        found = self.good("GET", "/browse")
+        self.assertEqual((str(home), str(home.parent)), (found["path"], found["parent"]))
+        self.assertEqual(["A", "b", "link", "repo"], [each["name"] for each in found["folders"]])
+        repositories = [each["path"] for each in found["folders"] if each["isRepository"]]
+        self.assertEqual([str(home / "repo")], repositories)
+        self.assertEqual(["A", "b", "link", "repo", ".hidden"], self.shown("?showHidden=1"))
+        self.assertEqual(["A", "b", "link", "repo"], self.shown("?path=~/"))
+        self.assertIsNone(self.good("GET", "/browse?path=/")["parent"])
+
+    def test_refused(self) -> None:
+        (self.outside / "file").write_text("x")
+        for path, status in (
+            (self.outside / "none", 404), (self.outside / "file", 400), ("relative", 400),
+            ("/a/../b", 400), ("/a%00b", 400), (self.outside / "file" / "x", 400),
+        ):  # fmt: skip
+            self.assertEqual(status, self.refused("GET", f"/browse?path={path}")[0], path)
+
+    def test_no_more_than_the_bound(self) -> None:
+        for number in range(MOST_FOLDERS + 1):
+            (self.outside / f"n{number:04}").mkdir()
+        found = self.good("GET", f"/browse?path={self.outside}")
+        self.assertEqual((MOST_FOLDERS, True), (len(found["folders"]), found["truncated"]))
+
+    def test_what_does_not_answer_in_it_is_listed_by_name(self) -> None:
+        real = browsing.browse
+
+        def stuck(*args: Any, look: bool, **named: Any) -> Any:
+            if look:
+                raise failed("the file system does not answer")
+            return real(*args, look=look, **named)
+
+        self.patch(service, "browse", stuck)
+        (self.outside / "repo" / ".git").mkdir(parents=True)
+        [found] = self.good("GET", f"/browse?path={self.outside}")["folders"]
+        self.assertEqual(("repo", False), (found["name"], found["isRepository"]))
+
+
+class AccountTests(CaseCase):
+    """With accounts."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        machine = self.machine
+        machine.config = evolve(machine.config, multiuser=True)
+        machine.boot()
+        self.run_now(self.sessions.open())
+        self.lay_api()
+        self.as_user(ANN)
+
+    def test_each_has_a_folder_and_an_order(self) -> None:
+        for who in (ANN, ROOT):
+            self.as_user(who)
+            for name in ("one", "two"):
+                case = self.made(name)
+                self.assertEqual(str(self.folder / who.username / name), case["path"])
+        event = next(e for e in self.machine.events if e.name == "case:created")
+        self.assertEqual((Audience.OWNER, "ann"), (event.name.audience, event.owner))
+        self.good("PUT", "/order", {"order": ["two"]})
+        self.assertEqual(["two", "one"], self.listed())
+        self.as_user(ANN)
+        self.assertEqual(["one", "two"], self.listed())
+        self.assertEqual((), self.machine.settings.get().case_order)
+
+    def test_what_is_for_admins(self) -> None:
+        path = str(self.outside / "x")
+        for where, body in (
+            ("", {"name": "one", "path": path}),
+            ("", {"name": "one", "path": "/etc"}),
+            ("/clone", {"name": "one", "repository": "/srv/x"}),
+            ("/clone", {"name": "one", "repository": "file:///srv/x"}),
+        ):
+            status, code, _ = self.refused("POST", where, body)
+            self.assertEqual((403, "FORBIDDEN"), (status, code), body)
+        self.assert_refused(ErrorCode.FORBIDDEN, self.cases.link("one", path, ANN))
+        self.assertFalse(self.outside.joinpath("x").exists())
+        self.as_user(ROOT)
+        self.made("one", path=path)
+
+    def test_what_an_admin_had_who_is_none_any_more(self) -> None:
+        was = evolve(ANN, admin=True)
+        (self.outside / "x").mkdir()
+        self.run_now(self.cases.link("far", str(self.outside / "x"), was))
+        self.run_now(self.cases.make_worktree("far", WorktreeWish(branch="b"), was))
+        self.assertEqual(["far", "far-b"], [c.name for c in self.run_now(self.cases.every(was))])
+        self.assertEqual([], self.listed())
+        for name in ("far", "far-b"):
+            self.assertEqual(404, self.refused("DELETE", f"/{name}?force=1")[0])
+            self.assert_refused(ErrorCode.FORBIDDEN, self.cases.open(name, ANN))
+        self.assertTrue((self.outside / "far-b").exists())
+
+    def test_browsing_stays_inside(self) -> None:
+        self.made("one")
+        own = self.folder / "ann"
+        (own / "out").symlink_to(self.outside)
+        found = self.good("GET", "/browse")
+        self.assertEqual((str(own), None), (found["path"], found["parent"]))
+        self.assertEqual(str(own), self.good("GET", f"/browse?path={own}/one")["parent"])
+        for path in ("/", self.outside, self.folder, own / "out", self.machine.home, "/none"):
+            self.assertEqual(403, self.refused("GET", f"/browse?path={path}")[0], path)
+
+    def test_a_worktree_of_ones_own(self) -> None:
+        self.made("one")
+        case = self.good("POST", "/one/worktree", {"branch": "b"})["case"]
+        self.assertEqual(str(self.folder / "ann" / "one-b"), case["path"])
+        session = self.create(ANN, case_name="one", worktree=WorktreeWish(branch="c"))
+        self.assertEqual(str(self.folder / "ann" / "one-c"), session.working_dir)
+
+    def test_a_link_of_ones_own_leads_nowhere(self) -> None:
+        self.made("one")
+        (self.folder / "ann" / "trap").symlink_to(self.outside)
+        for name in ("trap",):
+            self.assert_refused(ErrorCode.FORBIDDEN, self.cases.open(name, ANN))
+
+    def test_as_an_os_user(self) -> None:
+        world = self.machine.os_users
+        user = world.add("a", 1001)
+        caller = world.caller("ann", "a")
+        self.as_user(caller)
+        world.acted.clear()
+        case = self.made("one")
+        self.assertEqual(str(user.home / "service-cases" / "one"), case["path"])
+        self.assertEqual({"a"}, set(world.acted))
+        self.assertFalse(self.folder.exists())
+        self.good("POST", "/one/worktree", {"branch": "b"})
+        self.good("DELETE", "/one-b")
+        self.good("DELETE", "/one")
+        self.assertEqual({"a"}, set(self.git.users))
+        self.assertEqual(str(user.home), self.good("GET", "/browse")["path"])
+        [doomed] = self.machine.database.query("SELECT os_user, os_uid FROM case_trash")
+        self.assertEqual(("a", 1001), tuple(doomed))
+        world.acted.clear()
+        self.spend(7 * 24 * 3600)
+        self.cases.start()
+        self.assertEqual({"a"}, set(world.acted))
+        self.assertEqual([], [*(Path(user.home) / "service-cases" / ".trash").iterdir()])
+        self.successResultOf(self.cases.stop())
+
+    def test_an_os_user_that_is_gone(self) -> None:
+        world = self.machine.os_users
+        world.add("a", 1001)
+        caller = world.caller("ann", "a")
+        world.remove("a")
+        for work in (
+            self.cases.every(caller), self.cases.create("one", None, None, caller),
+            self.cases.browse(None, caller, hidden=False),
+        ):  # fmt: skip
+            self.assertIn("osUser", self.assert_refused(ErrorCode.OPERATION_FAILED, work))
+        self.assertRaises(ServiceError, self.cases.folder, "/srv", caller)

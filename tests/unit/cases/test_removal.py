@@ -1,0 +1,322 @@
+"""Removing cases: what goes where, what is refused, and the sweep of the trash."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from twisted.internet.defer import Deferred
+
+from tests.unit.cases.casecase import CaseCase
+from tests.unit.cases.rig import tree
+from tests.unit.sessions.rig import ADMIN, begin
+from tservice.cases import folders, trash
+from tservice.cases.trash import AT_ONCE, KEPT_MS, PAUSE
+from tservice.core.errors import ErrorCode, ServiceError, failed
+
+HOUR = 3600.0
+
+
+class RemovalTests(CaseCase):
+    def test_a_local_one_goes_to_the_trash(self) -> None:
+        self.made("one", description="x")
+        now = int(self.clock.seconds() * 1000)
+        self.assertEqual({}, self.good("DELETE", "/ONE"))
+        self.assertEqual([], self.good("GET"))
+        self.assertEqual(("case:deleted", {"name": "one"}), self.told()[-1])
+        self.assertTrue((self.folder / ".trash" / f"one-{now}" / "CLAUDE.md").exists())
+        self.assertNotIn("description", self.made("one"))
+        self.assertEqual(404, self.refused("DELETE", "/two")[0])
+
+    def test_others_are_only_unlinked(self) -> None:
+        (self.outside / "x").write_text("x")
+        self.good("POST", "/link", {"name": "one", "path": str(self.outside)})
+        self.git.lost = ("it has 1 uncommitted change",)
+        self.good("DELETE", "/one")
+        self.assertEqual(["x"], os.listdir(self.outside))
+        self.assertEqual([], self.good("GET"))
+
+    def test_busy(self) -> None:
+        self.made("one")
+        below = self.folder / "one" / "sub"
+        below.mkdir()
+        for fields in ({"case_name": "one"}, {"working_dir": str(self.folder / "one")},
+                       {"working_dir": str(below)}):  # fmt: skip
+            session = self.shell(**fields)
+            self.assertEqual(1, self.good("GET", "/one")["liveSessions"])
+            status, code, text = self.refused("DELETE", "/one?force=1")
+            self.assertEqual((409, "SESSION_BUSY"), (status, code))
+            self.assertIn("a session works in the case one", text)
+            self.run_now(self.sessions.delete(session.id))
+        self.create(case_name="one")
+        self.assertEqual(0, self.good("GET", "/one")["liveSessions"])
+        self.good("DELETE", "/one")
+
+    def test_unsaved_work(self) -> None:
+        self.made("one")
+        self.git.lost = tuple(f"r{number} has 1 unpushed commit" for number in range(7))
+        before = self.state()
+        status, code, text = self.refused("DELETE", "/one")
+        self.assertEqual((409, "CONFLICT"), (status, code))
+        self.assertIn("r0 has 1 unpushed commit", text)
+        self.assertIn("and 2 more", text)
+        self.assertIn("force=1", text)
+        self.assertEqual(before, self.state())
+        self.good("DELETE", "/one?force=1")
+
+    def test_a_session_that_comes_while_it_is_looked_through(self) -> None:
+        """It is refused: the name is the remover's until it is done."""
+        self.made("one")
+        looking: Deferred[tuple[str, ...]] = Deferred()
+
+        async def unsaved(folder: str, user: object) -> tuple[str, ...]:
+            return await looking
+
+        self.patch(self.git, "unsaved", unsaved)
+        removing = begin(self.cases.delete("one", ADMIN, force=False, again=lambda: None))
+        from tservice.sessions.record.requests import CreateRequest
+
+        request = CreateRequest(mode="shell", case_name="one", start=True)
+        self.assert_refused(ErrorCode.CONFLICT, self.sessions.create(request, ADMIN))
+        by_path = CreateRequest(mode="shell", working_dir=str(self.folder / "one"), start=True)
+        self.run_now(self.sessions.create(by_path, ADMIN))
+        looking.callback(())
+        error = self.failureResultOf(removing, ServiceError).value
+        self.assertIs(ErrorCode.SESSION_BUSY, error.code)
+        self.assertTrue((self.folder / "one").exists())
+
+    def test_a_right_that_is_lost_meanwhile(self) -> None:
+        self.made("one")
+
+        def again() -> None:
+            raise ServiceError(ErrorCode.FORBIDDEN, "not any more")
+
+        work = self.cases.delete("one", ADMIN, force=True, again=again)
+        self.assert_refused(ErrorCode.FORBIDDEN, work)
+        self.assertTrue((self.folder / "one").exists())
+
+    def test_what_cannot_be_moved_stays(self) -> None:
+        self.made("one")
+        (self.folder / ".trash").write_text("a file")
+        before = self.state()
+        self.assertEqual(422, self.refused("DELETE", "/one")[0])
+        self.assertEqual(before, self.state())
+
+    def test_it_goes_on_when_the_caller_hangs_up(self) -> None:
+        self.made("one")
+        looking: Deferred[tuple[str, ...]] = Deferred()
+
+        async def unsaved(folder: str, user: object) -> tuple[str, ...]:
+            return await looking
+
+        self.patch(self.git, "unsaved", unsaved)
+        removing = begin(self.cases.delete("one", ADMIN, force=False, again=lambda: None))
+        removing.cancel()
+        self.failureResultOf(removing)
+        stopped = self.cases.stop()
+        self.assertNoResult(stopped)
+        looking.callback(())
+        self.successResultOf(stopped)
+        self.assertEqual([], self.listed())
+
+
+class SweepTests(CaseCase):
+    def trash(self) -> list[str]:
+        folder = self.folder / ".trash"
+        return sorted(os.listdir(folder)) if folder.exists() else []
+
+    def remove(self, *names: str) -> None:
+        for name in names:
+            self.made(name)
+            self.good("DELETE", f"/{name}")
+
+    def finish(self) -> None:
+        self.successResultOf(self.cases.stop())
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_after_seven_days(self) -> None:
+        self.cases.start()
+        self.remove("one")
+        self.spend(KEPT_MS / 1000 - 2 * HOUR)
+        self.remove("two")
+        self.assertEqual(2, len(self.trash()))
+        self.spend(3 * HOUR)
+        self.assertEqual(["two"], [name.partition("-")[0] for name in self.trash()])
+        self.spend(KEPT_MS / 1000)
+        self.assertEqual([], self.trash())
+        self.assertEqual([], self.state()[1])  # type: ignore[index]
+        self.finish()
+
+    def test_over_a_restart(self) -> None:
+        self.remove("one")
+        self.machine.crash()
+        self.clock.advance(KEPT_MS / 1000)
+        self.machine.boot()
+        self.cases.start()
+        self.assertEqual([], self.trash())
+        self.finish()
+
+    def test_no_more_than_the_bound_at_a_time(self) -> None:
+        self.patch(trash, "AT_ONCE", 2)
+        self.assertLess(2, AT_ONCE)
+        self.remove("one", "two", "three")
+        self.spend(KEPT_MS / 1000)
+        self.cases.start()
+        self.assertEqual(1, len(self.trash()))
+        self.spend(PAUSE)
+        self.assertEqual([], self.trash())
+        self.finish()
+
+    def test_what_cannot_be_removed_is_tried_again_and_holds_up_nothing(self) -> None:
+        self.remove("one", "two")
+        self.spend(KEPT_MS / 1000)
+        real = folders.remove_tree
+
+        def stuck(path: str) -> None:
+            if "one-" in path:
+                raise PermissionError("not now")
+            real(path)
+
+        self.patch(trash, "remove_tree", stuck)
+        self.cases.start()
+        self.assertEqual(["one"], [name.partition("-")[0] for name in self.trash()])
+        self.patch(trash, "remove_tree", real)
+        self.spend(PAUSE * 2)
+        self.assertEqual([], self.trash())
+        self.finish()
+
+    def test_folders_that_tools_write_protect(self) -> None:
+        self.made("one")
+        deep = self.folder / "one" / "pkg" / "mod"
+        deep.mkdir(parents=True)
+        (deep / "file").write_text("x")
+        (deep / "link").symlink_to("/etc")
+        deep.chmod(0o555)
+        deep.parent.chmod(0o555)
+        self.good("DELETE", "/one")
+        self.spend(KEPT_MS / 1000)
+        self.cases.start()
+        self.assertEqual([], self.trash())
+        self.assertTrue(os.path.isdir("/etc"))
+        self.finish()
+
+    def test_a_stop_waits_for_what_is_being_removed(self) -> None:
+        self.remove("one")
+        self.spend(KEPT_MS / 1000)
+        removing: Deferred[None] = Deferred()
+        self.patch(self.cases._trash._files, "run", lambda *_, **__: removing)
+        self.cases.start()
+        stopped = self.cases.stop()
+        self.assertNoResult(stopped)
+        removing.callback(None)
+        self.successResultOf(stopped)
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+
+class WorktreeTests(CaseCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.made("one")
+
+    def make(self, branch: str = "fix/it", **more: Any) -> dict[str, Any]:
+        body = {"branch": branch, **more}
+        case: dict[str, Any] = self.good("POST", "/one/worktree", body)["case"]
+        return case
+
+    def test_beside_the_case(self) -> None:
+        case = self.make(**{"from": "v1"})
+        path = str(self.folder / "one-fix-it")
+        repository = str(self.folder / "one")
+        self.assertEqual(
+            ("one-fix-it", path, "linked", {"repository": repository, "branch": "fix/it"}),
+            (case["name"], case["path"], case["location"], case["worktree"]),
+        )
+        order = self.git.orders[-1]
+        self.assertEqual((repository, "fix/it", "v1"), (order.folder, order.branch, order.start))
+        self.assertEqual(["one", "one-fix-it"], self.listed())
+        self.assertEqual(("case:linked", case), self.told()[-1])
+
+    def test_of_a_worktree(self) -> None:
+        self.make("a")
+        case = self.good("POST", "/one-a/worktree", {"branch": "b"})["case"]
+        self.assertEqual(str(self.folder / "one-a-b"), case["path"])
+        self.assertEqual(str(self.folder / "one"), case["worktree"]["repository"])
+
+    def test_refused(self) -> None:
+        self.make("a")
+        (self.folder / "one-there").mkdir()
+        (self.folder / "one-file").write_text("x")
+        for branch, status, word in (
+            ("a", 409, "one-a"), ("A", 409, "one-a"), ("there", 409, "one-there"),
+            ("file", 409, "one-file"), ("-x", 400, "branch"), ("a..b", 400, "branch"),
+            ("x" * 130, 400, "branch"), ("\u00fc", 400, "branch"),
+        ):  # fmt: skip
+            found = self.refused("POST", "/one/worktree", {"branch": branch})
+            self.assertEqual(status, found[0], (branch, found))
+            self.assertIn(word, found[2])
+        body = {"branch": "b", "from": "--x"}
+        self.assertTrue(self.refused("POST", "/one/worktree", body)[2].startswith("from: "))
+        self.assertEqual(404, self.refused("POST", "/none/worktree", {"branch": "b"})[0])
+        self.git.error = failed("no repository")
+        before = self.state()
+        self.assertEqual(422, self.refused("POST", "/one/worktree", {"branch": "b"})[0])
+        self.assertEqual(before, self.state())
+
+    def test_removed(self) -> None:
+        self.make()
+        self.git.lost = ("it has 1 uncommitted change",)
+        self.assertEqual(409, self.refused("DELETE", "/one-fix-it")[0])
+        self.git.lost = ()
+        self.good("DELETE", "/one-fix-it")
+        self.assertEqual(["one"], self.listed())
+        self.assertFalse((self.folder / "one-fix-it").exists())
+
+    def test_a_repository_is_kept_while_it_has_worktrees(self) -> None:
+        self.make()
+        status, code, text = self.refused("DELETE", "/one?force=1")
+        self.assertEqual((409, "CONFLICT"), (status, code))
+        self.assertIn("one-fix-it", text)
+        self.good("DELETE", "/one-fix-it")
+        self.good("DELETE", "/one")
+
+    def test_a_session_in_one(self) -> None:
+        from tservice.cases.interfaces import WorktreeWish
+
+        session = self.shell(case_name="one", worktree=WorktreeWish(branch="b"))
+        self.assertEqual(
+            ("one-b", str(self.folder / "one-b")), (session.case_name, session.working_dir)
+        )
+        self.assertEqual(1, self.good("GET", "/one-b")["liveSessions"])
+
+    def test_one_that_somebody_else_works_in_by_then_stays(self) -> None:
+        from tservice.cases.interfaces import WorktreeWish
+
+        place = self.run_now(self.cases.add_worktree("one", WorktreeWish(branch="b"), ADMIN))
+        self.create(case_name="one-b")
+        self.run_now(place.undo())
+        self.assertTrue((self.folder / "one-b").exists())
+
+    def test_a_session_that_is_refused_leaves_none(self) -> None:
+        from tservice.cases.interfaces import WorktreeWish
+        from tservice.sessions.life.quickstart import QuickStart
+        from tservice.sessions.record.requests import CreateRequest
+
+        before = self.state()
+        wish = WorktreeWish(branch="b")
+        for fields, code in (
+            ({"mode": "nope"}, ErrorCode.INVALID_INPUT),
+            ({"case_name": None}, ErrorCode.INVALID_INPUT),
+            ({"working_dir": str(self.folder)}, ErrorCode.INVALID_INPUT),
+            ({"case_name": "none"}, ErrorCode.NOT_FOUND),
+            ({"parent_session_id": "nobody"}, ErrorCode.NOT_FOUND),
+        ):
+            given: dict[str, Any] = {
+                "mode": "shell", "case_name": "one", "worktree": wish, "start": True, **fields,
+            }  # fmt: skip
+            work = self.sessions.create(CreateRequest(**given), ADMIN)
+            self.assert_refused(code, work)
+            self.assertEqual(before, self.state())
+        quick = QuickStart(case_name="one", session=CreateRequest(mode="nope", worktree=wish))
+        self.assert_refused(ErrorCode.INVALID_INPUT, self.sessions.quick_start(quick, ADMIN))
+        self.assertEqual(before, self.state())
+        self.assertEqual({"one": "/"}, {k: v for k, v in tree(self.folder).items() if "/" not in k})

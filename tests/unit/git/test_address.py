@@ -1,0 +1,101 @@
+"""Tests for L{tservice.git.address}: what git is given, and what it never sees."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.git.address import Source, check_ref, judge_source
+
+GOOD = {
+    "https://example.org/x.git": Source(url="https://example.org/x.git"),
+    "HTTPS://example.org/x": Source(url="https://example.org/x"),
+    "http://example.org:8080/a/b?c=d": Source(url="http://example.org:8080/a/b?c=d"),
+    "https://ann:se%20cret@example.org/x": Source(
+        url="https://example.org/x", username="ann", password="se cret"
+    ),
+    "https://ghp_token@example.org/x": Source(url="https://example.org/x", username="ghp_token"),
+    "https://[::1]:8443/x": Source(url="https://[::1]:8443/x"),
+    "ssh://git@example.org:22/x": Source(url="ssh://git@example.org:22/x"),
+    "ssh://example.org/~ann/x": Source(url="ssh://example.org/~ann/x"),
+    "git://example.org/x": Source(url="git://example.org/x"),
+    "git@example.org:ann/x.git": Source(url="git@example.org:ann/x.git"),
+    "git@[::1]:x": Source(url="git@[::1]:x"),
+}
+ODD = (
+    "", "x", "./x", "../x", "-x", "--upload-pack=touch /tmp/x", "ext::sh -c id", "ext::sh",
+    "ext::ssh://x/y", "fd::17", "transport::https://x/y", "https::https://x/y", "ftp://x/y",
+    "ftps://x/y", "rsync://x/y", "git+ssh://x/y", "javascript://x/y", "https://", "https:///x",
+    "https://example.org", "https://example.org/", "https://example.org/x#y",
+    "https://exa mple.org/x", "https://example.org/a b", "https://example.org/x\n",
+    "https://example.org/%0aHost:x", "https://a%0db:c@example.org/x", "https://x:notaport/y",
+    "https://x:99999/y", "https://[::1/x", "https://-x/y", "https://x-/y",
+    "ssh://-oProxyCommand=touch/x", "ssh://-oProxyCommand=touch@example.org/x",
+    "ssh://git@-oProxyCommand=touch/x", "ssh://a:b@example.org/x", "ssh://example.org/-x",
+    "git://a@example.org/x", "-oProxyCommand=x@example.org:y", "a@-oProxyCommand=x:y",
+    "a@example.org:-x", "a@example.org:", "example.org:x", "a@b@c:x", "a@exa/mple:x",
+    "\u2028https://example.org/x", "https://example.org/" + "x" * 2048,
+)  # fmt: skip
+LOCAL = {
+    "/srv/x": "/srv/x",
+    "/srv/a b": "/srv/a b",
+    "file:///srv/x": "/srv/x",
+    "file:///srv/a%20b": "/srv/a b",
+}
+NO_LOCAL = ("file://host/x", "file:x", "/a\nb", "file:///a%0ab", "file://")
+
+
+class SourceTests(SynchronousTestCase):
+    def test_good(self) -> None:
+        for text, source in GOOD.items():
+            self.assertEqual(source, judge_source(text, local=False), text)
+
+    def test_odd(self) -> None:
+        for text in ODD:
+            error = self.assertRaises(ServiceError, judge_source, text, local=True)
+            self.assertIs(ErrorCode.INVALID_INPUT, error.code, text)
+            self.assertTrue(error.message.startswith("repository: "), text)
+
+    def test_paths_of_this_machine(self) -> None:
+        for text, path in LOCAL.items():
+            self.assertEqual(Source(url=path, local=True), judge_source(text, local=True))
+        for text in NO_LOCAL:
+            error = self.assertRaises(ServiceError, judge_source, text, local=True)
+            self.assertIs(ErrorCode.INVALID_INPUT, error.code, text)
+        for text in (*LOCAL, *NO_LOCAL):
+            error = self.assertRaises(ServiceError, judge_source, text, local=False)
+            self.assertIs(ErrorCode.FORBIDDEN, error.code, text)
+
+    @given(st.text(max_size=60))
+    def test_nothing_that_git_could_take_for_an_option(self, text: str) -> None:
+        for given_text in (text, f"ssh://{text}", f"git@{text}", f"https://{text}"):
+            try:
+                source = judge_source(given_text, local=False)
+            except ServiceError:
+                continue
+            self.assertFalse(source.url.startswith("-"))
+            self.assertNotIn("::", source.url.split("/")[0].replace("[::", ""))
+            self.assertEqual([], [c for c in source.url if c.isspace() or not c.isprintable()])
+
+    def test_a_repr_shows_no_credentials(self) -> None:
+        source = judge_source("https://ann:secret@example.org/x", local=False)
+        self.assertNotIn("secret", repr(source))
+        self.assertNotIn("ann", repr(source))
+
+
+class RefTests(SynchronousTestCase):
+    def test_good(self) -> None:
+        for text in ("main", "v1.0", "feature/x-1", "refs/tags/v1", "a" * 40, "\u00fc"):
+            self.assertEqual(text, check_ref(text, "ref"))
+
+    def test_odd(self) -> None:
+        for text in (
+            "", "-x", "--upload-pack=touch", "a b", "a..b", "a~1", "a^", "a:b", "a?", "a*", "a[b",
+            "a\\b", "@", "a@{1}", "/a", "a/", "a//b", ".a", "a/.b", "a.lock", "a.", "a\nb", "a\0",
+            "a\x7f", "x" * 256,
+        ):  # fmt: skip
+            error = self.assertRaises(ServiceError, check_ref, text, "from")
+            self.assertEqual(ErrorCode.INVALID_INPUT, error.code, text)
+            self.assertTrue(error.message.startswith("from: "))

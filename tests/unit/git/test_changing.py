@@ -1,0 +1,264 @@
+"""Tests for what git does beside reading: progress, bounds, and worktrees that fail."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import TypeVar
+
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.internet import reactor
+from twisted.internet.defer import Deferred
+from twisted.internet.threads import deferToThread
+from twisted.trial.unittest import SynchronousTestCase, TestCase
+
+from tests.unit.git.realgit import own_folder
+from tservice.core.doors.programs import finder
+from tservice.core.doors.threads import NoThreads
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.logs.redact import Redactor
+from tservice.core.users.osuser import OsUser
+from tservice.git.changing import unsaved
+from tservice.git.changing.fence import clone_environment, clone_words, user_environment
+from tservice.git.changing.progress import LINE_LIMIT, ProgressReader, reason
+from tservice.git.changing.worktrees import Worktrees
+from tservice.git.inspect import Inspector
+from tservice.git.interfaces import Progress, Source, WorktreeOrder
+from tservice.git.runner import GitRunner
+from tservice.git.safety import parse_names
+
+_T = TypeVar("_T")
+
+SAID = (
+    b"Cloning into '/srv/x'...\n"
+    b"remote: Enumerating objects: 5, done.        \n"
+    b"remote: Counting objects:  20% (1/5)\rremote: Counting objects: 100% (5/5), done.\n"
+    b"Receiving objects:   7% (1/14)\rReceiving objects:  42% (6/14), 1.00 MiB | 1.00 MiB/s\r"
+    b"Resolving deltas: 100% (3/3), done.\n"
+    b"warning: something odd\n"
+    b"Updating files:  50% (1/2)\r"
+    b"fatal: early EOF"
+)
+STEPS = [
+    ("counting", None), ("counting", 20), ("counting", 100), ("receiving", 7), ("receiving", 42),
+    ("resolving", 100), ("checking-out", 50),
+]  # fmt: skip
+REASONS = {
+    "fatal: Remote branch nope not found in upstream origin": "the ref is not known",
+    "fatal: Authentication failed for 'https://h/x/'": "not allowed",
+    "fatal: could not read Username for 'https://h': terminal prompts disabled": "not allowed",
+    "git@h: Permission denied (publickey).": "not allowed",
+    "The requested URL returned error: 403": "not allowed",
+    "remote: Repository not found.\nfatal: repository 'https://h/x/' not found": "not found",
+    "fatal: '/x' does not appear to be a git repository": "not found",
+    "fatal: remote error: access denied or repository not exported: /x": "not found",
+    "fatal: unable to access 'https://h/': Could not resolve host: h": "cannot connect",
+    "ssh: connect to host h port 22: Connection refused": "cannot connect",
+    "Host key verification failed.": "host's key",
+    "fatal: write error: No space left on device": "the disk is full",
+}
+
+
+class ProgressTests(SynchronousTestCase):
+    @given(st.lists(st.integers(0, len(SAID)), max_size=20))
+    def test_however_it_is_cut(self, cuts: list[int]) -> None:
+        """The same steps come, but for those that come and go within one piece."""
+        reader, seen = ProgressReader(), []
+        edges = [0, *sorted(cuts), len(SAID)]
+        for start, end in pairwise(edges):
+            if reader.feed(SAID[start:end]):
+                seen.append((reader.now.phase, reader.now.percent))
+        self.assertEqual(Progress(phase="checking-out", percent=50), reader.now)
+        rest = iter(STEPS)
+        self.assertTrue(all(step in rest for step in seen), seen)
+        self.assertEqual(b"warning: something odd\nfatal: early EOF\n", reader.finish())
+
+    def test_each_step(self) -> None:
+        reader, seen = ProgressReader(), []
+        for at in range(len(SAID)):
+            if reader.feed(SAID[at : at + 1]):
+                seen.append((reader.now.phase, reader.now.percent))
+        self.assertEqual(STEPS, seen)
+
+    def test_no_more_is_kept_than_the_bound(self) -> None:
+        reader = ProgressReader()
+        for _ in range(100):
+            reader.feed(b"x" * 1000)
+        for number in range(1000):
+            reader.feed(b"\nline %d" % number)
+        self.assertLessEqual(len(reader.finish()), LINE_LIMIT)
+        self.assertTrue(reader.complaints.endswith(b"line 999\n"))
+
+    def test_reasons(self) -> None:
+        for text, word in REASONS.items():
+            self.assertIn(word, reason(text.encode()) or "", text)
+        self.assertIsNone(reason(b"fatal: something else"))
+
+
+class FenceTests(SynchronousTestCase):
+    ENVIRON = {
+        "PATH": "/usr/bin:.:/bin", "HOME": "/home/a", "SSH_AUTH_SOCK": "/agent", "LC_TIME": "de",
+        "https_proxy": "http://p", "GIT_SSH_COMMAND": "evil", "GIT_DIR": "/x", "LD_PRELOAD": "x",
+        "SERVICE_PASSWORD": "x", "SSH_ASKPASS": "x", "GIT_CONFIG_COUNT": "9",
+        "XDG_CONFIG_HOME": "/c",
+    }  # fmt: skip
+
+    def test_what_comes_along(self) -> None:
+        found = user_environment(self.ENVIRON)
+        for name in ("GIT_SSH_COMMAND", "GIT_DIR", "LD_PRELOAD", "SERVICE_PASSWORD", "SSH_ASKPASS"):
+            self.assertNotIn(name, found)
+        for name in ("HOME", "SSH_AUTH_SOCK", "https_proxy", "XDG_CONFIG_HOME"):
+            self.assertEqual(self.ENVIRON[name], found[name])
+        self.assertEqual("/usr/bin:/bin", found["PATH"])
+        self.assertEqual("0", found["GIT_TERMINAL_PROMPT"])
+
+    def test_secrets_are_in_the_environment_alone(self) -> None:
+        source = Source(url="https://h:1/x", username="ann", password="se'c$ret")
+        words = clone_words(source, "/t", "v1", shallow=True)
+        self.assertEqual(["--", "https://h:1/x", "/t"], words[-3:])
+        self.assertNotIn("ret", " ".join(words))
+        configured = parse_names(b"filter.lfs.smudge\0filter.a.b.clean\0credential.helper\0")
+        env = clone_environment({"PATH": "/bin"}, source, configured)
+        count = int(env[b"GIT_CONFIG_COUNT"])
+        pairs = [
+            (env[b"GIT_CONFIG_KEY_%d" % n], env[b"GIT_CONFIG_VALUE_%d" % n]) for n in range(count)
+        ]
+        self.assertIn((b"filter.lfs.smudge", b""), pairs)
+        self.assertIn((b"filter.a.b.process", b""), pairs)
+        self.assertIn((b"credential.https://h:1.username", b"ann"), pairs)
+        self.assertEqual([], [value for _, value in pairs if b"ret" in value])
+        helpers = [value for key, value in pairs if key == b"credential.helper"]
+        self.assertEqual(b"", helpers[0])
+        ended = subprocess.run(
+            ["sh", "-c", f"{helpers[1].decode()[1:]} get"],
+            env={**env, b"PATH": b"/usr/bin:/bin"},
+            capture_output=True,
+            check=True,
+        )
+        self.assertEqual(b"username=ann\npassword=se'c$ret\n", ended.stdout)
+
+    def test_a_path_reaches_no_network(self) -> None:
+        local = clone_environment({}, Source(url="/x", local=True), parse_names(b""))
+        self.assertEqual(b"file", local[b"GIT_ALLOW_PROTOCOL"])
+        far = clone_environment({}, Source(url="https://h/x"), parse_names(b""))
+        self.assertNotIn(b"file", far[b"GIT_ALLOW_PROTOCOL"].split(b":"))
+
+
+def in_thread_as(user: OsUser | None, work: Callable[[], _T]) -> Deferred[_T]:
+    return deferToThread(work)
+
+
+class InsideTests(SynchronousTestCase):
+    def test_bounds(self) -> None:
+        folder = Path(self.mktemp()).resolve()
+        for number in range(6):
+            control = folder / f"r{number}" / ".git"
+            for name in ("objects", "refs"):
+                (control / name).mkdir(parents=True)
+            (control / "HEAD").write_text("ref: refs/heads/main\n")
+        (folder / "r0" / "node_modules" / "deep").mkdir(parents=True)
+        (folder / "link").symlink_to("r1")
+        found = unsaved.find_inside(os.fsencode(folder))
+        self.assertEqual((6, True), (len(found.repositories), found.whole))
+        self.patch(unsaved, "REPOSITORIES", 5)
+        found = unsaved.find_inside(os.fsencode(folder))
+        self.assertEqual((5, False), (len(found.repositories), found.whole))
+        self.patch(unsaved, "FOLDERS_LIMIT", 3)
+        self.assertFalse(unsaved.find_inside(os.fsencode(folder)).whole)
+
+
+class WorktreeTests(TestCase):
+    """With the real git."""
+
+    def setUp(self) -> None:
+        self.folder = own_folder(self)
+        self.folder.mkdir(parents=True)
+        self.repository = self.folder / "r"
+        environ = {"PATH": os.environ["PATH"]}
+        self.runner = GitRunner(
+            clock=reactor,
+            processes=reactor,
+            environ=environ,
+            redactor=Redactor(),
+            find=finder(NoThreads()),
+        )
+        self.addCleanup(self.runner.stop)
+
+        def inspector(user: OsUser | None) -> Inspector:
+            return Inspector(
+                clock=reactor,
+                runner=self.runner,
+                in_thread=partial(in_thread_as, user),
+                environ=environ,
+                home=self.folder,
+                euid=os.geteuid(),
+            )
+
+        self.worktrees = Worktrees(in_thread_as, inspector)
+        self.git("init", "-q", "-b", "main", str(self.repository))
+        self.git("-C", str(self.repository), "commit", "-q", "--allow-empty", "-m", "m")
+
+    def git(self, *words: str) -> str:
+        named = ("-c", "user.name=a", "-c", "user.email=a@b")
+        ended = subprocess.run(["git", *named, *words], capture_output=True, text=True, check=True)
+        return ended.stdout
+
+    def branches(self) -> list[str]:
+        words = ("branch", "--format=%(refname:short)")
+        return self.git("-C", str(self.repository), *words).split()
+
+    def order(self, name: str, branch: str, start: str | None = None) -> WorktreeOrder:
+        path = str(self.folder / name)
+        return WorktreeOrder(folder=str(self.repository), path=path, branch=branch, start=start)
+
+    async def refused(self, order: WorktreeOrder) -> ErrorCode:
+        try:
+            await self.worktrees.add(order)
+        except ServiceError as error:
+            return error.code
+        raise AssertionError("it was made")
+
+    async def test_a_folder_that_came_meanwhile_stays(self) -> None:
+        (self.folder / "w").mkdir()
+        (self.folder / "w" / "mine").write_text("mine")
+        self.assertIs(ErrorCode.ALREADY_EXISTS, await self.refused(self.order("w", "b")))
+        self.assertEqual("mine", (self.folder / "w" / "mine").read_text())
+        self.assertEqual(["main"], self.branches())
+
+    async def test_what_fails_leaves_nothing(self) -> None:
+        before = sorted(os.listdir(self.folder))
+        for order, code in (
+            (self.order("w", "b", "none"), ErrorCode.OPERATION_FAILED),
+            (self.order("w", "main"), ErrorCode.CONFLICT),
+            (self.order("none/w", "b"), ErrorCode.OPERATION_FAILED),
+            (self.order("w", "main/x"), ErrorCode.OPERATION_FAILED),
+        ):
+            self.assertIs(code, await self.refused(order), order)
+            self.assertEqual(before, sorted(os.listdir(self.folder)))
+            self.assertEqual(["main"], self.branches())
+
+    async def test_taken_back(self) -> None:
+        self.git("-C", str(self.repository), "branch", "there")
+        for branch, left in (("new", ["main", "there"]), ("there", ["main", "there"])):
+            undo = await self.worktrees.add(self.order("w", branch))
+            self.assertTrue((self.folder / "w" / ".git").is_file())
+            await undo()
+            self.assertFalse((self.folder / "w").exists())
+            self.assertEqual(left, self.branches())
+
+    async def test_removing_leaves_alone_what_is_no_worktree(self) -> None:
+        other = self.folder / "other"
+        self.git("init", "-q", str(other))
+        await self.worktrees.remove(str(other), str(self.repository), None)
+        self.assertTrue((other / ".git").is_dir())
+        await self.worktrees.add(self.order("w", "b"))
+        await self.worktrees.remove(str(self.folder / "w"), str(other), None)
+        self.assertTrue((self.folder / "w").exists(), "it is of another repository")
+        await self.worktrees.remove(str(self.folder / "w"), str(self.repository), None)
+        self.assertFalse((self.folder / "w").exists())
+        self.assertEqual(["b", "main"], self.branches())

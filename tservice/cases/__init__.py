@@ -1,0 +1,1 @@
+"""Cases: folders that sessions work in, by name."""

@@ -1,0 +1,98 @@
+"""Folders for a folder picker (protocol-cases)."""
+
+from __future__ import annotations
+
+import os
+
+from attrs import frozen
+
+from tservice.core.errors import ErrorCode, ServiceError, failed, invalid, not_found
+
+MOST_FOLDERS = 500
+"""Folders listed at most (protocol-cases)."""
+_SEEN = 20_000
+"""Entries of a folder that are looked at."""
+
+
+@frozen(kw_only=True)
+class Folder:
+    """One folder inside of another."""
+
+    name: str
+    path: str
+    is_repository: bool
+
+
+@frozen(kw_only=True)
+class Listing:
+    """The folders in a folder.
+
+    @ivar parent: C{None}: there is nothing above that may be looked at.
+    """
+
+    path: str
+    parent: str | None
+    folders: tuple[Folder, ...]
+    truncated: bool
+
+
+def browse(path: str, top: str | None, *, hidden: bool, look: bool) -> Listing:
+    """The folders in C{path}; blocks.
+
+    @param top: what must not be left; C{None}: everything may be looked at.
+    @param look: look into each of them too, and follow links: what does not answer then holds
+        up the whole.
+    @raise ServiceError: 400: no folder; 403: above C{top}; 404: missing; 422: not readable.
+    """
+    real = os.path.realpath(path)
+    root = None if top is None else os.path.realpath(top)
+    if root is not None and real != root and not real.startswith(root.rstrip("/") + "/"):
+        raise ServiceError(ErrorCode.FORBIDDEN, "path: outside the workspace of this account")
+    try:
+        if top is not None:
+            os.makedirs(top, exist_ok=True)
+        names, truncated = _names(path, hidden=hidden, look=look)
+    except FileNotFoundError:
+        raise not_found(f"path: {path}") from None
+    except NotADirectoryError:
+        raise invalid("path", "must be a folder") from None
+    except OSError as error:
+        raise failed(f"path: the folder cannot be read: {error.strerror}") from None
+    parent = None if real == (root or "/") else os.path.dirname(path)
+    folders = tuple(
+        Folder(
+            name=name,
+            path=os.path.join(path, name),
+            is_repository=look and os.path.lexists(os.path.join(path, name, ".git")),
+        )
+        for name in names
+    )
+    return Listing(path=path, parent=parent, folders=folders, truncated=truncated)
+
+
+def _names(path: str, *, hidden: bool, look: bool) -> tuple[list[str], bool]:
+    """By name, those that begin with a dot last."""
+    found: list[str] = []
+    with os.scandir(path) as entries:
+        for number, entry in enumerate(entries):
+            if number >= _SEEN:
+                return _sorted(found), True
+            if _shown(entry.name, hidden) and _is_folder(entry, look):
+                found.append(entry.name)
+    return _sorted(found), len(found) > MOST_FOLDERS
+
+
+def _sorted(names: list[str]) -> list[str]:
+    return sorted(names, key=lambda name: (name.startswith("."), name.lower()))[:MOST_FOLDERS]
+
+
+def _shown(name: str, hidden: bool) -> bool:
+    """Names that are not UTF-8, or hold control characters, cannot be addressed."""
+    return (hidden or not name.startswith(".")) and name.isprintable()
+
+
+def _is_folder(entry: os.DirEntry[str], look: bool) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=look)
+    except OSError:
+        return False

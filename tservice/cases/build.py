@@ -1,0 +1,77 @@
+"""Cases, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tservice.cases.catalogue import Catalogue
+from tservice.cases.clones import Clones
+from tservice.cases.desk import Around, Desk
+from tservice.cases.interfaces import IWorkspaceHooks
+from tservice.cases.orders import Orders
+from tservice.cases.removal import Removal
+from tservice.cases.routes.table import CaseRoutes
+from tservice.cases.service import CaseService
+from tservice.cases.store import CaseStore
+from tservice.cases.trash import Trash
+from tservice.cases.workspaces import Workspaces
+from tservice.cases.worktrees import Worktrees
+from tservice.git.interfaces import IGitWork
+from tservice.ground.feature import Feature
+from tservice.ground.ground import Ground
+from tservice.sessions.interfaces import ISessions
+
+
+def build_cases(
+    ground: Ground,
+    *,
+    git: IGitWork,
+    hooks: IWorkspaceHooks,
+    sessions: Callable[[], ISessions],
+) -> Feature[CaseService]:
+    """The cases; a stop ends what is being cloned, and waits until nothing is changed any more.
+
+    @param sessions: not asked before there is a request: they are made after the cases.
+    """
+    config, store = ground.config, CaseStore(ground.database)
+    workspaces = Workspaces(
+        cases_dir=config.cases_dir,
+        data_dir=config.data_dir,
+        home=ground.home,
+        multiuser=config.multiuser,
+        places=ground.places,
+    )
+    around = Around(
+        clock=ground.reactor,
+        hub=ground.hub,
+        store=store,
+        workspaces=workspaces,
+        reach=ground.reach,
+        files=ground.doors.files,
+        hooks=hooks,
+    )
+    desk, orders = Desk(around), Orders(store, ground.settings, config.multiuser)
+    clones = Clones(desk, git)
+    catalogue = Catalogue(desk, clones, orders, sessions)
+    service = CaseService(
+        desk=desk,
+        catalogue=catalogue,
+        clones=clones,
+        worktrees=Worktrees(desk, catalogue, git),
+        removal=Removal(desk, catalogue, git),
+        orders=orders,
+        trash=Trash(
+            clock=ground.reactor,
+            store=store,
+            files=ground.doors.files,
+            places=ground.places,
+            in_use=clones.in_use,
+        ),
+    )
+    return Feature(
+        name="cases",
+        service=service,
+        operations=CaseRoutes(service).operations(),
+        start=service.start,
+        close=service.stop,
+    )

@@ -1,0 +1,202 @@
+"""The cases of a caller, as they are now (protocol-cases)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+from twisted.internet.defer import Deferred, gatherResults
+
+from tservice.cases.clones import Clones
+from tservice.cases.desk import PROBE_SECONDS, Desk
+from tservice.cases.folders import explain, look_at_all, look_for
+from tservice.cases.model import (
+    Case,
+    CaseRow,
+    Location,
+    Looked,
+    Marker,
+    in_order,
+    is_case_name,
+    same,
+)
+from tservice.cases.orders import Orders
+from tservice.core.errors import ErrorCode, ServiceError, not_found
+from tservice.core.identity import Identity
+from tservice.sessions.interfaces import ISessions, Session
+
+Count = Callable[[str, str], int]
+"""How many sessions work in the case of a name and a path."""
+
+
+class Catalogue:
+    """Reads; nothing here changes anything."""
+
+    def __init__(
+        self, desk: Desk, clones: Clones, orders: Orders, sessions: Callable[[], ISessions]
+    ) -> None:
+        self._desk = desk
+        self._clones = clones
+        self._orders = orders
+        self._sessions = sessions
+
+    async def every(self, caller: Identity) -> list[Case]:
+        """The caller's cases, in their order."""
+        desk = self._desk
+        await desk.ready(caller)
+        owner = desk.owner(caller)
+        rows = {row.name.lower(): row for row in desk.store.of(owner)}
+        cases_dir = desk.workspaces.cases_of(caller)
+        linked = [row for row in rows.values() if self._may_see(row, cases_dir, caller)]
+        looks = await self._look(caller, cases_dir, [str(row.path) for row in linked])
+        live = self._live(caller)
+        found = [_linked(row, looks[str(row.path)], live) for row in linked]
+        there = {case.name.lower() for case in found} | {case.path for case in found}
+        for path, looked in looks.items():
+            name = PurePosixPath(path).name
+            if path not in there and name.lower() not in there:
+                found.append(_local(name, path, looked, rows.get(name.lower()), live))
+        found += self._clones.of(owner)
+        return in_order(self._reached(found, caller), self._orders.of(owner))
+
+    async def get(self, name: str, caller: Identity) -> Case:
+        """One case of the caller's, however its name is written.
+
+        @raise ServiceError: 404: there is none.
+        """
+        desk = self._desk
+        await desk.ready(caller)
+        owner = desk.owner(caller)
+        found = [case for case in self._clones.of(owner) if same(case.name, name)]
+        for case in self._reached(found or await self._find(owner, name, caller), caller):
+            return case
+        raise not_found(f"Case {name}")
+
+    async def _find(self, owner: str, name: str, caller: Identity) -> Sequence[Case]:
+        desk = self._desk
+        cases_dir, row = desk.workspaces.cases_of(caller), desk.store.find(owner, name)
+        if row is not None and row.path is not None:
+            if not self._may_see(row, cases_dir, caller):
+                return ()
+            looks = await self._alone(caller, row.path)
+            return (_linked(row, looks[row.path], self._live(caller)),)
+        if not is_case_name(name):
+            return ()
+        looks = await self._at(caller, [str(cases_dir)], partial(look_for, cases_dir, name))
+        return [
+            _local(PurePosixPath(path).name, path, looked, row, self._live(caller))
+            for path, looked in looks.items()
+        ]
+
+    async def agent_made(self, caller: Identity) -> Sequence[tuple[Case, Marker]]:
+        """Those that agents had made, with who did, the newest first."""
+        cases = await self.every(caller)
+        found = [(case, case.marker) for case in cases if case.marker is not None]
+        return sorted(found, key=lambda each: -each[1].created_at)
+
+    def live_in(self, name: str, path: str, caller: Identity) -> int:
+        """Sessions with a process that work in a case."""
+        return self._live(caller)(name, path)
+
+    def sessions_in(self, name: str, path: str, caller: Identity) -> Sequence[Session]:
+        """Sessions that work in a case, with a process or without."""
+        owner = self._desk.workspaces.owner_of(caller)
+        every = self._sessions().list()
+        return [each for each in every if _works_in(each, name, path, owner)]
+
+    def _live(self, caller: Identity) -> Count:
+        """Counts the sessions with a process in a case; good for now."""
+        owner = self._desk.workspaces.owner_of(caller)
+        running = [each for each in self._sessions().list() if each.pid is not None]
+        return lambda name, path: sum(_works_in(each, name, path, owner) for each in running)
+
+    async def _look(
+        self, caller: Identity, cases_dir: Path, linked: list[str]
+    ) -> dict[str, Looked]:
+        """All at once, or each alone where one does not answer."""
+        try:
+            return await self._all(caller, cases_dir, linked)
+        except ServiceError as error:
+            if error.code is not ErrorCode.OPERATION_FAILED or not linked:
+                raise
+        found = await self._all(caller, cases_dir, [])
+        alone = [Deferred.fromCoroutine(self._alone(caller, path)) for path in linked]
+        for each in await gatherResults(alone):
+            found |= each
+        return found
+
+    async def _alone(self, caller: Identity, path: str) -> dict[str, Looked]:
+        try:
+            return await self._at(caller, [path], partial(look_at_all, None, [path]))
+        except ServiceError:
+            return {path: Looked()}
+
+    async def _all(self, caller: Identity, cases_dir: Path, linked: list[str]) -> dict[str, Looked]:
+        work = partial(look_at_all, cases_dir, linked)
+        return await self._at(caller, [*linked, str(cases_dir)], work)
+
+    async def _at(
+        self, caller: Identity, paths: Iterable[str], work: Callable[[], dict[str, Looked]]
+    ) -> dict[str, Looked]:
+        try:
+            return await self._desk.at(caller, paths, work, seconds=PROBE_SECONDS)
+        except OSError as error:
+            raise explain(error, "the cases cannot be read") from error
+
+    def _may_see(self, row: CaseRow, cases_dir: Path, caller: Identity) -> bool:
+        """An account that was an admin's may have cases that it cannot reach any more."""
+        if row.path is None:
+            return False
+        inside = PurePosixPath(row.path).is_relative_to(cases_dir)
+        return inside or self._desk.workspaces.is_free(caller)
+
+    def _reached(self, cases: Sequence[Case], caller: Identity) -> Sequence[Case]:
+        """Of a token that is bound to sessions: the cases that those work in."""
+        if caller.sessions is None:
+            return cases
+        owner = self._desk.workspaces.owner_of(caller)
+        own = [it for it in self._sessions().list(caller) if it.id in caller.sessions]
+        return [
+            case
+            for case in cases
+            if any(_works_in(session, case.name, case.path, owner) for session in own)
+        ]
+
+
+def _linked(row: CaseRow, looked: Looked, live: Count) -> Case:
+    path = str(row.path)
+    return Case(
+        name=row.name,
+        path=path,
+        location=Location.LINKED,
+        unreachable=not looked.there,
+        marker=looked.marker if row.worktree is None else None,
+        description=row.description,
+        created_at=row.created_at,
+        has_instructions=looked.has_instructions,
+        live_sessions=live(row.name, path),
+        worktree=row.worktree,
+    )
+
+
+def _local(name: str, path: str, looked: Looked, row: CaseRow | None, live: Count) -> Case:
+    made = None if looked.marker is None else looked.marker.created_at
+    return Case(
+        name=name,
+        path=path,
+        location=Location.LOCAL,
+        marker=looked.marker,
+        description=None if row is None else row.description,
+        created_at=made if row is None else row.created_at,
+        has_instructions=looked.has_instructions,
+        live_sessions=live(name, path),
+    )
+
+
+def _works_in(session: Session, name: str, path: str, owner: str | None) -> bool:
+    """By the name of its case, or by its folder, which is the case's or below it."""
+    by_name = session.case_name is not None and same(session.case_name, name)
+    if by_name and session.owner == owner:
+        return True
+    return session.working_dir == path or session.working_dir.startswith(f"{path}/")

@@ -1,0 +1,262 @@
+"""Cases that come from a repository elsewhere (protocol-clone)."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from attrs import define, field, frozen
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IDelayedCall
+
+from tservice.cases.desk import Desk, local_path
+from tservice.cases.folders import explain, look, move, remove_tree
+from tservice.cases.making import Making
+from tservice.cases.model import Case, CaseRow, Cloning, Location, check_case_name, taken
+from tservice.cases.shown import case_answer
+from tservice.core.clock import now_ms
+from tservice.core.errors import ErrorCode, ServiceError, failed, not_found
+from tservice.core.events import EventName
+from tservice.core.flight import Flight
+from tservice.core.identity import Identity
+from tservice.core.payloads import CloneProgressTold
+from tservice.git.interfaces import (
+    Cloned,
+    CloneOrder,
+    CloneRun,
+    IGitWork,
+    Progress,
+    Source,
+    check_ref,
+    judge_source,
+)
+
+STAGING = ".cloning-"
+"""How the folder is called, in that of the cases, that a clone is made in."""
+AT_ONCE = 8
+"""Clones of all users together."""
+STEP = 0.25
+"""Seconds between two words of progress (protocol-clone)."""
+
+
+@frozen(kw_only=True)
+class CloneWish:
+    """What somebody wants cloned."""
+
+    name: str
+    repository: str
+    ref: str | None = None
+    shallow: bool = False
+    description: str | None = None
+
+
+@frozen(kw_only=True)
+class CloneResult:
+    """What came of it; see L{Cloned}."""
+
+    name: str
+    repository: str
+    cloned: Cloned
+
+
+@define(eq=False)
+class _Active:
+    """One that is under way.
+
+    @ivar staging: where it is made.
+    """
+
+    owner: str
+    name: str
+    path: str
+    staging: str
+    run: CloneRun
+    begun: int
+    progress: Progress = field(factory=Progress)
+    told: float = 0.0
+    timer: IDelayedCall | None = None
+    flight: Flight[CloneResult] | None = None
+
+
+class Clones:
+    """One at a time for each owner."""
+
+    def __init__(self, desk: Desk, git: IGitWork) -> None:
+        self._desk = desk
+        self._git = git
+        self._active: dict[str, _Active] = {}
+
+    def of(self, owner: str) -> list[Case]:
+        """The cases that are still being cloned."""
+        active = self._active.get(owner)
+        if active is None:
+            return []
+        progress = active.progress
+        case = Case(
+            name=active.name,
+            path=active.path,
+            location=Location.LOCAL,
+            created_at=active.begun,
+            cloning=Cloning(phase=progress.phase, percent=progress.percent),
+        )
+        return [case]
+
+    def in_use(self, path: str) -> bool:
+        """Whether something is being made there."""
+        return any(path in (each.staging, each.path) for each in self._active.values())
+
+    async def clone(self, wish: CloneWish, caller: Identity) -> CloneResult:
+        """Clone, and go on when the caller hangs up.
+
+        @raise ServiceError: 400, 403 for the address; 409: the name is taken; 422: it failed;
+            429: a clone of the caller's runs.
+        """
+        check_case_name(wish.name)
+        source = judge_source(wish.repository, local=caller.admin)
+        if wish.ref is not None:
+            check_ref(wish.ref, "ref")
+        await self._desk.ready(caller)
+        active = self._admit(wish, caller)
+        active.flight = Flight(self._whole(active, wish, source, caller))
+        return await active.flight.join()
+
+    async def cancel(self, name: str, caller: Identity) -> None:
+        """End a clone; what it made is gone when this returns.
+
+        @raise ServiceError: 404: there is none of that name.
+        """
+        active = self._active.get(self._desk.owner(caller))
+        if active is None or active.name.lower() != name.lower() or active.flight is None:
+            raise not_found(f"Clone {name}")
+        active.run.cancel()
+        over: Deferred[None] = Deferred()
+        active.flight.over.addCallback(over.callback)
+        await over
+
+    def stop(self) -> list[Deferred[None]]:
+        """End all of them; each fires when its one is over."""
+        flights = [active.flight for active in self._active.values() if active.flight]
+        for active in tuple(self._active.values()):
+            active.run.cancel()
+        return [flight.over for flight in flights]
+
+    # -- one clone
+
+    def _admit(self, wish: CloneWish, caller: Identity) -> _Active:
+        desk = self._desk
+        owner, cases = desk.owner(caller), desk.workspaces.cases_of(caller)
+        if owner in self._active or len(self._active) >= AT_ONCE:
+            text = "a clone runs already" if owner in self._active else "too many clones run"
+            raise ServiceError(ErrorCode.RATE_LIMITED, f"{text}; wait for its end")
+        active = _Active(
+            owner=owner,
+            name=wish.name,
+            path=local_path(cases, wish.name),
+            staging=str(cases / f"{STAGING}{wish.name}"),
+            run=CloneRun(told=lambda progress: self._told(active, progress)),
+            begun=now_ms(desk.clock),
+        )
+        self._active[owner] = active
+        return active
+
+    async def _whole(
+        self, active: _Active, wish: CloneWish, source: Source, caller: Identity
+    ) -> CloneResult:
+        try:
+            with self._desk.reserve(active.owner, wish.name, "cloned"):
+                await self._desk.refuse_taken(caller, wish.name)
+                cloned = await self._staged(active, wish, source, caller)
+            await self._announce(active, wish, caller)
+        finally:
+            self._active.pop(active.owner, None)
+            if active.timer is not None:
+                active.timer.cancel()
+        return CloneResult(name=wish.name, repository=source.url, cloned=cloned)
+
+    async def _staged(
+        self, active: _Active, wish: CloneWish, source: Source, caller: Identity
+    ) -> Cloned:
+        desk, place = self._desk, self._desk.workspaces.place_of(caller)
+        # Should the service end now, the next one sweeps it.
+        desk.store.doom(active.staging, place.id, now_ms(desk.clock))
+        making = None
+        try:
+            making = await desk.make(caller, (), partial(_prepare, active))
+            order = CloneOrder(
+                source=source,
+                target=active.staging,
+                ref=wish.ref,
+                shallow=wish.shallow,
+                user=desk.workspaces.user_of(caller),
+            )
+            cloned = await self._git.clone(order, active.run)
+            await self._settle(active, wish, caller)
+        except Exception as error:
+            await self._clear(active, making, caller)
+            raise explain(error, "the clone could not be kept") from error
+        return cloned
+
+    async def _settle(self, active: _Active, wish: CloneWish, caller: Identity) -> None:
+        """From the staging folder to where it belongs; all of it or nothing."""
+        desk = self._desk
+        if active.run.cancelled:
+            raise failed("the clone was cancelled")
+        try:
+            await desk.at(caller, (), partial(move, active.staging, active.path))
+        except FileExistsError:
+            raise taken(wish.name) from None
+        row = CaseRow(
+            owner=active.owner,
+            name=wish.name,
+            description=wish.description,
+            created_at=active.begun,
+        )
+        try:
+            desk.store.save(row, spared=active.staging)
+        except ServiceError:
+            await desk.at(caller, (), partial(move, active.path, active.staging))
+            raise
+
+    async def _announce(self, active: _Active, wish: CloneWish, caller: Identity) -> None:
+        looked = await self._desk.at(caller, (), partial(look, active.path))
+        case = Case(
+            name=wish.name,
+            path=active.path,
+            location=Location.LOCAL,
+            description=wish.description,
+            created_at=active.begun,
+            has_instructions=looked.has_instructions,
+        )
+        self._desk.publish(EventName.CASE_CREATED, active.owner, case_answer(case))
+
+    async def _clear(self, active: _Active, making: Making | None, caller: Identity) -> None:
+        """What cannot be removed now is left to the sweep."""
+        desk = self._desk
+        try:
+            await desk.at(caller, (), partial(remove_tree, active.staging))
+            if making is not None:
+                await desk.undo(caller, making)
+        except (OSError, ServiceError):
+            return
+        desk.store.spare(active.staging)
+
+    # -- progress
+
+    def _told(self, active: _Active, progress: Progress) -> None:
+        active.progress = progress
+        if active.timer is None:
+            wait = max(0.0, active.told + STEP - self._desk.clock.seconds())
+            active.timer = self._desk.clock.callLater(wait, self._tell, active)
+
+    def _tell(self, active: _Active) -> None:
+        active.timer = None
+        active.told = self._desk.clock.seconds()
+        progress = active.progress
+        data = CloneProgressTold(name=active.name, phase=progress.phase, percent=progress.percent)
+        self._desk.publish(EventName.CASE_CLONE_PROGRESS, active.owner, data)
+
+
+def _prepare(active: _Active, making: Making) -> None:
+    """The folder of the cases is there, and nothing at the staging folder."""
+    remove_tree(active.staging)
+    making.folders(Path(active.staging).parent)

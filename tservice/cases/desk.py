@@ -1,0 +1,219 @@
+"""What every change of cases needs: one at a time for each name, done as whose it is, and told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from attrs import define, field, frozen
+from twisted.internet.defer import Deferred, gatherResults
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.cases.folders import PutHooks, explain, local_names
+from tservice.cases.interfaces import IWorkspaceHooks
+from tservice.cases.making import Making
+from tservice.cases.model import MOST_CASES, taken
+from tservice.cases.store import CaseStore
+from tservice.cases.workspaces import Workspaces
+from tservice.core.doors.reach import IReach
+from tservice.core.doors.threads import Door
+from tservice.core.errors import conflict, failed
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.flight import Flight
+from tservice.core.identity import Identity
+from tservice.core.payload import Payload
+
+PROBE_SECONDS = 3.0
+"""That a folder gets to answer (protocol-case-paths)."""
+
+MADE = "made"
+"""What is done to a name that a new case gets."""
+
+_T = TypeVar("_T")
+
+
+@frozen(kw_only=True)
+class Around:
+    """What the desk stands on.
+
+    @ivar files: the door for folders that users named.
+    @ivar hooks: puts the hooks of agents into new folders.
+    """
+
+    clock: IReactorTime
+    hub: EventHub
+    store: CaseStore
+    workspaces: Workspaces
+    reach: IReach
+    files: Door
+    hooks: IWorkspaceHooks
+
+
+@define(eq=False)
+class _Reserved:
+    """What is done to a name, and who waits for its end."""
+
+    what: str
+    waiting: list[Deferred[None]] = field(factory=list)
+
+
+class Desk:
+    """See the module."""
+
+    def __init__(self, around: Around) -> None:
+        self.clock, self.store = around.clock, around.store
+        self.workspaces = around.workspaces
+        self._around = around
+        self._reserved: dict[tuple[str, str], _Reserved] = {}
+        self._flights: set[Flight[Any]] = set()
+
+    def owner(self, caller: Identity) -> str:
+        """Whose cases the caller's are, as they are kept."""
+        return self.workspaces.owner_of(caller) or ""
+
+    async def ready(self, caller: Identity, paths: Iterable[str] = ()) -> None:
+        """Make sure that looking at C{paths}, and at the caller's home, holds up nobody.
+
+        The system's word on the caller's OS user is at hand then.
+
+        @raise ServiceError: 422: one does not answer; 429: too much is asked.
+        """
+        reach = self._around.reach
+        await reach.paths(caller.place, paths, caller.username, PROBE_SECONDS)
+
+    # -- names
+
+    @contextmanager
+    def reserve(self, owner: str, name: str, what: str) -> Iterator[None]:
+        """Nobody else does anything to that name meanwhile.
+
+        @param what: is done to it, for who comes second: C{removed}.
+        @raise ServiceError: 409.
+        """
+        self.refuse_reserved(owner, name)
+        mine = self._reserved[owner, name.lower()] = _Reserved(what)
+        try:
+            yield
+        finally:
+            del self._reserved[owner, name.lower()]
+            for waiter in mine.waiting:
+                waiter.callback(None)
+
+    async def made(self, owner: str, name: str) -> None:
+        """Return once nobody is making a case of that name any more."""
+        while (other := self._reserved.get((owner, name.lower()))) and other.what == MADE:
+            waiter: Deferred[None] = Deferred(other.waiting.remove)
+            other.waiting.append(waiter)
+            await waiter
+
+    def refuse_reserved(self, owner: str, name: str) -> None:
+        """@raise ServiceError: 409: something is done to that name."""
+        other = self._reserved.get((owner, name.lower()))
+        if other is not None:
+            raise conflict(f"The case {name} is being {other.what}")
+
+    async def refuse_taken(self, caller: Identity, name: str) -> None:
+        """@raise ServiceError: 409: there is such a case; 422: there are too many."""
+        row = self.store.find(self.owner(caller), name)
+        if row is not None and row.path is not None:
+            raise taken(row.name)
+        find = partial(self.workspaces.local_name, name, caller)
+        paths = [str(self.workspaces.cases_of(caller))]
+        try:
+            there = await self.at(caller, paths, find, acting=True)
+        except OSError as error:
+            raise explain(error, "the cases cannot be read") from error
+        if there is not None:
+            raise taken(there)
+        await self.refuse_too_many(caller)
+
+    async def refuse_too_many(self, caller: Identity) -> None:
+        """@raise ServiceError: 422: the owner has as many cases as there may be."""
+        owner, cases = self.owner(caller), self.workspaces.cases_of(caller)
+        rows = self.store.of(owner)
+        if len(rows) < MOST_CASES:
+            return
+        there = set(await self.at(caller, [str(cases)], partial(local_names, cases)))
+        # Of what somebody removed by hand nothing needs to be known any more.
+        gone = [row for row in rows if row.path is None and row.name not in there]
+        for row in gone:
+            self.store.forget(owner, row.name)
+        if len(rows) - len(gone) >= MOST_CASES:
+            raise failed(f"there are {MOST_CASES} cases already")
+
+    # -- folders
+
+    async def at(
+        self,
+        caller: Identity,
+        paths: Iterable[str],
+        work: Callable[[], _T],
+        *,
+        seconds: float | None = None,
+        acting: bool = False,
+    ) -> _T:
+        """The result of C{work} on folders, done with the rights of the caller's place.
+
+        @param paths: what it looks at; they are asked whether they answer.
+        @param seconds: that it may take.
+        @param acting: C{work} takes those rights by itself.
+        @raise ServiceError: 422: one does not answer; 429: too much is asked.
+        """
+        await self.ready(caller, paths)
+        place = self.workspaces.place_of(caller)
+        whole = work if acting else partial(place.act, work)
+        found: _T = await self._around.files.run(whole, caller.username, seconds)
+        return found
+
+    async def make(
+        self, caller: Identity, paths: Iterable[str], work: Callable[[Making], None]
+    ) -> Making:
+        """What C{work} made; nothing is left where it failed, or took too long.
+
+        @raise OSError: as C{work} does.
+        @raise ServiceError: as L{at}.
+        """
+        making = Making()
+        try:
+            await self.at(caller, paths, partial(making.run, work))
+        except Exception:
+            if making.abandon():
+                await self.undo(caller, making)
+            raise
+        return making
+
+    async def undo(self, caller: Identity, making: Making) -> None:
+        """Take back what was made."""
+        await self.at(caller, (), making.undo)
+
+    def hooks_for(self, caller: Identity) -> PutHooks:
+        """What puts hooks into the caller's folders."""
+        return self._around.hooks.writer(self.workspaces.place_of(caller))
+
+    # -- whatever becomes of who asked
+
+    async def whole(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """The result of C{work}, which goes on when the caller waits no more."""
+        flight = Flight(work)
+        if not flight.landed:
+            self._flights.add(flight)
+            flight.over.addCallback(lambda _: self._flights.discard(flight))
+        return await flight.join()
+
+    def stop(self) -> Deferred[Any]:
+        """Fires once nothing is changed any more."""
+        return gatherResults([flight.over for flight in self._flights])
+
+    # -- telling
+
+    def publish(self, name: EventName, owner: str, told: Payload) -> None:
+        """Tell the owner, and admins."""
+        self._around.hub.publish(Event(name=name, payload=told, owner=owner or None))
+
+
+def local_path(cases: Path, name: str) -> str:
+    """Where the local case C{name} is."""
+    return str(cases / name)

@@ -1,0 +1,269 @@
+"""Folders of cases on the disk: found, looked at, made and thrown away.
+
+Everything here blocks, and is called with the rights of whose case it is.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from tservice.cases.making import Making
+from tservice.cases.model import MARKER, MOST_CASES, Looked, Marker, is_case_name, named
+from tservice.cases.paths import Bounds, check_place, resolved
+from tservice.core.disk import trouble
+from tservice.core.errors import ServiceError, conflict, failed, invalid, not_found
+from tservice.core.files import FileError, read_json
+from tservice.core.text import LINE
+from tservice.core.users.osuser import can_enter
+
+TRASH = ".trash"
+"""In a folder of cases: what was removed (protocol-cases)."""
+HOOKS = (Path(".claude"), Path(".claude") / "settings.local.json")
+INSTRUCTIONS = ("CLAUDE.md", "AGENTS.md")
+
+_MARKER_LIMIT = 4096
+_ORIGIN_LENGTH = 64
+_PRIVATE = 0o700
+_LINE = re.compile(LINE)
+
+_GUIDE = """# {name}
+
+Notes for the agents that work in this folder.  Say here what the project is, how it is built and
+tested, and what to leave alone.
+"""
+_POINTER = """# {name}
+
+The notes for agents are in CLAUDE.md.
+"""
+_SCAFFOLD = {"CLAUDE.md": _GUIDE, "AGENTS.md": _POINTER}
+
+PutHooks = Callable[[Path], None]
+"""Writes the hooks of agents into a folder; raises C{OSError}."""
+
+
+def local_names(cases: Path) -> list[str]:
+    """The local cases of a folder, at most L{MOST_CASES}; none where it is missing.
+
+    @raise OSError: it cannot be read.
+    """
+    try:
+        with os.scandir(cases) as entries:
+            found = [entry.name for entry in entries if is_case_name(entry.name) and _is(entry)]
+    except FileNotFoundError:
+        return []
+    return sorted(found)[:MOST_CASES]
+
+
+def local_name(cases: Path, name: str) -> str | None:
+    """What the local case C{name} is really called; C{None}: there is none."""
+    if can_enter(str(cases / name)):
+        return name
+    return named(name, local_names(cases))
+
+
+def look(path: str) -> Looked:
+    """What a case's folder tells."""
+    if not can_enter(path):
+        return Looked()
+    folder = Path(path)
+    return Looked(
+        there=True,
+        has_instructions=any((folder / name).is_file() for name in INSTRUCTIONS),
+        marker=read_marker(folder),
+    )
+
+
+def look_at_all(cases: Path | None, paths: Iterable[str]) -> dict[str, Looked]:
+    """Looks by path: at the local cases of a folder, and at others."""
+    local = [] if cases is None else [str(cases / name) for name in local_names(cases)]
+    return {path: look(path) for path in (*local, *paths)}
+
+
+def look_for(cases: Path, name: str) -> dict[str, Looked]:
+    """The look at one local case, by its path; empty where there is none."""
+    there = local_name(cases, name)
+    return {} if there is None else {str(cases / there): look(str(cases / there))}
+
+
+def read_marker(folder: Path) -> Marker | None:
+    """What the folder says about who had it made; anybody may have written that."""
+    try:
+        found = read_json(folder / MARKER, limit=_MARKER_LIMIT)
+    except (OSError, FileError):
+        return None
+    return None if not isinstance(found, dict) else _marker(found)
+
+
+def _marker(found: dict[str, Any]) -> Marker | None:
+    at, by = found.get("createdAt"), _word(found.get("createdBy"), _ORIGIN_LENGTH)
+    if by is None or not isinstance(at, int) or isinstance(at, bool) or not 0 <= at < 2**53:
+        return None
+    parent = _word(found.get("parentSessionId"))
+    return Marker(created_at=at, created_by=by, parent_session_id=parent)
+
+
+def _word(text: object, limit: int = 100) -> str | None:
+    """A line that somebody wrote, if it is one."""
+    if not isinstance(text, str) or not 0 < len(text) <= limit:
+        return None
+    return text if _LINE.fullmatch(text) else None
+
+
+def make_local(
+    making: Making, cases: Path, name: str, put_hooks: PutHooks, marker: Marker | None = None
+) -> None:
+    """Make and fill C{<cases>/<name>}.
+
+    @raise FileExistsError: something is there.
+    @raise OSError: it cannot be made.
+    """
+    making.folders(cases)
+    making.folder(cases / name)
+    _fill(making, cases / name, name, put_hooks, marker)
+
+
+def make_at(making: Making, path: str, name: str, bounds: Bounds, put_hooks: PutHooks) -> None:
+    """Make a case at C{path}, or in the empty folder that is there.
+
+    @raise ServiceError: 400, 404, 409 or 422 (protocol-case-paths).
+    @raise OSError: it cannot be made.
+    """
+    check_resolved(path, bounds)
+    folder = Path(path)
+    if os.path.lexists(path):
+        _check_empty(folder)
+    else:
+        _check_parent(folder.parent)
+        making.folder(folder)
+    _fill(making, folder, name, put_hooks, None)
+
+
+def check_link(path: str, bounds: Bounds) -> None:
+    """Whether the folder at C{path} may be linked.
+
+    @raise ServiceError: 400, 404 or 422.
+    """
+    check_resolved(path, bounds)
+    if not os.path.lexists(path):
+        raise not_found(f"path: {path}")
+    _check_folder(Path(path))
+    try:
+        os.scandir(path).close()
+    except OSError as error:
+        raise failed(f"path: the folder cannot be read: {error.strerror}") from None
+
+
+def check_resolved(path: str, bounds: Bounds) -> None:
+    """Judge C{path} by where it leads.
+
+    @raise ServiceError: 400 naming C{path}; 422: the way to it is closed.
+    """
+    if os.path.islink(path):
+        raise invalid("path", "must not be a symbolic link")
+    check_place(os.path.realpath(path), resolved(bounds))
+    try:
+        os.stat(os.path.dirname(path))
+    except OSError as error:
+        # What is missing is judged later.
+        if not isinstance(error, FileNotFoundError | NotADirectoryError):
+            raise failed(f"path: its parent cannot be read: {error.strerror}") from None
+
+
+def _check_parent(parent: Path) -> None:
+    if not parent.exists():
+        raise not_found(f"path: the folder {parent}")
+    if not parent.is_dir():
+        raise invalid("path", f"{parent} is no folder")
+    if not can_enter(str(parent)):
+        raise failed(f"path: {parent} cannot be read")
+
+
+def _check_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        raise invalid("path", "must be a folder")
+    if not can_enter(str(folder)):
+        raise failed("path: the folder cannot be read")
+
+
+def _check_empty(folder: Path) -> None:
+    _check_folder(folder)
+    with os.scandir(folder) as entries:
+        if next(entries, None) is not None:
+            raise conflict("path: the folder has files; link it instead of making a case there")
+
+
+def _fill(
+    making: Making, folder: Path, name: str, put_hooks: PutHooks, marker: Marker | None
+) -> None:
+    for file, text in _SCAFFOLD.items():
+        making.file(folder / file, text.format(name=name))
+    if marker is not None:
+        making.file(folder / MARKER, json.dumps(_marker_json(marker)))
+    making.by_others(tuple(folder / path for path in HOOKS), lambda: put_hooks(folder))
+    making.finish(folder)
+
+
+def _marker_json(marker: Marker) -> dict[str, object]:
+    shown: dict[str, object] = {
+        "version": 1,
+        "createdAt": marker.created_at,
+        "createdBy": marker.created_by,
+    }
+    if marker.parent_session_id is not None:
+        shown["parentSessionId"] = marker.parent_session_id
+    return shown
+
+
+def move(source: str, target: str) -> None:
+    """Rename a folder; the one above C{target} is made where it is missing.
+
+    @raise OSError: it stays where it is, or something is at C{target}.
+    """
+    above = Path(target).parent
+    above.mkdir(mode=_PRIVATE, exist_ok=True)
+    if os.path.lexists(target):
+        raise FileExistsError(errno.EEXIST, "something is there", target)
+    os.rename(source, target)
+
+
+def remove_tree(path: str) -> None:
+    """Remove a folder and all in it; nothing where it is missing.
+
+    @raise OSError: something is left.
+    """
+    if os.path.islink(path):
+        os.unlink(path)
+    elif os.path.lexists(path):
+        shutil.rmtree(path, onerror=_again)
+
+
+def _again(function: Callable[[str], object], path: str, why: object) -> None:
+    """Tools write-protect folders, such as those of packages; whose it is may change that."""
+    os.chmod(os.path.dirname(path), _PRIVATE)
+    if os.path.isdir(path) and not os.path.islink(path):
+        os.chmod(path, _PRIVATE)
+        shutil.rmtree(path)
+    else:
+        function(path)
+
+
+def _is(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def explain(error: BaseException, what: str) -> ServiceError:
+    """What a caller is told of a file system's refusal."""
+    if isinstance(error, ServiceError):
+        return error
+    why = trouble(error) or getattr(error, "strerror", None) or str(error)
+    return failed(f"{what}: {why}")

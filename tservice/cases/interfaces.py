@@ -1,0 +1,98 @@
+"""What other features know of cases.
+
+Changes are told by C{case:created} and C{case:linked}, whose payload is the case,
+C{case:deleted} C{{name}}, C{case:orderChanged} C{{order}} and C{case:cloneProgress}
+C{{name, phase, percent}}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+from typing import Protocol
+
+from attrs import field, frozen
+from zope.interface import Interface
+
+from tservice.cases.model import Marker
+from tservice.core.identity import Identity
+from tservice.core.places.place import Place
+
+__all__ = ["CasePlace", "ICases", "IWorkspaceHooks", "Marker", "WorktreeWish"]
+
+
+@frozen(kw_only=True)
+class WorktreeWish:
+    """A worktree that is to be made.
+
+    @ivar start: the branch, tag or commit where a new branch begins; C{None}: where the case is.
+    """
+
+    branch: str
+    start: str | None = None
+
+
+async def _nothing() -> None:
+    """There is nothing to take back."""
+
+
+@frozen(kw_only=True)
+class CasePlace:
+    """Where a case is.
+
+    @ivar name: as it is really written.
+    @ivar undo: takes back what was made for this call, and nothing else; may be called once.
+    """
+
+    name: str
+    path: str
+    undo: Callable[[], Awaitable[None]] = field(default=_nothing, eq=False, repr=False)
+
+
+class ICases(Interface):
+    """Where sessions may work.  Every error is a L{ServiceError}.
+
+    What is not C{async} looks at folders at once: whoever calls it has asked
+    L{tservice.core.doors.reach.IReach} before.
+    """
+
+    def owner_of(caller: Identity) -> str | None:
+        """Whose the things are that C{caller} makes; C{None} where there are no accounts."""
+
+    def folder(text: str, caller: Identity) -> str:
+        """C{text} as a working directory.
+
+        Raises 400: not absolute, missing, no folder, closed to the caller's OS user, or reached
+        through a folder of the kernel; 403: not the caller's.
+        """
+
+    def default(caller: Identity, chosen: str | None) -> str:
+        """Where a session works that does not say: C{chosen}, the caller's cases, or home."""
+
+    def case(name: str, caller: Identity) -> CasePlace:
+        """A case that is there.  Raises 400: no case name; 404: none; 409: it is being removed."""
+
+    def paths_of(name: str, caller: Identity) -> list[str]:
+        """The folders that L{case} may come to look at."""
+
+    async def open(name: str, caller: Identity, marker: Marker | None = None) -> CasePlace:
+        """A case, made where it is missing (protocol-quickstart).
+
+        @param marker: what is noted in a folder that this call makes.
+        """
+
+    async def add_worktree(name: str, wish: WorktreeWish, caller: Identity) -> CasePlace:
+        """A case that is a new worktree of the case C{name} (protocol-worktrees)."""
+
+    def container_folders() -> Iterable[str]:
+        """The folders that containers share with this machine; git looks at none of them."""
+
+
+class IWorkspaceHooks(Protocol):
+    """Puts the hooks of agents into folders."""
+
+    def writer(self, place: Place, /) -> Callable[[Path], None]:
+        """What writes them into a folder of C{user}'s, called in a thread with that user's rights.
+
+        It raises C{OSError}; where hooks are switched off it does nothing.
+        """

@@ -1,0 +1,168 @@
+"""Cases as records, and the rules on their names (protocol-cases).  Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import TypeVar
+
+from attrs import frozen
+
+from tservice.core.errors import ErrorCode, ServiceError, invalid
+
+NAME_LENGTH = 128
+DESCRIPTION_LENGTH = 1000
+MOST_CASES = 1000
+"""Cases of one owner; one more is refused."""
+MARKER = ".service-agent-case.json"
+"""Tells that an agent had the folder made (protocol-quickstart)."""
+
+_NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{NAME_LENGTH}}}")
+_NOT_OF_A_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+
+_T = TypeVar("_T")
+
+
+class Location(StrEnum):
+    """Where a case is."""
+
+    LOCAL = "local"
+    """A folder of the cases folder."""
+    LINKED = "linked"
+    """Any other folder of this machine."""
+
+
+@frozen(kw_only=True)
+class Worktree:
+    """What a case was made from that is a worktree.
+
+    @ivar repository: the folder of the case whose repository it is.
+    """
+
+    repository: str
+    branch: str
+
+
+@frozen(kw_only=True)
+class CaseRow:
+    """What is kept of a case.
+
+    @ivar owner: empty where there are no accounts.
+    @ivar path: C{None} for a local one.
+    @ivar created_at: Unix milliseconds.
+    """
+
+    owner: str
+    name: str
+    path: str | None = None
+    description: str | None = None
+    created_at: int
+    worktree: Worktree | None = None
+
+
+@frozen(kw_only=True)
+class Marker:
+    """Which agent had a folder made, and when."""
+
+    created_at: int
+    created_by: str
+    parent_session_id: str | None = None
+
+
+@frozen(kw_only=True)
+class Looked:
+    """What a look at the folder told.
+
+    @ivar there: it is a folder that can be entered.
+    @ivar has_instructions: there is something for agents to read in it.
+    """
+
+    there: bool = False
+    has_instructions: bool = False
+    marker: Marker | None = None
+
+
+@frozen(kw_only=True)
+class Cloning:
+    """How far the clone is that a case comes from; see L{tservice.git.interfaces.Progress}."""
+
+    phase: str
+    percent: int | None
+
+
+@frozen(kw_only=True)
+class Case:
+    """A case as clients see it.
+
+    @ivar unreachable: its folder is gone, closed, or does not answer.
+    @ivar live_sessions: sessions with a process that work in it.
+    """
+
+    name: str
+    path: str
+    location: Location
+    unreachable: bool = False
+    marker: Marker | None = None
+    description: str | None = None
+    created_at: int | None = None
+    has_instructions: bool = False
+    live_sessions: int = 0
+    worktree: Worktree | None = None
+    cloning: Cloning | None = None
+
+    @property
+    def linked(self) -> bool:
+        """Whether its folder is none of the service's."""
+        return self.location is not Location.LOCAL
+
+
+def check_case_name(name: str, named: str = "name") -> str:
+    """@raise ServiceError: 400: it is none."""
+    if _NAME.fullmatch(name) is None:
+        raise invalid(named, f"1 to {NAME_LENGTH} letters, digits, _ and -")
+    return name
+
+
+def is_case_name(name: str) -> bool:
+    """Whether a folder of that name is a case."""
+    return _NAME.fullmatch(name) is not None
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two names collide: also when only their case differs."""
+    return one.lower() == other.lower()
+
+
+def named(name: str, names: Iterable[str]) -> str | None:
+    """Which of C{names} is meant by C{name}: itself, else one that differs in case alone."""
+    known = list(names)
+    if name in known:
+        return name
+    return next((each for each in known if same(each, name)), None)
+
+
+def taken(name: str) -> ServiceError:
+    """A 409: the owner has such a case, of whatever kind."""
+    return ServiceError(ErrorCode.ALREADY_EXISTS, f"There is a case {name} already")
+
+
+def worktree_name(name: str, branch: str) -> str:
+    """What the case of a worktree is called: C{<name>-<branch>}, as far as a name can say it.
+
+    @raise ServiceError: 400 naming C{branch}: nothing is left of it, or it is too long.
+    """
+    part = _NOT_OF_A_NAME.sub("-", branch).strip("-")
+    whole = f"{name}-{part}"
+    if not part or not is_case_name(whole):
+        raise invalid("branch", f"must leave a case name of at most {NAME_LENGTH} characters")
+    return whole
+
+
+def in_order(cases: Iterable[Case], order: Sequence[str]) -> list[Case]:
+    """As the owner put them, the rest by name."""
+    places = {name.lower(): place for place, name in enumerate(order)}
+    last = len(places)
+    return sorted(
+        cases, key=lambda case: (places.get(case.name.lower(), last), case.name.lower(), case.name)
+    )

@@ -1,0 +1,108 @@
+"""Which folders may become a case (protocol-case-paths).  Pure: nothing here looks at a disk.
+
+A path is judged twice: as it was given, and, where it leads somewhere else, as it is resolved.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+from attrs import field, frozen
+
+from tservice.core.errors import ServiceError, invalid
+
+PATH_LENGTH = 4096
+"""Characters; the system takes no more."""
+
+SYSTEM = ("bin", "boot", "dev", "etc", "proc", "run", "sbin", "sys", "usr", "var")
+"""Folders at the top of the file system that are refused with all below."""
+LIBRARIES = "lib"
+"""And those whose name begins so."""
+CREDENTIALS = (
+    ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".config", ".local", ".claude",
+    ".codex", ".gemini", ".pi",
+)  # fmt: skip
+"""Folders of a home that are refused with all below."""
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
+
+
+@frozen(kw_only=True)
+class Bounds:
+    """What is where on this machine.
+
+    @ivar homes: of the caller, which C{~} stands for, and of the service.
+    @ivar cases: every folder of local cases.
+    """
+
+    homes: tuple[PurePosixPath, ...]
+    data_dir: PurePosixPath
+    cases: tuple[PurePosixPath, ...] = field(factory=tuple)
+
+
+def plain_path(text: str, bounds: Bounds) -> str:
+    """C{text} made absolute, without blanks of meaning in it.
+
+    @raise ServiceError: 400 naming C{path}.
+    """
+    if not text or len(text) > PATH_LENGTH:
+        raise _odd(f"1 to {PATH_LENGTH} characters")
+    if _CONTROL.search(text):
+        raise _odd("must not hold control characters")
+    if text == "~" or text.startswith("~/"):
+        text = str(bounds.homes[0]) + text[1:]
+    if not text.startswith("/"):
+        raise _odd("must be absolute, or begin with ~/")
+    parts = [part for part in text.split("/") if part not in ("", ".")]
+    if ".." in parts:
+        raise _odd("must not hold ..")
+    return "/" + "/".join(parts)
+
+
+def refusal(path: str, bounds: Bounds) -> str | None:
+    """Why no case may be at C{path}, of L{plain_path}; C{None}: it may."""
+    place = PurePosixPath(path)
+    if path == "/":
+        return "must not be /"
+    top = place.parts[1]
+    if top in SYSTEM or top.startswith(LIBRARIES):
+        return f"must not be in /{top}, a folder of the system"
+    for home in bounds.homes:
+        if home.is_relative_to(place):
+            return "must not be a home folder, or above one"
+        for name in CREDENTIALS:
+            if place.is_relative_to(home / name):
+                return f"must not be in ~/{name}, where credentials are"
+    if place.is_relative_to(bounds.data_dir):
+        return "must not be in the service's own folder"
+    if any(place.is_relative_to(folder) for folder in bounds.cases):
+        return "must not be in a folder of cases: make one by its name alone"
+    return None
+
+
+def check_place(path: str, bounds: Bounds) -> None:
+    """@raise ServiceError: 400 naming C{path}, by L{refusal}."""
+    why = refusal(path, bounds)
+    if why is not None:
+        raise _odd(why)
+
+
+def resolved(bounds: Bounds) -> Bounds:
+    """The bounds without symbolic links on the way; blocks."""
+
+    def real(path: PurePosixPath) -> PurePosixPath:
+        return PurePosixPath(Path(path).resolve())
+
+    def both(paths: Iterable[PurePosixPath]) -> tuple[PurePosixPath, ...]:
+        known = tuple(paths)
+        return (*known, *(real(path) for path in known))
+
+    return Bounds(
+        homes=both(bounds.homes), data_dir=real(bounds.data_dir), cases=both(bounds.cases)
+    )
+
+
+def _odd(rule: str) -> ServiceError:
+    return invalid("path", rule)

@@ -1,0 +1,274 @@
+"""C{/api/cases} (protocol-cases)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field, StringConstraints
+
+from tservice.cases.clones import CloneWish
+from tservice.cases.interfaces import WorktreeWish
+from tservice.cases.model import (
+    DESCRIPTION_LENGTH,
+    MOST_CASES,
+    NAME_LENGTH,
+)
+from tservice.cases.paths import PATH_LENGTH
+from tservice.cases.routes.answers import (
+    AgentCasesAnswer,
+    BrowseAnswer,
+    CaseOrderAnswer,
+    CloneAnswer,
+    FolderAnswer,
+    OneCase,
+)
+from tservice.cases.service import CaseService
+from tservice.cases.shown import CaseAnswer, agent_case, case_answer
+from tservice.core.errors import ErrorCode
+from tservice.core.failfast import AT_FIRST
+from tservice.core.payloads import Nothing
+from tservice.http.models import Body, Query, QueryBool
+from tservice.http.operations import Access, Call, Handler, Operation, Scope
+
+CaseName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$", max_length=NAME_LENGTH)]
+PathText = Annotated[str, StringConstraints(min_length=1, max_length=PATH_LENGTH)]
+Description = Annotated[str, StringConstraints(max_length=DESCRIPTION_LENGTH)]
+RefText = Annotated[str, StringConstraints(min_length=1, max_length=255)]
+
+_MAKING = (
+    ErrorCode.FORBIDDEN,
+    ErrorCode.NOT_FOUND,
+    ErrorCode.CONFLICT,
+    ErrorCode.ALREADY_EXISTS,
+    ErrorCode.OPERATION_FAILED,
+    ErrorCode.RATE_LIMITED,
+)
+_READING = (ErrorCode.OPERATION_FAILED, ErrorCode.RATE_LIMITED)
+
+
+class CreateCaseBody(Body):
+    """A new case; with C{path} in a folder of one's own choice."""
+
+    name: CaseName
+    description: Description | None = None
+    path: PathText | None = None
+
+
+class LinkCaseBody(Body):
+    """A folder that is there, and what to call it."""
+
+    name: CaseName
+    path: PathText
+
+
+class CloneCaseBody(Body):
+    """A repository elsewhere."""
+
+    name: CaseName
+    repository: Annotated[str, StringConstraints(min_length=1, max_length=2048)]
+    ref: RefText | None = None
+    shallow: bool | None = None
+    description: Description | None = None
+
+
+class WorktreeBody(Body):
+    """A branch, and where it begins, should it be a new one."""
+
+    branch: RefText
+    from_: Annotated[RefText | None, Field(alias="from")] = None
+
+    def wish(self) -> WorktreeWish:
+        """As a record."""
+        return WorktreeWish(branch=self.branch, start=self.from_)
+
+
+class CaseOrderBody(Body):
+    """Names of cases in their new order."""
+
+    order: Annotated[list[CaseName], Field(max_length=MOST_CASES), AT_FIRST]
+
+
+class DeleteCaseQuery(Query):
+    """C{force=1} removes what was not saved elsewhere, too."""
+
+    force: QueryBool = False
+
+
+class BrowseQuery(Query):
+    """Which folder to look into."""
+
+    path: PathText | None = None
+    show_hidden: QueryBool = False
+
+
+class CaseRoutes:
+    """The routes; the rules live in L{CaseService}."""
+
+    def __init__(self, cases: CaseService) -> None:
+        self._cases = cases
+
+    def operations(self) -> list[Operation]:
+        """The routes."""
+        return [*self._reads(), *self._makes(), *self._changes()]
+
+    def _reads(self) -> list[Operation]:
+        return [
+            _read("", self.list, "The caller's cases, in their order", list[CaseAnswer]),
+            _read("/agent-created", self.agent_made, "The cases that agents had made, newest first",
+                  AgentCasesAnswer),
+            _read("/browse", self.browse, "The folders in a folder, for a folder picker",
+                  BrowseAnswer, scope=Scope.SESSIONS_MANAGE, query=BrowseQuery,
+                  errors=(ErrorCode.FORBIDDEN, ErrorCode.NOT_FOUND)),
+            _read("/{name}", self.read, "One case", CaseAnswer, errors=(ErrorCode.NOT_FOUND,)),
+        ]  # fmt: skip
+
+    def _makes(self) -> list[Operation]:
+        return [
+            _change("POST", "", self.create, "Make a case and fill it for agents",
+                    body=CreateCaseBody, answer=OneCase),
+            _change("POST", "/link", self.link, "Make a case of a folder that is there",
+                    body=LinkCaseBody, answer=OneCase, access=Access.ADMIN),
+            _change("POST", "/clone", self.clone, "Clone a repository into a new case",
+                    body=CloneCaseBody, answer=CloneAnswer),
+            _change("POST", "/clone/{name}/cancel", self.cancel, "End a clone that is under way",
+                    answer=Nothing),
+            _change("POST", "/{name}/worktree", self.worktree,
+                    "Make a case on a new worktree of this one's repository",
+                    body=WorktreeBody, answer=OneCase),
+        ]  # fmt: skip
+
+    def _changes(self) -> list[Operation]:
+        return [
+            _change("PUT", "/order", self.order, "Put the caller's cases into an order",
+                    body=CaseOrderBody, answer=CaseOrderAnswer),
+            _change("DELETE", "/{name}", self.delete,
+                    "Move a local case to the trash, remove a worktree, unlink any other",
+                    answer=Nothing, query=DeleteCaseQuery, more=(ErrorCode.SESSION_BUSY,)),
+        ]  # fmt: skip
+
+    async def list(self, call: Call) -> object:
+        """The caller's cases."""
+        return [case_answer(case) for case in await self._cases.every(call.identity)]
+
+    async def read(self, call: Call) -> object:
+        """One of them."""
+        return case_answer(await self._cases.get(call.path["name"], call.identity))
+
+    async def agent_made(self, call: Call) -> object:
+        """Those that agents had made."""
+        found = await self._cases.agent_made(call.identity)
+        return AgentCasesAnswer(cases=[agent_case(case, marker) for case, marker in found])
+
+    async def browse(self, call: Call) -> object:
+        """Folders to choose from."""
+        query: BrowseQuery = call.query
+        found = await self._cases.browse(query.path, call.identity, hidden=query.show_hidden)
+        folders = [
+            FolderAnswer(name=each.name, path=each.path, is_repository=each.is_repository)
+            for each in found.folders
+        ]
+        return BrowseAnswer(
+            path=found.path, parent=found.parent, folders=folders, truncated=found.truncated
+        )
+
+    async def create(self, call: Call) -> object:
+        """A new case."""
+        body: CreateCaseBody = call.body
+        case = await self._cases.create(body.name, body.description, body.path, call.identity)
+        return OneCase(case=case_answer(case))
+
+    async def link(self, call: Call) -> object:
+        """A case of a folder."""
+        case = await self._cases.link(call.body.name, call.body.path, call.identity)
+        return OneCase(case=case_answer(case))
+
+    async def clone(self, call: Call) -> object:
+        """A case of a repository."""
+        body: CloneCaseBody = call.body
+        wish = CloneWish(
+            name=body.name,
+            repository=body.repository,
+            ref=body.ref,
+            shallow=bool(body.shallow),
+            description=body.description,
+        )
+        case, done = await self._cases.clone(wish, call.identity)
+        return CloneAnswer(
+            case=case_answer(case),
+            repository=done.repository,
+            ref=done.cloned.ref,
+            warnings=list(done.cloned.warnings),
+        )
+
+    async def cancel(self, call: Call) -> object:
+        """No such case after all."""
+        await self._cases.cancel_clone(call.path["name"], call.identity)
+        return Nothing()
+
+    async def worktree(self, call: Call) -> object:
+        """A case beside another."""
+        wish = call.body.wish()
+        case = await self._cases.make_worktree(call.path["name"], wish, call.identity)
+        return OneCase(case=case_answer(case))
+
+    async def order(self, call: Call) -> object:
+        """Set the order."""
+        order = await self._cases.order(call.body.order, call.identity)
+        return CaseOrderAnswer(order=list(order))
+
+    async def delete(self, call: Call) -> object:
+        """Remove a case."""
+        name, force = call.path["name"], call.query.force
+        await self._cases.delete(name, call.identity, force=force, again=call.again)
+        return Nothing()
+
+
+def _read(
+    path: str,
+    handler: Handler,
+    summary: str,
+    answer: Any,
+    *,
+    scope: Scope = Scope.SESSIONS_READ,
+    query: type[Query] | None = None,
+    errors: tuple[ErrorCode, ...] = (),
+) -> Operation:
+    return Operation(
+        method="GET",
+        path=f"/api/cases{path}",
+        access=Access.USER,
+        scope=scope,
+        handler=handler,
+        summary=summary,
+        tag="Cases",
+        query=query,
+        answer=answer,
+        errors=(*_READING, *errors),
+    )
+
+
+def _change(
+    method: str,
+    path: str,
+    handler: Handler,
+    summary: str,
+    *,
+    answer: Any,
+    body: type[Body] | None = None,
+    query: type[Query] | None = None,
+    more: tuple[ErrorCode, ...] = (),
+    access: Access = Access.USER,
+) -> Operation:
+    return Operation(
+        method=method,
+        path=f"/api/cases{path}",
+        access=access,
+        scope=Scope.SESSIONS_MANAGE,
+        handler=handler,
+        summary=summary,
+        tag="Cases",
+        body=body,
+        query=query,
+        answer=answer,
+        errors=(*_MAKING, *more),
+    )

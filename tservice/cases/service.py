@@ -1,0 +1,354 @@
+"""Cases: what routes and other features call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+
+from twisted.internet.defer import Deferred, gatherResults
+from zope.interface import implementer
+
+from tservice.cases.browsing import Listing, browse
+from tservice.cases.catalogue import Catalogue
+from tservice.cases.clones import CloneResult, Clones, CloneWish
+from tservice.cases.desk import MADE, PROBE_SECONDS, Desk, local_path
+from tservice.cases.folders import check_link, explain, make_at, make_local
+from tservice.cases.interfaces import CasePlace, ICases, Marker, WorktreeWish
+from tservice.cases.making import Making
+from tservice.cases.model import Case, CaseRow, Location, check_case_name, named
+from tservice.cases.orders import Orders
+from tservice.cases.paths import check_place, plain_path
+from tservice.cases.removal import Removal
+from tservice.cases.shown import case_answer
+from tservice.cases.trash import Trash
+from tservice.cases.worktrees import Worktrees
+from tservice.core.clock import now_ms
+from tservice.core.errors import ErrorCode, ServiceError, invalid, not_found
+from tservice.core.events import EventName
+from tservice.core.identity import Identity
+from tservice.core.payloads import CaseGoneTold, CaseOrderTold
+
+
+@implementer(ICases)
+class CaseService:
+    """See L{ICases}; what is beyond it is for the routes."""
+
+    def __init__(
+        self,
+        *,
+        desk: Desk,
+        catalogue: Catalogue,
+        clones: Clones,
+        worktrees: Worktrees,
+        removal: Removal,
+        orders: Orders,
+        trash: Trash,
+    ) -> None:
+        self._desk = desk
+        self._workspaces = desk.workspaces
+        self._catalogue = catalogue
+        self._clones = clones
+        self._worktrees = worktrees
+        self._removal = removal
+        self._orders = orders
+        self._trash = trash
+
+    def start(self) -> None:
+        """Sweep the trash from now on."""
+        self._trash.start()
+
+    def stop(self) -> Deferred[list[object]]:
+        """End the clones; fires once nothing is changed any more."""
+        return gatherResults([*self._clones.stop(), self._desk.stop(), self._trash.stop()])
+
+    # -- reading
+
+    async def every(self, caller: Identity) -> Sequence[Case]:
+        """The caller's cases, in their order."""
+        return await self._catalogue.every(caller)
+
+    async def get(self, name: str, caller: Identity) -> Case:
+        """One of them.
+
+        @raise ServiceError: 404.
+        """
+        return await self._catalogue.get(name, caller)
+
+    async def agent_made(self, caller: Identity) -> Sequence[tuple[Case, Marker]]:
+        """Those that agents had made, with who did, the newest first."""
+        return await self._catalogue.agent_made(caller)
+
+    async def browse(self, path: str | None, caller: Identity, *, hidden: bool) -> Listing:
+        """The folders in a folder; without C{path} those at home, or in the caller's workspace.
+
+        @raise ServiceError: 400, 403, 404, 422 naming C{path}.
+        """
+        desk, spaces = self._desk, self._workspaces
+        await desk.ready(caller)
+        bounds = spaces.bounds(caller)
+        free = spaces.is_free(caller)
+        top = None if free else str(spaces.cases_of(caller))
+        where = plain_path(path or top or str(spaces.home_of(caller)), bounds)
+        look = partial(browse, where, top, hidden=hidden)
+        try:
+            whole = partial(look, look=True)
+            return await desk.at(caller, [where], whole, seconds=PROBE_SECONDS)
+        except ServiceError as error:
+            if error.code is not ErrorCode.OPERATION_FAILED:
+                raise
+        # Something in it does not answer; its name does.
+        return await desk.at(caller, [where], partial(look, look=False), seconds=PROBE_SECONDS)
+
+    # -- making
+
+    async def create(
+        self, name: str, description: str | None, path: str | None, caller: Identity
+    ) -> Case:
+        """Make and fill a case.
+
+        @raise ServiceError: 400, 403, 404, 409, 422 (protocol-cases).
+        """
+        check_case_name(name)
+        if path is not None:
+            self._require_admin(caller)
+        return await self._desk.whole(self._create(name, description, path, caller))
+
+    async def _create(
+        self, name: str, description: str | None, path: str | None, caller: Identity
+    ) -> Case:
+        desk = self._desk
+        await desk.ready(caller)
+        owner, hooks = desk.owner(caller), desk.hooks_for(caller)
+        where = None if path is None else self._judged(path, caller)
+        with desk.reserve(owner, name, MADE):
+            await desk.refuse_taken(caller, name)
+            if where is None:
+                cases = self._workspaces.cases_of(caller)
+                work = partial(make_local, cases=cases, name=name, put_hooks=hooks)
+                paths = [str(cases)]
+            else:
+                bounds = self._workspaces.bounds(caller)
+                work = partial(make_at, path=where, name=name, bounds=bounds, put_hooks=hooks)
+                paths = [str(Path(where).parent), where]
+            making = await self._made(caller, paths, work)
+            row = self._row(owner, name, where, description)
+            try:
+                desk.store.save(row)
+            except ServiceError:
+                await desk.undo(caller, making)
+                raise
+            return await self._told(EventName.CASE_CREATED, name, caller)
+
+    async def _made(
+        self, caller: Identity, paths: Iterable[str], work: Callable[[Making], None]
+    ) -> Making:
+        try:
+            return await self._desk.make(caller, paths, work)
+        except FileExistsError as error:
+            text = f"something is there already: {error.filename}"
+            raise ServiceError(ErrorCode.ALREADY_EXISTS, text) from error
+        except OSError as error:
+            raise explain(error, "the case cannot be made") from error
+
+    async def link(self, name: str, path: str, caller: Identity) -> Case:
+        """Give a folder that is there a name; nothing is written into it.
+
+        @raise ServiceError: 400, 403, 404, 409, 422 (protocol-cases).
+        """
+        check_case_name(name)
+        self._require_admin(caller)
+        return await self._desk.whole(self._link(name, path, caller))
+
+    async def _link(self, name: str, path: str, caller: Identity) -> Case:
+        desk = self._desk
+        await desk.ready(caller)
+        owner, where = desk.owner(caller), self._judged(path, caller)
+        with desk.reserve(owner, name, "linked"):
+            await desk.refuse_taken(caller, name)
+            check = partial(check_link, where, self._workspaces.bounds(caller))
+            try:
+                await desk.at(caller, [where], check, seconds=PROBE_SECONDS)
+            except OSError as error:
+                raise explain(error, "path: the folder cannot be read") from error
+            desk.store.save(self._row(owner, name, where, None))
+            return await self._told(EventName.CASE_LINKED, name, caller)
+
+    async def clone(self, wish: CloneWish, caller: Identity) -> tuple[Case, CloneResult]:
+        """Clone a repository into a case (protocol-clone)."""
+        done = await self._clones.clone(wish, caller)
+        return await self._catalogue.get(done.name, caller), done
+
+    async def cancel_clone(self, name: str, caller: Identity) -> None:
+        """End a clone.
+
+        @raise ServiceError: 404.
+        """
+        await self._clones.cancel(name, caller)
+
+    async def make_worktree(self, name: str, wish: WorktreeWish, caller: Identity) -> Case:
+        """A case on a new worktree of another (protocol-worktrees)."""
+        return await self._desk.whole(self._make_worktree(name, wish, caller))
+
+    async def _make_worktree(self, name: str, wish: WorktreeWish, caller: Identity) -> Case:
+        place = await self._worktrees.add(name, wish, caller)
+        return await self._catalogue.get(place.name, caller)
+
+    # -- changing
+
+    async def delete(
+        self, name: str, caller: Identity, *, force: bool, again: Callable[[], None]
+    ) -> None:
+        """Remove a case (protocol-cases).
+
+        @param again: judges the caller once more, before what cannot be undone.
+        @raise ServiceError: 404, 409, 422.
+        """
+        await self._desk.whole(self._removal.remove(name, caller, force=force, again=again))
+
+    async def order(self, names: Sequence[str], caller: Identity) -> Sequence[str]:
+        """Put the caller's cases into an order.
+
+        @return: the order that holds now.
+        @raise ServiceError: 400: one is named twice; 404: there is no such case.
+        """
+        known = [case.name for case in await self._catalogue.every(caller)]
+        wanted = []
+        for name in names:
+            meant = named(name, known)
+            if meant is None:
+                raise not_found(f"Case {name}")
+            wanted.append(meant)
+        if len(set(wanted)) != len(wanted):
+            raise invalid("order", "names a case twice")
+        owner = self._desk.owner(caller)
+        self._orders.put(owner, wanted)
+        self._desk.publish(EventName.CASE_ORDER_CHANGED, owner, CaseOrderTold(order=tuple(wanted)))
+        return wanted
+
+    # -- ICases
+
+    def owner_of(self, caller: Identity) -> str | None:
+        return self._workspaces.owner_of(caller)
+
+    def folder(self, text: str, caller: Identity) -> str:
+        return self._workspaces.folder(text, caller)
+
+    def default(self, caller: Identity, chosen: str | None) -> str:
+        return self._workspaces.default(caller, chosen)
+
+    def case(self, name: str, caller: Identity) -> CasePlace:
+        check_case_name(name, "caseName")
+        owner = self._desk.owner(caller)
+        self._desk.refuse_reserved(owner, name)
+        row = self._desk.store.find(owner, name)
+        if row is not None and row.path is not None:
+            return CasePlace(
+                name=row.name, path=self._workspaces.folder(row.path, caller, "caseName")
+            )
+        there = self._local_name(name, caller)
+        if there is None:
+            raise not_found(f"Case {name}")
+        path = local_path(self._workspaces.cases_of(caller), there)
+        return CasePlace(name=there, path=self._workspaces.folder(path, caller, "caseName"))
+
+    def paths_of(self, name: str, caller: Identity) -> list[str]:
+        row = self._desk.store.find(self._desk.owner(caller), name)
+        return [] if row is None or row.path is None else [row.path]
+
+    async def open(self, name: str, caller: Identity, marker: Marker | None = None) -> CasePlace:
+        check_case_name(name, "caseName")
+        owner = self._desk.owner(caller)
+        await self._desk.made(owner, name)
+        await self._desk.ready(caller, self.paths_of(name, caller))
+        try:
+            return self.case(name, caller)
+        except ServiceError as error:
+            if error.code is not ErrorCode.NOT_FOUND:
+                raise
+        with self._desk.reserve(owner, name, MADE):
+            return await self._opened(owner, name, caller, marker)
+
+    async def _opened(
+        self, owner: str, name: str, caller: Identity, marker: Marker | None
+    ) -> CasePlace:
+        desk, cases = self._desk, self._workspaces.cases_of(caller)
+        row = self._row(owner, name, None, None)
+        await desk.refuse_too_many(caller)
+        hooks = desk.hooks_for(caller)
+        work = partial(make_local, cases=cases, name=name, put_hooks=hooks, marker=marker)
+        try:
+            making = await desk.make(caller, [str(cases)], work)
+        except FileExistsError as error:
+            raise invalid(
+                "caseName", "its folder cannot be made: something else is there"
+            ) from error
+        except OSError as error:
+            raise explain(error, "caseName: its folder cannot be made") from error
+        try:
+            path = self._workspaces.folder(local_path(cases, name), caller, "caseName")
+            desk.store.save(row)
+        except ServiceError:
+            await desk.undo(caller, making)
+            raise
+        self._desk.publish(EventName.CASE_CREATED, owner, case_answer(_new(row, path)))
+
+        async def undo() -> None:
+            if self._catalogue.sessions_in(name, path, caller):
+                return  # somebody else has come to work in it
+            await desk.undo(caller, making)
+            desk.store.forget(owner, name)
+            desk.publish(EventName.CASE_DELETED, owner, CaseGoneTold(name=name))
+
+        return CasePlace(name=name, path=path, undo=undo)
+
+    async def add_worktree(self, name: str, wish: WorktreeWish, caller: Identity) -> CasePlace:
+        return await self._worktrees.add(name, wish, caller)
+
+    def container_folders(self) -> Iterable[str]:
+        return ()
+
+    # -- inside
+
+    def _local_name(self, name: str, caller: Identity) -> str | None:
+        try:
+            return self._workspaces.local_name(name, caller)
+        except OSError as error:
+            raise explain(error, "the cases cannot be read") from error
+
+    def _judged(self, path: str, caller: Identity) -> str:
+        """By its words alone; what it leads to is judged where it may be looked at."""
+        bounds = self._workspaces.bounds(caller)
+        where = plain_path(path, bounds)
+        check_place(where, bounds)
+        return where
+
+    def _require_admin(self, caller: Identity) -> None:
+        if self._workspaces.multiuser and not caller.admin:
+            text = "path: folders outside of the workspace are for admins"
+            raise ServiceError(ErrorCode.FORBIDDEN, text)
+
+    def _row(self, owner: str, name: str, path: str | None, description: str | None) -> CaseRow:
+        return CaseRow(
+            owner=owner,
+            name=name,
+            path=path,
+            description=description,
+            created_at=now_ms(self._desk.clock),
+        )
+
+    async def _told(self, event: EventName, name: str, caller: Identity) -> Case:
+        case = await self._catalogue.get(name, caller)
+        self._desk.publish(event, self._desk.owner(caller), case_answer(case))
+        return case
+
+
+def _new(row: CaseRow, path: str) -> Case:
+    """A local case that was just filled."""
+    return Case(
+        name=row.name,
+        path=path,
+        location=Location.LOCAL,
+        created_at=row.created_at,
+        has_instructions=True,
+    )

@@ -1,0 +1,91 @@
+"""Cases as clients see them (protocol-cases)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from tservice.cases.model import Case, Marker
+from tservice.core.payload import Payload, absent, absent_if_false
+from tservice.core.payloads import CaseTold
+
+
+class WorktreeAnswer(Payload):
+    """What a worktree comes from."""
+
+    repository: str = Field(description="The folder of the case whose repository it is")
+    branch: str
+
+
+class CloningAnswer(Payload):
+    """How far a clone is."""
+
+    phase: str
+    percent: int | None
+
+
+class CaseAnswer(CaseTold):
+    """A case.
+
+    C{unreachable} when its folder is gone, closed or does not answer; C{agent_created} when an
+    agent had it made.
+    """
+
+    path: str
+    location: Literal["local", "linked"]
+    linked: bool
+    unreachable: bool = absent_if_false()
+    agent_created: bool = absent_if_false()
+    description: str | None = absent()
+    created_at: int | None = absent()
+    has_instructions: bool
+    live_sessions: int
+    worktree: WorktreeAnswer | None = absent()
+    cloning: CloningAnswer | None = absent()
+
+
+class AgentCase(Payload):
+    """A case that an agent had made."""
+
+    name: str
+    path: str
+    created_at: int
+    created_by: str
+    parent_session_id: str | None = absent()
+    in_use: bool
+
+
+def case_answer(case: Case) -> CaseAnswer:
+    """The case on the wire."""
+    worktree, cloning = case.worktree, case.cloning
+    return CaseAnswer(
+        name=case.name,
+        path=case.path,
+        location=case.location.value,
+        linked=case.linked,
+        unreachable=case.unreachable,
+        agent_created=case.marker is not None,
+        description=case.description or None,
+        created_at=case.created_at,
+        has_instructions=case.has_instructions,
+        live_sessions=case.live_sessions,
+        worktree=None
+        if worktree is None
+        else WorktreeAnswer(repository=worktree.repository, branch=worktree.branch),
+        cloning=None
+        if cloning is None
+        else CloningAnswer(phase=cloning.phase, percent=cloning.percent),
+    )
+
+
+def agent_case(case: Case, marker: Marker) -> AgentCase:
+    """The case with who had it made."""
+    return AgentCase(
+        name=case.name,
+        path=case.path,
+        created_at=marker.created_at,
+        created_by=marker.created_by,
+        parent_session_id=marker.parent_session_id,
+        in_use=case.live_sessions > 0,
+    )

@@ -1,0 +1,145 @@
+"""Where cases, the trash and orders are kept."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from tservice.cases.model import CaseRow, Worktree
+from tservice.core.places.place import PlaceId, place_of_os_user
+from tservice.store.database import Database
+
+_SAVE = """
+    INSERT INTO cases (owner, name, path, description, created_at, repository, branch)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (owner, name) DO UPDATE SET
+        name = excluded.name, path = excluded.path, description = excluded.description,
+        created_at = excluded.created_at, repository = excluded.repository,
+        branch = excluded.branch
+"""
+
+
+@frozen(kw_only=True)
+class Doomed:
+    """A folder to be removed.
+
+    @ivar os_user: as whom; C{None}: as the service's own.
+    @ivar due: Unix milliseconds.
+    """
+
+    path: str
+    place: PlaceId
+    due: int
+
+
+class CaseStore:
+    """The tables C{cases}, C{case_trash} and C{case_orders}."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def of(self, owner: str) -> list[CaseRow]:
+        """What is kept of an owner's cases."""
+        rows = self._database.query("SELECT * FROM cases WHERE owner = ? ORDER BY name", (owner,))
+        return [_row(row) for row in rows]
+
+    def find(self, owner: str, name: str) -> CaseRow | None:
+        """What is kept of one, whichever way its name is written."""
+        row = self._database.query_one(
+            "SELECT * FROM cases WHERE owner = ? AND name = ?", (owner, name)
+        )
+        return None if row is None else _row(row)
+
+    def worktrees_of(self, owner: str, folder: str) -> list[str]:
+        """The names of an owner's cases that are worktrees of the repository at C{folder}."""
+        sql = "SELECT name FROM cases WHERE owner = ? AND repository = ? ORDER BY name"
+        return [str(row["name"]) for row in self._database.query(sql, (owner, folder))]
+
+    def save(self, row: CaseRow, *, spared: str | None = None) -> None:
+        """Keep a case.
+
+        @param spared: a folder that is not to be removed any more, in the same step.
+        @raise NotKept: the disk does not take it.
+        """
+        worktree = row.worktree
+        values = (
+            row.owner,
+            row.name,
+            row.path,
+            row.description,
+            row.created_at,
+            None if worktree is None else worktree.repository,
+            None if worktree is None else worktree.branch,
+        )
+        with self._database.transaction():
+            self._database.execute(_SAVE, values)
+            if spared is not None:
+                self.spare(spared)
+
+    def forget(self, owner: str, name: str) -> None:
+        """Keep nothing of a case any more.
+
+        @raise NotKept: the disk does not take it.
+        """
+        sql = "DELETE FROM cases WHERE owner = ? AND name = ?"
+        self._database.execute(sql, (owner, name))
+
+    def doom(self, path: str, place: PlaceId, due: int) -> None:
+        """Have a folder removed when it is time.
+
+        @raise NotKept: the disk does not take it.
+        """
+        name = place.name or None
+        self._database.execute(
+            "INSERT OR REPLACE INTO case_trash (path, os_user, os_uid, due) VALUES (?, ?, ?, ?)",
+            (path, name, place.uid, due),
+        )
+
+    def spare(self, path: str) -> None:
+        """It is not to be removed, or gone."""
+        self._database.execute("DELETE FROM case_trash WHERE path = ?", (path,))
+
+    def postpone(self, path: str, due: int) -> None:
+        """It could not be removed now."""
+        sql = "UPDATE case_trash SET due = ? WHERE path = ?"
+        self._database.execute(sql, (due, path), durable=False)
+
+    def due(self, now: int, limit: int) -> list[Doomed]:
+        """What is to be removed by now, the longest due first."""
+        rows = self._database.query(
+            "SELECT * FROM case_trash WHERE due <= ? ORDER BY due, path LIMIT ?", (now, limit)
+        )
+        return [_doomed(row) for row in rows]
+
+    def order(self, owner: str) -> list[str]:
+        """An account's order."""
+        sql = "SELECT names FROM case_orders WHERE owner = ?"
+        row = self._database.query_one(sql, (owner,))
+        return [] if row is None else [str(name) for name in json.loads(row["names"])]
+
+    def put_order(self, owner: str, names: Sequence[str]) -> None:
+        """@raise NotKept: the disk does not take it."""
+        self._database.execute(
+            "INSERT OR REPLACE INTO case_orders (owner, names) VALUES (?, ?)",
+            (owner, json.dumps(list(names))),
+        )
+
+
+def _row(row: sqlite3.Row) -> CaseRow:
+    repository, branch = row["repository"], row["branch"]
+    return CaseRow(
+        owner=row["owner"],
+        name=row["name"],
+        path=row["path"],
+        description=row["description"],
+        created_at=row["created_at"],
+        worktree=None if branch is None else Worktree(repository=repository, branch=branch),
+    )
+
+
+def _doomed(row: sqlite3.Row) -> Doomed:
+    place = place_of_os_user(row["os_user"], row["os_uid"])
+    return Doomed(path=row["path"], place=place, due=row["due"])

@@ -1,0 +1,90 @@
+"""Removing for good what is in the trash, when it is time (protocol-cases)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from twisted.internet.defer import Deferred, succeed
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.logger import Logger
+
+from tservice.cases.folders import remove_tree
+from tservice.cases.store import CaseStore, Doomed
+from tservice.core.clock import now_ms
+from tservice.core.doors.threads import Door
+from tservice.core.errors import ServiceError
+from tservice.core.places.places import Places
+from tservice.core.tasks import spawn
+
+KEPT_MS = 7 * 24 * 3600 * 1000
+"""How long a removed case can be had back (protocol-cases)."""
+PAUSE = 3600.0
+"""Seconds between two sweeps."""
+AT_ONCE = 100
+"""Folders of one sweep; the rest waits for the next."""
+SECONDS = 600.0
+"""That the removal of one folder may take, before it is tried again later."""
+
+
+class Trash:
+    """Sweeps once an hour, one folder after the other, each with the rights of its place."""
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        store: CaseStore,
+        files: Door,
+        places: Places,
+        in_use: Callable[[str], bool],
+    ) -> None:
+        """@param in_use: whether something is still being made at a path."""
+        self._clock = clock
+        self._store = store
+        self._files = files
+        self._places = places
+        self._in_use = in_use
+        self._timer: IDelayedCall | None = None
+        self._sweeping: Deferred[None] | None = None
+        self._stopped = False
+
+    def start(self) -> None:
+        """Sweep now, and every hour from now on."""
+        self._timer = None
+        self._sweeping = spawn(self._sweep(), self._log, "the sweep of the trash")
+        self._sweeping.addCallback(self._rest)
+
+    def stop(self) -> Deferred[None]:
+        """Begin nothing more; fires once nothing is being removed."""
+        self._stopped = True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        return succeed(None) if self._sweeping is None else self._sweeping
+
+    def _rest(self, swept: None) -> None:
+        self._sweeping = None
+        if not self._stopped:
+            self._timer = self._clock.callLater(PAUSE, self.start)
+
+    async def _sweep(self) -> None:
+        for doomed in self._store.due(now_ms(self._clock), AT_ONCE):
+            if self._stopped:
+                return
+            if not self._in_use(doomed.path):
+                await self._remove(doomed)
+
+    async def _remove(self, doomed: Doomed) -> None:
+        try:
+            await self._places.ask(doomed.place)
+            place = self._places.recall(doomed.place)
+            work = partial(place.act, partial(remove_tree, doomed.path))
+            await self._files.run(work, "trash", SECONDS)
+        except (OSError, ServiceError) as error:
+            self._log.warn("{path} is not removed yet: {error}", path=doomed.path, error=error)
+            self._store.postpone(doomed.path, now_ms(self._clock) + int(PAUSE * 1000))
+        else:
+            self._store.spare(doomed.path)

@@ -1,0 +1,158 @@
+"""Where sessions may work: folders, cases and whose they are (protocol-sessions,
+protocol-quickstart, protocol-cases)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import TypeVar
+
+from attrs import frozen
+
+from tservice.cases.folders import local_name
+from tservice.cases.paths import Bounds
+from tservice.core.errors import ErrorCode, ServiceError, invalid
+from tservice.core.identity import Identity
+from tservice.core.kernelfiles import in_kernel, leads_to_kernel
+from tservice.core.places.place import Place
+from tservice.core.places.places import Places
+from tservice.core.users.osuser import OsUser, can_enter
+
+CASES = "service-cases"
+"""Where an OS user's cases are, below its home (protocol-cases)."""
+
+_T = TypeVar("_T")
+
+
+@frozen(kw_only=True)
+class Workspaces:
+    """The folders of this machine.
+
+    The sessions of an account that names an OS user work wherever that user may go: the system
+    keeps them apart.  Its cases are in that user's home, and everything is looked at and made as
+    that user, so that no link leads root anywhere.
+
+    @ivar cases_dir: where local cases are; in multi-user mode one folder below it per user.
+    """
+
+    cases_dir: Path
+    data_dir: Path
+    home: Path
+    places: Places
+    multiuser: bool = False
+
+    def owner_of(self, caller: Identity) -> str | None:
+        """Whose the things are that C{caller} makes."""
+        return caller.username if self.multiuser else None
+
+    def place_of(self, caller: Identity) -> Place:
+        """Where the caller's folders are looked at.
+
+        @raise ServiceError: 422 naming C{osUser}: nothing can be done there now.
+        """
+        return self.places.judge(caller.place, caller.os_user)
+
+    def user_of(self, caller: Identity) -> OsUser | None:
+        """As whom git changes the caller's folders; C{None}: as the service's own user.
+
+        @raise ServiceError: as L{place_of}.
+        """
+        place = self.place_of(caller)
+        return place.user if place.apart else None
+
+    def cases_of(self, caller: Identity) -> Path:
+        """The folder of the caller's local cases."""
+        return self._cases(caller, self.place_of(caller))
+
+    def home_of(self, caller: Identity) -> Path:
+        """What C{~} stands for."""
+        return self.place_of(caller).home
+
+    def bounds(self, caller: Identity) -> Bounds:
+        """What no case of the caller's may be in."""
+        homes = dict.fromkeys((self.home_of(caller), self.home))
+        cases = dict.fromkeys((self.cases_dir, self.cases_of(caller)))
+        return Bounds(
+            homes=tuple(map(PurePosixPath, homes)),
+            data_dir=PurePosixPath(self.data_dir),
+            cases=tuple(map(PurePosixPath, cases)),
+        )
+
+    def is_free(self, caller: Identity) -> bool:
+        """Whether the caller may work outside of the own cases."""
+        return self._free(caller, self.place_of(caller))
+
+    def folder(self, text: str, caller: Identity, named: str = "workingDir") -> str:
+        """C{text} as a working directory.
+
+        @raise ServiceError: 400: not absolute, missing, no folder, closed to the caller's OS user,
+            or reached through a folder of the kernel (L{tservice.core.kernelfiles}); 403: not the
+            caller's.
+        """
+        return self._as(caller, lambda place: self._folder(text, caller, place, named))
+
+    def default(self, caller: Identity, chosen: str | None) -> str:
+        """Where a session works that does not say: C{chosen}, the user's cases, or home."""
+        return self._as(caller, lambda place: self._default(caller, chosen, place))
+
+    def local_name(self, name: str, caller: Identity) -> str | None:
+        """What the local case C{name} is really called; C{None}: there is none.
+
+        @raise OSError: the folder of the cases cannot be read.
+        """
+        return self._as(caller, lambda place: local_name(self._cases(caller, place), name))
+
+    # -- inside, with the rights of the caller's place
+
+    def _as(self, caller: Identity, work: Callable[[Place], _T]) -> _T:
+        place = self.place_of(caller)
+        return place.act(lambda: work(place))
+
+    def _free(self, caller: Identity, place: Place) -> bool:
+        return not self.multiuser or caller.admin or place.apart
+
+    def _folder(self, text: str, caller: Identity, place: Place, named: str) -> str:
+        path = Path(text)
+        if "\0" in text or not path.is_absolute():
+            raise invalid(named, "must be an absolute path")
+        self._check_kernel(path, caller, place, named)
+        if place.apart and not can_enter(text):
+            raise invalid(named, f"must be an existing folder that {place.user.name} may enter")
+        # First: what there is outside of a user's own folder is not to be told.
+        self._check_own(path, caller, place, named)
+        if not place.apart and not os.path.isdir(text):
+            raise invalid(named, "must be an existing folder")
+        return os.path.normpath(path)
+
+    def _default(self, caller: Identity, chosen: str | None, place: Place) -> str:
+        if place.apart:
+            return str(place.home)
+        if self.multiuser and not caller.admin:
+            cases = self._cases(caller, place)
+            cases.mkdir(parents=True, exist_ok=True)
+            return str(cases)
+        return self._folder(chosen or str(self.home), caller, place, "workingDir")
+
+    def _cases(self, caller: Identity, place: Place) -> Path:
+        if place.apart:
+            return place.home / CASES
+        return self.cases_dir / caller.username if self.multiuser else self.cases_dir
+
+    def _check_kernel(self, path: Path, caller: Identity, place: Place, named: str) -> None:
+        """Of links outside of a user's own folder nothing is told: they are not followed."""
+        plain = Path(os.path.normpath(path))
+        free = self._free(caller, place) or plain.is_relative_to(self._cases(caller, place))
+        if in_kernel(str(path)) or (free and leads_to_kernel(str(path))):
+            raise invalid(named, "must not be in /proc, /sys or /dev, nor lead through them")
+
+    def _check_own(self, path: Path, caller: Identity, place: Place, named: str) -> None:
+        """Symlinks are followed first, or one in the workspace would lead out of it."""
+        if self._free(caller, place):
+            return
+        # Unlike Path.resolve it takes a loop of links as it is.
+        own, found = (os.path.realpath(each) for each in (self._cases(caller, place), path))
+        if not Path(found).is_relative_to(own):
+            raise ServiceError(
+                ErrorCode.FORBIDDEN, f"{named}: outside the workspace of this account"
+            )

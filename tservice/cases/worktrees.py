@@ -1,0 +1,89 @@
+"""Cases that are worktrees of the repository of another (protocol-worktrees)."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+
+from attrs import frozen
+
+from tservice.cases.catalogue import Catalogue
+from tservice.cases.desk import MADE, PROBE_SECONDS, Desk
+from tservice.cases.interfaces import CasePlace, WorktreeWish
+from tservice.cases.model import Case, CaseRow, Worktree, taken, worktree_name
+from tservice.cases.shown import case_answer
+from tservice.core.clock import now_ms
+from tservice.core.events import EventName
+from tservice.core.identity import Identity
+from tservice.core.payloads import CaseGoneTold
+from tservice.git.interfaces import IGitWork, WorktreeOrder, check_ref
+
+
+@frozen
+class Worktrees:
+    """Makes them beside the case that they come from."""
+
+    _desk: Desk
+    _catalogue: Catalogue
+    _git: IGitWork
+
+    async def add(self, name: str, wish: WorktreeWish, caller: Identity) -> CasePlace:
+        """See L{tservice.cases.interfaces.ICases.add_worktree}.
+
+        @raise ServiceError: 400 naming C{branch} or C{from}; 404: no such case; 409: there is such
+            a case or folder, or the branch is in use; 422: no repository, or git refuses.
+        """
+        check_ref(wish.branch, "branch")
+        if wish.start is not None:
+            check_ref(wish.start, "from")
+        case = await self._catalogue.get(name, caller)
+        new = worktree_name(case.name, wish.branch)
+        owner = self._desk.owner(caller)
+        self._desk.refuse_reserved(owner, case.name)
+        with self._desk.reserve(owner, new, MADE):
+            await self._desk.refuse_taken(caller, new)
+            return await self._add(case, new, wish, caller)
+
+    async def _add(self, case: Case, new: str, wish: WorktreeWish, caller: Identity) -> CasePlace:
+        desk = self._desk
+        user = desk.workspaces.user_of(caller)
+        path = str(Path(case.path).parent / new)
+        await desk.at(caller, [case.path], partial(_check_free, path, new), seconds=PROBE_SECONDS)
+        order = WorktreeOrder(
+            folder=case.path, path=path, branch=wish.branch, start=wish.start, user=user
+        )
+        take_back = await self._git.add_worktree(order)
+        origin = case.path if case.worktree is None else case.worktree.repository
+        owner = desk.owner(caller)
+        row = CaseRow(
+            owner=owner,
+            name=new,
+            path=path,
+            created_at=now_ms(desk.clock),
+            worktree=Worktree(repository=origin, branch=wish.branch),
+        )
+        try:
+            desk.workspaces.folder(path, caller, "branch")
+            desk.store.save(row)
+            made = await self._catalogue.get(new, caller)
+        except Exception:
+            await take_back()
+            desk.store.forget(owner, new)
+            raise
+        desk.publish(EventName.CASE_LINKED, owner, case_answer(made))
+
+        async def undo() -> None:
+            if self._catalogue.sessions_in(new, path, caller):
+                return  # somebody else has come to work in it
+            await take_back()
+            desk.store.forget(owner, new)
+            desk.publish(EventName.CASE_DELETED, owner, CaseGoneTold(name=new))
+
+        return CasePlace(name=new, path=path, undo=undo)
+
+
+def _check_free(path: str, name: str) -> None:
+    """@raise ServiceError: 409."""
+    if os.path.lexists(path):
+        raise taken(name)

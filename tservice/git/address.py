@@ -1,0 +1,140 @@
+"""From where something may be cloned (protocol-clone).  Pure: what git would be given."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote, urlsplit
+
+from attrs import field, frozen
+from dulwich.refs import Ref, check_ref_format
+
+from tservice.core.errors import ErrorCode, ServiceError, invalid
+
+REPOSITORY_LENGTH = 2048
+REF_LENGTH = 255
+
+_WEB = ("https", "http")
+_SCHEMES = (*_WEB, "ssh", "git")
+_USER = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.+-]*")
+_HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?|\[[0-9A-Fa-f:.]+\]")
+_SHORT = re.compile(r"(?P<user>[^@/:]+)@(?P<host>\[[^\]/]+\]|[^@/:\[\]]+):(?P<path>[^:-].*)")
+_BLANK = re.compile(r"[\s\x00-\x20\x7f-\x9f\u2028\u2029]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+@frozen(kw_only=True)
+class Source:
+    """A repository elsewhere.
+
+    @ivar url: what git is given and keeps, without credentials.
+    @ivar username: that came with the address of a web server, and was taken out of it.
+    @ivar local: it lies on this machine.
+    """
+
+    url: str
+    username: str | None = field(default=None, repr=False)
+    password: str | None = field(default=None, repr=False)
+    local: bool = False
+
+    @property
+    def web(self) -> str:
+        """The server that the credentials are for: C{https://host:port}."""
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc}"
+
+
+def judge_source(text: str, *, local: bool) -> Source:
+    """C{text} as an address that git may be given.
+
+    @param local: paths of this machine are allowed.
+    @raise ServiceError: 400 naming C{repository}; 403 for a path that is not allowed.
+    """
+    if not text or len(text) > REPOSITORY_LENGTH:
+        raise _odd(f"1 to {REPOSITORY_LENGTH} characters")
+    if text.startswith("/") or text.lower().startswith("file:"):
+        return _local(text, allowed=local)
+    if _BLANK.search(text):
+        raise _odd("must not hold white space or control characters")
+    if "://" in text:
+        return _address(text)
+    short = _SHORT.fullmatch(text)
+    if short is None or not _names_place(short["user"], short["host"]):
+        raise _odd("must be an https, http, ssh or git address, or user@host:path")
+    return Source(url=text)
+
+
+def check_ref(text: str, named: str) -> str:
+    """C{text} as the name of a branch or tag, or a commit's.
+
+    @raise ServiceError: 400 naming C{named}.
+    """
+    good = (
+        0 < len(text) <= REF_LENGTH
+        and not text.startswith("-")
+        and text != "@"
+        and text.isprintable()
+        and check_ref_format(Ref(b"refs/heads/" + text.encode("utf-8", "replace")))
+    )
+    if not good:
+        raise invalid(named, f"must be a name that git allows, of at most {REF_LENGTH} characters")
+    return text
+
+
+def _local(text: str, *, allowed: bool) -> Source:
+    if not allowed:
+        raise ServiceError(ErrorCode.FORBIDDEN, "repository: paths of this machine are for admins")
+    if _CONTROL.search(text):
+        raise _odd("must not hold control characters")
+    path = text
+    if not text.startswith("/"):
+        if not text.startswith("file:///"):
+            raise _odd("a file: address must begin with file:///")
+        path = unquote(text.removeprefix("file://"))
+    if _CONTROL.search(path):
+        raise _odd("must not hold control characters")
+    return Source(url=path, local=True)
+
+
+def _address(text: str) -> Source:
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        raise _odd("is not an address that can be read") from None
+    if parts.scheme not in _SCHEMES:
+        raise _odd("must be an https, http, ssh or git address, or user@host:path")
+    authority = parts.netloc.rpartition("@")[2]
+    host = authority.partition("]")[0] + "]" if authority[:1] == "[" else authority.split(":")[0]
+    if _HOST.fullmatch(host) is None:
+        raise _odd("must name a host")
+    if parts.path in ("", "/") or parts.path.startswith("/-") or parts.fragment:
+        raise _odd("must name a path on the host, without a #")
+    if _CONTROL.search(unquote(text)):
+        raise _odd("must not hold control characters, nor escapes of them")
+    at = host if port is None else f"{host}:{port}"
+    rest = parts.path + (f"?{parts.query}" if parts.query else "")
+    if parts.scheme in _WEB:
+        username, password = (
+            None if found is None else unquote(found) for found in (parts.username, parts.password)
+        )
+        url = f"{parts.scheme}://{at}{rest}"
+        return Source(url=url, username=username or None, password=password)
+    return Source(url=f"{parts.scheme}://{_keyed(parts.scheme, parts.netloc)}{at}{rest}")
+
+
+def _keyed(scheme: str, netloc: str) -> str:
+    """The user of an ssh address, which takes no password."""
+    user, sign, _ = netloc.rpartition("@")
+    if not sign:
+        return ""
+    if scheme != "ssh" or _USER.fullmatch(user) is None:
+        raise _odd(f"a user or password is not part of a {scheme} address like this")
+    return f"{user}@"
+
+
+def _names_place(user: str, host: str) -> bool:
+    return _USER.fullmatch(user) is not None and _HOST.fullmatch(host) is not None
+
+
+def _odd(rule: str) -> ServiceError:
+    return invalid("repository", rule)

@@ -1,0 +1,112 @@
+"""Git as a child of a user, for what is not a reading: the one spot where it is started."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Sequence
+
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorProcess, IReactorTime
+
+from tservice.core.users.osuser import OsUser
+from tservice.git.command import Ending, GitProcess, Sink
+from tservice.git.forks import Forks
+from tservice.git.runner import GitError, GitMissing, Pieces
+
+_CONFIG_LIMIT = 4 * 1024 * 1024
+
+
+class _Talker(GitProcess):
+    """One whose stderr is heard as it comes."""
+
+    def __init__(
+        self, clock: IReactorTime, timeout: float, sink: Sink, heard: Callable[[bytes], object]
+    ) -> None:
+        super().__init__(clock, timeout, sink)
+        self._heard = heard
+
+    def complained(self, data: bytes) -> None:
+        super().complained(data)
+        self._heard(data)
+
+
+class Children:
+    """Starts git with an environment of the caller's making, and ends it at the stop."""
+
+    def __init__(self, clock: IReactorTime, processes: IReactorProcess) -> None:
+        self._clock = clock
+        self._forks = Forks(clock, processes)
+        self._running: set[GitProcess] = set()
+
+    @property
+    def running(self) -> int:
+        """How many there are now."""
+        return len(self._running)
+
+    async def run(
+        self,
+        words: Sequence[str],
+        env: dict[bytes, bytes],
+        user: OsUser | None,
+        *,
+        timeout: float,
+        sink: Sink,
+        heard: Callable[[bytes], object],
+        begun: Callable[[Callable[[], None]], object],
+    ) -> Ending:
+        """Run git with C{words}, in no repository.
+
+        @param sink: takes what it prints.
+        @param heard: is told what it complains of.
+        @param begun: is handed what ends it.
+        @return: how it ended, whichever way.
+        @raise GitError: it was not started.
+        """
+        git = _Talker(self._clock, timeout, sink, heard)
+        self._start(git, words, env, user)
+        self._running.add(git)
+        begun(git.kill)
+        try:
+            return await git.ended
+        finally:
+            self._running.discard(git)
+
+    async def names(
+        self, words: Sequence[str], env: dict[bytes, bytes], user: OsUser | None, timeout: float
+    ) -> bytes:
+        """What a short command prints.
+
+        @raise GitError: it failed, was too slow or said too much.
+        """
+        pieces = Pieces(_CONFIG_LIMIT)
+        ending = await self.run(
+            words,
+            env,
+            user,
+            timeout=timeout,
+            sink=pieces.take,
+            heard=lambda data: None,
+            begun=lambda end: None,
+        )
+        if ending.status != 0:
+            raise GitError("git cannot read its own configuration")
+        return pieces.data()
+
+    def stop(self) -> Deferred[None]:
+        """End what runs; fires once nothing does."""
+        return self._forks.stop()
+
+    def _start(
+        self, git: GitProcess, words: Sequence[str], env: dict[bytes, bytes], user: OsUser | None
+    ) -> None:
+        program = shutil.which("git", path=os.fsdecode(env[b"PATH"]))
+        if program is None:
+            raise GitMissing("git is not installed")
+        argv = [os.fsencode(word) for word in (program, "-C", "/", *words)]
+        uid, gid = (None, None) if user is None else (user.uid, user.gid)
+        try:
+            number = self._forks.start(git, argv, env, uid, gid)
+        except OSError as error:
+            raise GitError(f"git could not be started: {error.strerror}") from None
+        git.begun(lambda: self._forks.kill(number))

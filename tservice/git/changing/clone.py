@@ -1,0 +1,131 @@
+"""Cloning a repository as a user (protocol-clone)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from tservice.core.disk import FULL
+from tservice.core.errors import ServiceError, failed
+from tservice.core.logs.redact import Redactor
+from tservice.core.users.osuser import environment_of
+from tservice.git.changing.child import Children
+from tservice.git.changing.fence import (
+    CONFIG_NAMES,
+    as_bytes,
+    clone_environment,
+    clone_words,
+    user_environment,
+)
+from tservice.git.changing.progress import ProgressReader, reason
+from tservice.git.command import Ending
+from tservice.git.errortext import error_text
+from tservice.git.interfaces import Cloned, CloneOrder, CloneRun, InThreadAs
+from tservice.git.runner import GitError
+from tservice.git.safety import parse_names
+from tservice.git.smallfiles import read_small
+
+SECONDS = 600.0
+"""That a clone may take (protocol-clone)."""
+CONFIG_SECONDS = 30.0
+
+_SMALL = 64 * 1024
+_HEAD = b"ref: refs/heads/"
+
+
+class Cloner:
+    """Clones, each as the user whose it will be."""
+
+    def __init__(
+        self,
+        *,
+        children: Children,
+        in_thread_as: InThreadAs,
+        environ: Mapping[str, str],
+        home: Path,
+        redactor: Redactor,
+    ) -> None:
+        self._children = children
+        self._in_thread_as = in_thread_as
+        self._environ = {**environ, "HOME": str(home)}
+        self._redactor = redactor
+
+    async def clone(self, order: CloneOrder, run: CloneRun) -> Cloned:
+        """Do it; what a failure leaves at the target is for the caller to remove.
+
+        @raise ServiceError: 422: not found, not allowed, no connection, too slow, ref unknown,
+            cancelled, or git's own words, without credentials.
+        """
+        reader = ProgressReader()
+        try:
+            ending = await self._run(order, run, reader)
+        except GitError as error:
+            raise failed(str(error)) from None
+        if ending.status != 0 or run.cancelled:
+            full = await self._in_thread_as(order.user, lambda: _is_full(order.target))
+            raise self._refused(ending, order, run, full, reader.finish())
+        return await self._in_thread_as(order.user, lambda: _finish(order))
+
+    async def _run(self, order: CloneOrder, run: CloneRun, reader: ProgressReader) -> Ending:
+        source = self._environ
+        if order.user is not None:
+            source = environment_of(order.user, self._environ)
+        own = user_environment(source)
+        names = await self._children.names(CONFIG_NAMES, as_bytes(own), order.user, CONFIG_SECONDS)
+        env = clone_environment(own, order.source, parse_names(names))
+        words = clone_words(order.source, order.target, order.ref, shallow=order.shallow)
+
+        def heard(data: bytes) -> None:
+            if reader.feed(data):
+                run.told(reader.now)
+
+        return await self._children.run(
+            words,
+            env,
+            order.user,
+            timeout=SECONDS,
+            sink=lambda data: True,
+            heard=heard,
+            begun=run.begun,
+        )
+
+    def _refused(
+        self, ending: Ending, order: CloneOrder, run: CloneRun, full: bool, complaints: bytes
+    ) -> ServiceError:
+        if run.cancelled:
+            return failed("the clone was cancelled")
+        if ending.timed_out:
+            return failed(f"the clone timed out after {SECONDS:g} s")
+        if ending.status is None:
+            return failed(f"git could not be run: {ending.reason}")
+        known = FULL if full else reason(complaints)
+        fatal = [line for line in complaints.splitlines() if line.startswith((b"fatal", b"error"))]
+        text = error_text(self._redactor, b"\n".join(fatal) or complaints)
+        for secret in (order.source.password, order.source.username):
+            text = text.replace(secret, "***") if secret else text
+        return failed(f"{known} ({text})" if known is not None else text)
+
+
+def _is_full(target: str) -> bool:
+    """Whether nothing more fits where C{target} is: git does not always say so; blocks."""
+    try:
+        return os.statvfs(os.path.dirname(target)).f_bavail == 0
+    except OSError:
+        return False
+
+
+def _finish(order: CloneOrder) -> Cloned:
+    """What was checked out, and what was left out; blocks."""
+    root = os.fsencode(order.target)
+    # Without a template it is missing, and people write into it.
+    os.makedirs(os.path.join(root, b".git", b"info"), exist_ok=True)
+    head = read_small(os.path.join(root, b".git", b"HEAD"), _SMALL) or b""
+    branch = head.removeprefix(_HEAD).strip() if head.startswith(_HEAD) else b""
+    warnings = []
+    if os.path.lexists(os.path.join(root, b".gitmodules")):
+        warnings.append("submodules were not cloned")
+    if b"filter=" in (read_small(os.path.join(root, b".gitattributes"), _SMALL) or b""):
+        warnings.append("filters such as Git LFS were not run: their files hold pointers")
+    ref = branch.decode("utf-8", "replace") or order.ref
+    return Cloned(ref=ref, warnings=tuple(warnings))

@@ -1,0 +1,89 @@
+"""Reading what C{git clone --progress} says while it works, and why it failed."""
+
+from __future__ import annotations
+
+import re
+
+from tservice.git.interfaces import Progress
+
+LINE_LIMIT = 4096
+"""Bytes of a line that are looked at, and of the complaints that are kept."""
+
+_PROGRESS = re.compile(
+    rb"(?:remote: )?(Enumerating|Counting|Compressing|Receiving|Resolving|Updating|Filtering)"
+    rb" (?:objects|deltas|files|content): *(?:(\d{1,3})%|\d+)"
+)
+_PHASES = {
+    b"Enumerating": "counting",
+    b"Counting": "counting",
+    b"Compressing": "compressing",
+    b"Receiving": "receiving",
+    b"Resolving": "resolving",
+    b"Updating": "checking-out",
+    b"Filtering": "checking-out",
+}
+_ENDS = re.compile(rb"[\r\n]")
+
+
+class ProgressReader:
+    """Cuts git's stderr into lines, however it comes.
+
+    @ivar now: the latest progress.
+    @ivar complaints: the last lines that tell of none, joined by line feeds.
+    """
+
+    def __init__(self) -> None:
+        self.now = Progress()
+        self.complaints = b""
+        self._rest = b""
+
+    def feed(self, data: bytes) -> bool:
+        """The next bytes; whether L{now} has changed."""
+        before = self.now
+        *lines, rest = _ENDS.split(self._rest + data)
+        self._rest = rest[-LINE_LIMIT:]
+        for line in lines:
+            self._take(line.strip()[:LINE_LIMIT])
+        return self.now != before
+
+    def finish(self) -> bytes:
+        """There is no more: everything that git complained of."""
+        self._take(self._rest.strip())
+        self._rest = b""
+        return self.complaints
+
+    def _take(self, line: bytes) -> None:
+        found = _PROGRESS.match(line)
+        if found is not None:
+            percent = None if found[2] is None else min(100, int(found[2]))
+            self.now = Progress(phase=_PHASES[found[1]], percent=percent)
+        elif line and not line.startswith(b"Cloning into "):
+            self.complaints = (self.complaints + line + b"\n")[-LINE_LIMIT:]
+
+
+_REASONS: tuple[tuple[str, str], ...] = (
+    (r"remote branch .* not found|couldn't find remote ref", "the ref is not known there"),
+    (r"no space left on device|disk quota exceeded", "the disk is full"),
+    (r"host key verification failed", "cannot connect: the host's key is not known, or changed"),
+    (
+        r"authentication failed|could not read (username|password)|permission denied"
+        r"|returned error: 40[13]|invalid credentials|not allowed",
+        "not allowed: the address needs credentials that are right",
+    ),
+    (
+        r"repository .* not found|does not appear to be a git repository|does not exist"
+        r"|returned error: 404|access denied or repository not exported|no such file",
+        "not found: there is no such repository",
+    ),
+    (
+        r"could not resolve host|connection refused|timed out|unable to access|unable to connect"
+        r"|network is unreachable|no route to host|connection reset|unexpectedly closed",
+        "cannot connect to the host",
+    ),
+)
+
+
+def reason(complaints: bytes) -> str | None:
+    """Why a clone failed, in words of our own; C{None}: git's words are as good."""
+    text = complaints.decode("utf-8", "replace").lower()
+    return next((told for pattern, told in _REASONS if re.search(pattern, text)), None)

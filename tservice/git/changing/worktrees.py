@@ -1,0 +1,149 @@
+"""Worktrees: made beside a repository, and removed (protocol-worktrees)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+
+from attrs import frozen
+
+from tservice.core.disk import trouble
+from tservice.core.errors import ErrorCode, ServiceError, conflict, failed
+from tservice.core.users.osuser import OsUser
+from tservice.git.inspect import Inspector, Visit
+from tservice.git.interfaces import InThreadAs, WorktreeOrder
+from tservice.git.locate import recognise
+from tservice.git.model import Repository
+from tservice.git.runner import GitError
+
+SECONDS = 120.0
+"""That one git command may take: it checks a whole tree out."""
+_LIMIT = 1024 * 1024
+_TAKEN = ("is already checked out at", "is already used by worktree")
+
+
+@frozen(kw_only=True)
+class _Shop:
+    """Git in one repository, as one user."""
+
+    inspector: Inspector
+    visit: Visit
+    user: OsUser | None
+
+    async def run(self, *words: str) -> bytes:
+        """@raise GitError: it failed."""
+        return await self.inspector.ask(self.visit, words, _LIMIT)
+
+
+class Worktrees:
+    """See L{tservice.git.interfaces.IGitWork}."""
+
+    def __init__(
+        self, in_thread_as: InThreadAs, inspector_of: Callable[[OsUser | None], Inspector]
+    ) -> None:
+        self._in_thread_as = in_thread_as
+        self._inspector_of = inspector_of
+
+    async def add(self, order: WorktreeOrder) -> Callable[[], Awaitable[None]]:
+        """Make one; what it returns takes it back."""
+        shop = await self._open(order.folder, order.user)
+        if shop is None:
+            raise failed(f"{order.folder} is no git repository")
+        try:
+            there, elsewhere = await self._branches(shop, order.branch)
+            if there and order.start is not None:
+                text = f"the branch {order.branch} is there already: leave from out"
+                raise ServiceError(ErrorCode.ALREADY_EXISTS, text)
+            # Git takes an empty folder too, and one that this made is this one's to remove.
+            await self._in_thread_as(order.user, partial(_claim, order.path))
+            try:
+                await shop.run("worktree", "add", *_which(order, there or elsewhere))
+            except GitError as error:
+                made = not there and "a branch named" not in str(error)
+                await self._undo(shop, order, made)
+                raise
+        except GitError as error:
+            raise _refused(error) from None
+        return partial(self._undo, shop, order, not there)
+
+    async def remove(self, path: str, repository: str, user: OsUser | None) -> None:
+        """Remove one; its branch stays."""
+        found = await self._in_thread_as(user, partial(_recognised, path))
+        shop = await self._open(repository, user)
+        if found is not None and found.control == found.common:
+            return  # somebody made a repository of its own there
+        if shop is None:
+            if found is not None:
+                raise failed(f"the repository of this worktree is not at {repository} any more")
+            return
+        if found is not None and found.common != shop.visit.repository.common:
+            return
+        try:
+            if found is not None:
+                await shop.run("worktree", "remove", "--force", "--force", "--", path)
+            await shop.run("worktree", "prune")
+        except GitError as error:
+            raise _refused(error) from None
+
+    async def _open(self, folder: str, user: OsUser | None) -> _Shop | None:
+        repository = await self._in_thread_as(user, partial(_recognised, folder))
+        if repository is None:
+            return None
+        inspector = self._inspector_of(user)
+        try:
+            visit = await inspector.visit(repository, SECONDS)
+        except GitError as error:
+            raise _refused(error) from None
+        return _Shop(inspector=inspector, visit=visit, user=user)
+
+    async def _branches(self, shop: _Shop, branch: str) -> tuple[bool, bool]:
+        """Whether there is such a branch, and such a one of a remote."""
+        own, others = f"refs/heads/{branch}", f"refs/remotes/*/{branch}"
+        output = await shop.run("for-each-ref", "--format=%(refname)", "--", own, others)
+        names = output.decode("utf-8", "replace").splitlines()
+        far = [name for name in names if name.startswith("refs/remotes/")]
+        # Of several remotes git does not choose.
+        return own in names, len(far) == 1 and far[0].split("/", 3)[-1] == branch
+
+    async def _undo(self, shop: _Shop, order: WorktreeOrder, made: bool) -> None:
+        """Whatever became of it, nothing is left; each step is tried."""
+        with suppress(GitError):
+            await shop.run("worktree", "remove", "--force", "--force", "--", order.path)
+        work = partial(shutil.rmtree, order.path, ignore_errors=True)
+        await self._in_thread_as(shop.user, work)
+        with suppress(GitError):
+            await shop.run("worktree", "prune")
+        if made:
+            with suppress(GitError):
+                await shop.run("branch", "-D", "--", order.branch)
+
+
+def _which(order: WorktreeOrder, known: bool) -> list[str]:
+    """Arguments of C{git worktree add}: a branch that git knows, or a new one."""
+    if known and order.start is None:
+        return ["--quiet", "--", order.path, order.branch]
+    start = order.start or "HEAD"
+    return ["--quiet", "--no-track", "-b", order.branch, "--", order.path, start]
+
+
+def _claim(path: str) -> None:
+    """@raise ServiceError: 409, 422."""
+    try:
+        os.mkdir(path)
+    except FileExistsError:
+        text = f"{path} is there already"
+        raise ServiceError(ErrorCode.ALREADY_EXISTS, text) from None
+    except OSError as error:
+        raise failed(f"{path} cannot be made: {trouble(error) or error.strerror}") from error
+
+
+def _recognised(folder: str) -> Repository | None:
+    return recognise(os.path.realpath(os.fsencode(folder)))
+
+
+def _refused(error: GitError) -> ServiceError:
+    text = str(error)
+    return conflict(text) if any(words in text for words in _TAKEN) else failed(text)
