@@ -1,0 +1,231 @@
+"""C{/api/model-endpoints} through the real site."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from twisted.internet.defer import Deferred
+
+from tests.told import wire
+from tests.unit.models.rig import KEY, URL, ModelCase, begin
+from tservice.core.events import Audience
+from tservice.http.operations import Access
+from tservice.models.configfile import FILE_NAME
+from tservice.models.discovery import PAUSE
+from tservice.models.model import ENDPOINT_LIMIT
+
+PATH = "/api/model-endpoints"
+
+
+class EndpointTests(ModelCase):
+    """Made, changed, forgotten."""
+
+    @property
+    def file(self) -> Any:
+        return self.machine.config.data_dir / FILE_NAME
+
+    def put(self, endpoint: Any, **body: Any) -> Any:
+        return self.api.request("PUT", f"{PATH}/{endpoint['id']}", body)
+
+    def kept(self) -> Any:
+        return json.loads(self.file.read_text())["endpoints"]
+
+    def test_the_life_of_one(self) -> None:
+        made = self.endpoint(authStyle="api-key", defaultModelId="m")
+        expected = {
+            "id": made["id"], "label": "here", "baseUrl": URL, "apiKeySet": True,
+            "authStyle": "api-key", "models": [], "lastDiscoveredAt": None, "defaultModelId": "m",
+        }  # fmt: skip
+        self.assertEqual(expected, made)
+        self.assertEqual([expected], self.api.get(PATH).data)
+        self.assertEqual({"endpoints": [expected]}, self.last("model:endpointsChanged"))
+        self.assertEqual(0o600, self.file.stat().st_mode & 0o777)
+        changed = self.put(made, label="there", defaultModelId=None).data["endpoint"]
+        self.assertEqual(("there", True), (changed["label"], changed["apiKeySet"]))
+        self.assertNotIn("defaultModelId", changed)
+        self.assertEqual(KEY, self.kept()[0]["apiKey"])
+        self.assertFalse(self.put(made, apiKey="").data["endpoint"]["apiKeySet"])
+        self.assertEqual({}, self.api.request("DELETE", f"{PATH}/{made['id']}").data)
+        self.assertEqual([], self.kept())
+        self.assert_error(404, made["id"], self.put(made, label="x"))
+
+    def test_the_key_is_nowhere_else(self) -> None:
+        made = self.endpoint()
+        self.put(made, label="other")
+        said = str(self.machine.events) + repr(self.models._book.all())
+        self.assertNotIn(KEY, said)
+        self.assertNotIn(KEY, self.redactor.clean(f"a line with {KEY}"))
+        self.put(made, apiKey="another-key-0123456789")
+        self.assertIn(KEY, self.redactor.clean(KEY), "one that is not kept any more")
+        self.assertNotIn("another", self.redactor.clean("another-key-0123456789"))
+
+    def test_off(self) -> None:
+        """Before anything else of a request is judged."""
+        made = self.endpoint()
+        self.switch(False)
+        for method, path, body in [
+            ("GET", PATH, None),
+            ("POST", PATH, {"nope": 1}),
+            ("PUT", f"{PATH}/none", {"nope": 1}),
+            ("DELETE", f"{PATH}/{made['id']}", None),
+            ("POST", f"{PATH}/none/discover-models", None),
+            ("GET", f"{PATH}/none/running-status", None),
+            ("POST", "/api/sessions/none/custom-model", {"nope": 1}),
+        ]:
+            self.assert_error(403, "customModelEndpoints", self.api.request(method, path, body))
+        answer = self.make(endpointId=made["id"], modelId="m")
+        self.assert_error(403, "customModelEndpointsEnabled", answer)
+
+    def test_who_may(self) -> None:
+        for operation in self.feature.operations:
+            expected = Access.USER if operation.method == "GET" else Access.ADMIN
+            if operation.path.startswith("/api/sessions"):
+                expected = Access.OWNER
+            self.assertIs(expected, operation.access, operation.path)
+
+    def test_bad_fields(self) -> None:
+        made = self.endpoint()
+        bad: list[tuple[dict[str, Any], str]] = [
+            ({"label": ""}, "label"),
+            ({"label": "x" * 61}, "label"),
+            ({"baseUrl": "x"}, "baseUrl"),
+            ({"baseUrl": "http://169.254.169.254"}, "baseUrl"),
+            ({"authStyle": "basic"}, "authStyle"),
+            ({"apiKey": "a b"}, "apiKey"),
+            ({"defaultModelId": "-x"}, "defaultModelId"),
+            ({"models": []}, "models"),
+        ]
+        for body, word in bad:
+            self.assert_error(400, word, self.put(made, **body))
+            answer = self.api.post(PATH, {"label": "n", "baseUrl": URL, **body})
+            self.assert_error(400, word, answer)
+        self.assert_error(400, "baseUrl", self.api.post(PATH, {"label": "n"}))
+        self.assertEqual(1, len(self.kept()))
+
+    def test_labels_are_told_apart(self) -> None:
+        self.endpoint()
+        other = self.endpoint(label="there")
+        answer = self.api.post(PATH, {"label": "HERE ", "baseUrl": URL})
+        self.assertEqual((409, "ALREADY_EXISTS"), answer.error[:2])
+        self.assertEqual((409, "ALREADY_EXISTS"), self.put(other, label="here").error[:2])
+        self.assertEqual("there", self.put(other, label="there").data["endpoint"]["label"])
+
+    def test_how_many(self) -> None:
+        for number in range(ENDPOINT_LIMIT):
+            self.endpoint(label=f"number {number}")
+        answer = self.api.post(PATH, {"label": "more", "baseUrl": URL})
+        self.assert_error(422, str(ENDPOINT_LIMIT), answer)
+
+    def test_over_a_restart(self) -> None:
+        made = self.endpoint(authStyle="api-key", defaultModelId="m")
+        self.server.offers(m=5)
+        self.api.request("POST", f"{PATH}/{made['id']}/discover-models")
+        before = self.api.get(PATH).data
+        again = self.built().service
+        self.run_now(again.start())
+        self.assertEqual(before, [wire(each) for each in again.endpoints()])
+        self.successResultOf(again.stop())
+
+    def test_a_file_that_cannot_be_used(self) -> None:
+        """It is left as it is, and nothing is written over it."""
+        for content, mode in [("{", 0o600), ('{"endpoints": [{}]}', 0o600), ("{}", 0o600),
+                              ('{"endpoints": []}', 0o644)]:  # fmt: skip
+            self.file.write_text(content)
+            self.file.chmod(mode)
+            again = self.built().service
+            self.run_now(again.start())
+            self.assertEqual([], again.endpoints())
+            refused = self.failureResultOf(begin(again.add({"label": "x", "base_url": URL})))
+            self.assertEqual(409, refused.value.status)
+            self.assertEqual(content, self.file.read_text())
+            self.successResultOf(again.stop())
+        told = [each for each in self.logged if "no model endpoints" in each]
+        self.assertEqual(4, len(told))
+
+
+class DiscoveryTests(ModelCase):
+    """What a server offers, and what it has loaded."""
+
+    def discover(self, endpoint: Any) -> Any:
+        return self.api.request("POST", f"{PATH}/{endpoint['id']}/discover-models")
+
+    def test_discover(self) -> None:
+        made = self.endpoint(defaultModelId="old")
+        self.server.offers(a=50_000, b=None)
+        models = [{"id": "a", "contextLength": 50_000}, {"id": "b"}]
+        self.assertEqual({"models": models}, self.discover(made).data)
+        (shown,) = self.api.get(PATH).data
+        self.assertEqual(models, shown["models"])
+        self.assertEqual(int(self.clock.seconds() * 1000), shown["lastDiscoveredAt"])
+        self.assertNotIn("defaultModelId", shown)
+        self.assertEqual(f"Bearer {KEY}", self.server.asked[0].headers["Authorization"])
+
+    def test_what_goes_wrong(self) -> None:
+        made = self.endpoint(defaultModelId="kept")
+        self.assert_error(422, "Connection refused", self.discover(made))
+        for status, body, words in [
+            (401, b"{}", "HTTP 401"),
+            (302, b"", "redirects"),
+            (200, b"<html>", "JSON"),
+            (200, b"{}", "list of models"),
+        ]:
+            self.server.replies[f"{URL}/v1/models"] = (status, body)
+            self.assert_error(422, words, self.discover(made))
+        self.assertEqual("kept", self.api.get(PATH).data[0]["defaultModelId"])
+        self.assert_error(404, "none", self.discover({"id": "none"}))
+
+    def test_running(self) -> None:
+        made = self.endpoint()
+        path = f"{PATH}/{made['id']}/running-status"
+        self.assertEqual({"supported": False, "running": []}, self.api.get(path).data)
+        self.server.runs("a")
+        running = [{"model": "a", "state": "ready"}]
+        self.assertEqual({"supported": True, "running": running}, self.api.get(path).data)
+
+    def test_rounds(self) -> None:
+        """Every five minutes, while the feature is on; what does not answer changes nothing."""
+        one, two = self.endpoint(), self.endpoint(label="two", baseUrl="http://127.0.0.1:2")
+        self.server.offers(a=1)
+        self.clock.advance(PAUSE - 1)
+        self.assertEqual([], self.server.asked)
+        self.clock.advance(1)
+        shown = {each["id"]: each["models"] for each in self.api.get(PATH).data}
+        self.assertEqual({one["id"]: [{"id": "a", "contextLength": 1}], two["id"]: []}, shown)
+        self.server.asked.clear()
+        self.switch(False)
+        self.clock.advance(PAUSE)
+        self.assertEqual([], self.server.asked)
+        self.switch(True)
+        self.clock.advance(PAUSE)
+        self.assertEqual(3, len(self.server.asked))
+        silent = [each for each in self.logged if "Connection refused" in each]
+        self.assertEqual(1, len(silent), "said once")
+
+    def test_a_stop_ends_a_round(self) -> None:
+        self.endpoint()
+        self.server.held = Deferred()
+        self.clock.advance(PAUSE)
+        self.assertEqual(1, len(self.server.asked))
+        stopped = self.models.stop()
+        self.successResultOf(stopped)
+        self.assertEqual([], self.flushLoggedErrors())
+        self.assertEqual([], [call for call in self.clock.getDelayedCalls() if call.active()])
+
+    def test_a_swap_is_told_to_who_used_the_model(self) -> None:
+        made = self.endpoint()
+        session = self.make(endpointId=made["id"], modelId="a").data["session"]
+        path = f"{PATH}/{made['id']}/running-status"
+        for loaded in (("a",), ("a", "b"), ("a",), ()):
+            self.server.runs(*loaded)
+            self.api.get(path)
+        self.assertNotIn("model:swappedOut", self.names)
+        self.server.runs("a")
+        self.api.get(path)
+        self.server.runs("b")
+        self.api.get(path)
+        sessions = [{"id": session["id"], "name": session["name"]}]
+        expected = {"endpointId": made["id"], "modelId": "a", "sessions": sessions}
+        self.assertEqual(expected, self.last("model:swappedOut"))
+        event = next(e for e in self.machine.events if e.name == "model:swappedOut")
+        self.assertIs(Audience.OWNER, event.name.audience)

@@ -1,0 +1,188 @@
+"""What is done to a pane, and what is left of it on the disk."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from attrs import evolve
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import SecretStr
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.clis.interfaces import CustomModelStyle
+from tservice.models import homes
+from tservice.models.injection import Injection, Target, injection, without
+from tservice.models.model import AuthStyle, Endpoint, Model
+
+KEY = "sk-'$(id)' 0123456789-0123456789".replace(" ", "")
+ENDPOINT = Endpoint(
+    id="e",
+    label='A "quoted" one',
+    base_url="http://h:1/v1",
+    api_key=SecretStr(KEY),
+    models=(Model(id="m", context_length=50_000),),
+)
+
+
+class InjectionCase(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.base = Path(self.mktemp()).absolute()
+        self.home = self.base / "home"
+        self.home.mkdir(parents=True)
+        self.folder = self.base / "data" / "model-homes" / "s"
+
+    def target(self, style: AuthStyle = AuthStyle.BEARER, **env: str) -> Target:
+        return Target(
+            endpoint=evolve(ENDPOINT, auth_style=style),
+            model_id="m",
+            folder=self.folder,
+            env={"HOME": str(self.home), **env},
+            working_dir="/work",
+        )
+
+    def made(self, kind: CustomModelStyle, style: AuthStyle = AuthStyle.BEARER) -> Injection:
+        found = injection(kind, self.target(style))
+        assert found is not None
+        return found
+
+    def put(self, made: Injection) -> None:
+        homes.put(self.folder, made, "/work")
+
+    def read(self, name: str) -> str:
+        return (self.folder / name).read_text("utf-8")
+
+
+class StyleTests(InjectionCase):
+    """Each agent's own way."""
+
+    def test_every_style_but_none(self) -> None:
+        for kind in CustomModelStyle:
+            found = injection(kind, self.target())
+            self.assertEqual(kind is CustomModelStyle.NONE, found is None)
+            if found is not None:
+                self.assertNotIn(KEY, "".join(found.env.values()) + repr(found))
+                self.assertIn(KEY, "".join(found.secrets.values()))
+
+    def test_claude(self) -> None:
+        made = self.made(CustomModelStyle.CLAUDE_ENV)
+        self.assertEqual({"ANTHROPIC_AUTH_TOKEN": KEY}, made.secrets)
+        self.assertEqual("http://h:1", made.env["ANTHROPIC_BASE_URL"])
+        self.assertEqual("m", made.env["ANTHROPIC_DEFAULT_HAIKU_MODEL"])
+        keyed = self.made(CustomModelStyle.CLAUDE_ENV, AuthStyle.API_KEY)
+        self.assertEqual({"ANTHROPIC_API_KEY": KEY}, keyed.secrets)
+        approved = json.loads(keyed.files[".claude.json"])["customApiKeyResponses"]["approved"]
+        self.assertEqual([KEY[-20:]], approved)
+
+    def test_nothing_leads_elsewhere(self) -> None:
+        env = {
+            "ANTHROPIC_API_KEY": "own",
+            "ANTHROPIC_CUSTOM_HEADERS": "x",
+            "CLAUDE_CODE_OAUTH_TOKEN": "own",
+            "CLAUDE_CODE_USE_BEDROCK": "1",
+            "PATH": "/bin",
+        }
+        made = self.made(CustomModelStyle.CLAUDE_ENV)
+        self.assertEqual({"PATH": "/bin"}, without(env, made.unset))
+
+    def test_codex(self) -> None:
+        made = self.made(CustomModelStyle.CODEX_HOME, AuthStyle.API_KEY)
+        config = tomllib.loads(made.files["config.toml"])
+        provider = config["model_providers"][config["model_provider"]]
+        self.assertEqual(("m", 50_000), (config["model"], config["model_context_window"]))
+        self.assertEqual('A "quoted" one', provider["name"])
+        self.assertEqual("http://h:1/v1", provider["base_url"])
+        self.assertEqual(KEY, made.secrets[provider["env_key"]])
+        self.assertEqual({"x-api-key": provider["env_key"]}, provider["env_http_headers"])
+        self.assertEqual([provider["env_key"]], config["shell_environment_policy"]["exclude"])
+
+    def test_opencode(self) -> None:
+        made = self.made(CustomModelStyle.OPENCODE_CONTENT, AuthStyle.API_KEY)
+        content = json.loads(made.secrets["OPENCODE_CONFIG_CONTENT"])
+        self.assertEqual("custom/m", content["model"])
+        self.assertEqual({"x-api-key": KEY}, content["provider"]["custom"]["options"]["headers"])
+
+    def test_pi(self) -> None:
+        """Its key is named, never written: pi runs what begins with an exclamation mark."""
+        made = self.made(CustomModelStyle.PI_HOME)
+        self.assertNotIn(KEY, "".join(made.files.values()))
+        provider = json.loads(made.files["models.json"])["providers"]["custom"]
+        self.assertEqual(KEY, made.secrets[provider["apiKey"]])
+
+    def test_gemini_keeps_the_users_settings(self) -> None:
+        own = self.home / ".gemini" / "settings.json"
+        own.parent.mkdir()
+        security = {"auth": {"selectedType": "oauth-personal"}, "folderTrust": {"enabled": True}}
+        own.write_text(json.dumps({"security": security, "ui": {"theme": "x"}}))
+        self.put(self.made(CustomModelStyle.GEMINI_ENV))
+        kept = json.loads(self.read(".gemini/settings.json"))
+        self.assertEqual("gemini-api-key", kept["security"]["auth"]["selectedType"])
+        self.assertEqual({"enabled": True}, kept["security"]["folderTrust"])
+        self.assertEqual({"theme": "x"}, kept["ui"])
+        own.write_text("// not JSON")
+        self.put(self.made(CustomModelStyle.GEMINI_ENV))
+        kept = json.loads(self.read(".gemini/settings.json"))
+        self.assertEqual({"security": {"auth": {"selectedType": "gemini-api-key"}}}, kept)
+
+
+class FolderTests(InjectionCase):
+    """What is written, with which mode, and what becomes of it."""
+
+    def test_modes_and_links(self) -> None:
+        made = self.made(CustomModelStyle.CLAUDE_ENV)
+        self.put(made)
+        self.put(made)
+        self.assertEqual(0o700, self.folder.stat().st_mode & 0o777)
+        for path in self.folder.iterdir():
+            if path.is_file():
+                self.assertEqual(0o600, path.stat().st_mode & 0o777, path)
+        projects = self.home / ".claude" / "projects"
+        self.assertEqual(projects, (self.folder / "projects").readlink())
+        (projects / "kept").write_text("x")
+        homes.remove(self.folder)
+        homes.remove(self.folder)
+        self.assertFalse(self.folder.exists())
+        self.assertTrue((projects / "kept").exists())
+
+    def test_trust_is_taken_over(self) -> None:
+        """Of the working folder alone, and only when it is trust."""
+        own = self.home / ".claude.json"
+        for said, expected in [(True, {"/work"}), (False, set()), ("yes", set())]:
+            projects = {"/work": {"hasTrustDialogAccepted": said}, "/x": {"mcpServers": {}}}
+            own.write_text(json.dumps({"projects": projects, "oauthAccount": {"a": 1}}))
+            self.put(self.made(CustomModelStyle.CLAUDE_ENV))
+            kept = json.loads(self.read(".claude.json"))
+            self.assertEqual(expected, set(kept.get("projects", {})))
+            self.assertNotIn("oauthAccount", kept)
+
+    def test_a_moved_configuration(self) -> None:
+        target = self.target(CLAUDE_CONFIG_DIR=str(self.base / "moved"))
+        made = injection(CustomModelStyle.CLAUDE_ENV, target)
+        assert made is not None
+        self.assertEqual(self.base / "moved" / "projects", made.links["projects"])
+        self.assertEqual(self.base / "moved" / ".claude.json", made.trusted)
+
+    def test_left_over(self) -> None:
+        base = self.base / "homes"
+        self.assertEqual([], homes.left_over(base, []))
+        known, gone = "0" * 36, "1" * 36
+        for name in (known, gone, "something else"):
+            (base / name).mkdir(parents=True)
+        self.assertEqual([base / gone], homes.left_over(base, [known]))
+
+    @settings(deadline=None, max_examples=30)
+    @given(st.dictionaries(st.sampled_from("ABC"), st.text(st.characters(exclude_characters="\0",
+           exclude_categories=["Cs"]), max_size=20), min_size=1))  # fmt: skip
+    def test_the_program_gets_any_value_as_it_is(self, variables: Mapping[str, str]) -> None:
+        folder = Path(self.mktemp()).absolute()
+        homes.put(folder, Injection(secrets=variables), "/work")
+        script = "import os, json, sys; print(json.dumps([dict(os.environ), sys.argv[1:]]))"
+        argv = homes.wrapped(("/usr/bin/env", "python3", "-c", script, "a b", "$x"), folder)
+        ended = subprocess.run(argv, env={"PATH": "/usr/bin:/bin"}, capture_output=True, check=True)
+        found, arguments = json.loads(ended.stdout)
+        self.assertEqual(["a b", "$x"], arguments)
+        self.assertEqual(variables, {name: found[name] for name in variables})

@@ -1,0 +1,160 @@
+"""The rules on endpoints, and what servers answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.models import answers
+from tservice.core.errors import ServiceError
+from tservice.models.asking import request_for
+from tservice.models.model import (
+    MODEL_LIMIT,
+    AuthStyle,
+    Endpoint,
+    Model,
+    check_model_id,
+    discovered,
+    displaced,
+    needs_room,
+    patched,
+    swapped_out,
+)
+from tservice.models.shapes import Running, Unreadable, read_models, read_running
+from tservice.models.shown import endpoint_answer
+
+KEY = "sk-0123456789"
+ENDPOINT = Endpoint(
+    id="e", label="here", base_url="http://127.0.0.1:8080/v1/", api_key=SecretStr(KEY)
+)
+
+
+class ShapeTests(SynchronousTestCase):
+    """Each server in its own words."""
+
+    def test_models(self) -> None:
+        for text, expected in [
+            (answers.LLAMA_SERVER, [("unsloth/gemma-4-31B-it-GGUF", 32768)]),
+            (answers.LLAMA_SERVER_OLD, [("../models/Meta-Llama-3.1-8B.gguf", 131072)]),
+            (answers.LLAMA_SWAP, [("qwen3.5-9b", None), ("seat", None)]),
+            (answers.OLLAMA, [("llama3.2:latest", None)]),
+            (answers.VLLM, [("Qwen/Qwen2.5-1.5B-Instruct", 16384)]),
+            (answers.ROUTER, [("anthropic/some-model", 200000)]),
+        ]:
+            found = [(each.id, each.context_length) for each in read_models(text.encode())]
+            self.assertEqual(expected, found)
+
+    def test_the_first_length_there_is_counts(self) -> None:
+        item = '"context_length": %s, "context_window": 2, "max_model_len": 3'
+        for said, length in [
+            ("1", 1),
+            ("null", 2),
+            ('"1"', 2),
+            ("true", 2),
+            ("-1", 2),
+            ("9e99", 2),
+        ]:
+            body = '{"data": [{"id": "m", ' + item % said + "}]}"
+            self.assertEqual(length, read_models(body.encode())[0].context_length, said)
+
+    def test_running(self) -> None:
+        found = read_running(answers.LLAMA_SWAP_RUNNING.encode())
+        self.assertTrue(found.supported)
+        self.assertEqual((("qwen3.5-9b", "ready"), ("seat", "stopping")), found.models)
+        self.assertEqual(("qwen3.5-9b",), found.loaded)
+        for other in ("", "[]", "null", '{"error": "not found"}', '{"running": true}'):
+            self.assertEqual(Running(supported=False), read_running(other.encode()))
+
+    def test_what_is_no_list_of_models(self) -> None:
+        for other in (b"", b"<html>", b"[]", b"{}", b'{"data": {}}', b"[" * 100_000, b"\xff"):
+            with self.assertRaises(Unreadable):
+                read_models(other)
+
+    def test_bounds(self) -> None:
+        many = (
+            b'{"data": [' + b",".join(b'{"id": "%d"}' % n for n in range(MODEL_LIMIT + 5)) + b"]}"
+        )
+        self.assertEqual(MODEL_LIMIT, len(read_models(many)))
+        odd = '{"data": [{"id": "%s"}, {"id": ""}, {"id": 3}, 4, {"id": "a\\nb"}]}' % ("x" * 201)
+        self.assertEqual((), read_models(odd.encode()))
+
+    @given(st.binary(max_size=60) | st.sampled_from([b'{"data":[{"id":"m","meta":[]}]}']))
+    def test_any_bytes(self, body: bytes) -> None:
+        """A server may send whatever it likes."""
+        read_running(body)
+        try:
+            read_models(body)
+        except Unreadable as error:
+            self.assertIn("did not answer", str(error))
+
+
+class RuleTests(SynchronousTestCase):
+    """Endpoints."""
+
+    def refused(self, word: str, **patch: Any) -> None:
+        error = self.assertRaises(ServiceError, patched, ENDPOINT, patch)
+        self.assertEqual(400, error.status)
+        self.assertIn(word, error.message)
+
+    def test_fields(self) -> None:
+        self.refused("baseUrl", base_url="ftp://x")
+        self.refused("baseUrl", base_url="http://u:p@127.0.0.1")
+        self.refused("baseUrl", base_url="http://169.254.169.254/v1")
+        self.refused("baseUrl", base_url="http://metadata.google.internal")
+        self.refused("baseUrl", base_url="http://127.0.0.1/?a=b")
+        self.refused("label", label="  ")
+        self.refused("label", label="a\nb")
+        self.refused("apiKey", api_key=SecretStr("a\r\nX: y"))
+        self.refused("defaultModelId", default_model_id="-x")
+        private = patched(ENDPOINT, {"base_url": "http://192.168.1.5:8080"})
+        self.assertEqual("http://192.168.1.5:8080", private.root)
+
+    def test_the_root(self) -> None:
+        for url in ("http://h:1", "http://h:1/", "http://h:1/v1", "http://h:1/v1/"):
+            self.assertEqual("http://h:1", evolve(ENDPOINT, base_url=url).root)
+        self.assertEqual("http://h/a", evolve(ENDPOINT, base_url="http://h/a/v1").root)
+
+    def test_no_key_is_shown(self) -> None:
+        shown = endpoint_answer(ENDPOINT)
+        for text in (repr(shown), repr(ENDPOINT), str(ENDPOINT), repr(ENDPOINT.api_key)):
+            self.assertNotIn(KEY, text)
+        self.assertTrue(shown.api_key_set)
+
+    def test_how_the_key_is_sent(self) -> None:
+        bearer = request_for(ENDPOINT, "/v1/models")
+        self.assertEqual("http://127.0.0.1:8080/v1/models", bearer.url)
+        self.assertEqual(f"Bearer {KEY}", bearer.headers["Authorization"])
+        keyed = request_for(evolve(ENDPOINT, auth_style=AuthStyle.API_KEY), "/running")
+        self.assertEqual(KEY, keyed.headers["x-api-key"])
+        self.assertNotIn("Authorization", keyed.headers)
+        none = request_for(evolve(ENDPOINT, api_key=None), "/running")
+        self.assertFalse({"Authorization", "x-api-key"} & set(none.headers))
+
+    def test_model_ids(self) -> None:
+        for good in ("m", "qwen3:8b", "Qwen/Qwen2.5-7B", "a@q4_k_m", "../models/x.gguf"):
+            check_model_id("modelId", good)
+        for bad in ("", "-m", "a b", "a\n", 'a"', "a'", "a;b", "$(x)", "a`", "x" * 201, "a\\"):
+            self.assertRaises(ServiceError, check_model_id, "modelId", bad)
+
+    def test_a_default_that_is_gone(self) -> None:
+        chosen = evolve(ENDPOINT, default_model_id="a")
+        kept = discovered(chosen, [Model(id="a"), Model(id="b")], 5)
+        self.assertEqual(("a", 5), (kept.default_model_id, kept.last_discovered_at))
+        self.assertIsNone(discovered(kept, [Model(id="b")], 6).default_model_id)
+
+    def test_questions(self) -> None:
+        self.assertEqual([True, False, False], [needs_room(n) for n in (39_999, 40_000, None)])
+        self.assertEqual("a", displaced(("a", "b"), "c"))
+        self.assertIsNone(displaced(("a", "b"), "b"))
+        self.assertIsNone(displaced((), "b"))
+
+    def test_swaps(self) -> None:
+        a, b = frozenset("a"), frozenset("b")
+        self.assertEqual(a, swapped_out(a, b))
+        self.assertEqual(frozenset(), swapped_out(a, a | b))
+        self.assertEqual(frozenset(), swapped_out(a, frozenset()), "only unloaded")

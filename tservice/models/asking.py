@@ -1,0 +1,67 @@
+"""Asking endpoints what they offer and what they have loaded."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from tservice.core.errors import failed
+from tservice.core.net.outbound import OutboundError, Reply, Request
+from tservice.models.model import AuthStyle, Endpoint, Model
+from tservice.models.shapes import Running, Unreadable, read_models, read_running
+
+TIME_LIMIT = 8.0
+"""Seconds for one question (protocol-models)."""
+BODY_LIMIT = 2 * 1024 * 1024
+"""Bytes of an answer."""
+
+
+class ISend(Protocol):
+    """Sends a request; an L{tservice.core.net.outbound.Outbound}."""
+
+    async def send(self, request: Request) -> Reply:
+        """@raise OutboundError: there was no answer."""
+
+
+class Asker:
+    """Asks; keeps nothing."""
+
+    def __init__(self, post: ISend) -> None:
+        self._post = post
+
+    async def models(self, endpoint: Endpoint) -> tuple[Model, ...]:
+        """What C{endpoint} offers.
+
+        @raise ServiceError: 422: it does not answer, or not as such a server does.
+        """
+        try:
+            reply = await self._post.send(request_for(endpoint, "/v1/models"))
+            if reply.status != 200:
+                raise Unreadable(_words(reply))
+            return read_models(reply.body)
+        except OutboundError as error:
+            raise failed(f"the models of {endpoint.label}: {error.fault.value}") from None
+        except Unreadable as error:
+            raise failed(f"the models of {endpoint.label}: {error}") from None
+
+    async def running(self, endpoint: Endpoint) -> Running:
+        """What C{endpoint} has loaded, where it tells; trouble means that it does not."""
+        try:
+            reply = await self._post.send(request_for(endpoint, "/running"))
+        except OutboundError:
+            return Running(supported=False)
+        return read_running(reply.body) if reply.status == 200 else Running(supported=False)
+
+
+def request_for(endpoint: Endpoint, path: str) -> Request:
+    """A question with the endpoint's key."""
+    headers = {"User-Agent": "tservice", "Accept": "application/json"}
+    if endpoint.key:
+        if endpoint.auth_style is AuthStyle.API_KEY:
+            headers["x-api-key"] = endpoint.key
+        else:
+            headers["Authorization"] = f"Bearer {endpoint.key}"
+    return Request(url=endpoint.root + path, headers=headers, body_limit=BODY_LIMIT)
+
+
+def _words(reply: Reply) -> str:
+    return "The URL redirects" if reply.redirects else f"HTTP {reply.status}"

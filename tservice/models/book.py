@@ -1,0 +1,153 @@
+"""The endpoints in use: in memory, in their file, and told of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from twisted.internet.defer import DeferredLock
+from twisted.logger import Logger
+
+from tservice.core.doors.threads import IThreads
+from tservice.core.errors import ErrorCode, ServiceError, failed, not_found
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.files import FileError
+from tservice.core.logs.redact import Redactor
+from tservice.models.configfile import EndpointFile
+from tservice.models.model import ENDPOINT_LIMIT, Endpoint, Model, discovered, patched
+from tservice.models.shown import EndpointsAnswer, endpoint_answer
+
+Changed = Callable[[tuple[Endpoint, ...]], tuple[Endpoint, ...]]
+
+
+class EndpointBook:
+    """One change at a time; what is on the disk is what is told.  Keys are hidden from the log."""
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        *,
+        file: EndpointFile,
+        threads: IThreads,
+        hub: EventHub,
+        redactor: Redactor,
+        new_id: Callable[[], str],
+    ) -> None:
+        self._file = file
+        self._threads = threads
+        self._hub = hub
+        self._redactor = redactor
+        self._new_id = new_id
+        self._endpoints: tuple[Endpoint, ...] = ()
+        self._hidden: dict[str, Callable[[], None]] = {}
+        self._lock = DeferredLock()
+
+    async def start(self) -> None:
+        """Read the file.
+
+        One that cannot be used is left alone: there are no endpoints, the log says why, and changes
+        are refused with a 409 until it is mended.
+        """
+        try:
+            await self._threads.run(self._file.tidy)
+            self._use(await self._threads.run(self._file.read))
+        except (FileError, OSError, ServiceError) as error:
+            self._log.error("{error}; there are no model endpoints", error=str(error))
+
+    def all(self) -> tuple[Endpoint, ...]:
+        """The endpoints in the order in which they were made."""
+        return self._endpoints
+
+    def get(self, endpoint_id: str) -> Endpoint:
+        """One of them.
+
+        @raise ServiceError: 404.
+        """
+        for endpoint in self._endpoints:
+            if endpoint.id == endpoint_id:
+                return endpoint
+        raise not_found(f"Model endpoint {endpoint_id}")
+
+    async def add(self, fields: Mapping[str, Any]) -> Endpoint:
+        """A new one.
+
+        @raise ServiceError: 400 naming the field; 409: the label is used; 422: there are too many,
+            or the disk does not take it.
+        """
+        made = patched(Endpoint(id=self._new_id(), label="", base_url=""), fields)
+
+        def added(endpoints: tuple[Endpoint, ...]) -> tuple[Endpoint, ...]:
+            if len(endpoints) >= ENDPOINT_LIMIT:
+                raise failed(f"at most {ENDPOINT_LIMIT} model endpoints")
+            return (*endpoints, _unlike(endpoints, made))
+
+        await self._change(added)
+        return made
+
+    async def change(self, endpoint_id: str, patch: Mapping[str, Any]) -> Endpoint:
+        """Change the fields in C{patch}.
+
+        @raise ServiceError: 404; else as L{add}.
+        """
+        await self._edit(endpoint_id, lambda endpoint: patched(endpoint, patch))
+        return self.get(endpoint_id)
+
+    async def learned(self, endpoint_id: str, models: tuple[Model, ...], at: int) -> Endpoint:
+        """What an endpoint offers, as it said at C{at}.
+
+        @raise ServiceError: 404: it is gone meanwhile; 409 or 422: the file.
+        """
+        await self._edit(endpoint_id, lambda endpoint: discovered(endpoint, models, at))
+        return self.get(endpoint_id)
+
+    async def remove(self, endpoint_id: str, check: Callable[[], None]) -> None:
+        """Take one out, with its key.
+
+        @param check: asked just before; raises what is against it.
+        @raise ServiceError: 404; 409 or 422: the file.
+        """
+
+        def less(endpoints: tuple[Endpoint, ...]) -> tuple[Endpoint, ...]:
+            gone = self.get(endpoint_id)
+            check()
+            return tuple(each for each in endpoints if each is not gone)
+
+        await self._change(less)
+
+    async def _edit(self, endpoint_id: str, edit: Callable[[Endpoint], Endpoint]) -> None:
+        def edited(endpoints: tuple[Endpoint, ...]) -> tuple[Endpoint, ...]:
+            before = self.get(endpoint_id)
+            after = _unlike([each for each in endpoints if each is not before], edit(before))
+            return tuple(after if each is before else each for each in endpoints)
+
+        await self._change(edited)
+
+    async def _change(self, change: Changed) -> None:
+        await self._lock.acquire()
+        try:
+            after = change(self._endpoints)
+            await self._threads.run(partial(self._file.write, after))
+            self._use(after)
+        finally:
+            self._lock.release()
+        payload = EndpointsAnswer(endpoints=[endpoint_answer(each) for each in after])
+        self._hub.publish(Event(name=EventName.MODEL_ENDPOINTS_CHANGED, payload=payload))
+
+    def _use(self, endpoints: tuple[Endpoint, ...]) -> None:
+        self._endpoints = endpoints
+        keys = {endpoint.key for endpoint in endpoints if endpoint.key}
+        for key in keys - self._hidden.keys():
+            self._hidden[key] = self._redactor.register(key)
+        for key in self._hidden.keys() - keys:
+            self._hidden.pop(key)()
+
+
+def _unlike(others: Any, endpoint: Endpoint) -> Endpoint:
+    """C{endpoint}, whose label nobody else has."""
+    label = endpoint.label.strip().casefold()
+    if any(other.label.strip().casefold() == label for other in others):
+        message = f"label: there is a model endpoint called {endpoint.label}"
+        raise ServiceError(ErrorCode.ALREADY_EXISTS, message)
+    return endpoint

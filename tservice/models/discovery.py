@@ -1,0 +1,124 @@
+"""Learning what endpoints offer and have loaded: when asked, and every few minutes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twisted.internet.defer import Deferred, DeferredSemaphore, FirstError, gatherResults, succeed
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.logger import Logger
+
+from tservice.core.clock import now_ms
+from tservice.core.errors import ServiceError
+from tservice.core.tasks import spawn
+from tservice.core.timers import cancel
+from tservice.models.asking import Asker
+from tservice.models.book import EndpointBook
+from tservice.models.model import Endpoint, swapped_out
+from tservice.models.shapes import Running
+
+PAUSE = 300.0
+"""Seconds between two rounds (protocol-models)."""
+AT_ONCE = 5
+"""Endpoints that a round asks at a time."""
+
+Swapped = Callable[[Endpoint, str], None]
+
+
+class Discovery:
+    """Asks on demand, and in rounds while the feature is on.
+
+    What an endpoint had loaded is remembered; a model that is gone from there because of another
+    one is told of.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        book: EndpointBook,
+        asker: Asker,
+        enabled: Callable[[], bool],
+        swapped: Swapped,
+    ) -> None:
+        """@param swapped: told of an endpoint and of a model that was pushed out there."""
+        self._clock = clock
+        self._book = book
+        self._asker = asker
+        self._enabled = enabled
+        self._swapped = swapped
+        self._loaded: dict[str, frozenset[str]] = {}
+        self._silent: frozenset[str] = frozenset()
+        self._timer: IDelayedCall | None = None
+        self._round: Deferred[None] = succeed(None)
+        self._open = False
+
+    def start(self) -> None:
+        """Begin with the rounds; the first is due after a pause."""
+        self._open = True
+        self._timer = self._clock.callLater(PAUSE, self._due)
+
+    def stop(self) -> Deferred[None]:
+        """End the rounds; fires once none is under way."""
+        self._open = False
+        cancel(self._timer)
+        self._round.cancel()
+        return self._round
+
+    async def discover(self, endpoint_id: str) -> Endpoint:
+        """Ask for the models, and keep them.
+
+        @raise ServiceError: 404: no such endpoint; 422: it does not answer as it should.
+        """
+        models = await self._asker.models(self._book.get(endpoint_id))
+        return await self._book.learned(endpoint_id, models, now_ms(self._clock))
+
+    async def running(self, endpoint: Endpoint) -> Running:
+        """Ask what is loaded, where the endpoint tells."""
+        found = await self._asker.running(endpoint)
+        if found.supported:
+            now = frozenset(found.loaded)
+            before = self._loaded.get(endpoint.id, frozenset())
+            self._loaded[endpoint.id] = now
+            for model_id in sorted(swapped_out(before, now)):
+                self._swapped(endpoint, model_id)
+        return found
+
+    def _due(self) -> None:
+        if self._enabled():
+            self._round = spawn(self._ask_all(), self._log, "the round of model endpoints")
+            self._round.addCallback(self._again)
+        else:
+            self._again(None)
+
+    def _again(self, ignored: None) -> None:
+        if self._open:
+            self._timer = self._clock.callLater(PAUSE, self._due)
+
+    async def _ask_all(self) -> None:
+        slots = DeferredSemaphore(AT_ONCE)
+        endpoints = self._book.all()
+        ids = {endpoint.id for endpoint in endpoints}
+        self._loaded = {each: found for each, found in self._loaded.items() if each in ids}
+        asked = [slots.run(self._asked, each) for each in endpoints]
+        try:
+            answered = await gatherResults(asked, consumeErrors=True)
+        except FirstError as error:
+            error.subFailure.raiseException()
+            raise
+        self._silent = frozenset(each for each in answered if each is not None)
+
+    def _asked(self, endpoint: Endpoint) -> Deferred[str | None]:
+        return Deferred.fromCoroutine(self._ask(endpoint))
+
+    async def _ask(self, endpoint: Endpoint) -> str | None:
+        """@return: the id of an endpoint that did not answer; the log hears of it once."""
+        try:
+            await self.discover(endpoint.id)
+            await self.running(self._book.get(endpoint.id))
+        except ServiceError as error:
+            if endpoint.id not in self._silent:
+                self._log.warn("{error}", error=error.message)
+            return endpoint.id
+        return None

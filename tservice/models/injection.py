@@ -1,0 +1,256 @@
+"""How an agent is made to use an endpoint: its variables, its files, what it must not inherit.
+
+Pure.  The styles are those of the registry's C{customModel.style} (protocol-models).  Whatever
+could lead the agent, or the endpoint's key, or a key of the user's, elsewhere than to the chosen
+endpoint is taken out of the environment.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import field, frozen
+
+from tservice.clis.interfaces import CustomModelStyle
+from tservice.models.model import AuthStyle, Endpoint
+
+NO_KEY = "no-key"
+"""What is sent to an endpoint without a key: agents do not start without one."""
+KEY_VARIABLE = "CUSTOM_MODEL_KEY"
+PROVIDER = "custom"
+KEY_TAIL = 20
+"""Characters from a key's end by which Claude Code knows a key that was allowed."""
+
+
+@frozen(kw_only=True)
+class Target:
+    """What is to be used, and where the agent's own files may be put.
+
+    @ivar folder: the session's own, which nobody else uses.
+    @ivar env: of the pane, before.
+    """
+
+    endpoint: Endpoint
+    model_id: str
+    folder: Path
+    env: Mapping[str, str]
+    working_dir: str
+
+    @property
+    def key(self) -> str:
+        """What is sent as the key."""
+        return self.endpoint.key or NO_KEY
+
+    @property
+    def context(self) -> int | None:
+        """Tokens of the model's context, where the endpoint told."""
+        return self.endpoint.context_of(self.model_id)
+
+    def below(self, variable: str, default: str) -> Path:
+        """A folder of the user's agent: where C{variable} put it, else C{default} in the home."""
+        moved = self.env.get(variable, "")
+        return Path(moved) if moved.startswith("/") else Path(self.env.get("HOME", "/")) / default
+
+
+@frozen(kw_only=True)
+class Injection:
+    """What is done to a pane.
+
+    @ivar env: variables that anybody may see.
+    @ivar secrets: variables that only the pane's program may have.
+    @ivar unset: names that it must not inherit; one that ends in C{*} is a prefix.
+    @ivar files: by their name in the session's folder.
+    @ivar bases: files among C{files}, both JSON, that begin with what is in another one.
+    @ivar links: names in that folder, and the folders of the user's that they lead to.
+    @ivar trusted: the user's file of Claude Code's, from which the trust of the working folder is
+        taken over into the file of that name; C{None}: nothing is.
+    """
+
+    env: Mapping[str, str] = field(factory=dict)
+    secrets: Mapping[str, str] = field(factory=dict, repr=False)
+    unset: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(factory=dict, repr=False)
+    bases: Mapping[str, Path] = field(factory=dict)
+    links: Mapping[str, Path] = field(factory=dict)
+    trusted: Path | None = None
+
+
+def injection(style: CustomModelStyle, target: Target) -> Injection | None:
+    """What makes an agent of C{style} use C{target}; C{None}: nothing does."""
+    form = _FORMS.get(style)
+    return None if form is None else form(target)
+
+
+def without(env: Mapping[str, str], unset: tuple[str, ...]) -> dict[str, str]:
+    """C{env} less what C{unset} names."""
+    prefixes = tuple(name[:-1] for name in unset if name.endswith("*"))
+    return {
+        name: value
+        for name, value in env.items()
+        if name not in unset and not (prefixes and name.startswith(prefixes))
+    }
+
+
+def _claude(target: Target) -> Injection:
+    style = target.endpoint.auth_style
+    by_key = style is AuthStyle.API_KEY
+    model = target.model_id
+    user = target.below("CLAUDE_CONFIG_DIR", ".claude")
+    state: dict[str, Any] = {"hasCompletedOnboarding": True}
+    # A key that is no longer than its tail would be written down whole.
+    if by_key and len(target.key) > KEY_TAIL:
+        approved = {"approved": [target.key[-KEY_TAIL:]], "rejected": []}
+        state["customApiKeyResponses"] = approved
+    return Injection(
+        env={
+            "ANTHROPIC_BASE_URL": target.endpoint.root,
+            "ANTHROPIC_MODEL": model,
+            "ANTHROPIC_SMALL_FAST_MODEL": model,
+            "ANTHROPIC_DEFAULT_OPUS_MODEL": model,
+            "ANTHROPIC_DEFAULT_SONNET_MODEL": model,
+            "ANTHROPIC_DEFAULT_HAIKU_MODEL": model,
+            "CLAUDE_CODE_SUBAGENT_MODEL": model,
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "CLAUDE_CONFIG_DIR": str(target.folder),
+        },
+        secrets={"ANTHROPIC_API_KEY" if by_key else "ANTHROPIC_AUTH_TOKEN": target.key},
+        unset=(
+            "ANTHROPIC_*",
+            "AWS_BEARER_TOKEN_BEDROCK",
+            "CLAUDE_CODE_OAUTH_TOKEN",
+            "CLAUDE_CODE_USE_BEDROCK",
+            "CLAUDE_CODE_USE_FOUNDRY",
+            "CLAUDE_CODE_USE_VERTEX",
+        ),
+        files={".claude.json": _json(state)},
+        links={"projects": user / "projects"},
+        trusted=_claude_state(target, user),
+    )
+
+
+def _claude_state(target: Target, user: Path) -> Path:
+    """The user's own state file: beside C{.claude} unless that was moved."""
+    moved = target.env.get("CLAUDE_CONFIG_DIR", "").startswith("/")
+    return (user if moved else user.parent) / ".claude.json"
+
+
+def _opencode(target: Target) -> Injection:
+    options: dict[str, Any] = {"baseURL": f"{target.endpoint.root}/v1", "apiKey": target.key}
+    if target.endpoint.auth_style is AuthStyle.API_KEY:
+        options["headers"] = {"x-api-key": target.key}
+    model: dict[str, Any] = {"name": target.model_id}
+    if target.context is not None:
+        model["limit"] = {"context": target.context, "output": max(1, target.context // 4)}
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": target.endpoint.label,
+        "options": options,
+        "models": {target.model_id: model},
+    }
+    name = f"{PROVIDER}/{target.model_id}"
+    content = {"provider": {PROVIDER: provider}, "model": name, "small_model": name}
+    return Injection(
+        secrets={"OPENCODE_CONFIG_CONTENT": _json(content)},
+        unset=("OPENCODE_CONFIG_CONTENT",),
+    )
+
+
+def _codex(target: Target) -> Injection:
+    lines = [
+        f"model = {_word(target.model_id)}",
+        f"model_provider = {_word(PROVIDER)}",
+        "check_for_update_on_startup = false",
+    ]
+    if target.context is not None:
+        lines.append(f"model_context_window = {target.context}")
+    lines += [
+        f"[model_providers.{PROVIDER}]",
+        f"name = {_word(target.endpoint.label)}",
+        f"base_url = {_word(target.endpoint.root + '/v1')}",
+        'wire_api = "responses"',
+        f"env_key = {_word(KEY_VARIABLE)}",
+    ]
+    # Else what the agent runs has the key, and a snapshot of that environment too.
+    policy = ["[shell_environment_policy]", f"exclude = [{_word(KEY_VARIABLE)}]"]
+    if target.endpoint.auth_style is AuthStyle.API_KEY:
+        lines.append(f'env_http_headers = {{ "x-api-key" = {_word(KEY_VARIABLE)} }}')
+    user = target.below("CODEX_HOME", ".codex")
+    return Injection(
+        env={"CODEX_HOME": str(target.folder)},
+        secrets={KEY_VARIABLE: target.key},
+        unset=("OPENAI_*", "AZURE_OPENAI_*", "CODEX_API_KEY"),
+        files={"config.toml": "\n".join([*lines, *policy]) + "\n"},
+        links={"sessions": user / "sessions"},
+    )
+
+
+def _gemini(target: Target) -> Injection:
+    # Without a home of its own it asks whoever the user last signed in with.
+    settings = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
+    user = target.below("GEMINI_CLI_HOME", "") / ".gemini"
+    own = (".gemini/settings.json", ".gemini/trustedFolders.json")
+    return Injection(
+        env={
+            "GOOGLE_GEMINI_BASE_URL": target.endpoint.root,
+            "GEMINI_MODEL": target.model_id,
+            "GEMINI_CLI_HOME": str(target.folder),
+        },
+        secrets={"GEMINI_API_KEY": target.key},
+        unset=(
+            "GEMINI_API_KEY",
+            "GOOGLE_API_KEY",
+            "GOOGLE_CLOUD_ACCESS_TOKEN",
+            "GOOGLE_GENAI_USE_GCA",
+            "GOOGLE_GENAI_USE_VERTEXAI",
+            "GOOGLE_VERTEX_BASE_URL",
+        ),
+        files=dict(zip(own, (_json(settings), _json({})), strict=True)),
+        bases={name: user / Path(name).name for name in own},
+        links={f".gemini/{name}": user / name for name in ("tmp", "history")},
+    )
+
+
+def _pi(target: Target) -> Injection:
+    model: dict[str, Any] = {"id": target.model_id, "name": target.model_id}
+    if target.context is not None:
+        model["contextWindow"] = target.context
+    provider: dict[str, Any] = {
+        "baseUrl": f"{target.endpoint.root}/v1",
+        "api": "openai-completions",
+        "apiKey": KEY_VARIABLE,
+        "models": [model],
+    }
+    if target.endpoint.auth_style is AuthStyle.API_KEY:
+        provider["headers"] = {"x-api-key": KEY_VARIABLE}
+    chosen = {"defaultProvider": PROVIDER, "defaultModel": target.model_id}
+    user = target.below("PI_CODING_AGENT_DIR", ".pi/agent")
+    return Injection(
+        env={"PI_CODING_AGENT_DIR": str(target.folder), "PI_OFFLINE": "1"},
+        secrets={KEY_VARIABLE: target.key},
+        files={
+            "models.json": _json({"providers": {PROVIDER: provider}}),
+            "settings.json": _json(chosen),
+        },
+        links={"sessions": user / "sessions"},
+    )
+
+
+def _json(data: object) -> str:
+    return json.dumps(data, ensure_ascii=False)
+
+
+def _word(text: str) -> str:
+    """A TOML string: what JSON writes is one, once nothing in it is beyond ASCII or printable."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+_FORMS: Mapping[CustomModelStyle, Callable[[Target], Injection]] = {
+    CustomModelStyle.CLAUDE_ENV: _claude,
+    CustomModelStyle.OPENCODE_CONTENT: _opencode,
+    CustomModelStyle.CODEX_HOME: _codex,
+    CustomModelStyle.GEMINI_ENV: _gemini,
+    CustomModelStyle.PI_HOME: _pi,
+}

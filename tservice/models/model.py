@@ -1,0 +1,132 @@
+"""Model endpoints: what is kept of them, and the rules on them (protocol-models).  Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from attrs import evolve, field, frozen
+from pydantic import SecretStr
+
+from tservice.core.errors import invalid
+from tservice.core.net.egress import EgressRefused, parse_target
+
+SETTING = "customModelEndpointsEnabled"
+ENDPOINT_LIMIT = 50
+"""Endpoints that are kept."""
+MODEL_LIMIT = 1000
+"""Models of one endpoint that are kept."""
+LABEL_LENGTH = 60
+KEY_LENGTH = 4096
+MIN_SAFE_CONTEXT = 40_000
+"""Tokens below which an agent's own instructions leave no room to work (protocol-models)."""
+
+_MODEL_ID = re.compile(r"[A-Za-z0-9_.@~][A-Za-z0-9_.@~:/+=,%#()\[\]-]{0,199}")
+_KEY = re.compile(r"[\x21-\x7e]*")
+
+
+class AuthStyle(StrEnum):
+    """How the key is sent: C{Authorization: Bearer}, or C{x-api-key}."""
+
+    BEARER = "bearer"
+    API_KEY = "api-key"
+
+
+@frozen(kw_only=True)
+class Model:
+    """A model that an endpoint offers.
+
+    @ivar context_length: tokens; C{None}: the endpoint does not tell.
+    """
+
+    id: str
+    context_length: int | None = None
+
+
+@frozen(kw_only=True)
+class Endpoint:
+    """A server that models are asked from.
+
+    @ivar base_url: as it was given; L{root} is what paths are put behind.
+    @ivar api_key: C{None}: none is sent.
+    @ivar last_discovered_at: Unix milliseconds; C{None}: never.
+    """
+
+    id: str
+    label: str
+    base_url: str
+    api_key: SecretStr | None = field(default=None, repr=False)
+    auth_style: AuthStyle = AuthStyle.BEARER
+    models: tuple[Model, ...] = ()
+    last_discovered_at: int | None = None
+    default_model_id: str | None = None
+
+    @property
+    def root(self) -> str:
+        """The address without C{/v1} and without a slash at its end."""
+        return self.base_url.rstrip("/").removesuffix("/v1").rstrip("/")
+
+    @property
+    def key(self) -> str:
+        """The key itself; C{""} without one."""
+        return "" if self.api_key is None else self.api_key.get_secret_value()
+
+    def context_of(self, model_id: str) -> int | None:
+        """Tokens of a model's context, where the endpoint told."""
+        found = (model.context_length for model in self.models if model.id == model_id)
+        return next(found, None)
+
+
+def patched(endpoint: Endpoint, patch: Mapping[str, Any]) -> Endpoint:
+    """C{endpoint} with the fields in C{patch}, checked.
+
+    @raise ServiceError: 400 naming the field.
+    """
+    changed: Endpoint = evolve(endpoint, **patch)
+    if not changed.label.strip() or not changed.label.isprintable():
+        raise invalid("label", "must be one line of text")
+    try:
+        parse_target(changed.base_url)
+    except EgressRefused as error:
+        raise invalid("baseUrl", str(error)) from None
+    if "?" in changed.base_url or "#" in changed.base_url:
+        raise invalid("baseUrl", "must have neither a query nor a fragment")
+    if not _KEY.fullmatch(changed.key):
+        raise invalid("apiKey", "must be printable ASCII without blanks")
+    if changed.default_model_id is not None:
+        check_model_id("defaultModelId", changed.default_model_id)
+    return changed
+
+
+def discovered(endpoint: Endpoint, models: Iterable[Model], at: int) -> Endpoint:
+    """C{endpoint} with the models that it offers now; a default that is gone is cleared."""
+    kept = tuple(models)
+    ids = {model.id for model in kept}
+    default = endpoint.default_model_id if endpoint.default_model_id in ids else None
+    return evolve(endpoint, models=kept, last_discovered_at=at, default_model_id=default)
+
+
+def check_model_id(name: str, model_id: str) -> None:
+    """Refuse a model id that could be read as anything else where it is an argument.
+
+    @raise ServiceError: 400 naming the field C{name}.
+    """
+    if not _MODEL_ID.fullmatch(model_id):
+        raise invalid(name, "must be usable as an argument: no blanks, quotes or leading dash")
+
+
+def needs_room(context_length: int | None) -> bool:
+    """Whether a context of that many tokens is too small; one that is not known is not."""
+    return context_length is not None and context_length < MIN_SAFE_CONTEXT
+
+
+def displaced(running: Sequence[str], wanted: str) -> str | None:
+    """Which loaded model C{wanted} would push out; C{None}: none, or it is loaded itself."""
+    return None if wanted in running else next(iter(running), None)
+
+
+def swapped_out(before: frozenset[str], now: frozenset[str]) -> frozenset[str]:
+    """The models that another one has pushed out; what was only unloaded is none of them."""
+    return before - now if now - before else frozenset()

@@ -1,0 +1,81 @@
+"""Where the folders of injections are, and with which rights they are worked on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+
+from twisted.internet.defer import Deferred, gatherResults
+from twisted.logger import Logger
+
+from tservice.core.doors.threads import IThreads
+from tservice.core.places.place import Place, PlaceId
+from tservice.core.places.places import Places
+from tservice.core.tasks import spawn
+from tservice.models import homes
+from tservice.models.injection import Injection
+from tservice.sessions.interfaces import Session
+
+
+class Residences:
+    """One folder for each session that has one, until the session is gone."""
+
+    _log = Logger()
+
+    def __init__(self, data_dir: Path, threads: IThreads, places: Places) -> None:
+        self._base = data_dir / homes.FOLDER
+        self._threads = threads
+        self._places = places
+        self._known: dict[str, PlaceId] = {}
+        self._removing: set[Deferred[None]] = set()
+
+    def folder(self, session: Session) -> Path:
+        """Where that of C{session} is, or would be."""
+        return self._folder(session.id, self._places.recall(session.place))
+
+    async def put(self, session: Session, injection: Injection) -> Path:
+        """Have C{injection} in the folder of C{session}.
+
+        @raise ServiceError: 422: it cannot be written.
+        """
+        place = await self._place(session.place)
+        folder = self._folder(session.id, place)
+        self._known[session.id] = session.place
+        work = partial(homes.put, folder, injection, session.working_dir)
+        await self._threads.run(partial(place.act, work))
+        return folder
+
+    def remove(self, session_id: str) -> None:
+        """Remove the folder of a session, where there is one; L{settled} waits for it."""
+        if session_id not in self._known:
+            return
+        work = self._remove(session_id, self._known.pop(session_id))
+        task = spawn(work, self._log, f"removing the model's folder of {session_id}")
+        self._removing.add(task)
+        task.addCallback(lambda _: self._removing.discard(task))
+
+    async def recall(self, sessions: Iterable[Session]) -> None:
+        """Know those of C{sessions} again, and remove what a killed process left."""
+        known = list(sessions)
+        self._known |= {each.id: each.place for each in known if each.custom_model is not None}
+        kept = [each.id for each in known]
+        for folder in await self._threads.run(partial(homes.left_over, self._base, kept)):
+            await self._threads.run(partial(homes.remove, folder))
+
+    def settled(self) -> Deferred[list[None]]:
+        """Fires once nothing is being removed."""
+        return gatherResults(tuple(self._removing))
+
+    async def _remove(self, session_id: str, known: PlaceId) -> None:
+        place = await self._place(known)
+        work = partial(homes.remove, self._folder(session_id, place))
+        await self._threads.run(partial(place.act, work))
+
+    async def _place(self, known: PlaceId) -> Place:
+        await self._places.ask(known)
+        return self._places.recall(known)
+
+    def _folder(self, session_id: str, place: Place) -> Path:
+        base = place.home / homes.GUEST_FOLDER if place.apart else self._base
+        return base / session_id

@@ -1,0 +1,231 @@
+"""C{/api/model-endpoints}, C{/api/sessions/{id}/custom-model}."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field, SecretStr, StringConstraints
+
+from tservice.core.errors import ErrorCode, invalid
+from tservice.core.net.egress import URL_LIMIT
+from tservice.core.payloads import Nothing
+from tservice.core.scopes import Scope
+from tservice.http.models import Answer, Body
+from tservice.http.operations import Access, Call, Operation
+from tservice.models.model import KEY_LENGTH, LABEL_LENGTH, AuthStyle
+from tservice.models.service import ModelService
+from tservice.models.shown import Choice, EndpointAnswer, EndpointModelAnswer, RunningAnswer
+
+Label = Annotated[str, StringConstraints(min_length=1, max_length=LABEL_LENGTH)]
+Url = Annotated[str, StringConstraints(min_length=1, max_length=URL_LIMIT)]
+ModelId = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+EndpointId = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+Style = Annotated[AuthStyle, Field(strict=False)]
+Key = Annotated[str, StringConstraints(max_length=KEY_LENGTH)]
+
+
+class EndpointPatch(Body):
+    """What is absent stays; of C{defaultModelId} alone null is a value: there is none any more."""
+
+    label: Label | None = None
+    base_url: Url | None = Field(default=None, description="http or https; /v1 may be left out")
+    api_key: Key | None = Field(
+        default=None, repr=False, description="Never answered; an empty string clears it"
+    )
+    auth_style: Style | None = None
+    default_model_id: ModelId | None = None
+
+    def fields(self) -> dict[str, Any]:
+        """What is to be changed, by the name of the record's field."""
+        given = {name: getattr(self, name) for name in self.model_fields_set}
+        found = {
+            name: value
+            for name, value in given.items()
+            if value is not None or name == "default_model_id"
+        }
+        if "api_key" in found:
+            found["api_key"] = SecretStr(found["api_key"]) if found["api_key"] else None
+        return found
+
+
+class NewEndpointBody(EndpointPatch):
+    """A new endpoint."""
+
+    label: Label
+    base_url: Url
+
+
+class CustomModelChange(Body):
+    """A model and the questions already answered, or C{clear}."""
+
+    endpoint_id: EndpointId | None = None
+    model_id: ModelId | None = None
+    confirmed: bool | None = None
+    confirmed_context: bool | None = None
+    confirmed_swap: bool | None = None
+    clear: bool | None = None
+
+
+class OneEndpoint(Answer):
+    """An endpoint, wrapped."""
+
+    endpoint: EndpointAnswer
+
+
+class ModelsAnswer(Answer):
+    """What an endpoint offers."""
+
+    models: list[EndpointModelAnswer]
+
+
+class ModelRoutes:
+    """The endpoints and who uses them; the rules live in L{ModelService}."""
+
+    def __init__(self, models: ModelService) -> None:
+        self._models = models
+
+    def operations(self) -> list[Operation]:
+        """The routes."""
+        return [*self._reads(), *self._writes(), self._choice()]
+
+    def _reads(self) -> list[Operation]:
+        return [
+            Operation(
+                method="GET",
+                path="/api/model-endpoints",
+                access=Access.USER,
+                scope=Scope.SESSIONS_READ,
+                handler=self.list,
+                summary="The model endpoints; their keys are never shown",
+                tag="Models",
+                answer=list[EndpointAnswer],
+                errors=(ErrorCode.FORBIDDEN,),
+                allowed=self._models.require_enabled,
+            ),
+            Operation(
+                method="GET",
+                path="/api/model-endpoints/{id}/running-status",
+                access=Access.USER,
+                scope=Scope.SESSIONS_READ,
+                handler=self.running,
+                summary="Which models an endpoint has loaded, where it tells",
+                tag="Models",
+                answer=RunningAnswer,
+                errors=(ErrorCode.FORBIDDEN, ErrorCode.NOT_FOUND),
+                allowed=self._models.require_enabled,
+            ),
+        ]
+
+    def _writes(self) -> list[Operation]:
+        return [
+            self._write(
+                method="POST",
+                path="/api/model-endpoints",
+                handler=self.add,
+                summary="Keep a model endpoint",
+                body=NewEndpointBody,
+                answer=OneEndpoint,
+                errors=(ErrorCode.ALREADY_EXISTS,),
+            ),
+            self._write(
+                method="PUT",
+                path="/api/model-endpoints/{id}",
+                handler=self.change,
+                summary="Change the fields given; without apiKey the key stays",
+                body=EndpointPatch,
+                answer=OneEndpoint,
+                errors=(ErrorCode.ALREADY_EXISTS, ErrorCode.NOT_FOUND),
+            ),
+            self._write(
+                method="DELETE",
+                path="/api/model-endpoints/{id}",
+                handler=self.remove,
+                summary="Forget a model endpoint and its key",
+                answer=Nothing,
+                errors=(ErrorCode.NOT_FOUND,),
+            ),
+            self._write(
+                method="POST",
+                path="/api/model-endpoints/{id}/discover-models",
+                handler=self.discover,
+                summary="Ask an endpoint which models it offers",
+                answer=ModelsAnswer,
+                errors=(ErrorCode.NOT_FOUND,),
+            ),
+        ]
+
+    def _write(self, *, errors: tuple[ErrorCode, ...], **fields: Any) -> Operation:
+        common = (ErrorCode.FORBIDDEN, ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED)
+        return Operation(
+            access=Access.ADMIN,
+            scope=Scope.ADMIN,
+            tag="Models",
+            errors=(*errors, *common),
+            allowed=self._models.require_enabled,
+            **fields,
+        )
+
+    def _choice(self) -> Operation:
+        return Operation(
+            method="POST",
+            path="/api/sessions/{id}/custom-model",
+            access=Access.OWNER,
+            scope=Scope.SESSIONS_MANAGE,
+            handler=self.choose,
+            summary="Give a session a model of a custom endpoint, or its agent's own again",
+            tag="Models",
+            body=CustomModelChange,
+            answer=Choice,
+            errors=(
+                ErrorCode.SESSION_BUSY,
+                ErrorCode.CONFLICT,
+                ErrorCode.FORBIDDEN,
+                ErrorCode.NOT_FOUND,
+                ErrorCode.OPERATION_FAILED,
+            ),
+            allowed=self._models.require_enabled,
+        )
+
+    async def list(self, call: Call) -> object:
+        """Every endpoint."""
+        return self._models.endpoints()
+
+    async def running(self, call: Call) -> object:
+        """What one has loaded."""
+        return await self._models.running(call.id)
+
+    async def add(self, call: Call) -> object:
+        """A new one."""
+        return OneEndpoint(endpoint=await self._models.add(call.body.fields()))
+
+    async def change(self, call: Call) -> object:
+        """Change one."""
+        changed = await self._models.change(call.id, call.body.fields())
+        return OneEndpoint(endpoint=changed)
+
+    async def remove(self, call: Call) -> object:
+        """Forget one."""
+        await self._models.remove(call.id)
+        return Nothing()
+
+    async def discover(self, call: Call) -> object:
+        """Ask one."""
+        return ModelsAnswer(models=await self._models.discover(call.id))
+
+    async def choose(self, call: Call) -> object:
+        """Change what a session uses."""
+        body: CustomModelChange = call.body
+        if body.clear:
+            return await self._models.clear(call.id, call.identity)
+        for name, value in (("endpointId", body.endpoint_id), ("modelId", body.model_id)):
+            if value is None:
+                raise invalid(name, "must be given, or clear")
+        return await self._models.use(
+            call.id,
+            call.identity,
+            call.again,
+            endpoint_id=body.endpoint_id,
+            model_id=body.model_id,
+            confirmed_context=bool(body.confirmed or body.confirmed_context),
+            confirmed_swap=bool(body.confirmed or body.confirmed_swap),
+        )

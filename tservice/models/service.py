@@ -1,0 +1,312 @@
+"""Models of custom endpoints, for sessions (protocol-models)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from attrs import evolve
+from twisted.internet.defer import Deferred
+from twisted.logger import Logger
+from zope.interface import implementer
+
+from tservice.clis.interfaces import CustomModelStyle, ICliRegistry, Launch
+from tservice.core.errors import ErrorCode, ServiceError, conflict, failed, invalid
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.identity import Identity
+from tservice.core.payloads import SessionNamed, SwapTold
+from tservice.models.book import EndpointBook
+from tservice.models.discovery import Discovery
+from tservice.models.homes import wrapped
+from tservice.models.injection import Target, injection, without
+from tservice.models.model import (
+    MIN_SAFE_CONTEXT,
+    SETTING,
+    Endpoint,
+    check_model_id,
+    displaced,
+    needs_room,
+)
+from tservice.models.residences import Residences
+from tservice.models.shown import (
+    ChangedModel,
+    Choice,
+    EndpointAnswer,
+    EndpointModelAnswer,
+    RunningAnswer,
+    changed_model,
+    endpoint_answer,
+    model_answers,
+    running_answer,
+)
+from tservice.sessions.interfaces import (
+    MODEL_PARAMS,
+    ContextQuestion,
+    CustomModel,
+    ICustomModels,
+    ISessions,
+    Location,
+    ModelQuestion,
+    ModelSource,
+    ModelWish,
+    Session,
+    Status,
+    SwapQuestion,
+)
+from tservice.settings.interfaces import ISettings
+
+
+@implementer(ICustomModels)
+class ModelService:
+    """The endpoints, and the sessions that use their models."""
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        *,
+        book: EndpointBook,
+        discovery: Callable[[ModelService], Discovery],
+        residences: Residences,
+        clis: ICliRegistry,
+        sessions: ISessions,
+        settings: ISettings,
+        hub: EventHub,
+    ) -> None:
+        """@param discovery: made with what hears of models that were pushed out."""
+        self._book = book
+        self._discovery = discovery(self)
+        self._residences = residences
+        self._clis = clis
+        self._sessions = sessions
+        self._settings = settings
+        self._hub = hub
+        self._unsubscribe: Callable[[], None] | None = None
+
+    async def start(self) -> None:
+        """Read what is kept, clear away what is left over, and begin with the rounds."""
+        await self._book.start()
+        try:
+            await self._residences.recall(self._sessions.list())
+        except (OSError, ServiceError) as error:
+            self._log.warn("folders of custom models: {error}", error=str(error))
+        self._unsubscribe = self._hub.subscribe(self._heard)
+        self._discovery.start()
+
+    def stop(self) -> Deferred[Any]:
+        """Fires once nothing is asked or removed any more."""
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+        return self._discovery.stop().addCallback(lambda _: self._residences.settled())
+
+    def is_enabled(self) -> bool:
+        """Whether the setting is on."""
+        return self._settings.get().custom_model_endpoints_enabled
+
+    def require_enabled(self) -> None:
+        """Asked before everything else of a request.
+
+        @raise ServiceError: 403 while the setting is off.
+        """
+        if not self.is_enabled():
+            raise ServiceError(ErrorCode.FORBIDDEN, f"the setting {SETTING} is off")
+
+    # -- endpoints
+
+    def endpoints(self) -> list[EndpointAnswer]:
+        """Every endpoint, without its key."""
+        return [endpoint_answer(endpoint) for endpoint in self._book.all()]
+
+    async def add(self, fields: Mapping[str, Any]) -> EndpointAnswer:
+        """A new endpoint; see L{EndpointBook.add}."""
+        return endpoint_answer(await self._book.add(fields))
+
+    async def change(self, endpoint_id: str, patch: Mapping[str, Any]) -> EndpointAnswer:
+        """Change one; see L{EndpointBook.change}."""
+        return endpoint_answer(await self._book.change(endpoint_id, patch))
+
+    async def remove(self, endpoint_id: str) -> None:
+        """Take one out.
+
+        @raise ServiceError: 404; 409 CONFLICT: a live session uses it.
+        """
+
+        def check() -> None:
+            users = self._users_of(endpoint_id)
+            if users:
+                raise conflict(f"{len(users)} live sessions use this endpoint")
+
+        await self._book.remove(endpoint_id, check)
+
+    async def discover(self, endpoint_id: str) -> list[EndpointModelAnswer]:
+        """The models that an endpoint offers now; see L{Discovery.discover}."""
+        endpoint = await self._discovery.discover(endpoint_id)
+        return model_answers(endpoint.models)
+
+    async def running(self, endpoint_id: str) -> RunningAnswer:
+        """What an endpoint has loaded, where it tells.
+
+        @raise ServiceError: 404.
+        """
+        return running_answer(await self._discovery.running(self._book.get(endpoint_id)))
+
+    # -- sessions
+
+    async def choose(
+        self, mode: str, wish: ModelWish, caller: Identity, besides: str | None = None
+    ) -> CustomModel:
+        """See L{ICustomModels.choose}.
+
+        @param besides: the session that is to use it, which is not affected by itself.
+        """
+        self.require_enabled()
+        endpoint = self._book.get(wish.endpoint_id)
+        check_model_id("modelId", wish.model_id)
+        if self._style(mode) is CustomModelStyle.NONE:
+            raise invalid("customModel", f"{mode} cannot use a model of a custom endpoint")
+        context = endpoint.context_of(wish.model_id)
+        if context is not None and needs_room(context) and not wish.confirmed_context:
+            raise ModelQuestion(
+                ContextQuestion(
+                    model_id=wish.model_id,
+                    context_length=context,
+                    min_safe_context_tokens=MIN_SAFE_CONTEXT,
+                )
+            )
+        if not wish.confirmed_swap:
+            await self._ask_swap(endpoint, wish.model_id, caller, besides)
+        return CustomModel(endpoint_id=endpoint.id, model_id=wish.model_id, label=endpoint.label)
+
+    async def use(
+        self, session_id: str, caller: Identity, again: Callable[[], None], **wish: Any
+    ) -> Choice:
+        """Give a session another model; one that runs is started anew and goes on.
+
+        @param again: judges the caller once more, after what is waited for.
+        @param wish: the fields of a L{ModelWish}.
+        @return: what came of it, or the question that has to be answered first.
+        @raise ServiceError: 409 SESSION_BUSY: in mid-turn; 400: it runs elsewhere; else as
+            L{choose}, or as a start.
+        """
+        session = self._changeable(session_id)
+        try:
+            custom = await self.choose(session.mode, ModelWish(**wish), caller, session_id)
+        except ModelQuestion as question:
+            return question.answer
+        again()
+        return await self._apply(session_id, custom, caller)
+
+    async def clear(self, session_id: str, caller: Identity) -> ChangedModel:
+        """Give a session back to its agent's own model.
+
+        @raise ServiceError: as L{use}.
+        """
+        if self._changeable(session_id).custom_model is None:
+            return changed_model(None, restarted=False)
+        return await self._apply(session_id, None, caller)
+
+    async def inject(self, session: Session, plan: Launch) -> Launch:
+        custom = session.custom_model
+        if custom is None:
+            return plan
+        try:
+            self.require_enabled()
+            endpoint = self._book.get(custom.endpoint_id)
+        except ServiceError as error:
+            raise failed(f"customModel: {error.message}") from error
+        target = Target(
+            endpoint=endpoint,
+            model_id=custom.model_id,
+            folder=self._residences.folder(session),
+            env=plan.env,
+            working_dir=session.working_dir,
+        )
+        made = injection(self._style(session.mode), target)
+        if made is None:
+            raise failed(f"customModel: {session.mode} cannot use one")
+        folder = await self._residences.put(session, made)
+        return evolve(
+            plan,
+            argv=wrapped(plan.argv, folder),
+            env={**without(plan.env, made.unset), **made.env},
+        )
+
+    def pushed_out(self, endpoint: Endpoint, model_id: str) -> None:
+        """Tell everybody whose live sessions use C{model_id} that it is loaded no more."""
+        by_owner: dict[str | None, list[Session]] = {}
+        for session in self._users_of(endpoint.id, model_id):
+            by_owner.setdefault(session.owner, []).append(session)
+        for owner, sessions in by_owner.items():
+            told = SwapTold(endpoint_id=endpoint.id, model_id=model_id, sessions=_named(sessions))
+            event = Event(name=EventName.MODEL_SWAPPED_OUT, payload=told, owner=owner)
+            self._hub.publish(event)
+
+    # -- inside
+
+    async def _ask_swap(
+        self, endpoint: Endpoint, model_id: str, caller: Identity, besides: str | None
+    ) -> None:
+        running = await self._discovery.running(endpoint)
+        loaded = displaced(running.loaded, model_id)
+        if loaded is None:
+            return
+        affected = [
+            each
+            for each in self._users_of(endpoint.id, loaded)
+            if each.id != besides and caller.may_reach(each.owner, each.id)
+        ]
+        raise ModelQuestion(
+            SwapQuestion(currently_loaded_model=loaded, affected_sessions=_named(affected))
+        )
+
+    async def _apply(
+        self, session_id: str, custom: CustomModel | None, caller: Identity
+    ) -> ChangedModel:
+        session = self._changeable(session_id)
+        restarted = session.pid is not None
+        if restarted:
+            await self._sessions.stop(session_id, "another model")
+        own = {name: word for name, word in session.params.items() if name not in MODEL_PARAMS}
+        self._sessions.update(session_id, custom_model=custom, params=own)
+        model_id = None if custom is None else custom.model_id
+        self._sessions.report_model(session_id, ModelSource.CUSTOM_ENDPOINT, model_id)
+        if restarted:
+            await self._sessions.start(session_id, granted=caller.can_bypass_permissions)
+        if custom is None:
+            self._residences.remove(session_id)
+        return changed_model(custom, restarted=restarted)
+
+    def _changeable(self, session_id: str) -> Session:
+        session = self._sessions.get(session_id)
+        if session.location is not Location.LOCAL:
+            raise invalid("customModel", "is for sessions on this machine")
+        if session.detached:
+            raise conflict("the session's process was let go; start the session first")
+        if session.pid is not None and session.status is Status.BUSY:
+            raise ServiceError(ErrorCode.SESSION_BUSY, "the session is in the middle of a turn")
+        return session
+
+    def _style(self, mode: str) -> CustomModelStyle:
+        entry = self._clis.get(mode)
+        if entry is None:
+            entry = self._clis.require(mode)
+        return entry.capabilities.custom_model.style
+
+    def _users_of(self, endpoint_id: str, model_id: str | None = None) -> list[Session]:
+        """The live sessions that use an endpoint, or one model of it."""
+        found = []
+        for session in self._sessions.list():
+            custom = session.custom_model
+            if session.pid is None or custom is None or custom.endpoint_id != endpoint_id:
+                continue
+            if model_id in (None, custom.model_id):
+                found.append(session)
+        return found
+
+    def _heard(self, event: Event) -> None:
+        if event.name is EventName.SESSION_DELETED and event.session_id is not None:
+            self._residences.remove(event.session_id)
+
+
+def _named(sessions: Iterable[Session]) -> list[SessionNamed]:
+    return [SessionNamed(id=each.id, name=each.name) for each in sessions]

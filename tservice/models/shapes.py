@@ -1,0 +1,108 @@
+"""What model servers answer, read leniently: each names the length of a context its own way.
+
+Pure; nothing that a server sends raises anything but L{Unreadable}.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from attrs import frozen
+
+from tservice.models.model import MODEL_LIMIT, Model
+
+CONTEXT_LIMIT = 2**31
+"""Tokens: more is a mistake of the server's."""
+NAME_LENGTH = 200
+STATE_LENGTH = 32
+_CONTEXT_KEYS = ("context_length", "context_window", "max_model_len")
+_META_KEYS = ("n_ctx", "n_ctx_train")
+
+
+class Unreadable(Exception):
+    """An answer that is not what such a server answers; the text never holds any of it."""
+
+
+@frozen(kw_only=True)
+class Running:
+    """What a server has loaded.
+
+    @ivar supported: it tells.
+    @ivar models: the name and the state of each.
+    """
+
+    supported: bool
+    models: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def loaded(self) -> tuple[str, ...]:
+        """The names of those that are up, or coming up."""
+        return tuple(name for name, state in self.models if state not in _GOING)
+
+
+_GOING = frozenset({"stopping", "stopped", "shutdown"})
+
+
+def read_models(body: bytes) -> tuple[Model, ...]:
+    """The models of C{GET /v1/models}, in the server's order.
+
+    @raise Unreadable: it is no list of models.
+    """
+    data = _loaded(body)
+    items = data.get("data") if isinstance(data, dict) else None
+    if not isinstance(items, list):
+        raise Unreadable("it did not answer with a list of models")
+    found: dict[str, Model] = {}
+    for item in items:
+        if isinstance(item, dict) and _is_name(item.get("id")):
+            model = Model(id=item["id"], context_length=context_length(item))
+            found.setdefault(model.id, model)
+    return tuple(found.values())[:MODEL_LIMIT]
+
+
+def context_length(item: Mapping[str, Any]) -> int | None:
+    """The first length of a context that a model's entry names (protocol-models)."""
+    meta = item.get("meta")
+    places = [(item, key) for key in _CONTEXT_KEYS]
+    if isinstance(meta, dict):
+        places += [(meta, key) for key in _META_KEYS]
+    for place, key in places:
+        value = place.get(key)
+        if isinstance(value, int) and not isinstance(value, bool) and 0 < value < CONTEXT_LIMIT:
+            return value
+    return None
+
+
+def read_running(body: bytes) -> Running:
+    """What C{GET /running} of llama-swap tells; other servers answer something else."""
+    try:
+        data = _loaded(body)
+    except Unreadable:
+        return Running(supported=False)
+    items = data.get("running") if isinstance(data, dict) else None
+    if not isinstance(items, list):
+        return Running(supported=False)
+    return Running(supported=True, models=tuple(_running(items))[:MODEL_LIMIT])
+
+
+def _running(items: list[Any]) -> Iterator[tuple[str, str]]:
+    for item in items:
+        if isinstance(item, dict) and _is_name(item.get("model")):
+            state = item.get("state")
+            known = (
+                isinstance(state, str) and 0 < len(state) <= STATE_LENGTH and state.isprintable()
+            )
+            yield item["model"], str(state) if known else "unknown"
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= NAME_LENGTH and value.isprintable()
+
+
+def _loaded(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise Unreadable("it did not answer with JSON") from None

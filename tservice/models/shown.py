@@ -1,0 +1,105 @@
+"""Endpoints and their models as clients see them (protocol-models)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tservice.core.payload import Payload, absent
+from tservice.core.payloads import EndpointsTold
+from tservice.models.model import AuthStyle, Endpoint, Model
+from tservice.models.shapes import Running
+from tservice.sessions.interfaces import ContextQuestion, CustomModel, SwapQuestion
+
+
+class EndpointModelAnswer(Payload):
+    """A model that an endpoint offers; its context in tokens, where the endpoint tells."""
+
+    id: str
+    context_length: int | None = absent()
+
+
+class EndpointAnswer(Payload):
+    """An endpoint; its key is never shown."""
+
+    id: str
+    label: str
+    base_url: str
+    api_key_set: bool
+    auth_style: AuthStyle
+    models: list[EndpointModelAnswer]
+    last_discovered_at: int | None
+    default_model_id: str | None = absent()
+
+
+class EndpointsAnswer(EndpointsTold):
+    """Every endpoint."""
+
+    endpoints: list[EndpointAnswer]
+
+
+class RunningModel(Payload):
+    """A model that is loaded, or on its way."""
+
+    model: str
+    state: str
+
+
+class RunningAnswer(Payload):
+    """What an endpoint has loaded; C{supported} is false where it does not tell."""
+
+    supported: bool
+    running: list[RunningModel]
+
+
+class ChosenModel(Payload):
+    """The model that a session uses."""
+
+    endpoint_id: str
+    model_id: str
+    label: str | None = absent()
+
+
+class ChangedModel(Payload):
+    """What came of a change."""
+
+    custom_model: ChosenModel | None
+    restarted: bool
+
+
+Choice = ChangedModel | ContextQuestion | SwapQuestion
+"""What the choice of a model is answered by."""
+
+
+def endpoint_answer(endpoint: Endpoint) -> EndpointAnswer:
+    """An endpoint as clients see it: never its key."""
+    return EndpointAnswer(
+        id=endpoint.id,
+        label=endpoint.label,
+        base_url=endpoint.base_url,
+        api_key_set=bool(endpoint.key),
+        auth_style=endpoint.auth_style,
+        models=model_answers(endpoint.models),
+        last_discovered_at=endpoint.last_discovered_at,
+        default_model_id=endpoint.default_model_id,
+    )
+
+
+def model_answers(models: Iterable[Model]) -> list[EndpointModelAnswer]:
+    """Models as clients see them."""
+    return [EndpointModelAnswer(id=each.id, context_length=each.context_length) for each in models]
+
+
+def running_answer(running: Running) -> RunningAnswer:
+    """What is loaded, as clients see it."""
+    models = [RunningModel(model=name, state=state) for name, state in running.models]
+    return RunningAnswer(supported=running.supported, running=models)
+
+
+def changed_model(custom: CustomModel | None, *, restarted: bool) -> ChangedModel:
+    """The model that a session uses now, and whether it was started anew for it."""
+    chosen = None
+    if custom is not None:
+        chosen = ChosenModel(
+            endpoint_id=custom.endpoint_id, model_id=custom.model_id, label=custom.label
+        )
+    return ChangedModel(custom_model=chosen, restarted=restarted)
