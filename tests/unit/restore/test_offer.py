@@ -1,0 +1,231 @@
+"""What is offered after a reboot, to whom, and for how long (protocol-restore)."""
+
+from __future__ import annotations
+
+from tests.told import wire
+from tests.unit.restore.rig import RestoreCase
+from tests.unit.sessions.rig import ADMIN, begin
+from tservice.core.disk import NotKept
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.identity import Identity
+from tservice.restore.store import RestoreStore
+from tservice.sessions.record.model import Location, Phase
+
+DAY = 24 * 3600
+
+
+class OfferTests(RestoreCase):
+    def test_what_ran_is_offered(self) -> None:
+        """Not what was never started, was ended, ended well by itself, or trips its breaker."""
+        shell, agent = self.shell(), self.agent()
+        self.create()
+        stopped = self.shell()
+        self.run_now(self.sessions.stop(stopped.id, "enough"))
+        done = self.shell()
+        self.pane(done).exit(0)
+        broken = self.shell()
+        self.sessions.update(broken.id, phase=Phase.ERROR)
+        away = self.shell()
+        self.sessions.update(away.id, location=Location.REMOTE)
+        self.reboot()
+        self.assertEqual([shell.id, agent.id], self.offered())
+        found = self.sessions.get(shell.id)
+        self.assertEqual((Phase.EXITED, None), (found.phase, found.pid))
+
+    def test_a_restart_of_the_service_is_no_reboot(self) -> None:
+        """Nor is the end of panes alone."""
+        shell = self.shell()
+        self.crash()
+        self.assertEqual([], self.offered())
+        self.assertIsNotNone(self.sessions.get(shell.id).pid)
+        self.machine.crash()
+        self.host.lose(shell.id)
+        self.come_up()
+        self.assertEqual([], self.offered())
+
+    def test_a_server_of_before_is_no_loss(self) -> None:
+        """The boot has another name and all panes are there: nothing is offered."""
+        self.shell()
+        self.machine.crash()
+        self.boot_id.write_text("boot-9\n")
+        self.come_up()
+        self.assertEqual([], self.offered())
+
+    def test_the_first_start_offers_nothing(self) -> None:
+        self.shell()
+        self.machine.database.execute("DELETE FROM restore_host")
+        self.reboot()
+        self.assertEqual([], self.offered())
+
+    def test_what_the_shutdown_took_first(self) -> None:
+        """Panes that were lost just before the service stopped; not those of an hour before."""
+        early, late, well = self.shell(), self.shell(), self.shell()
+        self.pane(early).exit(None, "SIGHUP")
+        self.spend(3600)
+        self.pane(late).lose()
+        self.pane(well).exit(0)
+        self.spend(20)
+        self.reboot(stop=True)
+        self.assertEqual([late.id], self.offered())
+
+    def test_a_loss_is_forgotten_with_the_next_start(self) -> None:
+        shell = self.shell()
+        self.pane(shell).exit(1)
+        self.run_now(self.sessions.start(shell.id, granted=True))
+        self.pane(shell).exit(0)
+        self.reboot(stop=True)
+        self.assertEqual([], self.offered())
+
+    def test_a_detached_one_is_offered(self) -> None:
+        shell = self.shell()
+        self.run_now(self.sessions.delete(shell.id, kill=False))
+        self.reboot()
+        self.assertEqual([shell.id], self.offered())
+
+    def test_what_an_offer_says(self) -> None:
+        agent = self.agent(name="mine")
+        self.spend(60)
+        shell = self.shell()
+        self.reboot()
+        offer = self.run_now(self.restore.offer(ADMIN))
+        first, second = offer.sessions
+        self.assertEqual((agent.id, "mine"), (first.session.id, first.session.name))
+        told = [(it.resumes, it.scrollback) for it in offer.sessions]
+        self.assertEqual([(True, True), (False, False)], told)
+        self.assertEqual(shell.id, second.session.id)
+        self.assertEqual(int(self.clock.seconds() * 1000) + DAY * 1000, offer.expires_at)
+
+    def test_it_stands_for_a_day(self) -> None:
+        shell = self.shell()
+        self.reboot()
+        self.clock.advance(DAY - 1)
+        self.assertEqual([shell.id], self.offered())
+        self.clock.advance(1)
+        self.assertEqual([], self.offered())
+        self.assertEqual(0, self.bring_back()["restored"])
+
+    def test_offer_and_dismissal_outlive_the_service(self) -> None:
+        first, second = self.shell(), self.shell()
+        self.reboot()
+        self.crash()
+        self.assertEqual([first.id, second.id], self.offered())
+        self.assertEqual(2, self.restore.dismiss(ADMIN))
+        self.assertEqual(0, self.restore.dismiss(ADMIN))
+        self.crash()
+        self.assertEqual([], self.offered())
+        self.assertEqual(2, len(self.sessions.list()))
+
+    def test_a_second_reboot_adds_to_it(self) -> None:
+        first, second = self.shell(), self.shell()
+        self.reboot()
+        self.assertEqual({second.id: "restored"}, self.outcomes(second.id))
+        self.reboot()
+        self.assertEqual([first.id, second.id], self.offered())
+
+    def test_what_somebody_starts_is_spent(self) -> None:
+        shell = self.shell()
+        self.reboot()
+        self.run_now(self.sessions.start(shell.id, granted=True))
+        self.assertEqual([], self.offered())
+        self.pane(shell).exit(0)
+        self.crash()
+        self.assertEqual([], self.offered())
+
+    def test_what_is_deleted_is_gone(self) -> None:
+        shell = self.shell()
+        self.reboot()
+        self.run_now(self.sessions.delete(shell.id))
+        self.assertEqual([], self.offered())
+        self.assertEqual([], self.machine.database.query("SELECT * FROM restore_offers"))
+
+    def test_a_conversation_that_is_open_elsewhere(self) -> None:
+        agent = self.agent()
+        self.reboot()
+        self.agent(conversation="c-1")
+        self.assertEqual([], self.offered())
+        self.assertEqual({agent.id: "already-live"}, self.outcomes())
+        self.assertEqual({}, self.outcomes())
+
+    def test_without_names_for_boots(self) -> None:
+        """What is gone is offered until a day after the newest activity."""
+        self.boot_id.unlink()
+        self.machine.database.execute("UPDATE restore_host SET boot_id = NULL")
+        shell, kept = self.shell(), self.shell()
+        self.machine.crash()
+        self.host.lose(shell.id)
+        self.clock.advance(3600)
+        self.boot_id.mkdir()
+        self.come_up()
+        self.assertEqual([shell.id], self.offered())
+        self.clock.advance(DAY - 3600)
+        self.assertEqual([], self.offered())
+        self.assertIsNotNone(self.sessions.get(kept.id).pid)
+
+    def test_it_is_told(self) -> None:
+        self.shell()
+        self.reboot()
+        told = [event for event in self.machine.events if event.name == "restore:offered"]
+        self.assertEqual([{"sessions": 1}], [wire(event) for event in told])
+        self.restore.dismiss(ADMIN)
+        self.assertEqual({"sessions": 0}, self.last("restore:offered"))
+
+    def test_a_full_disk_keeps_no_service_from_starting(self) -> None:
+        shell = self.shell()
+
+        def full(*given: object) -> None:
+            raise NotKept("the disk is full")
+
+        self.patch(RestoreStore, "seen", full)
+        self.reboot()
+        self.assertEqual([shell.id], self.offered())
+
+
+class ManyUsersTests(RestoreCase):
+    """Everybody is offered what is theirs; an admin too."""
+
+    multiuser = True
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.ann = Identity(username="ann", admin=False, can_bypass_permissions=True)
+        self.bob = Identity(username="bob", admin=True)
+        self.machine.accounts.update(ann=self.ann, bob=self.bob)
+        cases = self.machine.config.cases_dir
+        self.hers = cases / "ann" / "case"
+        self.hers.mkdir(parents=True)
+
+    def test_to_its_owner(self) -> None:
+        one = self.create(self.ann, working_dir=str(self.hers), start=True)
+        two = self.create(self.bob, working_dir=str(self.work), start=True)
+        self.reboot()
+        self.assertEqual([one.id], self.offered(self.ann))
+        self.assertEqual([two.id], self.offered(self.bob))
+        told = {event.owner for event in self.machine.events if event.name == "restore:offered"}
+        self.assertEqual({"ann", "bob"}, told)
+        self.assertEqual({}, self.outcomes(two.id, who=self.ann))
+        self.assertEqual({one.id: "restored"}, self.outcomes(who=self.ann))
+        self.assertEqual(1, self.restore.dismiss(self.bob))
+
+    def test_a_folder_that_is_not_hers_any_more(self) -> None:
+        one = self.create(self.ann, working_dir=str(self.hers), start=True)
+        self.reboot()
+        self.sessions.update(one.id, working_dir=str(self.work))
+        self.assertEqual({one.id: "workspace-forbidden"}, self.outcomes(who=self.ann))
+        self.assertEqual([one.id], self.offered(self.ann))
+
+    def test_rights_that_end_meanwhile(self) -> None:
+        first = self.create(self.ann, working_dir=str(self.hers), start=True)
+        second = self.create(self.ann, working_dir=str(self.hers), start=True)
+        self.reboot()
+        asked: list[int] = []
+
+        def again() -> None:
+            asked.append(1)
+            if len(asked) > 1:
+                raise ServiceError(ErrorCode.FORBIDDEN, "not any more")
+
+        working = begin(self.restore.restore(self.ann, None, again))
+        self.spend(10)
+        self.failureResultOf(working, ServiceError)
+        self.assertIsNotNone(self.sessions.get(first.id).pid)
+        self.assertEqual([second.id], self.offered(self.ann))

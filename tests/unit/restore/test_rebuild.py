@@ -1,0 +1,285 @@
+"""What becomes of sessions that are brought back (protocol-restore)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import evolve, fields_dict
+
+from tests.unit.restore.rig import RestoreCase
+from tests.unit.sessions.rig import ADMIN, begin
+from tservice.core.errors import ErrorCode
+from tservice.mux.interface import MuxError, PaneSpec
+from tservice.mux.testing.multiplexer import EchoShell, Program, Tty
+from tservice.sessions.record.model import (
+    AutoClear,
+    AutoCompact,
+    AutoResume,
+    Colour,
+    CustomModel,
+    NameSource,
+    Nice,
+    Session,
+    Status,
+    Tokens,
+)
+
+SET: dict[str, Any] = {
+    "pinned": True,
+    "pinned_at": 7,
+    "colour": Colour.PINK,
+    "tokens": Tokens.counted(5, 6),
+    "total_cost": 1.5,
+    "auto_compact": AutoCompact(enabled=True, threshold=9, prompt="be short"),
+    "auto_clear": AutoClear(enabled=True, threshold=8),
+    "nice": Nice(enabled=True, value=11),
+    "flicker_filter": True,
+    "custom_model": CustomModel(endpoint_id="e", model_id="m"),
+    "context_used_percentage": 12.5,
+    "cols": 90,
+    "rows": 30,
+}
+
+
+class Ends:
+    """An agent that ends by itself.
+
+    @ivar after: seconds; C{None}: it stays.
+    """
+
+    after: float | None = None
+    status = 1
+
+    def started(self, tty: Tty) -> None:
+        tty.emit(b"No conversation found\r\n")
+        if self.after is not None:
+            tty.clock.callLater(self.after, tty.exit, self.status)  # type: ignore[attr-defined]
+
+    def received(self, data: bytes) -> None:
+        """It listens to nobody."""
+
+    def resized(self, cols: int, rows: int) -> None:
+        """It does not draw."""
+
+
+class RebuildTests(RestoreCase):
+    def program(self, spec: PaneSpec) -> Program:
+        return self.agents if spec.argv[0].endswith("claude") else EchoShell()
+
+    def setUp(self) -> None:
+        self.agents = Ends()
+        super().setUp()
+
+    def test_everything_is_as_before(self) -> None:
+        agent = self.agent()
+        self.sessions.rename(agent.id, "by hand", NameSource.MANUAL)
+        before = self.sessions.update(agent.id, models={"statusline": "Opus"}, **SET)
+        self.reboot()
+        self.assertEqual({agent.id: "restored"}, self.outcomes())
+        now = self.sessions.get(agent.id)
+        for name in fields_dict(Session).keys() - {"pid", "last_activity_at", "status_reason"}:
+            self.assertEqual(getattr(before, name), getattr(now, name), name)
+        self.assertEqual((Status.IDLE, 1), (now.status, len(self.sessions.list())))
+        self.assertIn((now.pid, 11), self.machine.renice.set)
+        spec = self.pane(agent).spec
+        self.assertEqual((90, 30, str(self.work)), (spec.cols, spec.rows, spec.cwd))
+
+    def test_agents_resume_and_shells_begin_anew(self) -> None:
+        """Each in its own way."""
+        agent, other, shell = self.agent(), self.agent(mode="codex"), self.shell()
+        self.sessions.update(other.id, conversation_ids=("c-0", "c-2"))
+        self.reboot()
+        found = self.bring_back()
+        self.assertEqual((3, 0), (found["restored"], found["skipped"]))
+        self.assertIn("--resume c-1", " ".join(self.pane(agent).spec.argv))
+        self.assertIn("resume c-2", " ".join(self.pane(other).spec.argv))
+        self.assertNotIn("c-1", self.pane(shell).spec.argv)
+
+    def test_auto_resume_is_disarmed_and_stays_on(self) -> None:
+        agent = self.agent()
+        armed = AutoResume(enabled=True, resume_at=int((self.clock.seconds() + 3600) * 1000))
+        self.sessions.update(agent.id, auto_resume=armed, limit_paused=True)
+        self.reboot()
+        self.bring_back()
+        now = self.sessions.get(agent.id)
+        self.assertEqual((AutoResume(enabled=True), False), (now.auto_resume, now.limit_paused))
+
+    def test_one_at_a_time(self) -> None:
+        """An agent has shown that it stays before the next one starts."""
+        first, second = self.agent(), self.agent(conversation="c-2")
+        self.reboot()
+        working = begin(self.restore.restore(ADMIN, None, lambda: None))
+        self.assertEqual([True, False], [it.pid is not None for it in self.sessions.list()])
+        self.assertTrue(self.run_now(self.restore.offer(ADMIN)).restoring)
+        progress = {"sessionId": first.id, "done": 0, "total": 2}
+        self.assertEqual(progress, self.last("restore:progress"))
+        self.spend(3)
+        self.assertEqual([True, True], [it.pid is not None for it in self.sessions.list()])
+        self.assertNoResult(working)
+        self.spend(3)
+        self.assertEqual(2, self.successResultOf(working).restored)
+        self.assertEqual(2, self.last("restore:finished")["restored"])
+        self.assertFalse(self.run_now(self.restore.offer(ADMIN)).restoring)
+        self.assertEqual({}, self.outcomes(second.id))
+
+    def test_a_second_one_meanwhile_is_refused(self) -> None:
+        agent = self.agent()
+        self.reboot()
+        working = begin(self.restore.restore(ADMIN, None, lambda: None))
+        again = self.restore.restore(ADMIN, None, lambda: None)
+        self.assert_refused(ErrorCode.CONFLICT, again)
+        self.spend(3)
+        self.assertEqual(1, self.successResultOf(working).restored)
+        self.assertEqual({}, self.outcomes(agent.id))
+
+    def test_who_hangs_up_ends_nothing(self) -> None:
+        first, second = self.agent(), self.agent(conversation="c-2")
+        self.reboot()
+        begin(self.restore.restore(ADMIN, None, lambda: None)).addErrback(lambda _: None).cancel()
+        self.spend(6)
+        self.assertNotIn(None, [self.sessions.get(each.id).pid for each in (first, second)])
+
+    def test_an_agent_that_ends_at_once_is_offered_again(self) -> None:
+        """Its pane is gone; with status 0 it is no failure, later neither."""
+        agent = self.agent()
+        self.reboot()
+        self.agents.after = 2.9
+        self.assertEqual({agent.id: "agent-failed"}, self.outcomes())
+        self.assertEqual(([agent.id], None), (self.offered(), self.sessions.get(agent.id).pid))
+        self.assertNotIn(agent.id, self.host.panes)
+        self.agents.status = 0
+        self.assertEqual({agent.id: "restored"}, self.outcomes())
+        self.assertEqual([], self.offered())
+
+    def test_an_agent_that_ends_later(self) -> None:
+        agent = self.agent()
+        self.reboot()
+        self.agents.after = 3.1
+        self.assertEqual({agent.id: "restored"}, self.outcomes())
+        self.assertEqual([], self.offered())
+
+    def test_one_that_cannot_be_started(self) -> None:
+        agent = self.agent()
+        self.reboot()
+        self.host.refuse = MuxError("no terminals left")
+        self.assertEqual({agent.id: "agent-failed"}, self.outcomes())
+        self.assertEqual({agent.id: "restored"}, self.outcomes())
+
+    def test_a_workspace_that_is_missing_is_offered_again(self) -> None:
+        """The others come back."""
+        agent, shell = self.agent(), self.shell()
+        self.reboot()
+        self.work.rename(self.work.with_name("away"))
+        self.assertEqual({agent.id: "workspace-missing", shell.id: "restored"}, self.outcomes())
+        self.assertEqual([agent.id], self.offered())
+        self.work.with_name("away").rename(self.work)
+        self.assertEqual({agent.id: "restored"}, self.outcomes())
+
+    def test_only_some(self) -> None:
+        first, second = self.shell(), self.shell()
+        self.reboot()
+        self.assertEqual({second.id: "restored"}, self.outcomes(second.id, "nobody"))
+        self.assertEqual([first.id], self.offered())
+
+    def test_started_by_somebody_meanwhile(self) -> None:
+        agent, shell = self.agent(), self.shell()
+        self.reboot()
+        working = begin(self.restore.restore(ADMIN, None, lambda: None))
+        self.run_now(self.sessions.start(shell.id, granted=True))
+        self.spend(3)
+        found = self.successResultOf(working)
+        self.assertEqual([agent.id], [each.session_id for each in found.entries])
+        self.assertEqual(1, len([s for s in self.host.specs if s.session_id == shell.id][1:]))
+
+    def test_a_dismissal_wins(self) -> None:
+        """Also over what fails after it."""
+        first, second = self.agent(), self.agent(conversation="c-2")
+        self.reboot()
+        self.agents.after = 1
+        working = begin(self.restore.restore(ADMIN, None, lambda: None))
+        self.assertEqual(2, self.restore.dismiss(ADMIN))
+        self.spend(6)
+        found = self.successResultOf(working)
+        self.assertEqual([first.id], [each.session_id for each in found.entries])
+        self.assertEqual([], self.offered())
+        self.assertIsNone(self.sessions.get(second.id).pid)
+
+    def test_deleted_while_it_comes_back(self) -> None:
+        agent = self.agent()
+        self.reboot()
+        working = begin(self.restore.restore(ADMIN, None, lambda: None))
+        self.run_now(self.sessions.delete(agent.id))
+        self.spend(1)
+        self.assertEqual(1, self.successResultOf(working).skipped)
+
+    def test_a_stop_of_the_service_lets_the_current_one_settle(self) -> None:
+        first, second = self.agent(), self.agent(conversation="c-2")
+        self.reboot()
+        begin(self.restore.restore(ADMIN, None, lambda: None))
+        stopping = begin(self.restore.stop())
+        self.spend(3)
+        self.successResultOf(stopping)
+        self.sessions.close()
+        self.crash()
+        self.assertEqual([second.id], self.offered())
+        self.assertIsNotNone(self.sessions.get(first.id).pid)
+
+    def test_a_crash_in_the_middle(self) -> None:
+        """What runs is not offered, what does not is; nothing is started twice."""
+        first, second = self.agent(), self.agent(conversation="c-2")
+        self.reboot()
+        begin(self.restore.restore(ADMIN, None, lambda: None))
+        self.spend(1)
+        self.crash()
+        self.assertEqual([second.id], self.offered())
+        self.assertEqual({second.id: "restored"}, self.outcomes())
+        self.assertEqual([2, 2], [self.starts(each) for each in (first, second)])
+
+    def starts(self, session: Session) -> int:
+        """How often it was started."""
+        return sum(1 for spec in self.host.specs if spec.session_id == session.id)
+
+
+class CapsTests(RestoreCase):
+    """Caps count processes, and are looked at for each session."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        config = evolve(self.machine.config, max_sessions=3)
+        self.machine.config = config
+        self.crash()
+
+    def test_no_more_than_there_may_be(self) -> None:
+        first, second = self.shell(), self.shell()
+        self.reboot()
+        self.machine.config = evolve(self.machine.config, max_sessions=1)
+        self.crash()
+        expected = {first.id: "restored", second.id: "capacity-reached"}
+        self.assertEqual(expected, self.outcomes())
+        self.assertEqual([second.id], self.offered())
+        self.run_now(self.sessions.stop(first.id, "room"))
+        self.assertEqual({second.id: "restored"}, self.outcomes())
+
+
+class AutomaticTests(RestoreCase):
+    def test_off_by_default(self) -> None:
+        shell = self.shell()
+        self.reboot()
+        self.spend(60)
+        self.assertEqual([shell.id], self.offered())
+
+    def test_on(self) -> None:
+        """One at a time, once the doors are open; also what a crash has left."""
+        first, second = self.agent(), self.agent(conversation="c-2")
+        self.change_settings(auto_restore_enabled=True)
+        self.reboot()
+        self.assertEqual([None, None], self.pids(first, second))
+        self.spend(2)
+        self.assertEqual([False, True], [pid is None for pid in self.pids(first, second)])
+        self.crash()
+        self.spend(5)
+        self.assertNotIn(None, self.pids(first, second))
+        self.assertEqual([], self.offered())
+
+    def pids(self, *sessions: Session) -> list[Any]:
+        return [self.sessions.get(each.id).pid for each in sessions]

@@ -1,0 +1,261 @@
+"""What sessions show is kept on disk, within bounds, and shown again (protocol-restore)."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import stat
+from datetime import UTC, datetime
+from pathlib import Path
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.restore.rig import RestoreCase
+from tests.unit.sessions.rig import begin
+from tservice.core.files import FileError
+from tservice.mux.interface import Capture, MuxError
+from tservice.mux.testing.grid import FakeGrid
+from tservice.restore.scrollback import BYTES, LINES, Kept, ScrollbackFolder, preface, rows_of
+from tservice.sessions.record.model import Session
+
+SAVED = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
+
+
+def capture(
+    *screen: bytes, history: tuple[bytes, ...] = (), main: tuple[bytes, ...] = ()
+) -> Capture:
+    """A terminal that shows C{screen}."""
+    return Capture(
+        lines=(*history, *screen),
+        history=len(history),
+        history_size=len(history),
+        cols=80,
+        rows=len(screen),
+        cursor_x=0,
+        cursor_y=0,
+        cursor_visible=True,
+        alternate_screen=bool(main),
+        modes=b"",
+        title="",
+        offset=0,
+        epoch="e",
+        main=main,
+    )
+
+
+class RowsTests(SynchronousTestCase):
+    def test_history_and_screen(self) -> None:
+        """Without the empty rows below; colours end with their row."""
+        rows = rows_of(capture(b"\x1b[31mred", b"still", b"", b" ", history=(b"old", b"")))
+        self.assertEqual(b"old\r\n\r\n\x1b[31mred\x1b[0m\r\n\x1b[31mstill\x1b[0m", rows)
+
+    def test_a_full_screen_program(self) -> None:
+        """The main screen stands above."""
+        rows = rows_of(capture(b"editor", history=(b"old",), main=(b"$ edit", b"", b"")))
+        self.assertEqual(b"old\r\n$ edit\r\neditor", rows)
+
+    def test_the_newest_rows_and_bytes(self) -> None:
+        many = tuple(b"%d" % number for number in range(LINES + 10))
+        rows = rows_of(capture(b"last", history=many)).split(b"\r\n")
+        self.assertEqual((LINES, b"11", b"last"), (len(rows), rows[0], rows[-1]))
+        wide = tuple(b"%04d" % number + b"x" * 996 for number in range(4000))
+        kept = rows_of(capture(b"last", history=wide))
+        self.assertLessEqual(len(kept), BYTES)
+        self.assertGreater(len(kept), BYTES - 2000)
+        self.assertTrue(kept.endswith(b"\r\nlast"))
+
+
+class PrefaceTests(SynchronousTestCase):
+    def shown(
+        self, text: bytes, cols: int = 40, height: int = 5
+    ) -> tuple[list[bytes], list[bytes]]:
+        """History and screen of a terminal that was sent C{text}."""
+        grid = FakeGrid(cols, height, 1000)
+        grid.feed(text)
+        size = grid.state().history_size
+        lines = [line.rstrip() for line in grid.lines(size)]
+        return lines[:size], lines[size:]
+
+    def test_a_rule_that_tells_of_the_restart(self) -> None:
+        history, screen = self.shown(preface(b"one\r\ntwo", SAVED, (100, 5), clear=False), 100)
+        self.assertEqual([], history)
+        self.assertEqual([b"one", b"two"], screen[:2])
+        text = screen[2].decode()
+        self.assertIn(
+            "── the machine restarted; above is what was here until 2026-03-04 05:06 ─", text
+        )
+        self.assertEqual(100, len(re.sub("\x1b\\[[0-9;]*m", "", text)))
+
+    def test_narrow(self) -> None:
+        _, screen = self.shown(preface(b"one", SAVED, (20, 5), clear=False), 20)
+        self.assertEqual([b"one", b""], [screen[0], screen[2]])
+
+    def test_nothing_of_before_stays_on_an_agents_screen(self) -> None:
+        """An old question must not be answered; however much of the screen was written."""
+        for count in (0, 1, 3, 4, 5, 30):
+            rows = [b"%d. Yes" % number for number in range(count)]
+            text = preface(b"\r\n".join(rows), SAVED, (80, 5), clear=True)
+            history, screen = self.shown(text + b"new", 80)
+            self.assertEqual([b"new", b"", b"", b"", b""], screen)
+            self.assertEqual(rows or [b""], history[:-1])
+            self.assertIn("the machine restarted", history[-1].decode())
+
+
+class FolderTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.path = Path(self.mktemp()).absolute() / "scrollback"
+        self.folder = ScrollbackFolder(self.path)
+
+    def test_written_read_forgotten(self) -> None:
+        self.assertIsNone(self.folder.read("s-1"))
+        self.folder.write("s-1", b"some rows")
+        file = self.path / "s-1.gz"
+        os.utime(file, (5, 5))
+        self.assertEqual(Kept(b"some rows", 5.0), self.folder.read("s-1"))
+        self.assertEqual((True, False), (self.folder.has("s-1"), self.folder.has("s-2")))
+        self.assertEqual(0o600, stat.S_IMODE(file.stat().st_mode))
+        self.assertEqual(0o700, stat.S_IMODE(self.path.stat().st_mode))
+        self.folder.remove("s-1")
+        self.folder.remove("s-1")
+        self.assertIsNone(self.folder.read("s-1"))
+
+    def test_only_some(self) -> None:
+        self.folder.keep_only(["s-1"])
+        for name in ("s-1", "s-2"):
+            self.folder.write(name, b"rows")
+        (self.path / ".s-1.gz.x.tmp").write_bytes(b"half")
+        self.folder.keep_only(["s-1"])
+        self.assertEqual(["s-1.gz"], [each.name for each in self.path.iterdir()])
+
+    def test_what_is_no_such_file(self) -> None:
+        """Broken, or a bomb: no more than a scrollback comes out of it."""
+        self.folder.write("s-1", b"rows")
+        (self.path / "s-1.gz").write_bytes(b"no gzip")
+        with self.assertRaises(FileError):
+            self.folder.read("s-1")
+        (self.path / "s-1.gz").write_bytes(gzip.compress(b"x" * (40 * BYTES)))
+        kept = self.folder.read("s-1")
+        assert kept is not None
+        self.assertEqual(BYTES, len(kept.rows))
+
+    def test_no_other_files_are_reached(self) -> None:
+        for name in ("../x", "", "A", "."):
+            with self.assertRaises(ValueError):
+                self.folder.read(name)
+
+
+class SavedTests(RestoreCase):
+    def kept(self, session: Session) -> bytes | None:
+        path = self.machine.config.data_dir / "scrollback" / f"{session.id}.gz"
+        return gzip.decompress(path.read_bytes()) if path.exists() else None
+
+    def reads(self, session: Session) -> int:
+        """Have the pane refuse its next read, and tell whether there was one in a minute."""
+        self.pane(session).fail("capture", MuxError("asked"))
+        self.spend(60)
+        return len(self.pane(session)._faults)
+
+    def test_once_a_minute_while_it_changes(self) -> None:
+        shell = self.shell()
+        self.spend(59)
+        self.assertIsNone(self.kept(shell))
+        self.spend(1)
+        self.assertEqual(b"$", self.kept(shell))
+        self.pane(shell).emit(b"more")
+        self.spend(59)
+        self.assertEqual(b"$", self.kept(shell))
+        self.spend(1)
+        self.assertEqual(b"$ more", self.kept(shell))
+        self.assertEqual(1, self.reads(shell))
+
+    def test_at_the_stop(self) -> None:
+        shell = self.shell()
+        self.pane(shell).emit(b"last words")
+        self.stop()
+        self.assertEqual(b"$ last words", self.kept(shell))
+
+    def test_an_error_is_for_the_next_minute(self) -> None:
+        shell = self.shell()
+        self.pane(shell).fail("capture", MuxError("busy"))
+        self.spend(60)
+        self.assertIsNone(self.kept(shell))
+        self.spend(60)
+        self.assertEqual(b"$", self.kept(shell))
+
+    def test_switched_off(self) -> None:
+        shell = self.shell()
+        self.spend(60)
+        self.change_settings(keep_scrollback_enabled=False)
+        self.crash()
+        self.assertIsNone(self.kept(shell))
+        self.pane(shell).emit(b"secret")
+        self.spend(60)
+        self.stop()
+        self.assertIsNone(self.kept(shell))
+
+    def test_gone_with_its_session(self) -> None:
+        shell = self.shell()
+        self.spend(60)
+        self.run_now(self.sessions.delete(shell.id))
+        self.assertIsNone(self.kept(shell))
+
+    def test_deleted_while_it_is_written(self) -> None:
+        shell = self.shell()
+        pane = self.pane(shell)
+        pane.hold()
+        saving = begin(self.restore._saver.save(shell.id))
+        self.machine.sessions._roster.remove(self.sessions.live(shell.id))
+        pane.release()
+        self.successResultOf(saving)
+        self.assertIsNone(self.kept(shell))
+
+    def test_shown_above_what_comes_back(self) -> None:
+        shell = self.shell()
+        self.pane(shell).emit(b"\x1b[32mgreen\x1b[0m\r\n$ ")
+        self.spend(60)
+        self.reboot()
+        found = self.bring_back()
+        self.assertEqual([True], [each["scrollbackRestored"] for each in found["entries"]])
+        reading = self.run_now(self.sessions.read(shell.id, full=True, lines=None, tail=None))
+        text = reading.data["terminalBuffer"]
+        self.assertRegex(text, r"(?s)^\$ \x1b\[[0-9;]*mgreen.*the machine restarted[^\n]*\n\$\r\n")
+
+    def test_an_agents_is_above_its_screen(self) -> None:
+        agent = self.agent()
+        self.pane(agent).emit(b"Do you want to proceed?\r\n")
+        self.spend(60)
+        self.reboot()
+        self.bring_back()
+        screen = self.run_now(self.sessions.read(agent.id, full=False, lines=None, tail=None))
+        self.assertNotIn("proceed", screen.data["terminalBuffer"])
+        found = self.run_now(self.sessions.search(agent.id, "proceed", 5, nocase=False))
+        self.assertEqual(1, len(found["matches"]))
+
+    def test_what_waits_is_not_written_over(self) -> None:
+        """A start that failed leaves what was kept for the next one."""
+        agent = self.agent()
+        self.pane(agent).emit(b"of before")
+        self.spend(60)
+        before = self.kept(agent)
+        self.reboot()
+        self.host.refuse = MuxError("no")
+        self.bring_back()
+        self.spend(120)
+        self.assertEqual(before, self.kept(agent))
+
+    def test_no_other_start_shows_it(self) -> None:
+        shell = self.shell()
+        self.spend(60)
+        self.pane(shell).exit(0)
+        self.run_now(self.sessions.start(shell.id, granted=True))
+        self.assertEqual(b"", self.pane(shell).spec.preface)
+
+    def test_a_broken_file_keeps_nothing_from_starting(self) -> None:
+        shell = self.shell()
+        self.spend(60)
+        path = self.machine.config.data_dir / "scrollback" / f"{shell.id}.gz"
+        path.write_bytes(b"nonsense")
+        self.reboot()
+        found = self.bring_back()
+        self.assertEqual([{"sessionId": shell.id, "outcome": "restored"}], found["entries"])

@@ -1,0 +1,110 @@
+"""Suggestions and intents, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping
+from typing import Any
+
+from tservice.access.interfaces import IAccounts
+from tservice.agents.approvals.model import ItemKind
+from tservice.agents.approvals.service import Approvals
+from tservice.agents.approvals.shown import item_answer
+from tservice.agents.transcripts.service import Transcripts
+from tservice.clis.interfaces import ICliRegistry
+from tservice.git.model import Options
+from tservice.git.readers import GitReaders
+from tservice.git.workspaces import SessionWorkspaces
+from tservice.ground.feature import Feature
+from tservice.ground.ground import Ground
+from tservice.mind.intents import Intents
+from tservice.mind.interfaces import Conversation, GitState, Pending
+from tservice.mind.predict import Mind, Sources
+from tservice.mind.routes import MindRoutes
+from tservice.mind.store import IntentStore
+from tservice.sessions.interfaces import ISessions
+
+
+def build_mind(
+    ground: Ground,
+    *,
+    sessions: ISessions,
+    clis: ICliRegistry,
+    accounts: IAccounts | None,
+    transcripts: Transcripts,
+    approvals: Approvals,
+    git: GitReaders,
+) -> Feature[Mind]:
+    """What to say next; a stop ends every CLI that is asked."""
+    intents = Intents(
+        clock=ground.reactor,
+        hub=ground.hub,
+        store=IntentStore(ground.database),
+        settings=ground.settings,
+        sessions=sessions,
+        threads=ground.doors.files,
+        places=ground.places,
+        conversation=conversation_of(transcripts),
+        known=accounts.known if accounts is not None and ground.config.multiuser else None,
+    )
+    mind = Mind(
+        clock=ground.reactor,
+        processes=ground.reactor,
+        hub=ground.hub,
+        settings=ground.settings,
+        sessions=sessions,
+        clis=clis,
+        sources=Sources(
+            intents=intents,
+            conversation=conversation_of(transcripts),
+            git=git_of(git, SessionWorkspaces(sessions)),
+            pending=pending_of(approvals),
+        ),
+        folder=ground.config.data_dir / "mind",
+        random=ground.random,
+    )
+
+    def start() -> None:
+        intents.start()
+        mind.start()
+
+    def close() -> object:
+        intents.stop()
+        return mind.stop()
+
+    return Feature(
+        name="suggestions",
+        service=mind,
+        operations=MindRoutes(mind, intents).operations(),
+        start=start,
+        close=close,
+    )
+
+
+def conversation_of(transcripts: Transcripts) -> Conversation:
+    """What was said, from the agents' own records."""
+
+    def conversation(session_id: str) -> Awaitable[Mapping[str, Any]]:
+        return transcripts.last_response(session_id, whole=True)
+
+    return conversation
+
+
+def git_of(git: GitReaders, workspaces: SessionWorkspaces) -> GitState:
+    """How repositories stand; quickly, or not at all."""
+
+    def state(session_id: str) -> Awaitable[Mapping[str, Any]]:
+        return git.status(workspaces.of(session_id), Options(max_repos=4, timeout=5.0))
+
+    return state
+
+
+def pending_of(approvals: Approvals) -> Pending:
+    """What agents ask; one that is only done asks nothing."""
+
+    def pending(session_id: str) -> Mapping[str, Any] | None:
+        item = approvals.pending_of(session_id)
+        if item is None or item.kind is ItemKind.IDLE:
+            return None
+        return item_answer(item).model_dump(mode="json", by_alias=True)
+
+    return pending

@@ -1,0 +1,145 @@
+"""One run of a CLI that answers once: bounded in time and output, and gone with its group."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from attrs import frozen
+from twisted.internet.defer import Deferred
+from twisted.internet.error import ProcessExitedAlready, ProcessTerminated
+from twisted.internet.interfaces import (
+    IProcessTransport,
+    IReactorProcess,
+    IReactorTime,
+)
+from twisted.internet.protocol import ProcessProtocol
+from twisted.python.failure import Failure
+
+from tservice.core.process.owngroup import in_own_group
+from tservice.core.timers import Timers
+
+TIME_LIMIT = 85.0
+"""Seconds that it may run: who asked is answered within 90."""
+
+OUTPUT_LIMIT = 256 * 1024
+"""Bytes of standard output that are taken; a CLI that prints more is ended."""
+
+ERRORS = 2_000
+"""Bytes of standard error that are kept, the last ones."""
+
+PIPES = 1.0
+"""Seconds that something which left the group may keep the pipes open."""
+
+_LIMIT, _PIPES = "limit", "pipes"
+
+KillGroup = Callable[[int, int], None]
+
+
+@frozen(kw_only=True)
+class Ending:
+    """How it ended.
+
+    @ivar status: C{None} after a signal.
+    @ivar reason: why it was ended; empty when it ended by itself.
+    """
+
+    status: int | None
+    reason: str
+    printed: bytes
+    complained: bytes
+
+
+class Child(ProcessProtocol):
+    """There is nothing that it could lose: it is ended by SIGKILL.
+
+    @ivar ended: fires once the process is gone and its pipes are closed.
+    """
+
+    transport: IProcessTransport
+
+    def __init__(self, clock: IReactorTime, kill_group: KillGroup = os.killpg) -> None:
+        self._kill_group = kill_group
+        self._group: int | None = None
+        self._printed = bytearray()
+        self._complained = b""
+        self._reason = ""
+        self._status: int | None = None
+        self._timers = Timers(clock)
+        self.ended: Deferred[Ending] = Deferred()
+
+    def start(
+        self,
+        processes: IReactorProcess,
+        argv: tuple[str, ...],
+        env: Mapping[str, str],
+        cwd: Path,
+        prompt: Path,
+    ) -> None:
+        """Run C{argv} with the file C{prompt} as its standard input, which it may read only.
+
+        @param argv: the first word is an absolute path.
+        @raise OSError: the file cannot be opened, or no process could be made.
+        """
+        command = in_own_group(argv)
+        given = os.open(prompt, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            processes.spawnProcess(
+                self,
+                command[0],
+                command,
+                env=dict(env),
+                path=str(cwd),
+                childFDs={0: given, 1: "r", 2: "r"},
+            )
+        finally:
+            os.close(given)
+
+    def end(self, reason: str) -> None:
+        """Kill it and all that it has started; harmless when it is over."""
+        self._reason = self._reason or reason
+        self._kill()
+
+    def connectionMade(self) -> None:
+        self._group = self.transport.pid
+        self._timers.set(_LIMIT, TIME_LIMIT, self.end, f"it took longer than {TIME_LIMIT:g} s")
+
+    def outReceived(self, data: bytes) -> None:
+        if len(self._printed) + len(data) > OUTPUT_LIMIT:
+            self.end("it printed too much")
+        elif not self._reason:
+            self._printed += data
+
+    def errReceived(self, data: bytes) -> None:
+        self._complained = (self._complained + data)[-ERRORS:]
+
+    def processExited(self, reason: Failure) -> None:
+        value = reason.value
+        self._status = value.exitCode if isinstance(value, ProcessTerminated) else 0
+        # What it has started must not go on without it.
+        self._kill()
+        self._timers.set(_PIPES, PIPES, self.transport.loseConnection)
+
+    def processEnded(self, reason: Failure) -> None:
+        self._timers.clear()
+        ending = Ending(
+            status=self._status,
+            reason=self._reason,
+            printed=bytes(self._printed),
+            complained=self._complained,
+        )
+        self.ended.callback(ending)
+
+    def _kill(self) -> None:
+        if self._group is None:
+            return
+        try:
+            self._kill_group(self._group, signal.SIGKILL)
+        except ProcessLookupError:
+            # It has not made its group yet, or there is nobody left in it.
+            if self.transport.pid is not None:
+                with suppress(ProcessExitedAlready):
+                    self.transport.signalProcess("KILL")

@@ -1,0 +1,165 @@
+"""What somebody wants in a workspace (protocol-intent), and suggestions (protocol-suggestions).
+
+Pure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Any
+
+from attrs import evolve, frozen
+
+from tservice.core.text import defused
+
+GOALS = 8192
+"""Characters of the goals."""
+PROMPTS = 50
+"""Past prompts that are kept."""
+PROMPT_TEXT = 500
+"""Characters of each of them."""
+
+SUGGESTIONS = 3
+SUGGESTED_TEXT = 1000
+"""Characters of a suggested prompt."""
+WHY_TEXT = 300
+"""Characters of its reason."""
+
+_NOT_PROMPTS = ("/", "!")
+
+
+class Kind(StrEnum):
+    """What a suggestion would do."""
+
+    CONTINUE = "continue"
+    VERIFY = "verify"
+    REDIRECT = "redirect"
+
+
+@frozen(kw_only=True)
+class PastPrompt:
+    """Something that was said to an agent; C{ts} in Unix milliseconds."""
+
+    ts: int
+    session_id: str
+    text: str
+
+
+@frozen(kw_only=True)
+class Intent:
+    """What one owner wants in one workspace.
+
+    @ivar prompts: oldest first, at most L{PROMPTS}.
+    """
+
+    key: str
+    owner: str | None
+    working_dir: str
+    updated_at: int
+    goals: str = ""
+    prompts: tuple[PastPrompt, ...] = ()
+
+
+@frozen(kw_only=True)
+class Suggestion:
+    """Something to say next; one line."""
+
+    prompt: str
+    why: str
+    kind: Kind
+
+
+class Unusable(Exception):
+    """What was printed holds no suggestions; the text says why, in a few words."""
+
+
+def key_of(owner: str | None, folder: str) -> str:
+    """Names the intent of an owner in a workspace.
+
+    @param folder: its real path.
+    """
+    return hashlib.sha256(json.dumps([owner, folder]).encode()).hexdigest()[:32]
+
+
+def is_prompt(text: str) -> bool:
+    """Whether it tells what somebody wants: commands of the agent's own do not."""
+    return bool(text.strip()) and not text.lstrip().startswith(_NOT_PROMPTS)
+
+
+def with_prompts(intent: Intent, found: Iterable[PastPrompt]) -> Intent:
+    """C{intent} with what it does not know yet, the newest L{PROMPTS} of all."""
+    known = {(each.session_id, each.ts) for each in intent.prompts}
+    fresh = [
+        evolve(each, text=defused(each.text.strip())[:PROMPT_TEXT])
+        for each in found
+        if (each.session_id, each.ts) not in known and is_prompt(each.text)
+    ]
+    if not fresh:
+        return intent
+    both = sorted([*intent.prompts, *fresh], key=lambda each: each.ts)
+    return evolve(intent, prompts=tuple(both[-PROMPTS:]))
+
+
+def suggestions_in(printed: str) -> tuple[Suggestion, ...]:
+    """The 1 to L{SUGGESTIONS} suggestions that a CLI has printed.
+
+    Bare, in a fence, or as the text of its own JSON envelope.
+
+    @raise Unusable: anything else.
+    """
+    found = _object(printed)
+    for _ in range(2):
+        inner = _text_of_envelope(found)
+        if inner is None:
+            break
+        found = _object(inner)
+    listed = found.get("suggestions")
+    if not isinstance(listed, list) or not 1 <= len(listed) <= SUGGESTIONS:
+        raise Unusable(f"it did not make 1 to {SUGGESTIONS} suggestions")
+    return tuple(map(_suggestion, listed))
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    text = text.strip()
+    if text.startswith("```") and text.endswith("```"):
+        first, _, rest = text.partition("\n")
+        text = rest.removesuffix("```").strip() if first in ("```", "```json") else text
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        raise Unusable("it did not answer with JSON") from None
+    if not isinstance(found, dict):
+        raise Unusable("it did not answer with a JSON object")
+    return found
+
+
+def _text_of_envelope(found: Mapping[str, Any]) -> str | None:
+    """What a CLI's own JSON says that the agent said; C{None}: it is no envelope."""
+    if found.get("is_error") is True:
+        raise Unusable("it reported an error of its own")
+    if "suggestions" in found:
+        return None
+    said = found.get("result", found.get("response"))
+    return said if isinstance(said, str) else None
+
+
+def _suggestion(found: object) -> Suggestion:
+    if not isinstance(found, dict) or found.keys() != {"prompt", "why", "kind"}:
+        raise Unusable("a suggestion has not exactly prompt, why and kind")
+    prompt, why, kind = (found[name] for name in ("prompt", "why", "kind"))
+    if not isinstance(prompt, str) or not isinstance(why, str):
+        raise Unusable("a suggestion's prompt or why is no text")
+    if kind not in tuple(Kind):
+        raise Unusable("a suggestion is of no known kind")
+    line = _line(prompt, SUGGESTED_TEXT)
+    if not line:
+        raise Unusable("a suggestion is empty")
+    return Suggestion(prompt=line, why=_line(why, WHY_TEXT), kind=Kind(kind))
+
+
+def _line(text: str, longest: int) -> str:
+    """One line of what can be shown and typed."""
+    return defused(" ".join(text.split()))[:longest].strip()

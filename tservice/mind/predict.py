@@ -1,0 +1,228 @@
+"""Suggestions: the session's own CLI is asked once, and what it prints is read strictly
+(protocol-suggestions)."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+from twisted.internet.defer import CancelledError, Deferred, gatherResults
+from twisted.internet.interfaces import IReactorProcess, IReactorTime
+from twisted.logger import Logger
+
+from tservice.clis.interfaces import ICliRegistry
+from tservice.core.clock import now_ms
+from tservice.core.errors import ErrorCode, ServiceError, conflict, failed, invalid
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.places.place import OWN
+from tservice.mind.child import Child, Ending
+from tservice.mind.commands import COMMANDS, command
+from tservice.mind.context import Observed, dialog_text, git_text, instructions
+from tservice.mind.intents import Intents
+from tservice.mind.interfaces import Conversation, GitState, Pending
+from tservice.mind.model import Suggestion, Unusable, suggestions_in
+from tservice.sessions.interfaces import ISessions, Session
+from tservice.settings.interfaces import ISettings
+
+AT_ONCE = 4
+"""CLIs that are asked at a time."""
+
+
+@frozen(kw_only=True)
+class Sources:
+    """What suggestions are made from."""
+
+    intents: Intents
+    conversation: Conversation
+    git: GitState
+    pending: Pending
+
+
+class Mind:
+    """Asks, for one session once at a time; never says anything to the session.
+
+    @param folder: where prompt files are, closed to everybody else; made when it is needed.
+    @param random: so many unguessable bytes.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        processes: IReactorProcess,
+        hub: EventHub,
+        settings: ISettings,
+        sessions: ISessions,
+        clis: ICliRegistry,
+        sources: Sources,
+        folder: Path,
+        random: Callable[[int], bytes],
+        make: Callable[[IReactorTime], Child] = Child,
+    ) -> None:
+        self._clock, self._processes, self._hub = clock, processes, hub
+        self._settings, self._sessions, self._clis = settings, sessions, clis
+        self._sources, self._folder, self._random = sources, folder, random
+        self._make = make
+        self._asking: set[str] = set()
+        self._children: dict[Child, str] = {}
+        self._unsubscribe: Callable[[], None] = lambda: None
+
+    def start(self) -> None:
+        """Begin to hear of sessions that end; what a killed service has left is removed."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._unsubscribe = self._hub.subscribe(self._heard)
+
+    def stop(self) -> Deferred[list[Ending]]:
+        """End every CLI that is asked; fires once they are gone."""
+        self._unsubscribe()
+        children = tuple(self._children)
+        ends = [_end_of(child) for child in children]
+        for child in children:
+            child.end("the service stops")
+        return gatherResults(ends)
+
+    def require_enabled(self) -> None:
+        """Asked before everything else of a request.
+
+        @raise ServiceError: 403 while the setting is off.
+        """
+        if not self._settings.get().read_my_mind_enabled:
+            raise ServiceError(ErrorCode.FORBIDDEN, "the setting readMyMindEnabled is off")
+
+    async def suggest(
+        self, session_id: str, *, steer: str = "", rejected: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """Suggestions for what to say next.
+
+        @return: C{suggestions}, and C{began}, C{ended} in Unix milliseconds.
+        @raise ServiceError: 400: not in this mode; 404; 409: it is asked already; 422: nothing that
+            can be used came of it; 429: too many are asked.
+        """
+        session = self._sessions.get(session_id)
+        self._check(session)
+        began = now_ms(self._clock)
+        self._asking.add(session_id)
+        try:
+            text = await self._text(session, steer, rejected)
+            found = await self._ask(session, text)
+        finally:
+            self._asking.discard(session_id)
+        return {"suggestions": found, "began": began, "ended": now_ms(self._clock)}
+
+    # -- inside
+
+    def _check(self, session: Session) -> None:
+        if session.mode not in self._settings.get().read_my_mind_modes:
+            raise invalid("id", f"no suggestions for sessions of mode {session.mode}")
+        if session.mode not in COMMANDS:
+            raise invalid("id", f"the CLI of mode {session.mode} does not answer once")
+        if session.id in self._asking:
+            raise conflict("suggestions for this session are being made already")
+        if session.place != OWN:
+            raise failed("suggestions are for sessions of the service's own user")
+        if len(self._asking) >= AT_ONCE:
+            raise ServiceError(
+                ErrorCode.RATE_LIMITED, f"{AT_ONCE} sessions are asked about already"
+            )
+
+    async def _text(self, session: Session, steer: str, rejected: Sequence[str]) -> str:
+        sources = self._sources
+        item = sources.pending(session.id)
+        observed = Observed(
+            dialog="" if item is None else dialog_text(item),
+            said=await self._said(session.id),
+            git=git_text(await sources.git(session.id)),
+        )
+        intent = await sources.intents.read(session.id)
+        mark = f"=== observed {self._random(12).hex()}"
+        return instructions(intent, observed, mark=mark, steer=steer, rejected=rejected)
+
+    async def _said(self, session_id: str) -> str:
+        try:
+            return str((await self._sources.conversation(session_id))["text"])
+        except ServiceError as error:
+            if error.code is ErrorCode.NOT_FOUND:
+                raise
+            self._log.debug("{id}: nothing said: {error}", id=session_id, error=error)
+            return ""
+
+    async def _ask(self, session: Session, text: str) -> tuple[Suggestion, ...]:
+        argv, env = self._command(session)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=self._folder, prefix="ask-") as folder:
+            prompt = Path(folder) / "prompt"
+            prompt.touch(mode=0o600)
+            prompt.write_text(text, "utf-8", errors="replace")
+            ending = await self._run(session.id, argv, env, prompt)
+        return self._read(session.id, ending)
+
+    def _command(self, session: Session) -> tuple[tuple[str, ...], dict[str, str]]:
+        entry = self._clis.get(session.mode)
+        binary = None if entry is None else self._clis.find_binary(entry)
+        if entry is None or binary is None:
+            raise failed(f"the CLI of mode {session.mode} is not installed")
+        env = dict(self._clis.pane_environment(session.mode, session.env_overrides))
+        model = self._settings.get().read_my_mind_model
+        return command(str(binary), session.mode, model), {**env, "NO_COLOR": "1", "TERM": "dumb"}
+
+    async def _run(
+        self, session_id: str, argv: tuple[str, ...], env: dict[str, str], prompt: Path
+    ) -> Ending:
+        child = self._make(self._clock)
+        try:
+            child.start(self._processes, argv, env, prompt.parent, prompt)
+        except OSError as error:
+            raise failed(f"the CLI could not be started: {error.strerror}") from error
+        self._children[child] = session_id
+        child.ended.addBoth(self._forget, child)
+        ended = _end_of(child)
+        try:
+            return await ended
+        except CancelledError:
+            child.end("nobody waits for it")
+            raise
+
+    def _forget(self, ending: Ending, child: Child) -> Ending:
+        del self._children[child]
+        return ending
+
+    def _read(self, session_id: str, ending: Ending) -> tuple[Suggestion, ...]:
+        # It may have been deleted meanwhile, which is then what there is to say.
+        self._sessions.get(session_id)
+        if ending.reason:
+            raise failed(f"no suggestions: {ending.reason}")
+        if ending.status != 0:
+            self._log.info(
+                "{id}: {errors}", id=session_id, errors=ending.complained.decode("utf-8", "replace")
+            )
+            how = "a signal" if ending.status is None else f"status {ending.status}"
+            raise failed(f"no suggestions: the CLI ended with {how}")
+        try:
+            return suggestions_in(ending.printed.decode("utf-8", "replace"))
+        except Unusable as error:
+            raise failed(f"no suggestions: {error}") from None
+
+    def _heard(self, event: Event) -> None:
+        if event.name is EventName.SESSION_DELETED:
+            for child, session_id in tuple(self._children.items()):
+                if session_id == event.session_id:
+                    child.end("the session was deleted")
+
+
+def _end_of(child: Child) -> Deferred[Ending]:
+    """Fires with the child's end; to cancel it ends only the waiting."""
+    waiter: Deferred[Ending] = Deferred()
+
+    def tell(ending: Ending) -> Ending:
+        if not waiter.called:
+            waiter.callback(ending)
+        return ending
+
+    child.ended.addCallback(tell)
+    return waiter

@@ -1,0 +1,138 @@
+"""C{/api/sessions/:id/readmymind} and C{/intent}."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from tservice.core.errors import ErrorCode
+from tservice.core.failfast import AT_FIRST
+from tservice.http.models import Body
+from tservice.http.operations import Access, Audit, Call, Operation, Scope, Style
+from tservice.mind.intents import Intents
+from tservice.mind.model import GOALS
+from tservice.mind.predict import Mind
+from tservice.mind.shown import (
+    ForgottenAnswer,
+    OneIntentAnswer,
+    SuggestionsAnswer,
+    intent_answer,
+    suggestion_answer,
+)
+
+STEER = 2000
+REJECTED, REJECTED_TEXT = 10, 1000
+
+Goals = Annotated[str, StringConstraints(max_length=GOALS)]
+Rejected = Annotated[str, StringConstraints(max_length=REJECTED_TEXT)]
+
+
+class SuggestBody(Body):
+    """What another guess is to heed; both absent for the first."""
+
+    steer: Annotated[str, StringConstraints(max_length=STEER)] | None = None
+    rejected: Annotated[list[Rejected], Field(max_length=REJECTED), AT_FIRST] | None = None
+
+
+class IntentBody(Body):
+    """The whole of an intent."""
+
+    goals: Goals
+
+
+class MindRoutes:
+    """Suggestions and intents; the rules live in L{Mind} and L{Intents}."""
+
+    def __init__(self, mind: Mind, intents: Intents) -> None:
+        self._mind, self._intents = mind, intents
+
+    def operations(self) -> list[Operation]:
+        """The routes."""
+        return [self._suggests(), *self._of_intents()]
+
+    def _suggests(self) -> Operation:
+        return Operation(
+            method="POST",
+            path="/api/sessions/{id}/readmymind",
+            access=Access.OWNER,
+            scope=Scope.SESSIONS_INPUT,
+            style=Style.LONG_POLL,
+            handler=self.suggest,
+            summary="Suggest what to say next; nothing is sent to the session",
+            tag="Intent",
+            body=SuggestBody,
+            optional_body=True,
+            answer=SuggestionsAnswer,
+            allowed=self._mind.require_enabled,
+            errors=(
+                ErrorCode.INVALID_INPUT,
+                ErrorCode.FORBIDDEN,
+                ErrorCode.CONFLICT,
+                ErrorCode.OPERATION_FAILED,
+                ErrorCode.RATE_LIMITED,
+            ),
+        )
+
+    def _of_intents(self) -> list[Operation]:
+        path, unreadable = "/api/sessions/{id}/intent", (ErrorCode.OPERATION_FAILED,)
+        return [
+            Operation(
+                method="GET",
+                path=path,
+                access=Access.OWNER,
+                scope=Scope.SESSIONS_READ,
+                handler=self.read,
+                summary="What the session's owner wants in its workspace",
+                tag="Intent",
+                answer=OneIntentAnswer,
+                errors=unreadable,
+            ),
+            Operation(
+                method="PUT",
+                path=path,
+                access=Access.OWNER,
+                scope=Scope.SESSIONS_INPUT,
+                handler=self.write,
+                summary="Replace the whole intent",
+                tag="Intent",
+                body=IntentBody,
+                answer=OneIntentAnswer,
+                errors=unreadable,
+            ),
+            Operation(
+                method="DELETE",
+                path=path,
+                access=Access.OWNER,
+                scope=Scope.SESSIONS_INPUT,
+                audit=Audit.EACH,
+                handler=self.delete,
+                summary="Forget the intent",
+                tag="Intent",
+                answer=ForgottenAnswer,
+                errors=unreadable,
+            ),
+        ]
+
+    async def suggest(self, call: Call) -> SuggestionsAnswer:
+        """Ask the session's CLI."""
+        body: SuggestBody = call.body
+        found = await self._mind.suggest(
+            call.id, steer=body.steer or "", rejected=body.rejected or ()
+        )
+        return SuggestionsAnswer(
+            suggestions=[suggestion_answer(each) for each in found["suggestions"]],
+            duration_ms=found["ended"] - found["began"],
+        )
+
+    async def read(self, call: Call) -> OneIntentAnswer:
+        """The intent."""
+        return intent_answer(await self._intents.read(call.id))
+
+    async def write(self, call: Call) -> OneIntentAnswer:
+        """Replace it."""
+        return intent_answer(await self._intents.set_goals(call.id, call.body.goals))
+
+    async def delete(self, call: Call) -> ForgottenAnswer:
+        """Forget it."""
+        return ForgottenAnswer(deleted=await self._intents.delete(call.id))

@@ -1,0 +1,1 @@
+"""Sessions brought back after the machine went down (protocol-restore)."""

@@ -1,0 +1,92 @@
+"""Restore after a reboot, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tservice.clis.interfaces import ICliRegistry
+from tservice.core.identity import Identity
+from tservice.ground.feature import Feature
+from tservice.ground.ground import Ground
+from tservice.restore.rebuild import Caps, Rebuilder
+from tservice.restore.recollection import Recollection
+from tservice.restore.routes import RestoreRoutes
+from tservice.restore.saver import ScrollbackSaver
+from tservice.restore.scrollback import ScrollbackFolder
+from tservice.restore.service import RestoreService
+from tservice.restore.store import RestoreStore
+from tservice.sessions.interfaces import IConversations, ISessions
+
+
+def build_recollection(ground: Ground, *, clis: ICliRegistry) -> Recollection:
+    """What the sessions ask before they take up what runs."""
+    return Recollection(
+        clock=ground.reactor,
+        store=RestoreStore(ground.database),
+        boot_id_file=ground.config.boot_id_file,
+        folder=scrollbacks(ground),
+        threads=ground.doors.files,
+        clis=clis,
+        zone=ground.zone,
+    )
+
+
+def build_restore(
+    ground: Ground,
+    *,
+    recollection: Recollection,
+    sessions: ISessions,
+    clis: ICliRegistry,
+    conversations: IConversations,
+    identity: Callable[[str | None], Identity | None],
+    folder: Callable[[str, Identity], str],
+) -> Feature[RestoreService]:
+    """The offer, and what sessions show kept on disk until it is needed.
+
+    @param conversations: which one an agent goes on with.
+    @param identity: see L{RestoreService}.
+    @param folder: see L{Rebuilder}.
+    """
+    config = ground.config
+    rebuilder = Rebuilder(
+        clock=ground.reactor,
+        sessions=sessions,
+        clis=clis,
+        hub=ground.hub,
+        reach=ground.reach,
+        folder=folder,
+        caps=Caps(total=config.max_sessions, per_user=config.max_sessions_per_user),
+    )
+    saver = ScrollbackSaver(
+        ground.reactor,
+        sessions,
+        ground.hub,
+        ground.settings,
+        ground.doors.files,
+        scrollbacks(ground),
+        recollection.is_offered,
+    )
+    service = RestoreService(
+        clock=ground.reactor,
+        hub=ground.hub,
+        settings=ground.settings,
+        sessions=sessions,
+        recollection=recollection,
+        rebuilder=rebuilder,
+        saver=saver,
+        conversations=conversations,
+        identity=identity,
+        multiuser=config.multiuser,
+    )
+    return Feature(
+        name="restore",
+        service=service,
+        operations=RestoreRoutes(service).operations(),
+        start=service.start,
+        close=service.stop,
+    )
+
+
+def scrollbacks(ground: Ground) -> ScrollbackFolder:
+    """Where what sessions show is kept."""
+    return ScrollbackFolder(ground.config.data_dir / "scrollback")

@@ -1,0 +1,139 @@
+"""Bringing one session back (protocol-restore)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import evolve, frozen
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+
+from tservice.clis.interfaces import ICliRegistry, Kind
+from tservice.core.doors.reach import IReach
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.identity import Identity
+from tservice.core.timers import cancel
+from tservice.mux.interface import MuxError
+from tservice.restore.model import Outcome
+from tservice.restore.offer import has_room, open_elsewhere
+from tservice.sessions.interfaces import ISessions, Session
+
+SETTLED = 3.0
+"""Seconds that an agent must run to count as started."""
+
+_OVER = frozenset({EventName.SESSION_EXIT, EventName.SESSION_DELETED})
+
+
+@frozen(kw_only=True)
+class Caps:
+    """How many processes there may be (C{SERVICE_MAX_SESSIONS}, C{_PER_USER})."""
+
+    total: int
+    per_user: int
+
+
+class Rebuilder:
+    """Starts what a reboot has ended.
+
+    @param folder: a working directory as its owner may use it; raises L{ServiceError}.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        sessions: ISessions,
+        clis: ICliRegistry,
+        hub: EventHub,
+        reach: IReach,
+        folder: Callable[[str, Identity], str],
+        caps: Caps,
+    ) -> None:
+        self._clock, self._hub = clock, hub
+        self._sessions, self._clis = sessions, clis
+        self._reach, self._folder, self._caps = reach, folder, caps
+
+    def is_live(self, session: Session) -> bool:
+        """Whether it runs, or its conversation goes on in another session."""
+        return session.pid is not None or open_elsewhere(session, self._sessions.list())
+
+    async def rebuild(self, session_id: str, owner: Identity) -> Outcome:
+        """Start one session again, in its place and with its conversation.
+
+        @param owner: whose rights its folder and its parameters are held against.
+        @raise ServiceError: 404: it is gone.
+        """
+        session = self._sessions.get(session_id)
+        if self.is_live(session):
+            return Outcome.ALREADY_LIVE
+        caps = self._caps
+        if not has_room(self._sessions.list(), session.owner, caps.total, caps.per_user):
+            return Outcome.CAPACITY_REACHED
+        refused = await self._workspace(session, owner)
+        return refused or await self._start(session, owner)
+
+    async def _workspace(self, session: Session, owner: Identity) -> Outcome | None:
+        try:
+            await self._reach.paths(owner.place, [session.working_dir], owner.username)
+            self._folder(session.working_dir, owner)
+        except ServiceError as error:
+            self._log.info("{id} is not restored: {error}", id=session.id, error=error)
+            forbidden = error.code is ErrorCode.FORBIDDEN
+            return Outcome.WORKSPACE_FORBIDDEN if forbidden else Outcome.WORKSPACE_MISSING
+        return None
+
+    async def _start(self, session: Session, owner: Identity) -> Outcome:
+        # A limit of before may be long over: only a real one arms this again.
+        disarmed = evolve(session.auto_resume, resume_at=None)
+        self._sessions.update(session.id, auto_resume=disarmed, limit_paused=False)
+        try:
+            await self._sessions.start(session.id, granted=owner.can_bypass_permissions)
+        except ServiceError as error:
+            self._log.info("{id} is not restored: {error}", id=session.id, error=error)
+            busy = error.code is ErrorCode.SESSION_BUSY
+            return Outcome.ALREADY_LIVE if busy else Outcome.AGENT_FAILED
+        if self._is_agent(session) and await self._failed(session.id):
+            await self._clean_up(session.id)
+            return Outcome.AGENT_FAILED
+        return Outcome.RESTORED
+
+    def _is_agent(self, session: Session) -> bool:
+        entry = self._clis.get(session.mode)
+        return entry is not None and entry.kind is Kind.AGENT
+
+    async def _failed(self, session_id: str) -> bool:
+        """Whether it ends with an error before it has L{SETTLED}."""
+        await self._ended_or_settled(session_id)
+        session = self._sessions.get(session_id)
+        ending = session.pane_exit
+        return session.pid is None and (ending is None or ending.failed)
+
+    async def _ended_or_settled(self, session_id: str) -> None:
+        done: Deferred[None] = Deferred()
+
+        def heard(event: Event) -> None:
+            over = event.name in _OVER
+            if over and event.session_id == session_id and not done.called:
+                done.callback(None)
+
+        end = self._hub.subscribe(heard)
+        timer = self._clock.callLater(SETTLED, done.callback, None)
+        try:
+            if self._sessions.get(session_id).pid is not None:
+                await done
+        finally:
+            end()
+            cancel(timer)
+
+    async def _clean_up(self, session_id: str) -> None:
+        """Nothing is left of a start that failed but the session, which can be offered again."""
+        pane = self._sessions.pane_of(session_id)
+        try:
+            if pane is not None and pane.ending is not None:
+                await pane.kill()
+        except MuxError as error:
+            self._log.info("{id}: its pane is left: {error}", id=session_id, error=error)

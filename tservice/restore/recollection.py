@@ -1,0 +1,141 @@
+"""What a reboot took, and what its sessions showed (protocol-restore)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, tzinfo
+from functools import partial
+from pathlib import Path
+
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+from zope.interface import implementer
+
+from tservice.clis.interfaces import ICliRegistry, Kind
+from tservice.core.clock import now_ms
+from tservice.core.disk import NotKept
+from tservice.core.doors.threads import IThreads
+from tservice.core.errors import ServiceError
+from tservice.core.files import FileError
+from tservice.restore.boot import read_boot_id
+from tservice.restore.model import rebooted
+from tservice.restore.offer import expiry, taken
+from tservice.restore.scrollback import ScrollbackFolder, preface
+from tservice.restore.store import RestoreStore
+from tservice.sessions.interfaces import IRecollection, Session
+
+
+@implementer(IRecollection)
+class Recollection:
+    """The entries of the offer: what can be brought back, and until when.
+
+    An entry is spent when its session runs, whoever has started it, or dismissed; until then every
+    start of the service offers it again.
+
+    @param boot_id_file: see C{Config.boot_id_file}.
+    @param zone: in which a session is told when its scrollback was saved.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        store: RestoreStore,
+        boot_id_file: Path,
+        folder: ScrollbackFolder,
+        threads: IThreads,
+        clis: ICliRegistry,
+        zone: tzinfo,
+    ) -> None:
+        self._clock, self._store, self._boot_id_file = clock, store, boot_id_file
+        self._folder, self._threads = folder, threads
+        self._clis, self._zone = clis, zone
+        self._entries: dict[str, int] = {}
+        self._shown: set[str] = set()
+
+    def recalled(self, records: Sequence[Session]) -> None:
+        now, host = now_ms(self._clock), self._store.host()
+        boot_id = read_boot_id(self._boot_id_file)
+        found: dict[str, int] = {}
+        if host is not None and rebooted(host, boot_id):
+            ran = taken(records, self._store.losses(), host.stopped_at)
+            until = expiry(ran, boot_id, now)
+            found = {record.id: until for record in ran if until > now}
+        self._entries = {**self._store.offers(), **found}
+        try:
+            self._store.seen(boot_id, found, now)
+        except NotKept as error:
+            # The boot stays unknown, so that the next start looks at it as well.
+            self._log.error("what can be restored is not kept: {error}", error=error)
+
+    async def preface(self, session: Session) -> bytes:
+        self._shown.discard(session.id)
+        if not self.is_offered(session.id):
+            return b""
+        try:
+            kept = await self._threads.run(partial(self._folder.read, session.id))
+        except (FileError, ServiceError) as error:
+            self._log.warn("{id}: its scrollback is not shown: {error}", id=session.id, error=error)
+            return b""
+        if kept is None:
+            return b""
+        self._shown.add(session.id)
+        entry = self._clis.get(session.mode)
+        saved = datetime.fromtimestamp(kept.saved, UTC).astimezone(self._zone)
+        is_shell = entry is not None and entry.kind is Kind.SHELL
+        return preface(kept.rows, saved, (session.cols, session.rows), clear=not is_shell)
+
+    def is_offered(self, session_id: str) -> bool:
+        """Whether it waits to be brought back."""
+        return self._entries.get(session_id, 0) > now_ms(self._clock)
+
+    def was_shown(self, session_id: str) -> bool:
+        """Whether its scrollback stands above what it was started with last."""
+        return session_id in self._shown
+
+    def expires_at(self, session_id: str) -> int:
+        """Until when it is offered, Unix milliseconds."""
+        return self._entries[session_id]
+
+    def spend(self, session_id: str) -> None:
+        """It runs."""
+        if self._entries.pop(session_id, None) is not None:
+            self._store.spend(session_id)
+
+    def forget(self, session_id: str) -> None:
+        """There is no such session any more."""
+        self._entries.pop(session_id, None)
+        self._shown.discard(session_id)
+
+    def dismiss(self, session_ids: Sequence[str]) -> None:
+        """Nobody wants them back.
+
+        @raise NotKept: the disk does not take it; they are still offered.
+        """
+        self._store.dismiss(session_ids)
+        for session_id in session_ids:
+            self._entries.pop(session_id, None)
+
+    def lost(self, session_id: str) -> None:
+        """Its process ended, and not well: perhaps the machine is going down."""
+        self._store.lost(session_id, now_ms(self._clock))
+
+    def found(self, session_id: str) -> None:
+        """It has a process again."""
+        self._store.found(session_id)
+
+    def stopped(self) -> None:
+        """The service is being stopped in good order."""
+        self._store.stopped(now_ms(self._clock))
+
+    async def kept_of(self, session_ids: Iterable[str]) -> frozenset[str]:
+        """Those of which a scrollback is kept."""
+        asked = tuple(session_ids)
+
+        def look() -> frozenset[str]:
+            return frozenset(each for each in asked if self._folder.has(each))
+
+        found: frozenset[str] = await self._threads.run(look)
+        return found

@@ -1,0 +1,88 @@
+"""C{/api/reboot-restore}."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from tservice.core.errors import ErrorCode
+from tservice.core.failfast import AT_FIRST
+from tservice.http.models import Body
+from tservice.http.operations import Access, Audit, Call, Operation, Scope, Style
+from tservice.restore.service import RestoreService
+from tservice.restore.shown import DismissalAnswer, OfferAnswer, ReportAnswer, offer_answer
+
+PATH = "/api/reboot-restore"
+
+MOST = 1000
+"""Sessions that a request may name."""
+
+SessionId = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+
+
+class RestoreBody(Body):
+    """Which of the sessions that are offered; all when absent."""
+
+    session_ids: Annotated[list[SessionId], Field(max_length=MOST), AT_FIRST] | None = None
+
+
+class RestoreRoutes:
+    """The offer; the rules live in L{RestoreService}."""
+
+    def __init__(self, restore: RestoreService) -> None:
+        self._restore = restore
+
+    def operations(self) -> list[Operation]:
+        """The routes."""
+        return [
+            Operation(
+                method="GET",
+                path=PATH,
+                access=Access.USER,
+                scope=Scope.SESSIONS_READ,
+                handler=self.read,
+                summary="The sessions that a reboot ended and that can be brought back",
+                tag="Restore",
+                answer=OfferAnswer,
+                errors=(ErrorCode.OPERATION_FAILED,),
+            ),
+            Operation(
+                method="POST",
+                path=f"{PATH}/restore",
+                access=Access.USER,
+                scope=Scope.SESSIONS_MANAGE,
+                handler=self.restore,
+                style=Style.LONG_POLL,
+                summary="Start them again, one at a time; answers when all are done",
+                tag="Restore",
+                body=RestoreBody,
+                optional_body=True,
+                answer=ReportAnswer,
+                errors=(ErrorCode.CONFLICT,),
+            ),
+            Operation(
+                method="POST",
+                path=f"{PATH}/dismiss",
+                access=Access.USER,
+                scope=Scope.SESSIONS_MANAGE,
+                audit=Audit.EACH,
+                handler=self.dismiss,
+                summary="Forget the offer; the sessions stay in the list",
+                tag="Restore",
+                answer=DismissalAnswer,
+                errors=(ErrorCode.OPERATION_FAILED,),
+            ),
+        ]
+
+    async def read(self, call: Call) -> OfferAnswer:
+        """What is offered."""
+        return offer_answer(await self._restore.offer(call.identity))
+
+    async def restore(self, call: Call) -> ReportAnswer:
+        """Bring them back."""
+        return await self._restore.restore(call.identity, call.body.session_ids, call.again)
+
+    async def dismiss(self, call: Call) -> DismissalAnswer:
+        """Forget them."""
+        return DismissalAnswer(dismissed=self._restore.dismiss(call.identity))

@@ -1,0 +1,132 @@
+"""Writes down what sessions show, while it changes (protocol-restore)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from twisted.internet.defer import Deferred, gatherResults
+from twisted.internet.interfaces import IReactorTime
+from twisted.internet.task import LoopingCall
+from twisted.logger import Logger
+
+from tservice.core.doors.threads import IThreads
+from tservice.core.errors import ServiceError
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.files import FileError
+from tservice.core.tasks import spawn
+from tservice.mux.interface import IPane, MuxError
+from tservice.restore.scrollback import LINES, ScrollbackFolder, rows_of
+from tservice.sessions.interfaces import ISessions
+from tservice.settings.interfaces import ISettings, Settings
+
+EVERY = 60.0
+"""Seconds between two saves of a session at least."""
+
+_Position = tuple[str, int]
+"""How far a terminal's output had come: the epoch of its log, and the offset."""
+
+
+class ScrollbackSaver:
+    """Saves the sessions that have printed since, one after the other.
+
+    @param threads: where files are written.
+    @param offered: whether what is kept of a session waits to be shown again: that stays.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        sessions: ISessions,
+        hub: EventHub,
+        settings: ISettings,
+        threads: IThreads,
+        folder: ScrollbackFolder,
+        offered: Callable[[str], bool],
+    ) -> None:
+        self._sessions, self._hub, self._settings = sessions, hub, settings
+        self._threads, self._folder, self._offered = threads, folder, offered
+        self._saved: dict[str, _Position] = {}
+        self._loop = LoopingCall(self._tick)
+        self._loop.clock = clock
+        self._ended: Deferred[LoopingCall] | None = None
+        self._ends: list[Callable[[], None]] = []
+
+    async def start(self) -> None:
+        """Begin, with what is kept of sessions that are gone forgotten."""
+        self._ends = [
+            self._hub.subscribe(self._heard),
+            self._settings.observe(self._changed),
+        ]
+        await self._forget_others()
+        self._ended = self._loop.start(EVERY, now=False)
+
+    async def stop(self) -> None:
+        """Save once more; to be called while the panes are still held."""
+        for end in self._ends:
+            end()
+        if self._ended is not None:
+            self._loop.stop()
+            await self._ended
+        await gatherResults([spawn(self.save(each), self._log, "saving") for each in self._due()])
+
+    async def save(self, session_id: str) -> None:
+        """Write down what a session shows; what cannot be had now is left for the next time."""
+        pane = self._sessions.pane_of(session_id)
+        if pane is None:
+            return
+        try:
+            capture = await pane.capture(LINES)
+            await self._threads.run(lambda: self._folder.write(session_id, rows_of(capture)))
+        except (MuxError, OSError, FileError, ServiceError) as error:
+            self._log.info("{id}: not written down: {error}", id=session_id, error=error)
+            return
+        if self._is_there(session_id):
+            self._saved[session_id] = (capture.epoch, capture.offset)
+        else:
+            await self._threads.run(partial(self._folder.remove, session_id))
+
+    async def _tick(self) -> None:
+        # An error that got out of here would end the LoopingCall for good.
+        for session_id in self._due():
+            await spawn(self.save(session_id), self._log, "saving a scrollback")
+
+    def _due(self) -> list[str]:
+        if not self._settings.get().keep_scrollback_enabled:
+            return []
+        found = [session.id for session in self._sessions.list()]
+        return [each for each in found if not self._offered(each) and self._has_printed(each)]
+
+    def _has_printed(self, session_id: str) -> bool:
+        pane = self._sessions.pane_of(session_id)
+        return pane is not None and self._saved.get(session_id) != _position(pane)
+
+    def _is_there(self, session_id: str) -> bool:
+        return any(session.id == session_id for session in self._sessions.list())
+
+    def _heard(self, event: Event) -> None:
+        if event.name is EventName.SESSION_DELETED and event.session_id is not None:
+            self._saved.pop(event.session_id, None)
+            self._in_thread(partial(self._folder.remove, event.session_id))
+
+    def _changed(self, before: Settings, after: Settings) -> None:
+        if before.keep_scrollback_enabled and not after.keep_scrollback_enabled:
+            self._saved.clear()
+            self._in_thread(lambda: self._folder.keep_only(()))
+
+    async def _forget_others(self) -> None:
+        kept = self._settings.get().keep_scrollback_enabled
+        known = [session.id for session in self._sessions.list()] if kept else []
+        await self._in_thread(lambda: self._folder.keep_only(known))
+
+    def _in_thread(self, work: Callable[[], None]) -> Deferred[None]:
+        async def run() -> None:
+            await self._threads.run(work)
+
+        return spawn(run(), self._log, "forgetting scrollbacks")
+
+
+def _position(pane: IPane) -> _Position:
+    return pane.log.epoch, pane.log.end

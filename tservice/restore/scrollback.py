@@ -1,0 +1,151 @@
+"""What a session shows, kept on disk, and how it is shown again (protocol-restore)."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+
+from attrs import frozen
+
+from tservice.core.files import FileError, write_private
+from tservice.mux.interface import Capture
+from tservice.terminal.plain import plain
+from tservice.terminal.sgr import RESET, contained_rows, self_contained
+
+LINES = 5_000
+"""Rows that are kept of a session."""
+
+BYTES = 2 * 1024 * 1024
+"""And bytes, before they are compressed; the oldest rows go first."""
+
+LEVEL = 3
+"""Of the compression: terminal text gets little smaller by more of it."""
+
+_SUFFIX = ".gz"
+_SESSION_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+_NEW_ROW = b"\r\n"
+_DIM = b"\x1b[2m"
+_HOME = b"\x1b[H"
+_RULE = "─"
+_WIDEST = 100
+
+
+def rows_of(capture: Capture) -> bytes:
+    """The last L{LINES} rows of a terminal, each in its own colours, at most L{BYTES}.
+
+    What a full-screen program shows stands below the main screen behind it.
+    """
+    shown = contained_rows(capture.lines, capture.history)
+    above, screen = shown[: capture.history], shown[capture.history :]
+    rows = [*above, *_trimmed(self_contained(capture.main)), *_trimmed(screen)][-LINES:]
+    return _NEW_ROW.join(_newest(rows))
+
+
+def preface(rows: bytes, saved: datetime, size: tuple[int, int], *, clear: bool) -> bytes:
+    """C{rows} and below them a line that tells of the restart.
+
+    @param saved: when they were on the screen, in the zone in which it is to be told.
+    @param size: columns and rows of the terminal.
+    @param clear: leave an empty screen, with all of it in the history: what a program of before
+        asked must not look like a question of the next one.
+    """
+    cols, height = size
+    told = _told(saved, cols).encode()
+    text = b"".join((rows, _NEW_ROW, RESET, _DIM, told, RESET))
+    # So many new rows push the screen out, whatever of it was written.
+    return text + (_NEW_ROW * height + _HOME if clear else _NEW_ROW)
+
+
+@frozen
+class Kept:
+    """What was kept of a session.
+
+    @ivar saved: Unix seconds.
+    """
+
+    rows: bytes
+    saved: float
+
+
+class ScrollbackFolder:
+    """One compressed file for each session, mode 0600 in a folder of mode 0700.
+
+    Every method works on the disk: call it in a thread.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def write(self, session_id: str, rows: bytes) -> None:
+        """Replace what is kept of a session.
+
+        @raise OSError, FileError: it cannot be written; what was there still is.
+        """
+        self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_private(self._file(session_id), gzip.compress(rows, LEVEL, mtime=0))
+
+    def read(self, session_id: str) -> Kept | None:
+        """What is kept of a session; C{None}: nothing.
+
+        @raise FileError: it cannot be read.
+        """
+        path = self._file(session_id)
+        try:
+            with path.open("rb") as file:
+                packed, saved = file.read(BYTES + 65_536), path.stat().st_mtime
+            # Bounded: a file that was tampered with may say that it is of any size.
+            rows = zlib.decompressobj(wbits=31).decompress(packed, BYTES)
+        except FileNotFoundError:
+            return None
+        except (OSError, zlib.error) as error:
+            raise FileError(f"{path.name}: {error}") from error
+        return Kept(rows, saved)
+
+    def has(self, session_id: str) -> bool:
+        """Whether anything is kept of it."""
+        return self._file(session_id).is_file()
+
+    def remove(self, session_id: str) -> None:
+        """Forget a session; fine when nothing is kept."""
+        self._file(session_id).unlink(missing_ok=True)
+
+    def keep_only(self, session_ids: Iterable[str]) -> None:
+        """Forget every other session."""
+        if not self._path.is_dir():
+            return
+        wanted = {self._file(each).name for each in session_ids}
+        for entry in self._path.iterdir():
+            if entry.name not in wanted:
+                entry.unlink(missing_ok=True)
+
+    def _file(self, session_id: str) -> Path:
+        if not _SESSION_ID.fullmatch(session_id):
+            raise ValueError(f"not a session id: {session_id!r}")
+        return self._path / (session_id + _SUFFIX)
+
+
+def _trimmed(rows: Iterable[bytes]) -> list[bytes]:
+    """Without the empty rows at the end of a screen."""
+    found = list(rows)
+    while found and not plain(found[-1]):
+        found.pop()
+    return found
+
+
+def _newest(rows: list[bytes]) -> list[bytes]:
+    size = 0
+    for index in range(len(rows) - 1, -1, -1):
+        size += len(rows[index]) + len(_NEW_ROW)
+        if size > BYTES:
+            return rows[index + 1 :]
+    return rows
+
+
+def _told(saved: datetime, cols: int) -> str:
+    when = f"{saved:%Y-%m-%d %H:%M}"
+    text = f"{_RULE * 2} the machine restarted; above is what was here until {when} "
+    return text[:cols].ljust(min(cols, _WIDEST), _RULE)

@@ -1,0 +1,253 @@
+"""The offer after a reboot, and taking it (protocol-restore)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from functools import partial
+from typing import Any
+
+from attrs import define
+from twisted.internet.defer import Deferred, gatherResults
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.logger import Logger
+
+from tservice.core.errors import ServiceError, conflict
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.flight import Flight
+from tservice.core.identity import Identity
+from tservice.core.payload import Payload
+from tservice.core.payloads import ExitTold, OfferTold, ProgressTold
+from tservice.core.timers import cancel
+from tservice.restore.model import Outcome, Rebuilt, is_lost
+from tservice.restore.offer import Offer, Offered, belongs_to
+from tservice.restore.rebuild import Rebuilder
+from tservice.restore.recollection import Recollection
+from tservice.restore.saver import ScrollbackSaver
+from tservice.restore.shown import ReportAnswer, report
+from tservice.sessions.interfaces import IConversations, ISessions, Session
+from tservice.settings.interfaces import ISettings
+
+AUTOMATIC_AFTER = 2.0
+"""Seconds after the start, in which the doors open, before anything is restored by itself."""
+
+SPENT = frozenset({Outcome.RESTORED, Outcome.ALREADY_LIVE})
+"""Outcomes after which a session is offered no more."""
+
+Owner = str | None
+Again = Callable[[], object]
+"""Judges a caller once more; raises L{ServiceError} once the right is over."""
+
+
+@define(eq=False)
+class _Run:
+    """A restore under way.
+
+    @ivar ids: what is still to be brought back, in order.
+    @ivar current: what is being started.
+    @ivar stopped: nothing more is.
+    """
+
+    ids: list[str]
+    current: str | None = None
+    stopped: bool = False
+    flight: Flight[ReportAnswer] | None = None
+
+
+class RestoreService:
+    """Brings back what its owner asks for, one session at a time for each owner.
+
+    @param identity: the account of an owner as it is now; C{None} when it is gone or disabled.
+    @param multiuser: whether sessions belong to somebody.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        hub: EventHub,
+        settings: ISettings,
+        sessions: ISessions,
+        recollection: Recollection,
+        rebuilder: Rebuilder,
+        saver: ScrollbackSaver,
+        conversations: IConversations,
+        identity: Callable[[Owner], Identity | None],
+        multiuser: bool,
+    ) -> None:
+        self._clock, self._hub, self._settings = clock, hub, settings
+        self._sessions, self._recollection = sessions, recollection
+        self._rebuilder, self._saver = rebuilder, saver
+        self._conversations, self._identity = conversations, identity
+        self._multiuser = multiuser
+        self._runs: dict[Owner, _Run] = {}
+        self._timer: IDelayedCall | None = None
+        self._unsubscribe: Callable[[], None] = lambda: None
+
+    # -- its own life
+
+    async def start(self) -> None:
+        """Offer what does not run after all; once the sessions are taken up."""
+        for session in self._sessions.list():
+            if session.pid is not None:
+                self._recollection.spend(session.id)
+        self._unsubscribe = self._hub.subscribe(self._heard)
+        owners = {session.owner for session in self._open(self._sessions.list())}
+        for owner in owners:
+            self._tell_offer(owner)
+        if owners and self._settings.get().auto_restore_enabled:
+            self._timer = self._clock.callLater(AUTOMATIC_AFTER, self._automatically, owners)
+        await self._saver.start()
+
+    async def stop(self) -> None:
+        """Start nothing more; to be called while the panes are still held."""
+        cancel(self._timer)
+        runs = [*self._runs.values()]
+        for run in runs:
+            run.stopped = True
+        await gatherResults([run.flight.over for run in runs if run.flight is not None])
+        await self._saver.stop()
+        self._unsubscribe()
+        self._recollection.stopped()
+
+    # -- what callers may do
+
+    async def offer(self, caller: Identity) -> Offer:
+        """What can be brought back for C{caller}."""
+        mine = self._open(self._of(caller))
+        kept = await self._recollection.kept_of(session.id for session in mine)
+        resuming = {each.id for each in mine if await self._conversations.last(each) is not None}
+        return Offer(
+            sessions=tuple(
+                Offered(session=each, resumes=each.id in resuming, scrollback=each.id in kept)
+                for each in mine
+            ),
+            expires_at=min((self._recollection.expires_at(it.id) for it in mine), default=None),
+            restoring=self._key(caller) in self._runs,
+        )
+
+    async def restore(
+        self, caller: Identity, session_ids: Collection[str] | None, again: Again
+    ) -> ReportAnswer:
+        """Bring sessions back; who hangs up ends nothing.
+
+        @param session_ids: which of those that are offered; C{None}: all.
+        @raise ServiceError: 409 while the same owner restores.
+        """
+        if self._key(caller) in self._runs:
+            raise conflict("a restore is running already")
+        return await self._begin(caller, session_ids, again)
+
+    def dismiss(self, caller: Identity) -> int:
+        """Forget what is offered to C{caller}; how much it was.
+
+        Of a restore under way nothing more is started.
+
+        @raise ServiceError: 422: the disk does not take it.
+        """
+        mine = [session.id for session in self._of(caller)]
+        offered = [each for each in mine if self._recollection.is_offered(each)]
+        self._recollection.dismiss(offered)
+        if offered:
+            self._tell_offer(self._key(caller))
+        return len(offered)
+
+    # -- restoring
+
+    def _begin(
+        self, caller: Identity, session_ids: Collection[str] | None, again: Again
+    ) -> Deferred[ReportAnswer]:
+        key = self._key(caller)
+        mine = [each.id for each in self._of(caller) if self._recollection.is_offered(each.id)]
+        run = _Run([each for each in mine if session_ids is None or each in session_ids])
+        self._runs[key] = run
+        run.flight = Flight(self._restore(run, caller, again))
+        return run.flight.join()
+
+    async def _restore(self, run: _Run, caller: Identity, again: Again) -> ReportAnswer:
+        key, done = self._key(caller), list[Rebuilt]()
+        wanted = len(run.ids)
+        try:
+            while run.ids and not run.stopped:
+                again()
+                session_id = run.ids.pop(0)
+                if self._recollection.is_offered(session_id):
+                    run.current = session_id
+                    self._publish(
+                        EventName.RESTORE_PROGRESS,
+                        key,
+                        ProgressTold(session_id=session_id, done=len(done), total=wanted),
+                    )
+                    done.append(await self._rebuild(session_id, caller))
+                    run.current = None
+        finally:
+            del self._runs[key]
+            told = report(done)
+            self._publish(EventName.RESTORE_FINISHED, key, told)
+        return told
+
+    async def _rebuild(self, session_id: str, caller: Identity) -> Rebuilt:
+        try:
+            outcome = await self._rebuilder.rebuild(session_id, caller)
+        except ServiceError as error:
+            # It was deleted, or its record could not be written.
+            self._log.info("{id} is not restored: {error}", id=session_id, error=error)
+            outcome = Outcome.AGENT_FAILED
+        if outcome in SPENT:
+            self._recollection.spend(session_id)
+        shown = outcome is Outcome.RESTORED and self._recollection.was_shown(session_id)
+        return Rebuilt(session_id=session_id, outcome=outcome, scrollback=shown)
+
+    def _automatically(self, owners: Iterable[Owner]) -> None:
+        for owner in owners:
+            who = self._identity(owner)
+            if who is not None and self._key(who) not in self._runs:
+                again = partial(self._still_there, owner)
+                self._begin(who, None, again).addErrback(self._refused, owner)
+
+    def _still_there(self, owner: Owner) -> None:
+        if self._identity(owner) is None:
+            raise conflict(f"the account {owner} is gone or disabled")
+
+    def _refused(self, why: Any, owner: Owner) -> None:
+        self._log.failure("what {owner} had running is not restored", why, owner=owner)
+
+    # -- what is offered
+
+    def _key(self, caller: Identity) -> Owner:
+        return caller.username if self._multiuser else None
+
+    def _of(self, caller: Identity) -> list[Session]:
+        return [each for each in self._sessions.list(caller) if belongs_to(each, caller)]
+
+    def _open(self, sessions: Iterable[Session]) -> list[Session]:
+        offered = [each for each in sessions if self._recollection.is_offered(each.id)]
+        return [each for each in offered if not self._rebuilder.is_live(each)]
+
+    def _heard(self, event: Event) -> None:
+        session_id = event.session_id
+        if session_id is None:
+            return
+        match event.name, event.payload:
+            case EventName.SESSION_INTERACTIVE, _:
+                self._started(session_id)
+            case EventName.SESSION_EXIT, ExitTold() as ending if is_lost(ending):
+                self._recollection.lost(session_id)
+            case EventName.SESSION_DELETED, _:
+                self._recollection.forget(session_id)
+
+    def _started(self, session_id: str) -> None:
+        """By whomever; one that is being restored has to show first that it stays."""
+        self._recollection.found(session_id)
+        restoring = any(run.current == session_id for run in self._runs.values())
+        if not restoring and self._recollection.is_offered(session_id):
+            self._recollection.spend(session_id)
+            self._tell_offer(self._sessions.get(session_id).owner)
+
+    def _tell_offer(self, owner: Owner) -> None:
+        offered = self._open(it for it in self._sessions.list() if it.owner == owner)
+        self._publish(EventName.RESTORE_OFFERED, owner, OfferTold(sessions=len(offered)))
+
+    def _publish(self, name: EventName, owner: Owner, payload: Payload) -> None:
+        self._hub.publish(Event(name=name, payload=payload, owner=owner))
