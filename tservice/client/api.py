@@ -1,137 +1,134 @@
-"""The HTTP API from Python (protocol-versioning)."""
+"""The service from Python: coroutines on Twisted, or on asyncio (protocol-python).
+
+>>> client = connect(reactor)
+>>> async with await client.new(mode="shell") as session:
+...     await session.send("make test; echo done-$?")
+...     print(await session.wait_output("done-"))
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
-from urllib.parse import quote, urlencode
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Unpack, cast
 
-import treq
+from tservice.client.again import again
+from tservice.client.errors import ApiError, Unusable
+from tservice.client.link.address import Address, address_at, address_of
+from tservice.client.link.caller import Lost
+from tservice.client.link.naming import pick
+from tservice.client.requests import Requests
+from tservice.client.session import Place, Sent, Session, Signal, Until
+from tservice.client.typed.sessions import CreateBody
 
-from tservice.client.errors import ApiError, unwrap
-
-__all__ = ["ApiError", "Client", "Transport", "Treq", "unwrap"]
-
-
-class Transport(Protocol):
-    """What is used of treq."""
-
-    async def request(self, method: str, url: str, **options: Any) -> Any: ...
-    async def content(self, response: Any) -> bytes: ...
-
-
-class Treq:
-    """treq as it is, with redirects off: a token must not follow one."""
-
-    async def request(self, method: str, url: str, **options: Any) -> Any:
-        """Send a request."""
-        return await treq.request(method, url, allow_redirects=False, **options)
-
-    async def content(self, response: Any) -> bytes:
-        """The whole body."""
-        found: bytes = await treq.content(response)
-        return found
+__all__ = [
+    "ApiError",
+    "Client",
+    "Lost",
+    "Place",
+    "Sent",
+    "Session",
+    "Unusable",
+    "connect",
+    "from_asyncio",
+    "where",
+]
 
 
-class Client:
+class Client(Requests):
     """One service, as somebody.
 
-    >>> client = Client("http://127.0.0.1:8770", token="tsk_...")
-    >>> session = await client.create(mode="shell", start=True)
-    >>> await client.send(session["id"], "make test", wait="stop")
+    Beside what is here every operation of the API has its method, such as C{get_cron_jobs}.
     """
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        token: str | None = None,
-        login: tuple[str, str] | None = None,
-        transport: Transport | None = None,
-        timeout: float = 60.0,
-    ) -> None:
-        """
-        @param url: without a path, but for the base path of a reverse proxy.
-        @param token: a scoped token; better than a login.
-        @param login: user name and password.
-        @param timeout: seconds for an answer to begin, the wait that was asked for aside.
-        """
-        self._url = url.rstrip("/")
-        self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        self._login, self._timeout = login, timeout
-        self._transport = transport or Treq()
+    async def new(self, **fields: Unpack[CreateBody]) -> Session:
+        """Make and start a session; it is not tried again where the answer is lost.
 
-    async def call(
-        self,
-        method: str,
-        path: str,
-        body: object = None,
-        query: Mapping[str, object] | None = None,
-        wait_ms: int = 0,
-    ) -> Any:
-        """The payload of one request.
-
-        @param path: from C{/api/v1} on, C{/sessions} for example; the first slash may be left out.
-        @raise ApiError: anything but a success.
+        @param fields: of the body: C{mode}, C{workingDir}, C{name}...
+        @raise Unusable: the service asks first whether this custom model may be used; see
+            C{confirmed}, C{confirmedContext} and C{confirmedSwap} of C{customModel}.
         """
-        given = {name: value for name, value in (query or {}).items() if value is not None}
-        url = f"{self._url}/api/v1/{path.removeprefix('/')}" + (
-            f"?{urlencode(given)}" if given else ""
-        )
-        options: dict[str, Any] = {"headers": dict(self._headers)}
-        if body is not None:
-            options["data"] = json.dumps(body).encode()
-            options["headers"]["Content-Type"] = "application/json"
-        if self._login is not None:
-            options["auth"] = self._login
-        options["timeout"] = self._timeout + wait_ms / 1000
-        response = await self._transport.request(method, url, **options)
-        return unwrap(response.code, await self._transport.content(response))
+        made = cast(dict[str, Any], await self.post_sessions({"start": True, **fields}))
+        if "session" not in made:
+            asked = ", ".join(name for name in made if name.startswith("requires"))
+            raise Unusable(f"the custom model is not used unasked: {asked}")
+        return Session(self, made["session"], ours=True)
 
-    async def sessions(self) -> Sequence[dict[str, Any]]:
+    async def sessions(self) -> list[Session]:
         """Every session that the caller may see."""
-        found: Sequence[dict[str, Any]] = await self.call("GET", "/sessions")
-        return found
+        found = await again(self.get_sessions, self.wire.sleep)
+        return [Session(self, record) for record in found]
 
-    async def create(self, **fields: object) -> dict[str, Any]:
-        """A new session; C{fields} as the body has them."""
-        found = await self.call("POST", "/sessions", fields)
-        session: dict[str, Any] = found["session"]
-        return session
+    async def session(self, word: str) -> Session:
+        """The session of this id, unique beginning of an id, or exact name.
 
-    async def send(
-        self,
-        session_id: str,
-        text: str,
-        *,
-        wait: str | None = None,
-        timeout_ms: int = 60_000,
-        client_id: str | None = None,
-        seq: int | None = None,
-    ) -> dict[str, Any]:
-        """Type a prompt, and with C{wait} also wait for one of these signals.
-
-        @param client_id: with C{seq}: the same pair twice is typed once, so that a request may
-            be sent again when its answer was lost.
+        @raise Unusable: none, or several.
         """
-        body: dict[str, object] = {"input": text, "useMux": True}
-        if wait is not None:
-            body |= {"wait": wait, "waitTimeout": timeout_ms}
-        if client_id is not None:
-            body |= {"clientId": client_id, "seq": seq}
-        path = f"/sessions/{quote(session_id, safe='')}/input"
-        wait_ms = 0 if wait is None else timeout_ms
-        found: dict[str, Any] = await self.call("POST", path, body, wait_ms=wait_ms)
-        return found
+        sessions = await self.sessions()
+        found = pick([session.record for session in sessions], word, "session")
+        return next(session for session in sessions if session.id == found["id"])
 
-    async def terminal(self, session_id: str, *, full: bool = False) -> dict[str, Any]:
-        """The screen, or the history too."""
-        path = f"/sessions/{quote(session_id, safe='')}/terminal"
-        query = {"full": 1} if full else None
-        found: dict[str, Any] = await self.call("GET", path, query=query)
-        return found
+    async def wait_any(
+        self, sessions: Iterable[Session], until: Until = (), *, timeout: float = 60.0
+    ) -> dict[str, Signal]:
+        """Wait until one of several gives a signal: the signals that there are, by id."""
+        return await self._waits(sessions, "any", until, timeout)
 
-    async def delete(self, session_id: str) -> None:
-        """End and remove a session."""
-        await self.call("DELETE", f"/sessions/{quote(session_id, safe='')}")
+    async def wait_all(
+        self, sessions: Iterable[Session], until: Until = (), *, timeout: float = 60.0
+    ) -> dict[str, Signal]:
+        """Wait until all of several have given a signal: those that came in time, by id."""
+        return await self._waits(sessions, "all", until, timeout)
+
+    async def _waits(
+        self, sessions: Iterable[Session], mode: Any, until: Until, timeout: float
+    ) -> dict[str, Signal]:
+        found = await again(
+            lambda: self.get_waits(
+                sessions=[session.id for session in sessions],
+                mode=mode,
+                until=([until] if isinstance(until, str) else list(until)) or None,
+                timeout=max(1, round(timeout * 1000)),
+            ),
+            self.wire.sleep,
+        )
+        return {one: signal for one, signal in found["signals"].items() if signal is not None}
+
+
+def connect(reactor: Any, url: str | None = None, **given: str) -> Client:
+    """A client whose coroutines wait for Deferreds.
+
+    @param reactor: whose thread calls it.
+    @param given: see L{where}.
+    @raise Unusable: a wrong value.
+    """
+    from tservice.client.wires.onreactor import ReactorWire
+
+    return Client(ReactorWire(reactor, where(url, **given)))
+
+
+def from_asyncio(reactor: Any, url: str | None = None, **given: str) -> Client:
+    """A client whose coroutines wait for asyncio's futures.
+
+    @param reactor: a running C{AsyncioSelectorReactor} on the loop that calls it.
+    @param given: see L{where}.
+    @raise Unusable: a wrong value.
+    """
+    from tservice.client.wires.onasyncio import AsyncioWire
+    from tservice.client.wires.onreactor import ReactorWire
+
+    return Client(AsyncioWire(ReactorWire(reactor, where(url, **given))))
+
+
+def where(url: str | None = None, *, at: str | None = None, **given: str) -> Address:
+    """The service to talk to, and as whom.
+
+    @param url: C{None}: what the environment says, as for C{tsctl}.
+    @param at: a name of C{tsctl.yaml}, in place of everything else.
+    @param given: with a URL: C{token}, C{tokenFile}, C{user}, C{password}, C{fingerprint}.
+    @raise Unusable: a wrong value.
+    """
+    if url is None or at is not None:
+        return address_of(os.environ, Path.home(), at)
+    return address_at({"url": url, **given}, Path.home())

@@ -47,8 +47,13 @@ def make_certificate(folder: Path, names: Sequence[str], days: int, now: float) 
         serialization.PrivateFormat.PKCS8,
         serialization.NoEncryption(),
     )
-    write_private(folder / KEY, private)
-    write_private(folder / CERTIFICATE, certificate.public_bytes(serialization.Encoding.PEM))
+    try:
+        write_private(folder / KEY, private)
+        write_private(folder / CERTIFICATE, certificate.public_bytes(serialization.Encoding.PEM))
+    except OSError:
+        for name in (KEY, CERTIFICATE):  # with one of them nobody could make both
+            (folder / name).unlink(missing_ok=True)
+        raise
     return certificate.fingerprint(hashes.SHA256()).hex(":").upper()
 
 

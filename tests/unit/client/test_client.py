@@ -1,91 +1,333 @@
-"""Tests for L{tservice.client.api}: requests as they are sent, answers unwrapped."""
+"""Tests for the Python client: what it asks of its wire, and how often."""
 
 from __future__ import annotations
 
+import inspect
 import json
-from types import SimpleNamespace
+import os
+from collections.abc import Callable, Coroutine, Mapping
+from pathlib import Path
 from typing import Any
 
-from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.client.api import ApiError, Client, unwrap
+from tservice.client import api, blocking
+from tservice.client.again import PAUSES
+from tservice.client.errors import ApiError, Unusable
+from tservice.client.link.address import Address
+from tservice.client.link.caller import Lost, check_whole
+from tservice.client.link.stream import Ended, Event, Output, Redraw, Stream
+from tservice.client.session import CLEAR, Place, Session
+
+RECORD: Any = {"id": "abcd", "name": "one"}
+OTHER: Any = {**RECORD, "id": "ef"}
 
 
-class Recorder:
-    """A transport that answers what it is told to."""
+class FakeSocket:
+    """One that has nothing to send."""
 
-    def __init__(self, status: int = 200, content: bytes = b'{"success":true,"data":{}}') -> None:
-        self.status, self.body = status, content
-        self.sent: list[tuple[str, str, dict[str, Any]]] = []
+    def flush(self) -> None:
+        pass
 
-    async def request(self, method: str, url: str, **options: Any) -> Any:
-        self.sent.append((method, url, options))
-        return SimpleNamespace(code=self.status)
-
-    async def content(self, response: Any) -> bytes:
-        return self.body
+    def close(self) -> None:
+        pass
 
 
-class ClientTests(SynchronousTestCase):
+class FakeStream(Stream):
+    """A stream that receives what it is given: events, or faults."""
+
+    def __init__(self, script: list[Event | Exception]) -> None:
+        super().__init__(Address("h", 1), "abcd")
+        self.script, self.connected = script, 0
+
+    def connect(self, patience: float = 0) -> None:
+        self.connected += 1
+        self.socket = FakeSocket()  # type: ignore[assignment]
+
+    def receive(self) -> Any:
+        entry = self.script.pop(0)
+        if isinstance(entry, Exception):
+            raise entry
+        yield entry
+
+
+class FakeWire:
+    """Answers in turn what it is told to; a callable is asked."""
+
+    def __init__(self) -> None:
+        self.answers: list[Any] = []
+        self.asked: list[tuple[str, str, Any, dict[str, Any], int]] = []
+        self.slept: list[float] = []
+        self.fake_stream = FakeStream([])
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        query: Mapping[str, object] | None = None,
+        wait_ms: int = 0,
+    ) -> Any:
+        given = {name: value for name, value in (query or {}).items() if value is not None}
+        copied = json.loads(json.dumps(body))
+        self.asked.append((method, path, copied, given, wait_ms))
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+    def stream(self, session_id: str, epoch: str | None, offset: int | None) -> Stream:
+        self.asked.append(("STREAM", session_id, epoch, {}, offset or 0))
+        return self.fake_stream
+
+    async def connect(self, stream: Stream) -> None:
+        stream.connect()
+
+    async def ready(self, stream: Stream) -> None:
+        pass
+
+
+def waited(signal: str | None = None, **more: Any) -> dict[str, Any]:
+    state = {"signal": signal, "ended": False, "timedOut": signal is None}
+    return {"wait": state, "delivered": True, "duplicate": False, **more}
+
+
+class ClientCase(SynchronousTestCase):
     def setUp(self) -> None:
-        self.wire = Recorder()
-        self.client = Client("http://h:1/base/", token="tsk_x", transport=self.wire)
+        self.wire = FakeWire()
+        self.client = api.Client(self.wire)
+        self.session = Session(self.client, RECORD)
 
-    def run_now(self, work: Any) -> Any:
-        return self.successResultOf(Deferred.fromCoroutine(work))
+    def now(self, work: Coroutine[Any, Any, Any], *answers: Any) -> Any:
+        self.wire.answers = list(answers)
+        return blocking.finished(work)
 
-    def test_a_call(self) -> None:
-        query = {"a": "x y", "b": None}
-        self.assertEqual({}, self.run_now(self.client.call("GET", "/s", query=query)))
-        [(method, url, options)] = self.wire.sent
-        self.assertEqual(("GET", "http://h:1/base/api/v1/s?a=x+y"), (method, url))
-        self.assertEqual({"Authorization": "Bearer tsk_x"}, options["headers"])
-        self.assertNotIn("data", options)
+    def fails(self, kind: type[Exception], work: Coroutine[Any, Any, Any], *answers: Any) -> Any:
+        return self.assertRaises(kind, self.now, work, *answers)
 
-    def test_a_login(self) -> None:
-        client = Client("http://h", login=("ann", "secret"), transport=self.wire)
-        self.run_now(client.call("GET", "/s"))
-        self.assertEqual(("ann", "secret"), self.wire.sent[0][2]["auth"])
 
-    def test_typing_and_waiting(self) -> None:
-        work = self.client.send("a/b", "x", wait="stop", timeout_ms=5000, client_id="c", seq=3)
-        self.run_now(work)
-        [(_, url, options)] = self.wire.sent
-        self.assertTrue(url.endswith("/sessions/a%2Fb/input"))
-        self.assertEqual(65.0, options["timeout"])
-        self.assertEqual(
-            {
-                "input": "x",
-                "useMux": True,
-                "wait": "stop",
-                "waitTimeout": 5000,
-                "clientId": "c",
-                "seq": 3,
-            },
-            json.loads(options["data"]),
+class SendTests(ClientCase):
+    def marks(self) -> list[tuple[str, int]]:
+        return [(body["clientId"], body["seq"]) for _, _, body, _, _ in self.wire.asked]
+
+    def test_each_has_the_next_number_of_one_client(self) -> None:
+        for _ in range(3):
+            self.now(self.session.send("x"), {"delivered": True})
+        self.assertEqual([1, 2, 3], [seq for _, seq in self.marks()])
+        self.assertEqual(1, len({client for client, _ in self.marks()}))
+
+    def test_a_lost_answer_is_asked_for_with_the_same_number(self) -> None:
+        found = self.now(
+            self.session.send("x"),
+            Lost("cut"),
+            ApiError(502, None, "Bad Gateway"),
+            {"delivered": False, "duplicate": True},
+        )
+        self.assertTrue(found.again)
+        self.assertEqual(3, len(self.marks()))
+        self.assertEqual(1, len(set(self.marks())))
+        self.assertEqual(list(PAUSES[:2]), self.wire.slept)
+
+    def test_it_is_given_up_at_last(self) -> None:
+        tries = len(PAUSES) + 1
+        self.fails(Lost, self.session.send("x"), *[Lost("cut") for _ in range(tries)])
+        self.assertEqual(tries, len(self.wire.asked))
+        # The number stays used: it may have been typed.
+        self.now(self.session.send("y"), {"delivered": True})
+        self.assertEqual(2, self.marks()[-1][1])
+
+    def test_a_refusal_is_no_loss(self) -> None:
+        refusal = ApiError(502, "OPERATION_FAILED", "no")
+        self.assertIs(refusal, self.fails(ApiError, self.session.send("x"), refusal))
+        self.assertEqual([], self.wire.slept)
+
+    def test_two_at_once_are_two_clients(self) -> None:
+        """The service drops a number that comes after a higher one of its client."""
+
+        async def overlap() -> None:
+            inner = self.session.send("inner")
+            original = self.wire.call
+
+            async def call(*given: Any, **named: Any) -> Any:
+                self.wire.call = original  # type: ignore[method-assign]
+                await inner
+                return await original(*given, **named)
+
+            self.wire.call = call  # type: ignore[method-assign]
+            await self.session.send("outer")
+            await self.session.send("after")
+
+        self.now(overlap(), *[{"delivered": True}] * 3)
+        inner, outer, after = self.marks()
+        self.assertNotEqual(inner[0], outer[0])
+        self.assertEqual((1, 1, 2), (inner[1], outer[1], after[1]))
+
+    def test_waiting(self) -> None:
+        work = self.session.send("x", wait=["stop", "blocked"], timeout=5)
+        self.assertEqual("stop", self.now(work, waited("stop")).signal)
+        [(_, path, body, _, wait_ms)] = self.wire.asked
+        self.assertEqual("/sessions/abcd/input", path)
+        self.assertEqual((["stop", "blocked"], 5000), (body["wait"], body["waitTimeout"]))
+        self.assertEqual((5000, True), (wait_ms, body["useMux"]))
+
+    def test_what_was_typed_by_a_lost_try_is_waited_for(self) -> None:
+        work = self.session.send("x", wait="stop", timeout=9)
+        found = self.now(work, Lost("cut"), waited(None, duplicate=True), waited("stop"))
+        self.assertEqual((True, "stop"), (found.again, found.signal))
+        self.assertEqual("/sessions/abcd/wait", self.wire.asked[-1][1])
+
+    def test_a_wait_longer_than_the_service_s(self) -> None:
+        work = self.session.send("x", wait=True, timeout=700)
+        self.assertIsNone(self.now(work, waited(), waited()).signal)
+        self.assertEqual([600_000, 100_000], [wait for *_, wait in self.wire.asked])
+
+
+class SessionTests(ClientCase):
+    def test_waits(self) -> None:
+        found = self.now(self.session.wait("exit", timeout=1200, fresh=True), waited(), waited())
+        self.assertIsNone(found)
+        self.assertEqual({"until": "exit", "timeout": 600_000, "fresh": 1}, self.wire.asked[0][3])
+        ended = {"wait": {"signal": None, "ended": True}}
+        self.assertEqual("exit", self.now(self.session.wait(), ended))
+
+    def test_waits_for_output(self) -> None:
+        state = {"matched": True, "snippet": "a mark", "ended": False}
+        found = self.now(self.session.wait_output("mark", timeout=0.1), {"wait": state})
+        self.assertEqual("a mark", found)
+        self.assertEqual("buffer", self.wire.asked[0][3]["from"])
+        self.assertEqual(1000, self.wire.asked[0][3]["timeout"])
+        gone = {"wait": {"matched": False, "ended": True}}
+        self.assertIsNone(self.now(self.session.wait_output("mark", earlier=False), gone))
+
+    def test_the_screen_is_text(self) -> None:
+        answer = {"terminalBuffer": "a \r\n\x1b[31mb\x1b[0m\r\n\r\n"}
+        self.assertEqual("a\nb", self.now(self.session.screen(), answer))
+        self.assertEqual("b", self.now(self.session.screen(lines=1), answer))
+        self.assertEqual({"full": 1, "lines": "1"}, self.wire.asked[1][3])
+
+    def test_approvals_are_this_session_s_and_answered_as_seen(self) -> None:
+        mine = {"id": "i/1", "sessionId": "abcd", "frame": "f"}
+        items = {"approvals": [{**mine, "sessionId": "other"}, mine]}
+        self.assertEqual([mine], self.now(self.session.approvals(), items))
+        self.now(self.session.answer(mine, "deny"), {})  # type: ignore[arg-type]
+        _, path, body, _, _ = self.wire.asked[-1]
+        self.assertEqual("/approvals/i%2F1/answer", path)
+        self.assertEqual({"action": "deny", "expectFrame": "f"}, body)
+
+    def test_it_ends_what_it_started(self) -> None:
+        async def use(session: Session) -> None:
+            async with session:
+                pass
+
+        self.now(use(self.session))
+        self.assertEqual([], self.wire.asked)
+        gone = ApiError(404, "NOT_FOUND", "gone")
+        self.now(use(Session(self.client, RECORD, ours=True)), gone)
+        self.assertEqual("DELETE", self.wire.asked[0][0])
+        self.fails(
+            ApiError,
+            use(Session(self.client, RECORD, ours=True)),
+            ApiError(403, "FORBIDDEN", "no"),
         )
 
-    def test_the_others(self) -> None:
-        self.wire.body = b'{"success":true,"data":{"session":{"id":"1"}}}'
-        self.assertEqual({"id": "1"}, self.run_now(self.client.create(mode="shell")))
-        self.run_now(self.client.sessions())
-        self.run_now(self.client.terminal("1", full=True))
-        self.run_now(self.client.delete("1"))
-        self.assertEqual(
-            ["POST /sessions", "GET /sessions", "GET /sessions/1/terminal?full=1",
-             "DELETE /sessions/1"],
-            [f"{method} {url.partition('/api/v1')[2]}" for method, url, _ in self.wire.sent],
-        )  # fmt: skip
 
-    def test_errors(self) -> None:
-        envelope = b'{"success":false,"error":"no","errorCode":"NOT_FOUND"}'
-        for status, content, code in (
-            (404, envelope, "NOT_FOUND"),
-            (401, b"Unauthorized", None),
-            (502, b"<html>", None),
-            (200, b"[]", None),
-            (200, b"\xff", None),
-        ):
-            error = self.assertRaises(ApiError, unwrap, status, content)
-            self.assertEqual((status, code), (error.status, error.code))
+class StreamTests(ClientCase):
+    def streamed(self, *script: Event | Exception, since: Place | None = None) -> list[bytes]:
+        self.wire.fake_stream = FakeStream(list(script))
+        return list(blocking.Session(self.session).stream(since))
+
+    def test_it_goes_on_over_cuts(self) -> None:
+        found = self.streamed(
+            Output(b"a"), Lost("cut"), Output(b"b"), Redraw(b"c"), Ended(0), since=Place("e", 7)
+        )
+        self.assertEqual([b"a", b"b", CLEAR + b"c"], found)
+        self.assertEqual(2, self.wire.fake_stream.connected)
+        self.assertEqual(("STREAM", "abcd", "e", {}, 7), self.wire.asked[0])
+        self.assertIsNone(self.wire.fake_stream.socket)
+
+    def test_an_end_for_good_is_told(self) -> None:
+        self.assertRaises(Unusable, self.streamed, Unusable("not yours"))
+        self.assertIsNone(self.wire.fake_stream.socket)
+
+    def test_whoever_leaves_hangs_up(self) -> None:
+        self.wire.fake_stream = FakeStream([Output(b"a"), Output(b"b")])
+        stream = blocking.Session(self.session).stream()
+        self.assertEqual(b"a", next(stream))
+        stream.close()  # type: ignore[attr-defined]
+        self.assertIsNone(self.wire.fake_stream.socket)
+
+
+class ClientTests(ClientCase):
+    def test_sessions_by_name(self) -> None:
+        self.assertEqual("abcd", self.now(self.client.session("one"), [RECORD]).id)
+        self.fails(Unusable, self.client.session("two"), [RECORD])
+
+    def test_a_new_one_is_started_and_made_once(self) -> None:
+        made = self.now(self.client.new(mode="shell"), {"session": RECORD})
+        self.assertEqual("abcd", made.id)
+        self.assertEqual({"start": True, "mode": "shell"}, self.wire.asked[0][2])
+        self.fails(Lost, self.client.new(), Lost("cut"))
+        self.assertEqual(2, len(self.wire.asked))
+
+    def test_several(self) -> None:
+        answer = {"signals": {"abcd": "stop", "ef": None}}
+        other = Session(self.client, OTHER)
+        work = self.client.wait_all([self.session, other], "stop", timeout=2)
+        self.assertEqual({"abcd": "stop"}, self.now(work, answer))
+        _, _, _, query, wait_ms = self.wire.asked[0]
+        self.assertEqual(("abcd,ef", "all", 2000), (query["sessions"], query["mode"], wait_ms))
+
+
+class FacadeTests(SynchronousTestCase):
+    def test_it_has_all_that_there_is(self) -> None:
+        for facade, whole in ((blocking.Session, Session), (blocking.Client, api.Client)):
+            own = {name for name in vars(whole) if not name.startswith("_")}
+            self.assertEqual(set(), own - set(dir(facade)))
+            for name in own:
+                one, two = getattr(facade, name), getattr(whole, name)
+                if callable(two) and name not in ("wait_any", "wait_all", "new"):
+                    self.assertEqual(names(one), names(two), name)
+
+    def test_what_would_wait_is_an_error(self) -> None:
+        class Never:
+            def __await__(self) -> Any:
+                yield
+
+        async def waits() -> None:
+            await Never()
+
+        self.assertRaises(RuntimeError, blocking.finished, waits())
+
+
+class WhereTests(SynchronousTestCase):
+    def test_a_place(self) -> None:
+        found = api.where("http://h:1/base", token="tsk_a")
+        self.assertEqual(("h", 1, "Bearer tsk_a"), (found.host, found.port, found.authorization))
+        self.assertIn("tokn", str(self.assertRaises(Unusable, api.where, "http://h", tokn="a")))
+
+    def test_the_environment_and_names_are_as_for_tsctl(self) -> None:
+        home = Path(self.mktemp())
+        (home / ".config/tservice").mkdir(parents=True)
+        config = home / ".config/tservice/tsctl.yaml"
+        config.touch(mode=0o600)
+        config.write_text("box: {url: 'https://box', token: tsk_b}")
+        self.patch(os, "environ", {"TSCTL_URL": "http://e:2", "TSCTL_TOKEN": "tsk_e"})
+        self.patch(Path, "home", lambda: home)
+        self.assertEqual(("e", "Bearer tsk_e"), (api.where().host, api.where().authorization))
+        self.assertEqual("box", api.where(at="box").host)
+
+
+class WholeTests(SynchronousTestCase):
+    def test_an_answer_without_its_end(self) -> None:
+        check_whole(200, b'{"a": 1}', marked=False)
+        check_whole(200, b"", marked=True)
+        check_whole(401, b"", marked=False)
+        for cut in (b"", b'{"a"', b"\xff"):
+            self.assertRaises(Lost, check_whole, 200, cut, marked=False)
+
+
+def names(function: Callable[..., Any]) -> list[str]:
+    return list(inspect.signature(function).parameters)

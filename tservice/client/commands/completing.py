@@ -40,7 +40,7 @@ _tsctl() {{
         -*) ;;
         *)
             if [[ -z $command ]]; then command="${{COMP_WORDS[at]}}"
-            elif [[ $command == audit || $command == cron ]]; then
+            elif [[ {" || ".join(f"$command == {name}" for name in _groups())} ]]; then
                 command="$command ${{COMP_WORDS[at]}}"
             fi ;;
         esac

@@ -17,7 +17,12 @@ from tservice.client.terminal.safe import safe_line
 USAGE = 2
 """Exit status of a command line that is none."""
 
-GROUPS = {"audit": "the audit log", "cron": "scheduled jobs"}
+GROUPS = {
+    "audit": "the audit log",
+    "cases": "the cases",
+    "cron": "scheduled jobs",
+    "files": "files of a workspace",
+}
 """First words of the commands of two."""
 
 

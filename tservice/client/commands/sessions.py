@@ -88,6 +88,7 @@ def _body(context: Context) -> dict[str, Any]:
         "name": words.name,
         "workingDir": None if words.dir is None else os.path.abspath(words.dir),
         "caseName": words.case,
+        "worktree": None if words.worktree is None else {"branch": words.worktree},
         "model": words.model,
     }
     return {"start": True} | {name: value for name, value in given.items() if value is not None}

@@ -18,6 +18,7 @@ DATA_DIR = Option(("--data-dir",), "Data folder of the service", value="FOLDER",
 OPTION = Option(("--option",), "Choose this option of the dialog", value="N", number=True)
 TEXT = Option(("--text",), "Answer with this text", value="TEXT")
 ANSI = Option(("--ansi",), "Leave colours and other escape sequences in; trust the program")
+NAME = Option(("NAME",), "What the case is called")
 LINES = Option(("--lines",), "The last N lines of the history", value="N", number=True)
 
 GLOBAL = (
@@ -42,6 +43,8 @@ COMMANDS = (
             Option(("--dir",), "Where it works", value="FOLDER", apart="place",
                    completes="folder"),
             Option(("--case",), "The case it works in", value="CASE", apart="place"),
+            Option(("--worktree",), "Work in a new worktree of the case, on this branch",
+                   value="BRANCH"),
             Option(("--model",), "The model its agent uses", value="MODEL"),
             Option(("--prompt",), "Type this once it has started", value="TEXT"),
             Option(("--wait",), f"Then wait for one of these signals, of {SIGNALS}",
@@ -132,6 +135,67 @@ COMMANDS = (
         ("rename",), "sessions:rename", "give a session a name",
         (SESSION, Option(("NAME",), "Its new name; an empty one takes it away"), JSON),
     ),
+    Command(("cases", "ls"), "cases:ls", "list the cases", (JSON,)),
+    Command(
+        ("cases", "new"), "cases:new", "make a case, and print its folder",
+        (
+            NAME,
+            Option(("--path",), "Make it in this folder", value="FOLDER", completes="folder"),
+            Option(("--description",), "What it is for", value="TEXT"),
+            JSON,
+        ),
+        "Without --path the folder is made among the cases of the service.",
+    ),
+    Command(
+        ("cases", "link"), "cases:link", "make a case of a folder that is there",
+        (NAME, Option(("FOLDER",), "The folder; nothing is written into it"), JSON),
+    ),
+    Command(
+        ("cases", "clone"), "cases:clone", "clone a repository into a new case",
+        (
+            NAME,
+            Option(("REPOSITORY",), "https, http, ssh or git address, or user@host:path"),
+            Option(("--ref",), "Check out this branch or tag", value="REF"),
+            Option(("--shallow",), "Only the last commit of each branch"),
+            JSON,
+        ),
+        "Prints the folder.  Every user of this machine can read a command line: use a credential"
+        " helper on the host of the service, and no password in the address.",
+    ),
+    Command(
+        ("cases", "rm"), "cases:rm", "remove cases",
+        (
+            NAME._replace(help="Names of the cases", repeat="+"),
+            Option(("--force",), "Also with work that is neither committed nor pushed"),
+        ),
+        "A folder of the service's goes to the trash for 7 days, a worktree is removed and its"
+        " branch stays, any other folder is only unlinked.",
+    ),
+    Command(
+        ("files", "ls"), "files:ls", "list a folder of a session's workspace",
+        (
+            SESSION,
+            Option(("PATH",), "Which folder; the workspace itself", repeat="?"),
+            Option(("--all",), "Hidden files too"),
+            JSON,
+        ),
+    ),
+    Command(
+        ("files", "get"), "files:get", "fetch a file, or a folder as .tar.gz",
+        (
+            SESSION,
+            Option(("PATH",), "What to fetch, in the workspace"),
+            Option(("-o", "--output"), "File or folder to write to; - is stdout", value="FILE"),
+            Option(("--force",), "Replace what is there"),
+        ),
+        "Prints where it is now.  Files with secrets are refused, and left out of archives.",
+    ),
+    Command(
+        ("files", "put"), "files:put", "keep files in a session's workspace, and print where",
+        (SESSION, Option(("FILES",), "What to send, 20 of 100 MB at most", repeat="+"), JSON),
+        "In its folder .service-uploads, for a week: name a path in a prompt and the agent reads"
+        " it.",
+    ),
     Command(("cron", "ls"), "cron:ls", "list the scheduled jobs", (JSON,)),
     Command(
         ("cron", "run"), "cron:run", "run a scheduled job now",
@@ -144,6 +208,15 @@ COMMANDS = (
             Option(("QUERY",), "Only those with this in title, folder, mode or id", repeat="?"),
             JSON,
         ),
+    ),
+    Command(
+        ("mcp",), "mcp:mcp", "serve MCP on stdin and stdout: tools for agents",
+        (
+            Option(("--scopes",), "Offer only the tools that need no other scopes than these",
+                   value="SCOPES"),
+        ),
+        "Ends with its input.  What its tools may do is what TSCTL_TOKEN may; give it one with few"
+        " scopes.",
     ),
     Command(
         ("doctor",), "local:doctor", "say which programs are missing or too old",

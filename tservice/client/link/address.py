@@ -65,6 +65,17 @@ def address_of(environ: Mapping[str, str], home: Path, name: str | None = None) 
     return _address(words, "TSCTL_", home)
 
 
+def address_at(words: Mapping[str, str], home: Path) -> Address:
+    """The service that a program names by L{KEYS}.
+
+    @raise Unusable: a wrong value, or a key that there is none of.
+    """
+    unknown = sorted(set(words) - set(KEYS))
+    if unknown:
+        raise Unusable(f"unknown key {unknown[0]!r}; known are {', '.join(KEYS)}")
+    return _address(words, "", home)
+
+
 def _named(path: Path, name: str, home: Path) -> Address:
     services = _read_services(path)
     if name not in services:

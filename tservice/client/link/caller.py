@@ -23,6 +23,9 @@ LINE_BOUND = 4 * 1024 * 1024
 """Bytes of one line of the event stream."""
 
 
+CUT_SHORT = "the answer was cut short"
+
+
 class Lost(Unusable):
     """The service could not be reached, or the answer was lost on its way."""
 
@@ -51,11 +54,18 @@ class Caller:
         content = None if body is None else json.dumps(body).encode()
         headers = {} if content is None else {"Content-Type": "application/json"}
         with self._open(TIMEOUT + wait_ms / 1000) as connection, self._faults():
-            connection.request(method, self._target(path, query), content, self._headers(headers))
+            connection.request(
+                method, self.address.base + target_of(path, query), content, self._headers(headers)
+            )
             answer = connection.getresponse()
+            marked = answer.chunked or answer.length is not None
             found = answer.read(BOUND + 1)
         if len(found) > BOUND:
             raise Unusable("the answer is too long")
+        # What is left of the length: http.client says nothing of an answer that ends before it.
+        if answer.length:
+            raise Lost(CUT_SHORT)
+        check_whole(answer.status, found, marked)
         return unwrap(answer.status, found)
 
     def events(self) -> Iterator[tuple[str, Any]]:
@@ -65,21 +75,13 @@ class Caller:
         """
         with self._open(SILENCE) as connection, self._faults():
             # No session is called so: the bulky events of all of them stay away.
-            target = self._target("/events", {"sessions": "none"})
+            target = self.address.base + target_of("/events", {"sessions": "none"})
             connection.request("GET", target, headers=self._headers({}))
             answer = connection.getresponse()
             if answer.status != 200:
                 unwrap(answer.status, answer.read(BOUND))
             yield from _events(answer)
         raise Lost("the service ended the stream of events")
-
-    def _target(self, path: str, query: Mapping[str, object] | None) -> str:
-        given = {name: value for name, value in (query or {}).items() if value is not None}
-        plain = path.removeprefix("/")
-        if not plain.isascii() or not plain.isprintable() or " " in plain:
-            raise Unusable("the path must be printable ASCII without blanks: percent-encode it")
-        target = f"{self.address.base}/api/v1/{plain}"
-        return f"{target}?{urlencode(given)}" if given else target
 
     def _headers(self, more: Mapping[str, str]) -> dict[str, str]:
         if not self.address.authorization:
@@ -98,6 +100,33 @@ class Caller:
         except ValueError as error:
             # http.client's word for a method or a header that is none.
             raise Unusable(str(error)) from None
+
+
+def check_whole(status: int, content: bytes, marked: bool) -> None:
+    """An answer that ends with its connection may be the beginning of one.
+
+    @param marked: its end was told.
+    @raise Lost: it is no whole answer.
+    """
+    if marked or status // 100 != 2:
+        return
+    try:
+        json.loads(content)
+    except ValueError:
+        raise Lost(CUT_SHORT) from None
+
+
+def target_of(path: str, query: Mapping[str, object] | None) -> str:
+    """What is asked for, from the service's root on.
+
+    @raise Unusable: the path is none as it would be sent.
+    """
+    given = {name: value for name, value in (query or {}).items() if value is not None}
+    plain = path.removeprefix("/")
+    if not plain.isascii() or not plain.isprintable() or " " in plain:
+        raise Unusable("the path must be printable ASCII without blanks: percent-encode it")
+    target = f"/api/v1/{plain}"
+    return f"{target}?{urlencode(given)}" if given else target
 
 
 def session_path(session_id: str, rest: str = "") -> str:

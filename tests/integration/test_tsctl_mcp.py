@@ -1,0 +1,82 @@
+"""The MCP server as an agent's client runs it: C{tsctl mcp} on pipes, against the daemon."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import subprocess
+from typing import Any
+
+from tests.integration.tsctl import TSCTL, TsctlCase
+
+
+class McpTests(TsctlCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self._ids = itertools.count(1)
+
+    def connect(self, *words: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [*TSCTL, "mcp", *words],
+            env=self.environ(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def ask(self, process: subprocess.Popen[str], method: str, **params: Any) -> dict[str, Any]:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        key = next(self._ids)
+        message = {"jsonrpc": "2.0", "id": key, "method": method, "params": params}
+        process.stdin.write(json.dumps(message) + "\n")
+        process.stdin.flush()
+        answer: dict[str, Any] = json.loads(process.stdout.readline())
+        self.assertEqual(key, answer["id"])
+        return answer
+
+    def use(self, process: subprocess.Popen[str], tool: str, /, **arguments: Any) -> Any:
+        result = self.ask(process, "tools/call", name=tool, arguments=arguments)["result"]
+        self.assertFalse(result.get("isError"), result)
+        return result["structuredContent"]
+
+    def test_an_agent_runs_a_command_in_a_shell_of_its_own(self) -> None:
+        process = self.connect()
+        greeting = self.ask(process, "initialize", protocolVersion="2025-06-18", capabilities={})
+        self.assertEqual("2025-06-18", greeting["result"]["protocolVersion"])
+        made = self.use(process, "new_session", mode="shell", name="by mcp",
+                        workingDir=str(self.service.home))["session"]  # fmt: skip
+        one = made["id"]
+        self.use(process, "send_input", sessionId=one, text="echo mark-$((40 + 2))")
+        found = self.use(process, "wait_output", sessionId=one, match="mark-42")
+        self.assertTrue(found["wait"]["matched"])
+        self.assertIn("mark-42", self.use(process, "read_screen", sessionId=one)["text"])
+        self.assertIn(one, [each["id"] for each in self.use(process, "list_sessions")["sessions"]])
+        self.assertIsInstance(self.use(process, "list_cases")["cases"], list)
+        self.assertEqual([], self.use(process, "list_approvals")["approvals"])
+        self.use(process, "send_key", sessionId=one, key="C-d")
+        signals = self.use(process, "wait", sessionIds=[one], until=["exit"])["signals"]
+        self.assertEqual({one: "exit"}, signals)
+        self.use(process, "end_session", sessionId=one)
+        refused = self.ask(process, "tools/call", name="read_screen", arguments={"sessionId": one})[
+            "result"
+        ]
+        self.assertTrue(refused["isError"])
+        process.communicate(timeout=30)  # its input ends, and so does it
+        self.assertEqual(0, process.returncode)
+
+    def test_few_scopes_offer_few_tools(self) -> None:
+        process = self.connect("--scopes", "sessions:read,waits")
+        tools = self.ask(process, "tools/list")["result"]["tools"]
+        names = {tool["name"] for tool in tools}
+        self.assertIn("read_screen", names)
+        self.assertNotIn("send_input", names)
+        unknown = self.ask(process, "tools/call", name="send_input", arguments={})
+        self.assertEqual(-32602, unknown["error"]["code"])
+
+    def test_a_wrong_scope_is_a_wrong_use(self) -> None:
+        self.assertIn("nonsense", self.fails("mcp", "--scopes", "nonsense"))

@@ -1,0 +1,1 @@
+"""Tests for the MCP server of C{tsctl}."""

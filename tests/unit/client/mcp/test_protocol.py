@@ -1,0 +1,208 @@
+"""Tests for MCP: what is answered to what, with a service that is played."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.examples import examples
+from tservice.client.errors import ApiError
+from tservice.client.link.caller import Lost
+from tservice.client.mcp.plan import Ask
+from tservice.client.mcp.protocol import VERSIONS, Call, Fault, Server, parse
+from tservice.client.mcp.tools import TOOLS, offered
+
+thorough = settings(max_examples=examples(300), deadline=None, database=None)
+
+NAMES = [
+    "list_sessions", "new_session", "send_input", "send_key", "wait", "wait_output", "read_screen",
+    "last_response", "list_approvals", "answer_approval", "git_status", "list_cases", "end_session",
+]  # fmt: skip
+ITEM = {"id": "s1:4", "sessionId": "s1", "frame": "f"}
+
+
+class Service:
+    """Answers as it is told, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[Ask] = []
+        self.answers: dict[str, Any] = {
+            "GET /sessions": [{"id": "s1", "name": "one", "mode": "shell", "secret": "x"}],
+            "POST /sessions": {"session": {"id": "s2", "name": "two"}},
+            "GET /approvals": {"approvals": [ITEM]},
+        }
+        self.lost = 0
+
+    def send(self, ask: Ask) -> Any:
+        self.asked.append(ask)
+        if self.lost:
+            self.lost -= 1
+            raise Lost("the answer was lost")
+        found = self.answers.get(f"{ask.method} {ask.path}", {"delivered": True})
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+
+class ParseTests(SynchronousTestCase):
+    def code(self, line: str) -> int:
+        fault: Fault = self.assertRaises(Fault, parse, line)
+        return fault.code
+
+    def test_what_is_no_request(self) -> None:
+        self.assertEqual(-32700, self.code("{"))
+        self.assertEqual(-32700, self.code("[" * 100_000))
+        for line in (
+            "[]",
+            "3",
+            '{"id":1,"method":"ping"}',
+            '{"jsonrpc":"2.0","id":true,"method":""}',
+            '{"jsonrpc":"2.0","id":1}',
+            '{"jsonrpc":"2.0","id":1,"method":"x","params":[]}',
+        ):
+            self.assertEqual(-32600, self.code(line), line)
+
+    def test_what_wants_no_answer(self) -> None:
+        self.assertIsNone(parse('{"jsonrpc":"2.0","method":"notifications/initialized"}'))
+        self.assertIsNone(parse('{"jsonrpc":"2.0","id":1,"result":{}}'))
+
+    @thorough
+    @given(st.text(max_size=60))
+    def test_any_text(self, text: str) -> None:
+        try:
+            parse(text)
+        except Fault as fault:
+            self.assertIn(fault.code, (-32700, -32600))
+
+
+class ServerCase(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.service = Service()
+        self.server = Server(offered(None), self.service.send)
+
+    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        answer = self.server.answer(Call(1, method, params))
+        self.assertEqual(("2.0", 1), (answer["jsonrpc"], answer["id"]))
+        return answer
+
+    def use(self, name: str, **arguments: Any) -> dict[str, Any]:
+        answer = self.ask("tools/call", name=name, arguments=arguments)
+        result: dict[str, Any] = answer.get("result") or answer["error"]
+        return result
+
+
+class MethodTests(ServerCase):
+    def test_greeting(self) -> None:
+        for wanted, given_ in ((VERSIONS[1], VERSIONS[1]), ("1999-01-01", VERSIONS[0])):
+            found = self.ask("initialize", protocolVersion=wanted)["result"]
+            self.assertEqual(given_, found["protocolVersion"])
+            self.assertEqual("tservice", found["serverInfo"]["name"])
+        self.assertEqual({}, self.ask("ping")["result"])
+
+    def test_unknown_method(self) -> None:
+        self.assertEqual(-32601, self.ask("prompts/list")["error"]["code"])
+
+    def test_the_tools(self) -> None:
+        found = self.ask("tools/list")["result"]["tools"]
+        self.assertEqual(NAMES, [tool["name"] for tool in found])
+        schema = {tool["name"]: tool["inputSchema"] for tool in found}
+        self.assertEqual(["sessionId", "text"], schema["send_input"]["required"])
+        self.assertFalse(schema["list_sessions"]["additionalProperties"])
+        json.dumps(found)
+
+    def test_scopes_leave_out_what_they_do_not_reach(self) -> None:
+        self.assertEqual({"wait", "wait_output"}, offered(frozenset({"waits"})).keys())
+        self.assertNotIn("new_session", offered(frozenset({"sessions:manage"})))
+        everything = frozenset(scope for tool in TOOLS for scope in tool.scopes)
+        self.assertEqual(NAMES, list(offered(everything)))
+
+    def test_resources(self) -> None:
+        found = self.ask("resources/list")["result"]["resources"]
+        self.assertEqual("tservice://sessions/s1/screen", found[0]["uri"])
+        self.service.answers["GET /sessions/s1/terminal"] = {"terminalBuffer": "\x1b[1mhi\r\n\r\n"}
+        read = self.ask("resources/read", uri=found[0]["uri"])["result"]["contents"]
+        self.assertEqual("hi", read[0]["text"])
+        self.assertEqual(
+            2, len(self.ask("resources/templates/list")["result"]["resourceTemplates"])
+        )
+
+    def test_no_such_resource(self) -> None:
+        gone = ApiError(404, "NOT_FOUND", "Session not found")
+        self.service.answers["GET /sessions/s9/terminal"] = gone
+        for uri in (
+            "tservice://sessions/s9/screen",
+            "file:///etc/passwd",
+            "tservice://sessions/../admin/screen",
+        ):
+            self.assertEqual(-32002, self.ask("resources/read", uri=uri)["error"]["code"], uri)
+
+
+class ToolTests(ServerCase):
+    def test_bad_arguments(self) -> None:
+        for name, arguments, field in (
+            ("send_input", {"sessionId": "s1"}, "text"),
+            ("send_input", {"session_id": "s1", "text": "x"}, "session"),
+            ("send_input", {"sessionId": 7, "text": "x"}, "sessionId"),
+            ("list_sessions", {"all": True}, "all"),
+            ("wait", {"sessionIds": ["s1"], "until": ["later"]}, "until"),
+            ("wait", {"sessionIds": [], "until": ["stop"]}, "sessionIds"),
+            ("answer_approval", {"action": "approve"}, "approvalId"),
+        ):
+            error = self.use(name, **arguments)
+            self.assertEqual(-32602, error["code"], name)
+            self.assertIn(field, error["message"], name)
+        self.assertEqual(-32602, self.use("rm")["code"])
+        self.assertEqual([], self.service.asked)
+
+    def test_a_refusal_is_a_result(self) -> None:
+        refusal = ApiError(409, "CONFLICT", "no process is running")
+        self.service.answers["POST /sessions/s1/input"] = refusal
+        found = self.use("send_input", sessionId="s1", text="ls")
+        self.assertTrue(found["isError"])
+        self.assertEqual("no process is running", found["content"][0]["text"])
+
+    def test_a_record_holds_what_an_agent_needs(self) -> None:
+        found = self.use("list_sessions")["structuredContent"]["sessions"]
+        self.assertEqual([{"id": "s1", "name": "one", "mode": "shell"}], found)
+
+    def test_an_input_is_sent_again_under_its_number(self) -> None:
+        self.service.lost = 2
+        found = self.use("send_input", sessionId="s1", text="ls", wait=["stop", "exit"])
+        self.assertTrue(found["structuredContent"]["delivered"])
+        bodies = [ask.body or {} for ask in self.service.asked]
+        self.assertEqual(3, len(bodies))
+        self.assertEqual(1, len({body["clientId"] for body in bodies}))
+        self.assertEqual(["stop", "exit"], bodies[0]["wait"])
+        self.assertEqual(60_000, self.service.asked[0].wait_ms)
+
+    def test_what_may_not_be_done_twice_is_asked_once(self) -> None:
+        self.service.lost = 1
+        self.assertTrue(self.use("send_key", sessionId="s1", key="Enter")["isError"])
+        self.assertEqual(1, len(self.service.asked))
+
+    def test_a_new_session_with_a_prompt(self) -> None:
+        self.use("new_session", mode="primary", workingDir="/srv", prompt="hello")
+        made, typed = self.service.asked
+        self.assertEqual({"mode": "primary", "workingDir": "/srv", "start": True}, made.body)
+        self.assertEqual("/sessions/s2/input", typed.path)
+
+    def test_approvals_by_session(self) -> None:
+        self.use("answer_approval", sessionId="s1", action="option", option=2, expectFrame="f")
+        last = self.service.asked[-1]
+        self.assertEqual("/approvals/s1%3A4/answer", last.path)
+        self.assertEqual({"action": "option", "option": 2, "expectFrame": "f"}, last.body)
+        self.assertTrue(self.use("answer_approval", sessionId="s9", action="deny")["isError"])
+
+    def test_an_answer_of_another_shape_is_told(self) -> None:
+        self.service.answers["GET /sessions/s1/terminal"] = {}
+        self.assertEqual(-32603, self.use("read_screen", sessionId="s1")["code"])
+
+    def test_the_end_of_the_history(self) -> None:
+        self.service.answers["GET /sessions/s1/terminal"] = {"terminalBuffer": "a\r\nb  \r\nc\r\n"}
+        found = self.use("read_screen", sessionId="s1", lines=2)
+        self.assertEqual("b\nc", found["content"][0]["text"])
+        self.assertEqual({"full": 1, "lines": 2}, self.service.asked[0].query)

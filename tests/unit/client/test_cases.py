@@ -1,0 +1,111 @@
+"""Tests for C{tsctl cases}: what is sent, and what is printed."""
+
+from __future__ import annotations
+
+import json
+import os
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.client.commands import cases
+from tservice.client.commands.context import Context
+from tservice.client.commands.parsing import parse
+from tservice.client.commands.sessions import new
+from tservice.client.link.address import Address
+from tservice.client.link.caller import Caller
+from tservice.client.shell import Shell
+
+CASE = {
+    "name": "one",
+    "path": "/srv/\x1b[31mone",
+    "location": "local",
+    "linked": False,
+    "hasInstructions": True,
+    "liveSessions": 2,
+    "createdAt": 1_000_000,
+}
+
+
+class Played(Caller):
+    """A service with some cases."""
+
+    def __init__(self) -> None:
+        super().__init__(Address(host="localhost", port=1))
+        self.sent: list[tuple[str, str, object, object]] = []
+
+    def call(
+        self, method: str, path: str, body: object = None, query: Any = None, wait_ms: int = 0
+    ) -> Any:
+        self.sent.append((method, path, body, query))
+        if path == "/sessions":
+            return {"session": {"id": "s1"}}
+        if method == "GET":
+            more: tuple[dict[str, object], ...] = (
+                {"cloning": {"phase": "x", "percent": 1}},
+                {"unreachable": True},
+                {"worktree": {"repository": "/r", "branch": "b"}},
+            )
+            return [CASE, *({**CASE, **each} for each in more)]
+        return {"case": CASE, "repository": "x", "ref": "main", "warnings": ["no submodules"]}
+
+
+class CasesTests(SynchronousTestCase):
+    def run_command(self, does: Any, *argv: str) -> str:
+        self.caller, self.out, self.error = Played(), StringIO(), StringIO()
+        shell = Shell(
+            environ={},
+            home=Path(),
+            now=lambda: 1_060.0,
+            input=StringIO(),
+            out=self.out,
+            error=self.error,
+        )
+        self.assertEqual(0, does(Context(parse(argv)[1], shell, self.caller)))
+        return self.out.getvalue()
+
+    def test_ls(self) -> None:
+        lines = self.run_command(cases.ls, "cases", "ls").splitlines()
+        self.assertEqual(["local", "cloning", "unreachable", "worktree"],
+                         [line.split()[1] for line in lines[1:]])  # fmt: skip
+        self.assertNotIn("\x1b", "".join(lines))
+        self.assertEqual(4, len(json.loads(self.run_command(cases.ls, "cases", "ls", "--json"))))
+
+    def test_making(self) -> None:
+        here = os.getcwd()
+        for does, argv, path, body in (
+            (cases.new, ("new", "one"), "/cases", {"name": "one"}),
+            (cases.new, ("new", "one", "--path", "x", "--description", "d"), "/cases",
+             {"name": "one", "path": f"{here}/x", "description": "d"}),
+            (cases.link, ("link", "one", "x"), "/cases/link", {"name": "one", "path": f"{here}/x"}),
+            (cases.clone, ("clone", "one", "https://h/x", "--ref", "v1", "--shallow"),
+             "/cases/clone",
+             {"name": "one", "repository": "https://h/x", "ref": "v1", "shallow": True}),
+            (cases.clone, ("clone", "one", "./x"), "/cases/clone",
+             {"name": "one", "repository": f"{here}/x"}),
+        ):  # fmt: skip
+            printed = self.run_command(does, "cases", *argv)
+            self.assertEqual([("POST", path, body, None)], self.caller.sent)
+            self.assertEqual("/srv/one\n", printed)
+
+    def test_warnings_of_a_clone_are_told_on_stderr(self) -> None:
+        self.run_command(cases.clone, "cases", "clone", "one", "https://h/x")
+        self.assertEqual("tsctl: no submodules\n", self.error.getvalue())
+
+    def test_rm(self) -> None:
+        self.run_command(cases.rm, "cases", "rm", "one", "two", "one")
+        self.assertEqual(
+            [("DELETE", "/cases/one", None, None), ("DELETE", "/cases/two", None, None)],
+            self.caller.sent,
+        )
+        self.run_command(cases.rm, "cases", "rm", "--force", "a/b")
+        self.assertEqual([("DELETE", "/cases/a%2Fb", None, {"force": 1})], self.caller.sent)
+
+    def test_a_new_session_in_a_worktree(self) -> None:
+        self.run_command(new, "new", "shell", "--case", "one", "--worktree", "fix/it")
+        body = {
+            "start": True, "mode": "shell", "caseName": "one", "worktree": {"branch": "fix/it"},
+        }  # fmt: skip
+        self.assertEqual([("POST", "/sessions", body, None)], self.caller.sent)

@@ -1,0 +1,159 @@
+"""The service for scripts and notebooks: L{tservice.client.api} without C{await}.
+
+Nothing is done here: the same coroutines run over a wire that blocks, each to its end at once.
+
+>>> client = connect()
+>>> with client.new(mode="shell") as session:
+...     session.send("make test; echo done-$?")
+...     print(session.wait_output("done-"))
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack
+
+from tservice.client import api
+from tservice.client.errors import ApiError, Unusable
+from tservice.client.link.caller import Lost
+from tservice.client.link.stream import Event
+from tservice.client.session import Place, Sent, Until
+from tservice.client.typed.events import SessionAnswer
+from tservice.client.typed.sessions import CreateBody
+from tservice.client.wires.blocking import BlockingWire
+
+__all__ = ["ApiError", "Client", "Lost", "Place", "Sent", "Session", "Unusable", "connect"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def finished(work: Coroutine[Any, Any, T]) -> T:
+    """What a coroutine comes to that never waits for anything but its thread.
+
+    @raise RuntimeError: it does.
+    """
+    try:
+        work.send(None)
+    except StopIteration as end:
+        found: T = end.value
+        return found
+    work.close()
+    raise RuntimeError("this coroutine needs an event loop")
+
+
+def _blocking(
+    method: Callable[Concatenate[api.Session, P], Coroutine[Any, Any, T]],
+) -> Callable[Concatenate[Session, P], T]:
+    @wraps(method)
+    def call(self: Session, /, *args: P.args, **given: P.kwargs) -> T:
+        return finished(method(self.coroutines, *args, **given))
+
+    return call
+
+
+class Session:
+    """L{tservice.client.session.Session}, blocking.
+
+    @ivar coroutines: the one that does it.
+    """
+
+    def __init__(self, coroutines: api.Session) -> None:
+        self.coroutines = coroutines
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        finished(self.coroutines.__aexit__())
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self.coroutines.id
+
+    @property
+    def record(self) -> SessionAnswer:
+        """As the service told it last."""
+        return self.coroutines.record
+
+    refresh = _blocking(api.Session.refresh)
+    send = _blocking(api.Session.send)
+    press = _blocking(api.Session.press)
+    wait = _blocking(api.Session.wait)
+    wait_output = _blocking(api.Session.wait_output)
+    screen = _blocking(api.Session.screen)
+    last = _blocking(api.Session.last)
+    approvals = _blocking(api.Session.approvals)
+    answer = _blocking(api.Session.answer)
+    place = _blocking(api.Session.place)
+    end = _blocking(api.Session.end)
+
+    def stream(self, since: Place | None = None) -> Iterator[bytes]:
+        """What the session prints, to the end of its process."""
+        return _each(self.coroutines.stream(since))
+
+    def events(self, since: Place | None = None) -> Iterator[Event]:
+        """L{stream}, with redraws and the end told apart."""
+        return _each(self.coroutines.events(since))
+
+
+class Client:
+    """L{tservice.client.api.Client}, blocking.
+
+    @ivar coroutines: every operation of the API, for L{now}.
+    """
+
+    def __init__(self, coroutines: api.Client) -> None:
+        self.coroutines = coroutines
+
+    def now(self, work: Coroutine[Any, Any, T]) -> T:
+        """What one of the L{coroutines} comes to: C{client.now(client.coroutines.get_me())}."""
+        return finished(work)
+
+    def new(self, **fields: Unpack[CreateBody]) -> Session:
+        """Make and start a session."""
+        return Session(finished(self.coroutines.new(**fields)))
+
+    def sessions(self) -> list[Session]:
+        """Every session that the caller may see."""
+        return [Session(each) for each in finished(self.coroutines.sessions())]
+
+    def session(self, word: str) -> Session:
+        """The session of this id, unique beginning of an id, or exact name."""
+        return Session(finished(self.coroutines.session(word)))
+
+    def wait_any(
+        self, sessions: list[Session], until: Until = (), *, timeout: float = 60.0
+    ) -> dict[str, Any]:
+        """Wait until one of several gives a signal: the signals that there are, by id."""
+        each = [session.coroutines for session in sessions]
+        return dict(finished(self.coroutines.wait_any(each, until, timeout=timeout)))
+
+    def wait_all(
+        self, sessions: list[Session], until: Until = (), *, timeout: float = 60.0
+    ) -> dict[str, Any]:
+        """Wait until all of several have given a signal: those that came in time, by id."""
+        each = [session.coroutines for session in sessions]
+        return dict(finished(self.coroutines.wait_all(each, until, timeout=timeout)))
+
+
+def connect(url: str | None = None, **given: str) -> Client:
+    """A client that blocks.
+
+    @param given: see L{tservice.client.api.where}.
+    @raise Unusable: a wrong value.
+    """
+    return Client(api.Client(BlockingWire(api.where(url, **given))))
+
+
+def _each(found: AsyncIterator[T]) -> Iterator[T]:
+    try:
+        while True:
+            try:
+                yield finished(found.__anext__())  # type: ignore[arg-type]
+            except StopAsyncIteration:
+                return
+    finally:
+        finished(found.aclose())  # type: ignore[attr-defined]

@@ -1,0 +1,38 @@
+"""C{mcp}: tools for agents (protocol-mcp-tools)."""
+
+from __future__ import annotations
+
+import sys
+
+from tservice.client.commands.context import Context
+from tservice.client.errors import Unusable
+
+
+def mcp(context: Context) -> int:
+    """Serve MCP until the input ends."""
+    from tservice.client.mcp.protocol import Server
+    from tservice.client.mcp.stdio import Stdio
+    from tservice.client.mcp.tools import offered
+
+    caller = context.caller
+    tools = offered(_scopes(context.words.scopes))
+    server = Server(
+        tools,
+        lambda ask: caller.call(ask.method, ask.path, ask.body, ask.query, ask.wait_ms),
+    )
+    Stdio(server, sys.stdin.buffer, sys.stdout.buffer).serve()
+    return 0
+
+
+def _scopes(text: str | None) -> frozenset[str] | None:
+    """@raise Unusable: there is no such scope."""
+    if text is None:
+        return None
+    from tservice.core.scopes import Scope
+
+    found = frozenset(filter(None, (word.strip() for word in text.split(","))))
+    unknown = sorted(found - set(Scope))
+    if unknown or not found:
+        known = ", ".join(Scope)
+        raise Unusable(f"--scopes: there is no {', '.join(unknown) or 'empty list'}, only {known}")
+    return found

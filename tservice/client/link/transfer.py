@@ -1,0 +1,147 @@
+"""Bodies that are files: taken from a service, and sent to it, piece by piece."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import os
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from tservice.client.errors import Unusable, unwrap
+from tservice.client.link.address import Address
+from tservice.client.link.caller import BOUND, TIMEOUT, Lost, target_of
+from tservice.client.link.connection import Connection, explained
+
+PIECE = 256 * 1024
+
+
+class Download:
+    """A file on its way here.
+
+    @ivar name: what the service calls it, without any folder.
+    """
+
+    def __init__(self, answer: http.client.HTTPResponse, address: Address) -> None:
+        self._answer, self._address = answer, address
+        self.name = _name(answer.headers.get("Content-Disposition", ""))
+
+    def into(self, file: IO[bytes]) -> int:
+        """Write it to C{file}; how many bytes it had.
+
+        @raise Lost: it broke off.
+        @raise OSError: of C{file}.
+        """
+        size = 0
+        while piece := self._piece():
+            file.write(piece)
+            size += len(piece)
+        if self._answer.length:
+            raise Lost("the file broke off on its way")
+        return size
+
+    def _piece(self) -> bytes:
+        with _faults(self._address):
+            return self._answer.read(PIECE)
+
+
+@contextlib.contextmanager
+def download(address: Address, path: str, query: Mapping[str, object]) -> Iterator[Download]:
+    """Ask for a file.
+
+    @raise ApiError: a refusal.
+    @raise Lost: no answer.
+    """
+    with contextlib.closing(Connection(address, TIMEOUT)) as connection:
+        with _faults(address):
+            connection.request(
+                "GET", address.base + target_of(path, query), headers=_headers(address)
+            )
+            answer = connection.getresponse()
+        if answer.status != 200:
+            unwrap(answer.status, answer.read(BOUND))
+        yield Download(answer, address)
+
+
+def upload(address: Address, path: str, field: str, files: Sequence[Path]) -> Any:
+    """Send C{files} as one form; the payload of the answer.
+
+    @raise Unusable: one of them cannot be read.
+    @raise ApiError: a refusal.
+    @raise Lost: no answer.
+    """
+    boundary = secrets.token_hex(16)
+    with contextlib.ExitStack() as held:
+        opened = [held.enter_context(_opened(file)) for file in files]
+        heads = [_head(boundary, field, file.name, first=not at) for at, file in enumerate(files)]
+        end = f"\r\n--{boundary}--\r\n".encode()
+        sizes = [os.fstat(stream.fileno()).st_size for stream in opened]
+        headers = {
+            "Content-Type": f"multipart/form-data; boundary={boundary}",
+            "Content-Length": str(sum(map(len, heads)) + sum(sizes) + len(end)),
+            **_headers(address),
+        }
+        connection = held.enter_context(contextlib.closing(Connection(address, TIMEOUT)))
+        with _faults(address):
+            # Who is refused half-way is told so, though the rest cannot be sent.
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                body = _body(heads, opened, sizes, end)
+                connection.request("POST", address.base + target_of(path, {}), body, headers)
+            answer = connection.getresponse()
+            return unwrap(answer.status, answer.read(BOUND))
+
+
+def _body(
+    heads: Sequence[bytes], opened: Sequence[IO[bytes]], sizes: Sequence[int], end: bytes
+) -> Iterator[bytes]:
+    for head, stream, size in zip(heads, opened, sizes, strict=True):
+        yield head
+        left = size
+        while left:
+            piece = stream.read(min(PIECE, left))
+            if not piece:
+                raise Unusable(f"{stream.name} became shorter while it was sent")
+            left -= len(piece)
+            yield piece
+    yield end
+
+
+def _head(boundary: str, field: str, name: str, *, first: bool) -> bytes:
+    plain = "".join("_" if sign in '"\\\r\n' else sign for sign in name)
+    words = f'Content-Disposition: form-data; name="{field}"; filename="{plain}"\r\n\r\n'
+    before = "" if first else "\r\n"
+    return f"{before}--{boundary}\r\n{words}".encode("utf-8", "replace")
+
+
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        if not path.is_file():
+            raise Unusable(f"{path} is no file")
+        return path.open("rb")
+    except OSError as error:
+        raise Unusable(f"{path}: {error.strerror}") from None
+
+
+def _name(disposition: str) -> str:
+    """The file name of an answer, of which the service chose every sign."""
+    from email.message import Message
+
+    message = Message()
+    message["Content-Disposition"] = disposition
+    name = (message.get_filename() or "").replace("\\", "/").rpartition("/")[2]
+    clean = "".join(sign if sign.isprintable() else "_" for sign in name)
+    return clean if clean.strip(". ") else "download"
+
+
+def _headers(address: Address) -> dict[str, str]:
+    return {"Authorization": address.authorization} if address.authorization else {}
+
+
+@contextlib.contextmanager
+def _faults(address: Address) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, http.client.HTTPException) as error:
+        raise Lost(explained(error, address)) from None

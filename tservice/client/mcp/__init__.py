@@ -1,0 +1,1 @@
+"""An MCP server: agents drive sessions through tools (protocol-mcp-tools)."""

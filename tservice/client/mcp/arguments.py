@@ -1,0 +1,123 @@
+"""What each tool takes (protocol-mcp-tools): the schema that clients see, and the check, in one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.alias_generators import to_camel
+
+LONGEST_MS = 600_000
+
+SessionId = Annotated[str, Field(min_length=1, max_length=64, description="Id of a session")]
+Milliseconds = Annotated[
+    int, Field(ge=1000, le=LONGEST_MS, description="Give up after so many milliseconds")
+]
+Signal = Literal["exit", "blocked", "stop", "idle", "working"]
+Signals = Annotated[
+    list[Signal],
+    Field(
+        min_length=1,
+        max_length=5,
+        description="stop: the agent's turn is over; blocked: it asks something; idle: it waits"
+        " for input; exit: its process ended; working: it began to work",
+    ),
+]
+
+
+class Arguments(BaseModel):
+    """Arguments of a tool: what it does not know is refused."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, extra="forbid", frozen=True, strict=True, validate_by_name=False
+    )
+
+
+class Nothing(Arguments):
+    """No arguments."""
+
+
+class NewSession(Arguments):
+    """A session to make and start."""
+
+    mode: Annotated[
+        str | None,
+        Field(max_length=24, description="What runs in it: primary (Claude Code), shell, codex..."),
+    ] = None
+    working_dir: Annotated[
+        str | None, Field(max_length=4096, description="Absolute path of its folder")
+    ] = None
+    case_name: Annotated[str | None, Field(max_length=128, description="The case it is in")] = None
+    name: Annotated[str | None, Field(max_length=128)] = None
+    prompt: Annotated[
+        str | None, Field(min_length=1, max_length=65536, description="Typed once it has started")
+    ] = None
+
+
+class OfSession(Arguments):
+    """One session."""
+
+    session_id: SessionId
+
+
+class SendInput(OfSession):
+    """Text to type."""
+
+    text: Annotated[str, Field(max_length=65536, description="Enter is added")]
+    wait: Signals | None = None
+    timeout_ms: Milliseconds = 60_000
+
+
+class SendKey(OfSession):
+    """A key to press."""
+
+    key: Annotated[
+        str,
+        Field(max_length=16, description="Enter, Escape, Tab, S-Tab, Up, Down, C-c, PageUp..."),
+    ]
+
+
+class Wait(Arguments):
+    """Signals to wait for."""
+
+    session_ids: Annotated[list[SessionId], Field(min_length=1, max_length=100)]
+    until: Signals | None = None
+    timeout_ms: Milliseconds = 60_000
+    mode: Annotated[
+        Literal["any", "all"], Field(description="Until the first session gives one, or all")
+    ] = "any"
+
+
+class WaitOutput(OfSession):
+    """Output to wait for."""
+
+    match: Annotated[str, Field(min_length=1, max_length=200, description="Taken literally")]
+    timeout_ms: Milliseconds = 60_000
+
+
+class ReadScreen(OfSession):
+    """What of a terminal to read."""
+
+    lines: Annotated[
+        int | None,
+        Field(ge=1, le=10_000, description="So many last lines of the history; else the screen"),
+    ] = None
+
+
+class AnswerApproval(Arguments):
+    """The answer to a dialog."""
+
+    approval_id: Annotated[str | None, Field(max_length=128)] = None
+    session_id: SessionId | None = None
+    action: Literal["approve", "deny", "option", "text"]
+    option: Annotated[int | None, Field(ge=1, le=9)] = None
+    text: Annotated[str | None, Field(min_length=1, max_length=4000)] = None
+    expect_frame: Annotated[
+        str | None, Field(max_length=128, description="frame of the item that was looked at")
+    ] = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> AnswerApproval:
+        if (self.approval_id is None) == (self.session_id is None):
+            raise ValueError("give approvalId or sessionId")
+        return self

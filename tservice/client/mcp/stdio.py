@@ -1,0 +1,89 @@
+"""The server on standard input and output: one message a line; it ends with its input."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import BinaryIO
+
+from tservice.client.mcp.protocol import (
+    BAD_REQUEST,
+    Call,
+    Fault,
+    Message,
+    Server,
+    parse,
+    refused,
+)
+
+LINE = 4 * 1024 * 1024
+"""Bytes of a message."""
+AT_ONCE = 16
+"""Calls that are answered at the same time; one more is refused."""
+GRACE = 5.0
+"""Seconds for the answers that are still owed when the input ends."""
+
+
+class Stdio:
+    """Reads messages, and writes answers as they come: one that waits holds up no other."""
+
+    def __init__(self, server: Server, source: BinaryIO, sink: BinaryIO) -> None:
+        self._server, self._source, self._sink = server, source, sink
+        self._writing = threading.Lock()
+        self._room = threading.BoundedSemaphore(AT_ONCE)
+        self._threads: set[threading.Thread] = set()
+
+    def serve(self) -> None:
+        """Until the input ends."""
+        while line := self._source.readline(LINE + 1):
+            if len(line) > LINE:
+                self._skip(line)
+                self._write(
+                    refused(None, Fault(BAD_REQUEST, f"a message has {LINE} bytes at most"))
+                )
+            elif line.strip():
+                self._receive(line)
+        for thread in tuple(self._threads):
+            thread.join(GRACE)
+
+    def _receive(self, line: bytes) -> None:
+        try:
+            call = parse(line)
+        except Fault as fault:
+            self._write(refused(None, fault))
+            return
+        if call is None:
+            return
+        if call.method != "tools/call" and not call.method.startswith("resources/"):
+            self._write(self._server.answer(call))
+        elif self._room.acquire(blocking=False):
+            self._start(call)
+        else:
+            self._write(refused(call.key, Fault(BAD_REQUEST, f"over {AT_ONCE} calls at once")))
+
+    def _start(self, call: Call) -> None:
+        # A daemon: one that still waits does not keep the program from ending.
+        thread = threading.Thread(target=self._answer, args=(call,), daemon=True)
+        self._threads.add(thread)
+        thread.start()
+
+    def _answer(self, call: Call) -> None:
+        try:
+            self._write(self._server.answer(call))
+        finally:
+            self._threads.discard(threading.current_thread())
+            self._room.release()
+
+    def _write(self, message: Message) -> None:
+        line = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        with self._writing:
+            try:
+                self._sink.write(line)
+                self._sink.flush()
+            except (BrokenPipeError, ValueError):
+                # Whoever asked is gone, and its end of the input follows.
+                return
+
+    def _skip(self, line: bytes) -> None:
+        while line and not line.endswith(b"\n"):
+            line = self._source.readline(LINE)

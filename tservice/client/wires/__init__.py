@@ -1,0 +1,1 @@
+"""Ways to reach a service: on a reactor, for asyncio, blocking."""

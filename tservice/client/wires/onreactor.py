@@ -1,0 +1,226 @@
+"""Requests on a Twisted reactor: treq for the API, the reactor's own selector for streams."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from treq.client import HTTPClient
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.endpoints import UNIXClientEndpoint
+from twisted.internet.error import ConnectError, ConnectionClosed, DNSLookupError
+from twisted.internet.interfaces import IReadWriteDescriptor, IStreamClientEndpoint
+from twisted.internet.protocol import Protocol, connectionDone
+from twisted.internet.task import deferLater
+from twisted.internet.threads import deferToThreadPool
+from twisted.python.failure import Failure
+from twisted.web.client import URI, Agent, ResponseDone, ResponseFailed
+from twisted.web.http import PotentialDataLoss
+from twisted.web.iweb import IAgentEndpointFactory
+from zope.interface import implementer
+
+from tservice.client.errors import Unusable, unwrap
+from tservice.client.link.address import Address
+from tservice.client.link.caller import BOUND, TIMEOUT, Lost, check_whole, target_of
+from tservice.client.link.connection import PATIENCE, shown
+from tservice.client.link.stream import Stream
+from tservice.client.link.websocket import WebSocket
+
+PINNED = (
+    "a pinned fingerprint works with the blocking client alone; trust a copy of the certificate"
+    " by SSL_CERT_FILE"
+)
+FAULTS = (ConnectError, ConnectionClosed, DNSLookupError, ResponseFailed, CancelledError, OSError)
+"""What keeps a request from its answer."""
+
+
+class ReactorWire:
+    """A L{Wire} whose coroutines wait for Deferreds, in the reactor's thread."""
+
+    def __init__(self, reactor: Any, address: Address, agent: Any = None) -> None:
+        """
+        @param reactor: a running one.
+        @param agent: sends the requests; C{None}: one as the address needs it.
+        @raise Unusable: the address pins a certificate, which this cannot check.
+        """
+        if address.fingerprint:
+            raise Unusable(PINNED)
+        self._reactor, self._address = reactor, address
+        self._agent = agent or _agent(reactor, address)
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        query: Mapping[str, object] | None = None,
+        wait_ms: int = 0,
+    ) -> Any:
+        """The payload of one request."""
+        late = False
+
+        def expire() -> None:
+            nonlocal late
+            late = True
+            exchange.cancel()
+
+        url = shown(self._address._replace(unix="")) + target_of(path, query)
+        exchange = Deferred.fromCoroutine(self._exchange(method, url, body))
+        timer = self._reactor.callLater(TIMEOUT + wait_ms / 1000, expire)
+        try:
+            status, content = await exchange
+        except FAULTS as error:
+            if not late and _is_cancelled(error):
+                raise CancelledError from None
+            raise Lost(self._explained(error, late)) from None
+        finally:
+            if timer.active():
+                timer.cancel()
+        return unwrap(status, content)
+
+    async def _exchange(self, method: str, url: str, body: object) -> tuple[int, bytes]:
+        headers: dict[bytes | str, bytes | str] = {}
+        if self._address.authorization:
+            headers["Authorization"] = self._address.authorization
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        # A new one each time: it would keep cookies.  And a token must not follow a redirect.
+        response = await HTTPClient(self._agent).request(
+            method,
+            url,
+            headers=headers,
+            data=None if body is None else json.dumps(body).encode(),
+            allow_redirects=False,
+            unbuffered=True,
+            reactor=self._reactor,
+        )
+        body_of = _Body()
+        response.deliverBody(body_of)
+        content = await body_of.ended
+        check_whole(response.code, content, body_of.marked)
+        return response.code, content
+
+    async def sleep(self, seconds: float) -> None:
+        """Let the reactor go on."""
+        await deferLater(self._reactor, seconds)
+
+    def stream(self, session_id: str, epoch: str | None, offset: int | None) -> Stream:
+        """A session's terminal, not connected yet."""
+        return Stream(self._address, session_id, epoch, offset)
+
+    async def connect(self, stream: Stream) -> None:
+        """Connect in a thread: names, TLS and the handshake take their time."""
+        wanted = True
+
+        def work() -> None:
+            stream.connect()
+            if not wanted:
+                stream.close()
+
+        try:
+            await deferToThreadPool(self._reactor, self._reactor.getThreadPool(), work)
+        except CancelledError:
+            wanted = False
+            stream.close()
+            raise
+
+    async def ready(self, stream: Stream) -> None:
+        """Wait for the reactor's selector."""
+        socket = stream.socket
+        if socket is not None and not socket.ready:
+            await _Readiness(self._reactor, socket).fired
+
+    def _explained(self, error: Exception, late: bool) -> str:
+        if late:
+            return f"{shown(self._address)} does not answer in time"
+        reasons = getattr(error, "reasons", None)
+        return f"cannot reach {shown(self._address)}: {reasons[0].value if reasons else error}"
+
+
+class _Body(Protocol):
+    """Collects an answer's body.
+
+    @ivar ended: fires with all of it; fails with C{Unusable} when it is too long.
+    @ivar marked: its end was told, by its length or otherwise.
+    """
+
+    def __init__(self) -> None:
+        self.ended: Deferred[bytes] = Deferred(lambda _: self._hang_up())
+        self.marked = True
+        self._data = bytearray()
+
+    def dataReceived(self, data: bytes) -> None:
+        self._data += data
+        if len(self._data) > BOUND and not self.ended.called:
+            self._hang_up()
+            self.ended.errback(Unusable("the answer is too long"))
+
+    def connectionLost(self, reason: Failure = connectionDone) -> None:
+        if self.ended.called:
+            return
+        self.marked = reason.check(PotentialDataLoss) is None
+        if reason.check(ResponseDone, PotentialDataLoss):
+            self.ended.callback(bytes(self._data))
+        else:
+            self.ended.errback(reason)
+
+    def _hang_up(self) -> None:
+        self._data.clear()
+        if self.transport is not None:
+            self.transport.loseConnection()
+
+
+def _is_cancelled(error: Exception) -> bool:
+    reasons = getattr(error, "reasons", ())
+    return isinstance(error, CancelledError) or any(each.check(CancelledError) for each in reasons)
+
+
+@implementer(IReadWriteDescriptor)
+class _Readiness:
+    """Fires once when a socket can be read, or written to if something is unsent."""
+
+    def __init__(self, reactor: Any, socket: WebSocket) -> None:
+        self._reactor, self._number = reactor, socket.fileno()
+        self.fired: Deferred[None] = Deferred(lambda _: self._leave())
+        reactor.addReader(self)
+        if socket.unsent:
+            reactor.addWriter(self)
+
+    def fileno(self) -> int:
+        return self._number
+
+    def logPrefix(self) -> str:
+        return "terminal"
+
+    def doRead(self) -> None:
+        self._leave()
+        self.fired.callback(None)
+
+    doWrite = doRead
+
+    def connectionLost(self, reason: Failure) -> None:
+        """The reactor stops, or found the socket broken; whoever reads it next finds out."""
+        self._leave()
+        if not self.fired.called:
+            self.fired.callback(None)
+
+    def _leave(self) -> None:
+        self._reactor.removeReader(self)
+        self._reactor.removeWriter(self)
+
+
+@implementer(IAgentEndpointFactory)
+class _UnixEndpoints:
+    def __init__(self, reactor: Any, path: str) -> None:
+        self._reactor, self._path = reactor, path
+
+    def endpointForURI(self, uri: URI) -> IStreamClientEndpoint:
+        return UNIXClientEndpoint(self._reactor, self._path, timeout=PATIENCE)
+
+
+def _agent(reactor: Any, address: Address) -> Agent:
+    if address.unix:
+        found: Agent = Agent.usingEndpointFactory(reactor, _UnixEndpoints(reactor, address.unix))
+        return found
+    return Agent(reactor, connectTimeout=PATIENCE)
