@@ -57,6 +57,15 @@ UNCOVERED = """element => {
   return points.every(([x, y]) => element.contains(document.elementFromPoint(x, y)));
 }"""
 # Chromium itself logs a broken policy; this names the directive whatever it logs.
+PHONE: dict[str, Any] = {
+    "viewport": {"width": 390, "height": 844},
+    "screen": {"width": 390, "height": 844},
+    "device_scale_factor": 2,
+    "is_mobile": True,
+    "has_touch": True,
+}
+"""A phone held upright, for a context's options."""
+
 WATCH_POLICY = """addEventListener("securitypolicyviolation", (event) =>
   console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));"""
 

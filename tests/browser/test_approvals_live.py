@@ -100,12 +100,34 @@ class InboxTests(LiveCase):
         agent.item()
         card = self.card(self.shown(agent), agent)
         expect(card).to_contain_text("Which checks should run before a commit?")
+        expect(card).to_contain_text("The type checker")
         for number in (1, 3):
             card.get_by_test_id(f"approval-check-{number}").check()
         card.get_by_test_id("approval-send-options").click()
         expect(card).to_have_count(0)
         agent.rests()
         self.assertIn("→ Types, Unit tests", agent.screen())
+
+    def test_a_question_with_descriptions(self) -> None:
+        agent = self.agent()
+        agent.prompt("ASK:", wait="blocked")
+        item = agent.item()
+        card = self.card(self.shown(agent), agent)
+        expect(card.locator("kbd")).to_have_text([str(each["n"]) for each in item["options"]])
+        expect(card.get_by_test_id("approval-option-1")).to_contain_text(
+            "No change for the clients"
+        )
+        # What the card says in its own words it does not show a second time.
+        expect(card.get_by_test_id("approval-context")).to_be_hidden()
+        own = next(each["n"] for each in item["options"] if each["label"].startswith("Type"))
+        card.get_by_test_id(f"approval-option-{own}").click()
+        field = card.get_by_test_id("approval-text")
+        expect(field).to_be_focused()
+        field.fill("port 7")
+        card.get_by_test_id("approval-text-send").click()
+        expect(card).to_have_count(0)
+        agent.rests()
+        self.assertIn("port 7", agent.screen())
 
     def test_answered_in_the_terminal(self) -> None:
         agent = self.agent()
@@ -125,14 +147,13 @@ class StandingTests(LiveCase):
         dot, tip = page.locator("[data-testid=status]:visible").first, page.get_by_test_id("tip")
         for prompt, signal in (("HOLD: door", "working"), ("RUN: touch made", "blocked")):
             agent.prompt(prompt, wait=signal)
-            # What tells first of a turn, its hook or the title, is the reason.
-            told = str(agent.record()["statusReason"])
-            reason = told if signal == "working" else "wants to use Bash"
+            reason = "working" if signal == "working" else "wants to use Bash"
             page.mouse.move(640, 700)
             until(page, f"a look for {signal}", lambda: dot.get_attribute("data-look") != "idle")
             dot.hover()
             expect(tip).to_be_visible()
             expect(tip).to_contain_text(reason)
+            expect(tip).not_to_contain_text("hook")
             agent.release("door")
             if signal == "working":
                 agent.rests()
@@ -198,3 +219,21 @@ class PromptTests(LiveCase):
         expect(self.outcome).to_contain_text("not typed twice")
         agent.rests()
         self.assertEqual(["SAY: once"], self.sent(agent))
+
+
+class FleetTests(LiveCase):
+    def test_a_card_shows_a_screen_and_takes_an_answer(self) -> None:
+        agent = self.agent()
+        agent.prompt("RUN: touch made", wait="blocked")
+        agent.item()
+        page = self.shown(agent)
+        page.keyboard.press("Alt+Shift+F")
+        card = page.get_by_test_id("fleet-card").first
+        expect(page.get_by_test_id("fleet-sum")).to_contain_text("1 waits for you")
+        expect(card.get_by_test_id("fleet-question")).to_contain_text("touch made")
+        expect(card.get_by_test_id("fleet-lines")).to_contain_text("Do you want to proceed?")
+        card.get_by_test_id("approval-option-1").click()
+        agent.until("the file", agent.made("made").exists)
+        expect(card.get_by_test_id("fleet-question")).to_have_count(0)
+        card.get_by_test_id("fleet-visit").click()
+        expect(page.get_by_test_id("page-fleet")).to_have_count(0)

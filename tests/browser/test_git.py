@@ -43,8 +43,8 @@ class BadgeTests(GitCase):
         statuses = [url for url in asked if "git-status" in url]
         self.assertEqual(1, len(statuses))
         self.assertIn(sessions[0], statuses[0])
-        page.locator(f"[data-testid=tab][data-session='{sessions[5]}'] [role=tab]").click()
-        expect(page.locator("[data-testid=tab] [data-testid=git-mark]")).to_have_count(2)
+        page.locator(f"[data-testid=side-session][data-session='{sessions[5]}']").click()
+        expect(page.locator("[data-testid=sidebar] [data-testid=git-mark]")).to_have_count(2)
 
     def test_there_is_none_without_a_repository(self) -> None:
         page = self.changes(self.at(self.service.home))

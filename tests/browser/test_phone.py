@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import BrowserCase, Terminal, until
+from tests.browser.harness import PHONE, BrowserCase, Terminal, until
 
-PHONE: dict[str, Any] = {
-    "viewport": {"width": 390, "height": 844},
-    "screen": {"width": 390, "height": 844},
-    "device_scale_factor": 2,
-    "is_mobile": True,
-    "has_touch": True,
-}
 TOO_WIDE = """() => [...document.querySelectorAll("body *")]
   .filter((each) => !each.closest(".terminal-host, .offscreen"))
   .filter((each) => each.getBoundingClientRect().right > innerWidth + 0.5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page
 
-from tests.browser.harness import BrowserCase, Terminal, expect_same, until
+from tests.browser.harness import PHONE, BrowserCase, Terminal, expect_same, until
 
 SMALL = {"width": 900, "height": 500}
 SECOND = """url => new Promise((resolve) => {
@@ -42,6 +42,29 @@ class ViewerTests(BrowserCase):
         until(one.page, "the own size", lambda: one.read()["cols"] == wide)
         until(two.page, "the other's size", lambda: two.attribute("foreign") is not None)
         self.assertEqual(wide, self.record(daemon, session)["cols"])
+
+    def test_a_window_that_closes_gives_the_size_back(self) -> None:
+        daemon = self.daemon()
+        session = self.session(daemon)
+        one = self.terminal(daemon.url)
+        wide = one.read()["cols"]
+        two = self.terminal(daemon.url, viewport=SMALL)
+        until(one.page, "the other's size", lambda: one.read()["cols"] < wide)
+        two.page.close()
+        until(one.page, "the own size", lambda: one.read()["cols"] == wide)
+        self.assertEqual(wide, self.record(daemon, session)["cols"])
+        self.assertIsNone(one.attribute("foreign"))
+
+    def test_a_phone_has_the_size_once_the_desk_is_closed(self) -> None:
+        daemon = self.daemon()
+        session = self.session(daemon)
+        desk = self.terminal(daemon.url)
+        wide = desk.read()["cols"]
+        phone = self.terminal(daemon.url, **PHONE)
+        self.assertEqual(wide, phone.read()["cols"])
+        desk.page.close()
+        until(phone.page, "the phone's size", lambda: phone.read()["cols"] < wide)
+        until(phone.page, "its record", lambda: self.record(daemon, session)["cols"] < wide)
 
     def test_the_same_client_id_replaces_and_can_be_taken_back(self) -> None:
         daemon = self.daemon()

@@ -33,6 +33,12 @@ function check(definition: Definition): void {
   if (definition.promptMode === "inline_text" && !definition.promptText) refuse("promptText: is required");
 }
 
+/** A job without what is `null` in a request. */
+const kept = <T extends object>(given: T) =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null)) as Kept<T>;
+
+type Kept<T> = { [K in keyof T]: K extends keyof Job ? Job[K] : T[K] };
+
 export class MockCron {
   jobs: Job[] = [];
   runs: Run[] = [];
@@ -62,7 +68,14 @@ export class MockCron {
     check(definition);
     const now = Date.now();
     const none = { lastRunAt: null, nextRunAt: null, lastStatus: null, lastDueKey: null };
-    return this.keep({ ...definition, id: randomUUID(), createdAt: now, updatedAt: now, ...none });
+    return this.keep({
+      autoClosePreviousSession: true,
+      ...kept(definition),
+      id: randomUUID(),
+      createdAt: now,
+      updatedAt: now,
+      ...none,
+    });
   }
 
   private find(id: string): Job {
@@ -72,7 +85,7 @@ export class MockCron {
   }
 
   private change(id: string, part: Partial<Definition>): { job: Job } {
-    const job = { ...this.find(id), ...part };
+    const job = kept({ ...this.find(id), ...part });
     check(job);
     return this.keep(job);
   }

@@ -1,6 +1,6 @@
 /** The mock's HTTP answers, as far as the page asks. */
 import type { IncomingMessage } from "node:http";
-import type { NewSessionBody } from "../src/api/types.ts";
+import type { CreateBody } from "../src/api/types.ts";
 import { DOCTOR, GIT_DIFF, gitStatus, WEBHOOK } from "./around.ts";
 import { Refused } from "./refused.ts";
 import { CLIS, type MockState } from "./state.ts";
@@ -20,7 +20,7 @@ export async function readBody(request: IncomingMessage): Promise<Record<string,
 }
 
 function create(state: MockState, body: Record<string, unknown>): unknown {
-  const wanted = body as unknown as NewSessionBody;
+  const wanted = body as unknown as CreateBody;
   if (wanted.workingDir && !wanted.workingDir.startsWith("/")) {
     throw new Refused(400, "INVALID_INPUT", "workingDir: must be an absolute path");
   }
@@ -118,6 +118,7 @@ export function answer(state: MockState, call: Call): unknown {
     state.order(call.body["order"] as string[]);
     return { order: [...state.sessions.keys()] };
   }
+  if (what === "reboot-restore") return { sessions: [], expiresAt: null, restoring: false };
   if (what === "approvals") return state.approvals.route(call.method, call.path, call.body);
   if (what === "cron") return state.cron.route(call.method, call.path, call.body);
   if (what === "webhook" && call.method === "GET") return WEBHOOK;

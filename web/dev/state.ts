@@ -1,7 +1,8 @@
 /** The mock's sessions, settings and event stream (protocol-sessions, protocol-sse, protocol-settings). */
 import { randomUUID } from "node:crypto";
+import { SESSION } from "../src/api/sample.ts";
 import type { ServerResponse } from "node:http";
-import type { CliEntry, NewSessionBody, ServiceState, Session, Settings } from "../src/api/types.ts";
+import type { CliItem, PlanUsageTold, Status, Session, Settings } from "../src/api/types.ts";
 import { MockApprovals } from "./approvals.ts";
 import type { Definition } from "../src/cron/jobs/job.ts";
 import { type Launcher, type Made, MockCron, ZONE } from "./cron.ts";
@@ -10,7 +11,7 @@ import { type Hub, MockSession } from "./session.ts";
 
 const RING = 1000;
 
-export const CLIS: CliEntry[] = [
+export const CLIS: CliItem[] = [
   cli("primary", "Claude Code", "CC", "agent", true),
   cli("codex", "Codex", "CX", "agent", true),
   cli("opencode", "OpenCode", "OC", "agent", false, "npm install -g opencode-ai"),
@@ -25,7 +26,7 @@ function cli(
   kind: "agent" | "shell",
   installed: boolean,
   installCommand?: string,
-): CliEntry {
+): CliItem {
   const entry = { id, label, shortBadge, kind, installed, enabled: true, stock: true, order: 0 };
   return installCommand === undefined ? entry : { ...entry, installCommand };
 }
@@ -36,8 +37,8 @@ export class MockState implements Hub, Launcher {
   readonly cron = new MockCron(this, this);
   readonly input = new MockInput();
   readonly pushEndpoints = new Set<string>();
-  planUsage: unknown = null;
-  settings: Settings = {
+  planUsage: PlanUsageTold | null = null;
+  settings: Partial<Settings> = {
     displayName: "",
     defaultMode: "shell",
     defaultWorkingDir: "/home/demo/work",
@@ -66,18 +67,19 @@ export class MockState implements Hub, Launcher {
   /** Objects are merged key by key, as the service does. */
   change(body: Record<string, unknown>): void {
     for (const [name, value] of Object.entries(body)) {
-      const before = this.settings[name];
+      const before: unknown = this.settings[name as keyof Settings];
       const both = typeof value === "object" && !Array.isArray(value) && typeof before === "object";
-      this.settings[name] = both ? { ...before, ...value } : value;
+      this.settings = { ...this.settings, [name]: both ? { ...before, ...value } : value };
     }
   }
 
-  status(): ServiceState {
+  status(): Status {
     return {
       version: "0.1.0-mock",
       sessions: [...this.sessions.values()].map((each) => each.record),
       cronJobs: this.cron.jobs.length,
       approvals: this.approvals.list(),
+      user: { username: "demo", role: "admin", multiUser: false },
       planUsage: this.planUsage,
       serverTime: Date.now(),
       timeZone: ZONE,
@@ -104,23 +106,18 @@ export class MockState implements Hub, Launcher {
     for (const client of this.clients) client.destroy();
   }
 
-  add(body: Partial<NewSessionBody> & Partial<Session>): MockSession {
+  add(body: Partial<Session>): MockSession {
     const id = randomUUID();
     const record: Session = {
+      ...SESSION,
       id,
       pid: null,
-      status: "idle",
-      mode: "shell",
       name: `session ${this.sessions.size + 1}`,
-      nameSource: "placeholder",
       workingDir: "/home/demo/work",
       createdAt: Date.now(),
       lastActivityAt: Date.now(),
-      color: "default",
-      pinned: false,
       cols: 120,
       rows: 40,
-      displayModel: null,
       ...body,
     };
     const session = new MockSession(record, this);

@@ -1,12 +1,15 @@
-/** What the session in front needs to be said, over the terminal's first rows. */
+/** What needs to be said of all sessions or of the one in front, over the terminal's first rows. */
+import { signal } from "@preact/signals";
 import type { Session } from "../api/types.ts";
 import { openPage } from "../app/registry.ts";
 import type { Item } from "../approvals/item.ts";
 import { APPROVALS_PAGE } from "../approvals/page.ts";
-import { approvalOf } from "../approvals/state.ts";
+import { approvalOf, approvals } from "../approvals/state.ts";
 import { wantOf } from "../approvals/words.ts";
+import { RestoreBanner } from "../restore/RestoreBanner.tsx";
 import { activeSession } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
+import { IconButton } from "../ui/IconButton.tsx";
 import { useNow } from "../ui/useNow.ts";
 import { limitNotice } from "./limits.ts";
 import { setAutoResume } from "./state.ts";
@@ -27,7 +30,16 @@ function Limit({ session }: { session: Session }) {
   );
 }
 
+/** Items whose notice the person put away; the bell and the inbox keep them. */
+const putAway = signal<ReadonlySet<string>>(new Set());
+
+function hide(item: Item): void {
+  const waiting = new Set(approvals.value.map(({ id }) => id));
+  putAway.value = new Set([...putAway.value, item.id].filter((id) => waiting.has(id)));
+}
+
 function Asks({ item }: { item: Item }) {
+  if (putAway.value.has(item.id)) return null;
   return (
     <div class="banner session-notice" data-testid="ask-notice">
       <span class="dot" data-look="attention" />
@@ -35,19 +47,25 @@ function Asks({ item }: { item: Item }) {
       <button type="button" class="button small" onClick={() => (openPage.value = APPROVALS_PAGE)}>
         Answer
       </button>
+      <IconButton
+        icon="close"
+        label="Put this notice away"
+        testid="ask-notice-close"
+        onClick={() => hide(item)}
+      />
     </div>
   );
 }
 
 export function SessionNotice() {
   const session = activeSession.value;
-  if (!session) return null;
-  const item = approvalOf(session.id);
+  const item = session && approvalOf(session.id);
   return (
     <div class="banner-place session-notices" role="status">
       <div class="notice-stack">
+        <RestoreBanner />
         {item && item.kind !== "idle" && <Asks item={item} />}
-        {session.limitPaused && <Limit session={session} />}
+        {session?.limitPaused && <Limit session={session} />}
       </div>
     </div>
   );

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { SESSION } from "../api/sample.ts";
 import type { Session } from "../api/types.ts";
 import { limitNotice } from "./limits.ts";
 import { chipsOf, levelOf, merge, readPlan } from "./plan.ts";
@@ -10,18 +11,8 @@ const MINUTE = 60_000;
 const NOON = Date.UTC(2026, 0, 5, 12, 0);
 
 const session = (part: Partial<Session> = {}): Session => ({
-  id: "s",
-  pid: 1,
-  status: "idle",
+  ...SESSION,
   mode: "primary",
-  name: "one",
-  workingDir: "/w",
-  createdAt: 0,
-  lastActivityAt: 0,
-  color: "default",
-  pinned: false,
-  cols: 80,
-  rows: 24,
   ...part,
 });
 
@@ -155,16 +146,23 @@ describe("standing", () => {
     expect(hintOf(now)).toBe("waits for you: wants to use Bash");
   });
 
-  test("the evidence behind the status", () => {
-    const busy = session({ status: "busy", statusReason: "working line" });
-    expect(hintOf(standingOf(busy, false))).toBe("working: working line");
-    expect(hintOf(standingOf(session(), false))).toBe("idle");
+  test.each([
+    ["working line: ✶ Combobulating… (3s · esc to interrupt)", "Combobulating… (3s · esc to interrupt)"],
+    ["title: ⠐ Mend the tests", "Mend the tests"],
+    ["title: ✳", undefined],
+    ["composer on the screen, no working line", undefined],
+    ["prompt_submitted hook", undefined],
+    [undefined, undefined],
+  ])("of the evidence %s only the program's words are for people", (statusReason, said) => {
+    const busy = session({ status: "busy", ...(statusReason && { statusReason }) });
+    expect(standingOf(busy, false).reason).toBe(said);
+    expect(hintOf(standingOf(session({ ...(statusReason && { statusReason }) }), false))).toBe("idle");
   });
 
   test("a session without a process is not said to wait", () => {
     expect(standingOf(session({ pid: null, statusReason: "killed" }), true, item)).toMatchObject({
       look: "ended",
-      reason: "killed",
+      reason: undefined,
     });
   });
 });

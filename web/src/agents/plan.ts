@@ -1,16 +1,7 @@
 /** How much of the subscription's limits is used (protocol-telemetry). */
+import type { PlanUsageTold, WindowTold as PlanWindow } from "../api/types.ts";
 
-export interface PlanWindow {
-  /** 0 to 100. */
-  usedPercentage: number;
-  /** Unix milliseconds. */
-  resetAt?: number;
-}
-
-export interface PlanUsage {
-  fiveHour?: PlanWindow;
-  sevenDay?: PlanWindow;
-}
+export type PlanUsage = Omit<PlanUsageTold, "at">;
 
 export type Level = "calm" | "amber" | "red";
 

@@ -2,20 +2,39 @@
 import type { Session } from "../api/types.ts";
 import type { Item } from "../approvals/item.ts";
 import { wantOf } from "../approvals/words.ts";
-import { lookOf, type Look, wordOf } from "../sessions/status.ts";
+import { endingText, lookOf, type Look, wordOf } from "../sessions/status.ts";
 
 export interface Standing {
   look: Look;
   word: string;
-  /** The evidence behind it, where it is known (protocol-session `statusReason`). */
+  /** What there is to say beside that word. */
   reason: string | undefined;
 }
+
+/** What the program itself shows, quoted by the evidence (protocol-session `statusReason`). */
+const QUOTED = /^(?:working line|title|[a-z]+ dialog): (.+)$/;
+/** Spinners and bullets that come before a program's words. */
+const ORNAMENT = /^[^\p{L}\p{N}]+/u;
+
+/** The program's own words in the evidence; the rest of it is for whoever looks for a fault. */
+export function saidIn(evidence: string | undefined): string | undefined {
+  const quoted = QUOTED.exec(evidence ?? "")?.[1];
+  return quoted?.replace(ORNAMENT, "").trim() || undefined;
+}
+
+function reasonOf(session: Session, look: Look, item: Item | undefined): string | undefined {
+  if (look === "attention" && item) return wantOf(item);
+  if (look === "ended" && !session.paneExit) return undefined;
+  if (ENDED.has(look)) return endingText(session);
+  return look === "idle" ? undefined : saidIn(session.statusReason);
+}
+
+const ENDED: ReadonlySet<Look> = new Set(["ended", "stopped", "error", "detached"]);
 
 /** @param item what the session waits for, if the inbox holds it. */
 export function standingOf(session: Session, attention: boolean, item?: Item): Standing {
   const look = lookOf(session, attention);
-  const reason = look === "attention" && item ? wantOf(item) : session.statusReason;
-  return { look, word: wordOf(look), reason };
+  return { look, word: wordOf(look), reason: reasonOf(session, look, item) };
 }
 
 export const hintOf = ({ word, reason }: Standing): string => (reason ? `${word}: ${reason}` : word);

@@ -47,6 +47,6 @@ export async function setAutoResume(session: Session, enabled: boolean): Promise
 }
 
 export function followAgents(): void {
-  onServerEvent("init", (data) => (planUsage.value = readPlan((data as { planUsage?: unknown }).planUsage)));
+  onServerEvent("init", (data) => (planUsage.value = readPlan(data.planUsage)));
   onServerEvent("session:statusTelemetry", telemetry);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { unwrap } from "./envelope.ts";
-import { ApiError, bareError, inputErrorText } from "./errors.ts";
+import { ApiError, bareError, inputErrorText, sentenceOf } from "./errors.ts";
 import { serviceUrl, sessionPath, socketUrl, terminalPath } from "./paths.ts";
 
 function refusal(answer: Parameters<typeof unwrap>[0]): ApiError {
@@ -11,6 +11,18 @@ function refusal(answer: Parameters<typeof unwrap>[0]): ApiError {
   }
   throw new Error("it was not refused");
 }
+
+test.each([
+  ["workingDir: must be an absolute path", "Folder: must be an absolute path"],
+  ["envOverrides.PATH: is not allowed", "Environment: is not allowed"],
+  ["colourName: unknown", "Colour name: unknown"],
+  ["not a field: this", "not a field: this"],
+  ["Session not found", "Session not found"],
+  ["Unable to preload CSS for /assets/GitPage-1.css", /could not be loaded/],
+  ["Failed to fetch dynamically imported module: x", /could not be loaded/],
+])("%s is said in words", (message, words) => {
+  expect(sentenceOf(new Error(message))).toMatch(words);
+});
 
 describe("unwrap", () => {
   test("gives the payload", () => {

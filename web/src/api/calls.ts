@@ -1,7 +1,20 @@
 /** The service's operations that this page uses, one function each. */
 import { request } from "./client.ts";
 import { sessionPath } from "./paths.ts";
-import type { CliEntry, NewSessionBody, SearchResult, Session, Settings, TerminalCapture } from "./types.ts";
+import type {
+  CliItem,
+  Colour,
+  CreateBody,
+  Name,
+  OneSession,
+  Order,
+  Pin,
+  Search,
+  Session,
+  Settings,
+  SettingsPatch,
+  Terminal,
+} from "./types.ts";
 
 /** @param person absent: whoever the browser itself has a password of. */
 export const signIn = (person?: { username: string; password: string }) =>
@@ -9,20 +22,19 @@ export const signIn = (person?: { username: string; password: string }) =>
 
 export const signOut = () => request<unknown>("POST", "api/logout");
 
-export const listClis = () => request<CliEntry[]>("GET", "api/clis");
+export const listClis = () => request<CliItem[]>("GET", "api/clis");
 
 export const readSettings = () => request<Settings>("GET", "api/settings");
 
-export const writeSettings = (changes: Settings) =>
+export const writeSettings = (changes: SettingsPatch) =>
   request<Settings>("PUT", "api/settings", { body: changes });
 
 export const readSession = (id: string) => request<Session>("GET", sessionPath(id));
 
-export const createSession = (body: NewSessionBody) =>
-  request<{ session: Session }>("POST", "api/sessions", { body });
+export const createSession = (body: CreateBody) => request<OneSession>("POST", "api/sessions", { body });
 
 export const startSession = (id: string, clearBreaker: boolean) =>
-  request<{ session: Session }>("POST", sessionPath(id, "/start"), {
+  request<OneSession>("POST", sessionPath(id, "/start"), {
     body: clearBreaker ? { clearBreaker: true } : {},
   });
 
@@ -31,27 +43,29 @@ export const removeSession = (id: string, killMux: boolean) =>
   request<unknown>("DELETE", sessionPath(id, `?killMux=${killMux}`));
 
 export const renameSession = (id: string, name: string) =>
-  request<{ name: string }>("PUT", sessionPath(id, "/name"), { body: { name } });
+  request<Name>("PUT", sessionPath(id, "/name"), { body: { name } });
 
-export const colorSession = (id: string, color: string) =>
-  request<{ color: string }>("PUT", sessionPath(id, "/color"), { body: { color } });
+export const colorSession = (id: string, color: Session["color"]) =>
+  request<Colour>("PUT", sessionPath(id, "/color"), { body: { color } });
 
 export const pinSession = (id: string, pinned: boolean) =>
-  request<{ pinned: boolean; pinnedAt?: number }>("PUT", sessionPath(id, "/pin"), { body: { pinned } });
+  request<Pin>("PUT", sessionPath(id, "/pin"), { body: { pinned } });
 
 export const orderSessions = (order: string[]) =>
-  request<{ order: string[] }>("PUT", "api/session-order", { body: { order } });
+  request<Order>("PUT", "api/session-order", { body: { order } });
+
+export const readScreen = (id: string) => request<Terminal>("GET", sessionPath(id, "/terminal"));
 
 export const readHistory = (id: string, lines: number, signal: AbortSignal) =>
-  request<TerminalCapture>("GET", sessionPath(id, `/terminal?full=1&lines=${lines}`), { signal });
+  request<Terminal>("GET", sessionPath(id, `/terminal?full=1&lines=${lines}`), { signal });
 
 export function searchHistory(
   id: string,
   query: string,
   nocase: boolean,
   signal: AbortSignal,
-): Promise<SearchResult> {
+): Promise<Search> {
   const params = new URLSearchParams({ q: query, limit: "200" });
   if (nocase) params.set("nocase", "1");
-  return request<SearchResult>("GET", sessionPath(id, `/search?${params.toString()}`), { signal });
+  return request<Search>("GET", sessionPath(id, `/search?${params.toString()}`), { signal });
 }

@@ -58,6 +58,34 @@ export function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Fields whose names on the wire are not what the page calls them. */
+const FIELDS: Record<string, string> = table({
+  workingDir: "Folder",
+  mode: "Agent",
+  sessionName: "Name",
+  caseName: "Case",
+  envOverrides: "Environment",
+  waitTimeout: "Time",
+});
+
+/** A part of the page that was not loaded, in the words of the browsers and of the bundler. */
+const NOT_LOADED = /preload CSS|dynamically imported module|module script/i;
+const FIELD = /^([a-z][A-Za-z]*)(?:[.[][^:]*)?: (.+)$/s;
+
+const titled = (name: string): string => {
+  const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
+
+/** What went wrong as a sentence: a field under the name that the page has for it. */
+export function sentenceOf(error: unknown): string {
+  const text = textOf(error);
+  if (NOT_LOADED.test(text))
+    return "This part of the page could not be loaded. Check the connection, or reload the page.";
+  const [, field, rule] = FIELD.exec(text) ?? [];
+  return field === undefined || rule === undefined ? text : `${FIELDS[field] ?? titled(field)}: ${rule}`;
+}
+
 /** Texts of the codes that an input acknowledgement may carry in `err` (protocol-websocket). */
 const INPUT_ERRORS: Record<string, string> = table({
   PAYLOAD_TOO_LARGE: "The input was too large and was not typed.",

@@ -6,6 +6,8 @@ import { signedOut } from "../auth/state.ts";
 import { HistoryHost } from "../history/HistoryHost.tsx";
 import { Drawer } from "../sessions/Drawer.tsx";
 import { NewSession } from "../sessions/NewSession.tsx";
+import { Sidebar } from "../sidebar/Sidebar.tsx";
+import { sidebarShown } from "../sidebar/state.ts";
 import { sessionList } from "../store/state.ts";
 import { seeded } from "../stream/connection.ts";
 import { TerminalPane } from "../terminal/TerminalPane.tsx";
@@ -13,6 +15,7 @@ import { PromptBox } from "../prompt/PromptBox.tsx";
 import { KeyBar } from "../touch/KeyBar.tsx";
 import { Announcer } from "../notifications/Announcer.tsx";
 import { AskDialog } from "../ui/AskDialog.tsx";
+import { PaletteHost } from "../palette/PaletteHost.tsx";
 import { Menu } from "../ui/Menu.tsx";
 import { Tip } from "../ui/Tip.tsx";
 import { Toasts } from "../ui/Toasts.tsx";
@@ -31,18 +34,24 @@ function Shell() {
   return (
     <div class="shell">
       <TopBar />
-      <Banner />
-      <SessionNotice />
-      <main class="main">
-        <Main />
-      </main>
-      <PromptBox />
+      <div class="middle">
+        {sidebarShown.value && <Sidebar />}
+        <div class="stage">
+          <Banner />
+          <SessionNotice />
+          <main class="main">
+            <Main />
+          </main>
+          <PromptBox />
+        </div>
+      </div>
       <StatusBar />
       <KeyBar />
       <Drawer />
       <NewSession />
       <HistoryHost />
       <PageHost />
+      <PaletteHost />
       <AskDialog />
       <Menu />
       <Announcer />

@@ -1,19 +1,17 @@
 /** One line about the connection, only while there is something to say. */
-import { restarting, retryNow, seeded, streamState } from "../stream/connection.ts";
-import type { StreamState } from "../stream/eventstream.ts";
+import { lost } from "./lost.ts";
+import { plural } from "../lib/format.ts";
+import { retryNow, streamState } from "../stream/connection.ts";
+import { currentView } from "../terminal/current.ts";
 
-/** @returns undefined while nothing needs saying; a first connection is shown by the page itself. */
-export function bannerText(state: StreamState, restart: boolean, known: boolean): string | undefined {
-  if (state === "offline") return "This device is offline. The sessions go on without it.";
-  if (restart && state !== "open")
-    return "The service has stopped; the sessions go on. Waiting for it to come back…";
-  if (state === "retrying")
-    return known ? "The connection is lost. Trying again…" : "The service cannot be reached. Trying again…";
-  return undefined;
+/** What was typed meanwhile waits in the page. */
+function Typed() {
+  const waiting = currentView.value?.waiting.value ?? 0;
+  return waiting > 0 ? <small>{plural(waiting, "typed character")} will follow</small> : null;
 }
 
 export function Banner() {
-  const text = bannerText(streamState.value, restarting.value, seeded.value);
+  const text = lost.value;
   return (
     <div
       class="banner-place"
@@ -26,6 +24,7 @@ export function Banner() {
         <div class="banner">
           <span class="spinner" />
           <span>{text}</span>
+          <Typed />
           <button type="button" class="button small" onClick={retryNow}>
             Try now
           </button>

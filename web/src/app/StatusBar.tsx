@@ -4,6 +4,7 @@ import { SessionChips } from "../agents/SessionChips.tsx";
 import { standing } from "../agents/standing.ts";
 import type { Session } from "../api/types.ts";
 import { GitChip } from "../git/Badge.tsx";
+import { lost } from "./lost.ts";
 import { activeSession, cliOf } from "../store/state.ts";
 import { currentView } from "../terminal/current.ts";
 import { Icon } from "../ui/Icon.tsx";
@@ -12,8 +13,8 @@ function State({ session }: { session: Session }) {
   const now = standing(session);
   return (
     <span class="state" data-look={now.look} data-tip={hintOf(now)} data-testid="state">
-      <span class="dot" data-look={now.look} />
-      {now.word}
+      <span class="dot" data-look={now.look} data-stale={lost.value !== undefined} />
+      {lost.value === undefined ? now.word : `last known: ${now.word}`}
       {now.reason && <small>{now.reason}</small>}
     </span>
   );

@@ -4,10 +4,12 @@ import { me } from "../auth/me.ts";
 import { canSignOut, leave } from "../auth/state.ts";
 import { GitMark } from "../git/Badge.tsx";
 import { drawerOpen } from "../sessions/Drawer.tsx";
+import { shortPath } from "../lib/format.ts";
 import { newSessionOpen } from "../sessions/newsession.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
 import { openSessionMenu } from "../sessions/menu.ts";
 import { Tabs } from "../sessions/Tabs.tsx";
+import { sidebarShown, toggleSidebar } from "../sidebar/state.ts";
 import { activeSession, sessionList } from "../store/state.ts";
 import { searchOpen } from "../terminal/current.ts";
 import { Brand } from "../ui/Brand.tsx";
@@ -57,6 +59,18 @@ function Current() {
   );
 }
 
+/** What is in front, where the sessions stand at the side. */
+function Front() {
+  const session = activeSession.value;
+  return (
+    <span class="front" data-testid="front">
+      {session && <StatusDot session={session} />}
+      <span class="front-name">{session?.name}</span>
+      {session && <span class="dim">{shortPath(session.workingDir)}</span>}
+    </span>
+  );
+}
+
 export function TopBar() {
   const session = activeSession.value;
   const actions = (event: MouseEvent) => {
@@ -75,8 +89,17 @@ export function TopBar() {
       <span class="brand-box desk-only">
         <Brand />
       </span>
+      <IconButton
+        icon="menu"
+        class="wide-only"
+        label={sidebarShown.value ? "Sessions as tabs" : "Sessions at the side"}
+        keys="Alt+Shift+B"
+        testid="toggle-sidebar"
+        pressed={sidebarShown.value}
+        onClick={toggleSidebar}
+      />
       <Current />
-      <Tabs />
+      {sidebarShown.value ? <Front /> : <Tabs />}
       <IconButton
         icon="plus"
         class="new"

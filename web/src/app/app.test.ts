@@ -7,7 +7,7 @@ import { DEFAULTS, defaultsFor, isDark, parsePrefs } from "../settings/prefs.ts"
 import { actionFor, digitOf, SHORTCUTS } from "../shortcuts/table.ts";
 import { nextItem } from "../ui/menu.ts";
 import { admit, type Toast, TOASTS_MAX } from "../ui/toasts.ts";
-import { bannerText } from "./Banner.tsx";
+import { bannerText } from "./lost.ts";
 import { availablePages, findPage, registerPage } from "./registry.ts";
 import { readRoute, titleOf, writeRoute } from "./route.ts";
 

@@ -57,9 +57,21 @@ function Tool({ item }: { item: Item }) {
   );
 }
 
+/** What the terminal shows; folded where the card says all of it in its own words. */
+function Shown({ item, text }: { item: Item; text: string }) {
+  const told = item.kind === "question" && messageOf(item) !== undefined && formOf(item) !== "blind";
+  if (!told) return <Context text={text} />;
+  return (
+    <details class="approval-shown" data-testid="approval-shown">
+      <summary>What the terminal shows</summary>
+      <Context text={text} />
+    </details>
+  );
+}
+
 const FORMS = { single: Single, multiple: Multiple, blind: Blind } as const;
 
-function Ways({ item, busy }: { item: Item; busy: boolean }) {
+export function Ways({ item, busy }: { item: Item; busy: boolean }) {
   const form = formOf(item);
   const give = (chosen: Answer) => void answer(item, chosen);
   const Form = form === "idle" ? undefined : FORMS[form];
@@ -108,7 +120,7 @@ export function Card({ item, now }: { item: Item; now: number }) {
       <Head item={item} now={now} />
       <Tool item={item} />
       {message && <p class="approval-message">{message}</p>}
-      {item.context && <Context text={item.context} />}
+      {item.context && <Shown item={item} text={item.context} />}
       {trouble && (
         <p class="problem" role="alert" data-testid="approval-trouble">
           <Icon name="alert" /> {trouble}

@@ -1,6 +1,15 @@
 /** The ways to answer a dialog. */
 import { useState } from "preact/hooks";
-import { boxesOf, choices, type Answer, type Item, isFreeText, type ItemOption, leaningOf } from "./item.ts";
+import {
+  type Answer,
+  boxesOf,
+  type Item,
+  isFreeText,
+  isGrave,
+  type ItemOption,
+  leaningOf,
+  opensField,
+} from "./item.ts";
 
 interface Props {
   item: Item;
@@ -22,13 +31,14 @@ function Deny({ busy, onAnswer, label }: Omit<Props, "item"> & { label: string }
   );
 }
 
-export function Blind({ busy, onAnswer }: Props) {
+export function Blind({ item, busy, onAnswer }: Props) {
   return (
     <div class="choice-buttons">
       <button
         type="button"
         class="choice-button"
         data-leaning="yes"
+        data-grave={isGrave(item)}
         disabled={busy}
         onClick={() => onAnswer({ action: "approve" })}
         data-testid="approval-approve"
@@ -40,24 +50,42 @@ export function Blind({ busy, onAnswer }: Props) {
   );
 }
 
+/** An option's words: its label, and below it what the dialog says of it. */
+function Words({ option }: { option: ItemOption }) {
+  return (
+    <span>
+      {option.label}
+      {option.description && <small>{option.description}</small>}
+    </span>
+  );
+}
+
+/** Bring the caret into the card's field for own words. */
+function goToField(event: MouseEvent): void {
+  const card = (event.currentTarget as Element).closest("article");
+  card?.querySelector<HTMLElement>(".approval-text textarea")?.focus();
+}
+
 function OptionButton({ item, option, busy, onAnswer }: Props & { option: ItemOption }) {
+  const typed = opensField(item, option);
   return (
     <button
       type="button"
       class="choice-button"
       data-leaning={leaningOf(item, option)}
+      data-grave={isGrave(item)}
       disabled={busy}
-      onClick={() => onAnswer({ action: "option", option: option.n })}
+      onClick={typed ? goToField : () => onAnswer({ action: "option", option: option.n })}
       data-testid={`approval-option-${option.n}`}
     >
       <kbd>{option.n}</kbd>
-      <span>{option.label}</span>
+      <Words option={option} />
     </button>
   );
 }
 
 export function Single({ item, busy, onAnswer }: Props) {
-  const offered = choices(item);
+  const offered = item.options ?? [];
   const declines = offered.some((option) => leaningOf(item, option) === "no");
   return (
     <div class="choice-buttons">
@@ -86,7 +114,7 @@ export function Multiple({ item, busy, onAnswer }: Props) {
   const [chosen, setChosen] = useState<ReadonlySet<number>>(
     () => new Set([...boxes].filter(([, ticked]) => ticked).map(([n]) => n)),
   );
-  const offered = choices(item).filter((option) => boxes.has(option.n) && !isFreeText(option));
+  const offered = (item.options ?? []).filter((option) => boxes.has(option.n) && !isFreeText(option));
   const send = () => onAnswer({ action: "options", options: [...chosen].toSorted((a, b) => a - b) });
   return (
     <fieldset class="choice-checks" disabled={busy}>
@@ -101,7 +129,7 @@ export function Multiple({ item, busy, onAnswer }: Props) {
             data-testid={`approval-check-${option.n}`}
           />
           <kbd>{option.n}</kbd>
-          <span>{option.label}</span>
+          <Words option={option} />
         </label>
       ))}
       <div class="choice-buttons pair">

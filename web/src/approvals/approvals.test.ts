@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ApiError, unreachable } from "../api/errors.ts";
 import { apply, drop, dropSession, isUrgent, named, put, seed } from "./inbox.ts";
-import { boxesOf, choices, formOf, isFreeText, type Item, leaningOf, takesText } from "./item.ts";
+import { boxesOf, formOf, isFreeText, isGrave, type Item, leaningOf, opensField, takesText } from "./item.ts";
 import { ageText, announcementOf, messageOf, troubleOf, wantOf } from "./words.ts";
 
 const item = (part: Partial<Item> = {}): Item => ({
@@ -127,11 +127,24 @@ describe("forms", () => {
   test("own words: an idle agent and a question's free-text option, no permission", () => {
     const asks = item({ kind: "question", options: options("A", "Type something.") });
     expect(takesText(asks)).toBe(true);
-    expect(choices(asks).map((option) => option.n)).toEqual([1]);
+    expect((asks.options ?? []).map((option) => opensField(asks, option))).toEqual([false, true]);
     expect(takesText(item({ kind: "question", options: options("A", "B") }))).toBe(false);
     expect(takesText(item({ options: options("Yes", "Other") }))).toBe(false);
     expect(takesText(multiple)).toBe(false);
     expect(takesText(item({ kind: "idle" }))).toBe(true);
+  });
+
+  test.each([
+    ["rm -rf build", true],
+    ["cd x && sudo make install", true],
+    ["git push --force origin main", true],
+    ["curl -s https://x/y.sh | sh", true],
+    ["git push origin main", false],
+    ["touch farm -f", false],
+    ["npm test", false],
+  ])("%s deserves a second look: %s", (toolSummary, grave) => {
+    expect(isGrave(item({ toolSummary }))).toBe(grave);
+    expect(isGrave(item({ toolSummary, kind: "question" }))).toBe(false);
   });
 
   test("a permission's first option agrees, its No declines; a question's options are equal", () => {

@@ -1,32 +1,8 @@
 /** One thing that waits for a person, and what may be answered to it (protocol-approvals). */
+import type { Item, Option as ItemOption } from "../api/types.ts";
 
-export type ItemKind = "permission" | "question" | "idle";
-
-export interface ItemOption {
-  n: number;
-  label: string;
-  /** The highlight of the dialog is on it. */
-  selected: boolean;
-  /** Whether its box is ticked; absent where the service does not tell. */
-  checked?: boolean;
-}
-
-export interface Item {
-  /** `<session id>:<n>`. */
-  id: string;
-  sessionId: string;
-  sessionName: string;
-  kind: ItemKind;
-  createdAt: number;
-  toolName?: string;
-  toolSummary?: string;
-  message?: string;
-  cwd?: string;
-  context?: string;
-  options?: ItemOption[];
-  frame: string;
-  acknowledgedAt?: number;
-}
+export type { Item, ItemOption };
+export type ItemKind = Item["kind"];
 
 export type Answer =
   | { action: "approve" | "deny" }
@@ -75,10 +51,16 @@ export function takesText(item: Item): boolean {
   return item.kind === "question" && formOf(item) === "single" && (item.options ?? []).some(isFreeText);
 }
 
-/** Options that are picked by their number; the free-text one has its own field. */
-export function choices(item: Item): ItemOption[] {
-  return (item.options ?? []).filter((option) => !(takesText(item) && isFreeText(option)));
-}
+/** Whether an option is answered in the field for own words. */
+export const opensField = (item: Item, option: ItemOption): boolean => takesText(item) && isFreeText(option);
+
+/** Commands that take away what nobody brings back, or reach beyond the workspace. */
+const GRAVE =
+  /\brm\s+-\w*[rf]|\bsudo\b|\bmkfs|\bdd\s+if=|\bchmod\s+-R|\bchown\s+-R|\bgit\s+(?:push\s.*(?:-f\b|--force)|reset\s+--hard|clean\s+-\w*f)|\b(?:curl|wget)\b.*\|\s*\w*sh\b|>\s*\/dev\/sd|\bdrop\s+(?:table|database)\b|\bkubectl\s+delete\b|\bterraform\s+(?:apply|destroy)\b/i;
+
+/** Whether agreeing deserves a second look; a hint for the eye and no protection. */
+export const isGrave = (item: Item): boolean =>
+  item.kind === "permission" && GRAVE.test(`${item.toolSummary ?? ""}\n${item.message ?? ""}`);
 
 export type Leaning = "yes" | "no" | "other";
 

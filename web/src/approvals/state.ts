@@ -75,14 +75,12 @@ function acknowledgeViewed(): void {
 
 /** Follow the service's events for as long as the page lives. */
 export function followApprovals(): void {
-  onServerEvent("init", (data) => {
+  onServerEvent("init", ({ approvals }) => {
     told.clear();
-    setInbox(() => seed((data as { approvals?: unknown }).approvals));
+    setInbox(() => seed(approvals));
   });
   onServerEvent("approval:", (data, name) => setInbox((before) => apply(before, name, data)));
-  onServerEvent("session:deleted", (data) =>
-    setInbox((before) => dropSession(before, String((data as { id?: unknown }).id))),
-  );
+  onServerEvent("session:deleted", ({ id }) => setInbox((before) => dropSession(before, id)));
   effect(acknowledgeViewed);
   document.addEventListener("visibilitychange", acknowledgeViewed);
 }

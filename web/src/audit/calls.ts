@@ -1,22 +1,8 @@
 /** Who did what (the audit log). */
 import { request } from "../api/client.ts";
+import type { Audit } from "../api/types.ts";
 
-export interface Entry {
-  seq: number;
-  at: number;
-  actor: string;
-  method: string;
-  address: string;
-  action: string;
-  target: string;
-  detail: Record<string, unknown>;
-}
-
-export interface AuditPage {
-  entries: Entry[];
-  /** The `before` of the following page; absent on the last. */
-  next?: number;
-}
+export type { Audit as AuditPage, Entry } from "../api/types.ts";
 
 export const readAudit = (query: URLSearchParams, signal?: AbortSignal) =>
-  request<AuditPage>("GET", `api/admin/audit?${query.toString()}`, signal ? { signal } : {});
+  request<Audit>("GET", `api/admin/audit?${query.toString()}`, signal ? { signal } : {});

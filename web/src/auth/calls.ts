@@ -1,12 +1,8 @@
 /** Who the caller is, and the caller's own password (protocol-login). */
 import { request } from "../api/client.ts";
+import type { Me } from "../api/types.ts";
 
-export interface Me {
-  username: string;
-  role: "admin" | "user";
-  mustChangePassword: boolean;
-  multiUser: boolean;
-}
+export type { Me };
 
 /** @param key tried in the place of this page's own, which a refusal then says nothing about. */
 export const readMe = (key?: string) =>

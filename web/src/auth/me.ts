@@ -26,5 +26,5 @@ export function readPerson(value: unknown): Me | undefined {
 
 /** A stream that has begun says that no password is due: it is refused otherwise. */
 export function followMe(): void {
-  onServerEvent("init", (data) => (me.value = readPerson((data as { user?: unknown }).user)));
+  onServerEvent("init", (data) => (me.value = readPerson(data.user)));
 }

@@ -19,6 +19,7 @@ const PHONE =
   "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Mobile Safari/537.36";
 const device = (id: string, createdAt: number, current = false): Device => ({
   id,
+  username: "ann",
   ip: "192.0.2.7",
   ua: PHONE,
   createdAt,

@@ -1,24 +1,6 @@
 /** The doctor's report (protocol-doctor). */
+import type { Tool } from "../api/types.ts";
 
-export type Category = "core" | "office" | "other";
-export type Status = "ok" | "missing" | "outdated" | "skipped" | "error";
-
-export interface Tool {
-  id: string;
-  label: string;
-  category: Category;
-  required: boolean;
-  status: Status;
-  /** The oldest version that will do. */
-  needed?: string;
-  version?: string;
-  path?: string;
-  installHint?: string;
-  reason?: string;
-}
-
-export interface Report {
-  platform: string;
-  summary: Record<Status, number>;
-  tools: Tool[];
-}
+export type { Doctor as Report, Tool } from "../api/types.ts";
+export type Category = Tool["category"];
+export type Status = Tool["status"];

@@ -1,7 +1,7 @@
 /** A session's whole history, read-only, with the service's own search. */
 import type { Terminal } from "@xterm/xterm";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { SearchMatch, TerminalCapture } from "../api/types.ts";
+import type { Match, Terminal as Capture } from "../api/types.ts";
 import { plural } from "../lib/format.ts";
 import { darkSystem, prefs } from "../settings/prefs.ts";
 import { createScreen } from "../terminal/create.ts";
@@ -20,7 +20,7 @@ export interface HistoryProps {
 
 const CELL_HEIGHT = 1.35;
 
-function openCapture(host: HTMLElement, capture: TerminalCapture, painted: () => void): Terminal {
+function openCapture(host: HTMLElement, capture: Capture, painted: () => void): Terminal {
   const { terminal } = createScreen(prefs.peek(), darkSystem.peek());
   const rows = Math.max(4, Math.floor(host.clientHeight / (prefs.peek().fontSize * CELL_HEIGHT)));
   terminal.options.scrollback = countLines(capture.terminalBuffer) + rows;
@@ -40,7 +40,7 @@ function openCapture(host: HTMLElement, capture: TerminalCapture, painted: () =>
   return terminal;
 }
 
-function Match({ match, length, onGo }: { match: SearchMatch; length: number; onGo: () => void }) {
+function Match({ match, length, onGo }: { match: Match; length: number; onGo: () => void }) {
   const parts = partsOf(match.text, match.offset, length);
   return (
     <li>
@@ -59,7 +59,7 @@ function Match({ match, length, onGo }: { match: SearchMatch; length: number; on
 interface MatchesProps extends HistoryProps {
   /** The history is drawn, so that there is something to go to. */
   ready: boolean;
-  onGo: (match: SearchMatch) => void;
+  onGo: (match: Match) => void;
 }
 
 function Matches({ sessionId, query, ready, onGo }: MatchesProps) {
@@ -103,7 +103,7 @@ export function HistoryView({ sessionId, query: first }: HistoryProps) {
     terminal.current = opened;
     return () => opened.dispose();
   }, [capture]);
-  const go = (match: SearchMatch) => {
+  const go = (match: Match) => {
     const shown = terminal.current;
     if (!shown) return;
     shown.scrollToLine(rowFor(match.line, shown.rows));

@@ -1,12 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
 import { readHistory } from "../api/calls.ts";
 import { textOf } from "../api/errors.ts";
-import type { TerminalCapture } from "../api/types.ts";
+import type { Terminal } from "../api/types.ts";
 import { withoutBlankEnd } from "./capture.ts";
 import { settings } from "../store/state.ts";
 
 export interface CaptureState {
-  capture?: TerminalCapture;
+  capture?: Terminal;
   problem?: string;
 }
 

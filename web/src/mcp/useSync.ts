@@ -46,7 +46,7 @@ export function useSync(): SyncPage {
   useEffect(() => void attempt(look), []);
   // Somebody else's sync: what is shown is no longer so.
   useEffect(() => {
-    const end = onServerEvent("mcp:synced", (done) => setResult(done as SyncResult));
+    const end = onServerEvent("mcp:synced", setResult);
     return () => void end();
   }, []);
   return {

@@ -1,14 +1,9 @@
 /** Which changes of the inbox are worth a word (protocol-settings `notificationPreferences`). */
+import type { NotificationPreferences } from "../api/types.ts";
 import type { Item, ItemKind } from "../approvals/item.ts";
 
-export type NotifiedEvent =
-  "permission_prompt" | "elicitation_dialog" | "idle_prompt" | "stop" | "exit" | "error";
-
-export interface Preferences {
-  enabled: boolean;
-  sound: boolean;
-  events: readonly NotifiedEvent[];
-}
+export type Preferences = Required<NotificationPreferences>;
+export type NotifiedEvent = Preferences["events"][number];
 
 export const DEFAULT_PREFERENCES: Preferences = {
   enabled: false,

@@ -18,7 +18,7 @@ describe("arrivals", () => {
     expect(arrivals(new Set(["a"]), [item("a"), item("b")]).map((each) => each.id)).toEqual(["b"]);
   });
 
-  const preferences = { enabled: true, sound: false, events: ["permission_prompt"] as const };
+  const preferences = { enabled: true, sound: false, events: ["permission_prompt"] as ["permission_prompt"] };
   const now = { preferences, here: true, hidden: true };
 
   test("told when everything agrees", () => expect(mayNotify("permission_prompt", now)).toBe(true));

@@ -1,4 +1,5 @@
 /** Tells a person who looks elsewhere that an agent waits. */
+import type { EventName } from "../api/types.ts";
 import { effect, signal } from "@preact/signals";
 import type { Item } from "../approvals/item.ts";
 import { approvals, needy } from "../approvals/state.ts";
@@ -44,17 +45,18 @@ function watchInbox(): void {
   known = new Set(items.map((item) => item.id));
 }
 
-const ENDS: Record<string, [NotifiedEvent, string]> = {
+const ENDS = {
   "session:stop": ["stop", "has finished its turn"],
   "session:exit": ["exit", "has ended"],
   "session:error": ["error", "keeps failing"],
-};
+} as const satisfies Partial<Record<EventName, readonly [NotifiedEvent, string]>>;
 
-function ended(data: unknown, name: string): void {
-  const [event, text] = ENDS[name] ?? [];
-  const id = (data as { id?: unknown } | null)?.id;
-  const session = typeof id === "string" ? sessionList.peek().byId.get(id) : undefined;
-  if (event && text && session) tell(event, session.id, session.name, text);
+function followEnd(name: keyof typeof ENDS): void {
+  const [event, text] = ENDS[name];
+  onServerEvent(name, ({ id }: { id: string }) => {
+    const session = sessionList.peek().byId.get(id);
+    if (session) tell(event, session.id, session.name, text);
+  });
 }
 
 /** A click on a notification, told by the service worker. */
@@ -66,7 +68,9 @@ function opened(event: MessageEvent): void {
 export function startNotifications(): void {
   effect(watchInbox);
   effect(() => showDot(needy.value.size > 0));
-  for (const name of Object.keys(ENDS)) onServerEvent(name, ended);
+  followEnd("session:stop");
+  followEnd("session:exit");
+  followEnd("session:error");
   if ("serviceWorker" in navigator) navigator.serviceWorker.addEventListener("message", opened);
   beforeSignOut(leaveDevice);
   resume().catch(report);

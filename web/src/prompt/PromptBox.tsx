@@ -1,6 +1,9 @@
 /** Where a whole prompt is written before the agent sees any of it. */
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { choose as chooseFiles, filesIn, itemsOf, take } from "../attach/tray.ts";
+import { TrayHost } from "../attach/TrayHost.tsx";
 import type { Session } from "../api/types.ts";
+import { SuggestButton, Suggestions } from "../mind/Suggestions.tsx";
 import { livePid } from "../sessions/status.ts";
 import { prefs } from "../settings/prefs.ts";
 import { activeSession, cliOf } from "../store/state.ts";
@@ -8,6 +11,8 @@ import { focusActiveTerminal } from "../terminal/focus.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { deliveryText, isUnderWay } from "./delivery.ts";
 import { deedOf } from "./keys.ts";
+import { filled, type Mention, mention, mentionAt, mentionKey } from "./mention.ts";
+import { MentionHost } from "./MentionHost.tsx";
 import { type Box, boxOf, send, walk, write } from "./state.ts";
 
 const ROWS_MAX = 10;
@@ -29,32 +34,58 @@ function Outcome({ box }: { box: Box }) {
   );
 }
 
+/** A key that a list of choices may have. */
+const isBare = (event: KeyboardEvent): boolean =>
+  !event.isComposing && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+
 function useField(session: Session, text: string) {
   const field = useRef<HTMLTextAreaElement>(null);
-  const atEnd = useRef(false);
+  /** Where the caret goes with the next text. */
+  const caret = useRef<number | "end" | undefined>(undefined);
   useLayoutEffect(() => {
-    if (!atEnd.current) return;
-    atEnd.current = false;
-    field.current?.setSelectionRange(text.length, text.length);
+    if (caret.current === undefined) return;
+    const place = caret.current === "end" ? text.length : caret.current;
+    field.current?.setSelectionRange(place, place);
+    caret.current = undefined;
   }, [text]);
+  const look = () => {
+    const { value, selectionStart } = field.current ?? { value: "", selectionStart: 0 };
+    mention.value = mentionAt(session.id, value, selectionStart);
+  };
+  const choose = (open: Mention, path: string) => {
+    const next = filled(text, open, path);
+    caret.current = next.caret;
+    mention.value = undefined;
+    write(session.id, next.text);
+    field.current?.focus();
+  };
   const key = (event: KeyboardEvent) => {
+    if (isBare(event) && mentionKey.peek()?.(event.key)) return event.preventDefault();
     const { value, selectionStart: start, selectionEnd: end } = event.currentTarget as HTMLTextAreaElement;
     const deed = deedOf(event, { text: value, start, end }, prefs.value.enterSends);
     if (deed === undefined) return;
     if (deed === "send") void send(session.id);
     if (deed === "leave") focusActiveTerminal();
     if (deed === "older" || deed === "newer") {
-      atEnd.current = walk(session.id, deed === "older" ? 1 : -1);
-      if (!atEnd.current) return;
+      if (!walk(session.id, deed === "older" ? 1 : -1)) return;
+      caret.current = "end";
     }
     event.preventDefault();
   };
-  return { field, key };
+  return { field, key, look, choose };
+}
+
+/** Text stays the field's own. */
+function attach(id: string, event: Event, data: DataTransfer | null): void {
+  const files = filesIn(data);
+  if (files.length === 0) return;
+  event.preventDefault();
+  take(id, files);
 }
 
 function Form({ session }: { session: Session }) {
   const box = boxOf(session.id);
-  const { field, key } = useField(session, box.draft);
+  const { field, key, look, choose } = useField(session, box.draft);
   const busy = isUnderWay(box.delivery);
   const keys = prefs.value.enterSends ? "Enter" : "Ctrl+Enter";
   const submit = (event: Event) => {
@@ -62,9 +93,30 @@ function Form({ session }: { session: Session }) {
     void send(session.id);
   };
   return (
-    <form class="prompt" onSubmit={submit} data-testid="prompt" aria-busy={busy}>
+    <form
+      class="prompt"
+      onSubmit={submit}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => attach(session.id, event, event.dataTransfer)}
+      data-testid="prompt"
+      aria-busy={busy}
+    >
       <Outcome box={box} />
+      <Suggestions session={session} />
+      <TrayHost id={session.id} />
+      <MentionHost id={session.id} onChoose={choose} />
       <div class="prompt-row">
+        <button
+          type="button"
+          class="prompt-attach"
+          aria-label="Attach a file"
+          title="Attach a file; or paste or drop it"
+          onClick={() => chooseFiles(session.id)}
+          data-testid="prompt-attach"
+        >
+          <Icon name="plus" />
+        </button>
+        <SuggestButton session={session} />
         <textarea
           ref={field}
           id="prompt-field"
@@ -75,14 +127,20 @@ function Form({ session }: { session: Session }) {
           aria-label={`Prompt for ${session.name}`}
           aria-keyshortcuts={keys}
           enterkeyhint={prefs.value.enterSends ? "send" : "enter"}
-          onInput={(event) => write(session.id, event.currentTarget.value)}
+          onInput={(event) => {
+            write(session.id, event.currentTarget.value);
+            look();
+          }}
+          onClick={look}
+          onBlur={() => (mention.value = undefined)}
           onKeyDown={key}
+          onPaste={(event) => attach(session.id, event, event.clipboardData)}
           data-testid="prompt-field"
         />
         <button
           type="submit"
           class="prompt-send"
-          disabled={busy || box.draft.trim() === ""}
+          disabled={busy || (box.draft.trim() === "" && itemsOf(session.id).length === 0)}
           aria-label="Send the prompt"
           title={`Send  ${keys}`}
           data-testid="prompt-send"
@@ -97,7 +155,13 @@ function Form({ session }: { session: Session }) {
 /** The place has one line's height: a longer prompt grows over the terminal, not against it. */
 export function PromptBox() {
   const session = activeSession.value;
-  if (!session || !prefs.value.promptBox || livePid(session) === null || !isAgent(session)) return null;
+  if (!session || livePid(session) === null) return null;
+  if (!prefs.value.promptBox || !isAgent(session))
+    return (
+      <div class="tray-place">
+        <TrayHost id={session.id} />
+      </div>
+    );
   return (
     <div class="prompt-place">
       <Form key={session.id} session={session} />

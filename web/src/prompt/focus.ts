@@ -8,3 +8,7 @@ export function togglePromptFocus(): void {
   if (box && document.activeElement !== box) box.focus();
   else focusActiveTerminal();
 }
+
+export function focusPrompt(): void {
+  field()?.focus();
+}

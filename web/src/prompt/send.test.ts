@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ApiError, unreachable } from "../api/errors.ts";
 import { tellServerEvent } from "../stream/events.ts";
 import { HELD_AFTER_MS, INPUT_MAX } from "./delivery.ts";
@@ -11,9 +11,11 @@ const storage = {
   getItem: (key: string) => stored.get(key) ?? null,
   setItem: (key: string, value: string) => void stored.set(key, value),
 };
+vi.stubGlobal("URL", Object.assign(URL, { revokeObjectURL: vi.fn() }));
 vi.stubGlobal("localStorage", storage);
 vi.stubGlobal("sessionStorage", storage);
 
+const { itemsOf, putItems } = await import("../attach/tray.ts");
 const { boxOf, followPrompts, send, walk, write } = await import("./state.ts");
 
 interface Body {
@@ -50,6 +52,41 @@ test("good news goes away by itself", async () => {
   await send(id);
   vi.advanceTimersByTime(10_000);
   expect(boxOf(id).delivery).toBeUndefined();
+});
+
+describe("files", () => {
+  const put = (part: object) => putItems(id, [{ key: 7, name: "a.png", part: 1, thumb: "blob:a", ...part }]);
+  const kept = { path: "/w/a.png", filename: "a.png", insert: "/w/a.png" };
+
+  test("go with the prompt, and with it alone", async () => {
+    request.mockResolvedValue({ delivered: true });
+    put({ kept: { ...kept, insert: "@/w/a.png", attachment: "at" } });
+    write(id, "look");
+    await send(id);
+    expect(bodyAt(0).input).toBe("@/w/a.png look\r");
+    expect(itemsOf(id)).toEqual([]);
+    expect(walk(id, 1) && boxOf(id).draft).toBe("look");
+  });
+
+  test("are pasted once by themselves, also when the prompt has to be sent again", async () => {
+    put({ kept: { ...kept, attachment: "paste" } });
+    request.mockResolvedValueOnce({ delivered: true }).mockRejectedValueOnce(unreachable());
+    await send(id);
+    expect(bodyAt(0)).toMatchObject({ input: "\x1b[200~/w/a.png\x1b[201~", useMux: false, seq: 7 });
+    expect(bodyAt(1)).toMatchObject({ input: "\r", useMux: false });
+    request.mockResolvedValue({ delivered: true });
+    await send(id);
+    expect(bodyAt(2)).toEqual(bodyAt(1));
+    expect(itemsOf(id)).toEqual([]);
+  });
+
+  test("on their way hold the prompt", async () => {
+    put({ part: 0.5 });
+    write(id, "look");
+    await send(id);
+    expect(request).not.toHaveBeenCalled();
+    expect(boxOf(id)).toMatchObject({ draft: "look", delivery: { state: "failed" } });
+  });
 });
 
 test("nothing is sent for nothing", async () => {

@@ -1,5 +1,7 @@
 /** The prompt box of each session: its text, what became of the last send, its history. */
 import { signal } from "@preact/signals";
+import { bracketed, compose, trayProblem } from "../attach/compose.ts";
+import { clearTray, itemsOf, putItems } from "../attach/tray.ts";
 import { request } from "../api/client.ts";
 import { sessionPath } from "../api/paths.ts";
 import { uuid } from "../lib/ids.ts";
@@ -72,7 +74,7 @@ function forgetBox(id: string): void {
 
 /** A session that is gone needs no box. */
 export function followPrompts(): void {
-  onServerEvent("session:deleted", (data) => forgetBox(String((data as { id?: unknown } | null)?.id)));
+  onServerEvent("session:deleted", ({ id }) => forgetBox(id));
 }
 
 export const write = (id: string, draft: string): void =>
@@ -98,15 +100,31 @@ function showFor(id: string, delivery: Delivery): void {
 }
 
 function arrived(id: string, text: string, delivery: Delivery): void {
-  writeStored(BOOK_KEY, writeBook(note(readBook(readStored(BOOK_KEY)), id, text)));
+  if (text !== "") writeStored(BOOK_KEY, writeBook(note(readBook(readStored(BOOK_KEY)), id, text)));
+  clearTray(id);
   change(id, { draft: "", ticket: undefined, walk: undefined, delivery });
   showFor(id, delivery);
+}
+
+/** What the agent takes from a paste of its own; not again when its prompt is sent again. */
+async function pasteFiles(id: string, pastes: readonly { key: number; path: string }[]): Promise<void> {
+  for (const { key, path } of pastes) {
+    // Its own number: tried again after an answer that never came, it is pasted once.
+    const body = { input: bracketed(path), useMux: false, clientId: `${clientId}-files`, seq: key };
+    await request<InputAnswer>("POST", sessionPath(id, "/input"), { body });
+    putItems(
+      id,
+      itemsOf(id).map((each) => (each.key === key ? { ...each, pasted: true } : each)),
+    );
+  }
 }
 
 async function deliver(id: string, ticket: Ticket): Promise<Delivery> {
   const { text, ...mark } = ticket;
   try {
-    const body = { input: `${text}\r`, useMux: true, ...mark };
+    await pasteFiles(id, compose("", itemsOf(id)).pastes);
+    // Without a text there is only the key that sends what was pasted.
+    const body = { input: `${text}\r`, useMux: text !== "", ...mark };
     return outcomeOf(await request<InputAnswer>("POST", sessionPath(id, "/input"), { body }));
   } catch (error) {
     return failureOf(error);
@@ -116,8 +134,13 @@ async function deliver(id: string, ticket: Ticket): Promise<Delivery> {
 /** Send the box's text as one prompt. It leaves the box only when the service has it. */
 export async function send(id: string): Promise<void> {
   const box = boxes.peek().get(id) ?? EMPTY;
-  const text = box.draft.trimEnd();
-  if (text === "" || isUnderWay(box.delivery)) return;
+  const items = itemsOf(id);
+  const written = box.draft.trimEnd();
+  if ((written.trim() === "" && items.length === 0) || isUnderWay(box.delivery)) return;
+  const hindrance = trayProblem(items);
+  if (hindrance !== undefined)
+    return change(id, { delivery: { state: "failed", text: hindrance, unknown: false } });
+  const { text } = compose(written, items);
   if (text.length >= INPUT_MAX) {
     const long = `Not sent: ${text.length.toLocaleString("en")} of at most ${(INPUT_MAX - 1).toLocaleString("en")} characters.`;
     return change(id, { delivery: { state: "failed", text: long, unknown: false } });
@@ -127,7 +150,7 @@ export async function send(id: string): Promise<void> {
   const held = setTimeout(() => change(id, { delivery: { state: "held" } }), HELD_AFTER_MS);
   const delivery = await deliver(id, ticket);
   clearTimeout(held);
-  if (isGone(delivery)) return arrived(id, text, delivery);
+  if (isGone(delivery)) return arrived(id, written, delivery);
   const open = delivery.state === "failed" && delivery.unknown;
   change(id, { delivery, ticket: open ? ticket : undefined });
 }

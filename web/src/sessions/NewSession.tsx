@@ -1,7 +1,9 @@
 /** The dialog that makes a session. */
-import { useState } from "preact/hooks";
-import { textOf } from "../api/errors.ts";
-import type { CliEntry } from "../api/types.ts";
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { sentenceOf } from "../api/errors.ts";
+import type { CliItem } from "../api/types.ts";
+import type { PickerProps } from "../cases/Picker.tsx";
 import { readStored, writeStored } from "../settings/prefs.ts";
 import { clis, sessions, settings } from "../store/state.ts";
 import { currentView } from "../terminal/current.ts";
@@ -9,9 +11,8 @@ import { copyText } from "../ui/clipboard.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { focusHome } from "../ui/focushome.ts";
 import { Icon } from "../ui/Icon.tsx";
-import { say } from "../ui/toasts.ts";
+import { failed, say } from "../ui/toasts.ts";
 import { create } from "./actions.ts";
-import { Folders } from "./Folders.tsx";
 import {
   bodyOf,
   canLaunch,
@@ -19,17 +20,18 @@ import {
   type Draft,
   firstDraft,
   newSessionOpen,
+  newSessionPlace,
   parseRemembered,
   recentFolders,
   remember,
   REMEMBERED_KEY,
 } from "./newsession.ts";
 
-async function copyCommand(entry: CliEntry): Promise<void> {
+async function copyCommand(entry: CliItem): Promise<void> {
   if (await copyText(entry.installCommand ?? "")) say("good", "Copied", `Run it to install ${entry.label}.`);
 }
 
-function Choice({ entry, chosen, onChoose }: { entry: CliEntry; chosen: boolean; onChoose: () => void }) {
+function Choice({ entry, chosen, onChoose }: { entry: CliItem; chosen: boolean; onChoose: () => void }) {
   const ready = canLaunch(entry);
   return (
     <div class="choice" data-chosen={chosen} data-ready={ready} data-testid={`mode-${entry.id}`}>
@@ -69,11 +71,10 @@ interface FieldProps {
   value: string;
   placeholder: string;
   testid: string;
-  list?: string;
   onInput: (value: string) => void;
 }
 
-function TextField({ label, hint, value, placeholder, testid, list, onInput }: FieldProps) {
+function TextField({ label, hint, value, placeholder, testid, onInput }: FieldProps) {
   return (
     <label class="labelled">
       <span>
@@ -84,7 +85,6 @@ function TextField({ label, hint, value, placeholder, testid, list, onInput }: F
         type="text"
         value={value}
         placeholder={placeholder}
-        list={list}
         autocomplete="off"
         autocapitalize="off"
         spellcheck={false}
@@ -98,7 +98,7 @@ function TextField({ label, hint, value, placeholder, testid, list, onInput }: F
 function useDraft() {
   const kept = parseRemembered(readStored(REMEMBERED_KEY));
   const first = firstDraft(clis.value, kept, settings.value);
-  const [changes, setChanges] = useState<Partial<Draft>>({});
+  const [changes, setChanges] = useState<Partial<Draft>>(newSessionPlace.peek() ?? {});
   // The list of CLIs may come after the dialog has opened.
   const draft: Draft = { ...first, ...changes };
   const [problem, setProblem] = useState("");
@@ -116,14 +116,31 @@ function useDraft() {
       // Behind the dialog's own return of the focus: whoever makes a session wants to type there.
       setTimeout(focusHome);
     } catch (error) {
-      setProblem(textOf(error));
+      setProblem(sentenceOf(error));
       setBusy(false);
     }
   };
   return { draft, set, submit, problem, busy, folders: recentFolders(kept, sessions.value, settings.value) };
 }
 
+/** The folder picker, whose code comes with the first dialog; the field above it works before. */
+function Place(props: PickerProps) {
+  const [Picker, setPicker] = useState<ComponentType<PickerProps>>();
+  useEffect(() => {
+    let alive = true;
+    import("../cases/Picker.tsx").then(
+      ({ Picker: loaded }) => alive && setPicker(() => loaded),
+      (error: unknown) => failed("The folders could not be loaded", error),
+    );
+    return () => {
+      alive = false;
+    };
+  }, []);
+  return Picker ? <Picker {...props} /> : <div class="picker-place" aria-busy="true" />;
+}
+
 function Form() {
+  useEffect(() => () => void (newSessionPlace.value = undefined), []);
   const { draft, set, submit, problem, busy, folders } = useDraft();
   const close = () => (newSessionOpen.value = false);
   const send = (event: Event) => {
@@ -150,15 +167,17 @@ function Form() {
           value={draft.workingDir}
           placeholder={settings.value.defaultWorkingDir || "the home folder"}
           testid="new-folder"
-          list="recent-folders"
-          onInput={(workingDir) => set({ workingDir })}
+          onInput={(workingDir) => set({ workingDir, caseName: "", branch: "" })}
         />
-        <datalist id="recent-folders">
-          {folders.map((folder) => (
-            <option key={folder} value={folder} />
-          ))}
-        </datalist>
-        <Folders folders={folders} chosen={draft.workingDir} onChoose={(workingDir) => set({ workingDir })} />
+        <Place
+          recent={folders}
+          chosen={{
+            workingDir: draft.workingDir,
+            caseName: draft.caseName ?? "",
+            branch: draft.branch ?? "",
+          }}
+          onChoose={set}
+        />
         <TextField
           label="Name"
           hint="optional"

@@ -116,6 +116,7 @@ export function Tab({ session, reachable, onMove, onWalk, onDrag, onDropAt }: Pr
           class="tab-main"
           aria-selected={active}
           aria-controls="terminal-panel"
+          aria-keyshortcuts="Delete"
           tabIndex={reachable ? 0 : -1}
           title={session.workingDir}
           onClick={choose}
@@ -135,7 +136,8 @@ export function Tab({ session, reachable, onMove, onWalk, onDrag, onDropAt }: Pr
         type="button"
         class="tab-close"
         tabIndex={-1}
-        aria-label={`Close ${session.name}`}
+        // A list of tabs holds tabs alone; by keyboard it is Delete, and the menu has it too.
+        aria-hidden="true"
         title="Close"
         data-testid="tab-close"
         onMouseDown={keepFocus}

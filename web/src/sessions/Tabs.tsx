@@ -8,7 +8,10 @@ const tabOf = (id: string) => document.getElementById(`tab-${id}`);
 
 export function focusTabs(): void {
   const id = activeId.value ?? sessions.value[0]?.id;
-  if (id !== undefined) tabOf(id)?.focus();
+  if (id === undefined) return;
+  // They may stand at the side.
+  const row = document.querySelector<HTMLElement>(`.side-main[data-session="${CSS.escape(id)}"]`);
+  (tabOf(id) ?? row)?.focus();
 }
 
 /** A vertical wheel moves a row that only scrolls sideways. */
@@ -21,9 +24,18 @@ export function Tabs() {
   const ref = useRef<HTMLDivElement>(null);
   const list = sessions.value;
   const active = activeId.value;
+  const ids = list.map((session) => session.id).join();
   useEffect(() => {
-    if (active !== undefined) tabOf(active)?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  }, [active]);
+    const show = () => {
+      if (active !== undefined)
+        tabOf(active)?.parentElement?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    };
+    show();
+    // A window that narrows, a font that arrives: the row's own width counts, and each tab's.
+    const watcher = new ResizeObserver(show);
+    if (ref.current) watcher.observe(ref.current);
+    return () => watcher.disconnect();
+  }, [active, ids]);
   const walk = (id: string, step: number) => {
     const next = neighbour(
       list.map((session) => session.id),

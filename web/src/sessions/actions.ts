@@ -1,6 +1,6 @@
 /** What a person does with a session; every failure is told in a toast. */
 import * as calls from "../api/calls.ts";
-import type { NewSessionBody, Session } from "../api/types.ts";
+import type { CreateBody, Session } from "../api/types.ts";
 import { reorder } from "../store/sessions.ts";
 import { activeId, drop, keep, sessionList, sessions } from "../store/state.ts";
 import { ask } from "../ui/ask.ts";
@@ -50,7 +50,7 @@ export function selectNext(step: number): void {
 export const rename = (id: string, name: string) =>
   change(id, "Not renamed", name === "" ? {} : { name }, () => calls.renameSession(id, name));
 
-export const recolor = (id: string, color: string) =>
+export const recolor = (id: string, color: Session["color"]) =>
   change(id, "The colour was not changed", { color }, () => calls.colorSession(id, color));
 
 export const pin = (id: string, pinned: boolean) =>
@@ -91,7 +91,7 @@ export async function close(id: string): Promise<void> {
 
 export const detach = (id: string) => take(id, false);
 
-export async function create(body: NewSessionBody): Promise<Session | undefined> {
+export async function create(body: CreateBody): Promise<Session | undefined> {
   const { session } = await calls.createSession(body);
   keep(session);
   select(session.id);

@@ -1,6 +1,7 @@
 /** What can be done with one session, as menu items. */
 import type { Session } from "../api/types.ts";
 import { openPage } from "../app/registry.ts";
+import { FILES_PAGE } from "../files/page.ts";
 import { GIT_PAGE } from "../git/page.ts";
 import { sessions } from "../store/state.ts";
 import { ask } from "../ui/ask.ts";
@@ -43,6 +44,14 @@ export function sessionItems(session: Session, x: number, y: number): MenuItem[]
     },
     { label: "Colour", swatch: session.color, act: () => menuAt("Colour", colourItems(session), x, y) },
     {
+      label: "Files",
+      icon: "folder",
+      act: () => {
+        select(session.id);
+        openPage.value = FILES_PAGE;
+      },
+    },
+    {
       label: "Changes",
       icon: "branch",
       act: () => {
@@ -50,7 +59,7 @@ export function sessionItems(session: Session, x: number, y: number): MenuItem[]
         openPage.value = GIT_PAGE;
       },
     },
-    { label: "Copy folder", icon: "folder", act: () => void copyText(session.workingDir) },
+    { label: "Copy folder", icon: "copy", act: () => void copyText(session.workingDir) },
     {
       label: "Move earlier",
       icon: "left",

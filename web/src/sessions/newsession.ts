@@ -1,12 +1,19 @@
 /** Rules of the new-session dialog: what it offers, what it remembers, what it sends. */
 import { signal } from "@preact/signals";
-import type { CliEntry, NewSessionBody, Session, Settings } from "../api/types.ts";
+import type { CliItem, CreateBody, Session, Settings } from "../api/types.ts";
 
 export const newSessionOpen = signal(false);
+
+/** Where the dialog begins, where something else than the last choice is wanted. */
+export const newSessionPlace = signal<{ workingDir: string; caseName: string } | undefined>(undefined);
 
 export interface Draft {
   mode: string;
   workingDir: string;
+  /** The case whose folder `workingDir` is, where it was chosen as one. */
+  caseName?: string;
+  /** A worktree of that case, on this branch; absent or empty: the case's own folder. */
+  branch?: string;
   name: string;
 }
 
@@ -40,22 +47,26 @@ export function remember(before: Remembered, draft: Draft): Remembered {
   return { mode: draft.mode, folders: (folder === "" ? others : [folder, ...others]).slice(0, FOLDERS_MAX) };
 }
 
-export const canLaunch = (entry: CliEntry): boolean => entry.enabled && entry.installed;
+export const canLaunch = (entry: CliItem): boolean => entry.enabled && entry.installed;
 
 /** Ready ones first; a CLI that was switched off is not offered at all. */
-export function choices(entries: readonly CliEntry[]): CliEntry[] {
+export function choices(entries: readonly CliItem[]): CliItem[] {
   const shown = entries.filter((entry) => entry.enabled);
   return [...shown.filter((entry) => entry.installed), ...shown.filter((entry) => !entry.installed)];
 }
 
-export function firstMode(entries: readonly CliEntry[], wishes: readonly (string | undefined)[]): string {
+export function firstMode(entries: readonly CliItem[], wishes: readonly (string | undefined)[]): string {
   const ready = entries.filter(canLaunch);
   const wished = wishes.find((wish) => ready.some((entry) => entry.id === wish));
   return wished ?? ready[0]?.id ?? "";
 }
 
 /** Folders to offer: used here before, then those of the open sessions, the default last. */
-export function recentFolders(kept: Remembered, sessions: readonly Session[], settings: Settings): string[] {
+export function recentFolders(
+  kept: Remembered,
+  sessions: readonly Session[],
+  settings: Partial<Settings>,
+): string[] {
   const all = [
     ...kept.folders,
     ...sessions.map((session) => session.workingDir),
@@ -64,7 +75,11 @@ export function recentFolders(kept: Remembered, sessions: readonly Session[], se
   return [...new Set(all)].filter((folder) => folder !== "").slice(0, FOLDERS_MAX);
 }
 
-export function firstDraft(entries: readonly CliEntry[], kept: Remembered, settings: Settings): Draft {
+export function firstDraft(
+  entries: readonly CliItem[],
+  kept: Remembered,
+  settings: Partial<Settings>,
+): Draft {
   return {
     mode: firstMode(entries, [kept.mode, settings.defaultMode]),
     workingDir: settings.defaultWorkingDir || kept.folders[0] || "",
@@ -76,11 +91,14 @@ export function firstDraft(entries: readonly CliEntry[], kept: Remembered, setti
  * Empty fields are left out: the service knows better defaults (protocol-create).
  * @param grid the size that a terminal has here, so that the program starts with it.
  */
-export function bodyOf(draft: Draft, grid?: { cols: number; rows: number }): NewSessionBody {
-  const body: NewSessionBody = { start: true, mode: draft.mode, ...grid };
+export function bodyOf(draft: Draft, grid?: { cols: number; rows: number }): CreateBody {
+  const body: CreateBody = { start: true, mode: draft.mode, ...grid };
   const folder = draft.workingDir.trim();
   const name = draft.name.trim();
-  if (folder !== "") body.workingDir = folder;
+  const branch = draft.branch?.trim();
+  if (draft.caseName) body.caseName = draft.caseName;
+  else if (folder !== "") body.workingDir = folder;
+  if (draft.caseName && branch) body.worktree = { branch };
   if (name !== "") body.name = name;
   return body;
 }

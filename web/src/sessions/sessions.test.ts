@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { CliEntry, Session } from "../api/types.ts";
+import type { CliItem, Session } from "../api/types.ts";
 import {
   bodyOf,
   choices,
@@ -44,7 +44,7 @@ describe("neighbour", () => {
   });
 });
 
-const cli = (id: string, part: Partial<CliEntry> = {}): CliEntry => ({
+const cli = (id: string, part: Partial<CliItem> = {}): CliItem => ({
   id,
   label: id,
   shortBadge: id,
@@ -76,6 +76,14 @@ describe("new session", () => {
 
   test("sends only what was chosen", () => {
     expect(bodyOf({ mode: "shell", workingDir: " ", name: "" })).toEqual({ start: true, mode: "shell" });
+    const ofCase = { mode: "shell", workingDir: "/c", caseName: "c", name: "" };
+    expect(bodyOf(ofCase)).toEqual({ start: true, mode: "shell", caseName: "c" });
+    expect(bodyOf({ ...ofCase, branch: " fix/x " })).toMatchObject({ worktree: { branch: "fix/x" } });
+    expect(bodyOf({ ...ofCase, caseName: "", branch: "fix/x" })).toEqual({
+      start: true,
+      mode: "shell",
+      workingDir: "/c",
+    });
     expect(bodyOf({ mode: "shell", workingDir: "/a ", name: " n " }, { cols: 9, rows: 8 })).toEqual({
       start: true,
       mode: "shell",
@@ -138,7 +146,7 @@ describe("status", () => {
     const dead = { ...base, pid: null };
     expect(endingText({ ...dead, paneExit: { at: 1 } })).toBe("The program has ended.");
     expect(endingText({ ...dead, paneExit: { at: 1, status: 3 } })).toContain("status 3");
-    expect(endingText({ ...dead, paneExit: { at: 1, signal: 9 } })).toContain("signal 9");
+    expect(endingText({ ...dead, paneExit: { at: 1, signal: "SIGKILL" } })).toContain("signal SIGKILL");
     expect(endingText(dead)).toContain("No program");
   });
 });

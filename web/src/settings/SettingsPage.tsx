@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { AgentSettings } from "../agents/AgentSettings.tsx";
 import { writeSettings } from "../api/calls.ts";
 import { textOf } from "../api/errors.ts";
-import type { Settings } from "../api/types.ts";
+import type { SettingsPatch } from "../api/types.ts";
 import { AccountSettings } from "../auth/AccountSettings.tsx";
 import { NotificationSettings } from "../notifications/NotificationSettings.tsx";
 import { canLaunch } from "../sessions/newsession.ts";
@@ -18,6 +18,7 @@ import {
   prefs,
   SCROLLBACK_LEAST,
   SCROLLBACK_MOST,
+  type SessionList,
   type ThemeChoice,
 } from "./prefs.ts";
 
@@ -27,27 +28,60 @@ const THEMES: [ThemeChoice, string][] = [
   ["light", "Light"],
 ];
 
+const LISTS: [SessionList, string][] = [
+  ["auto", "When many"],
+  ["sidebar", "At the side"],
+  ["tabs", "Tabs"],
+];
+
+interface SegmentsProps<T extends string> {
+  label: string;
+  name: string;
+  choices: readonly [T, string][];
+  value: T;
+  onChange: (value: T) => void;
+}
+
+function Segments<T extends string>({ label, name, choices, value, onChange }: SegmentsProps<T>) {
+  return (
+    <div class="setting">
+      <span>{label}</span>
+      <div class="segments" role="radiogroup" aria-label={label}>
+        {choices.map(([choice, text]) => (
+          <label key={choice}>
+            <input
+              type="radio"
+              name={name}
+              checked={value === choice}
+              onChange={() => onChange(choice)}
+              data-testid={`${name}-${choice}`}
+            />
+            <span>{text}</span>
+          </label>
+        ))}
+      </div>
+    </div>
+  );
+}
+
 function Look() {
   return (
     <section>
       <h3>Look</h3>
-      <div class="setting">
-        <span>Theme</span>
-        <div class="segments" role="radiogroup" aria-label="Theme">
-          {THEMES.map(([theme, label]) => (
-            <label key={theme}>
-              <input
-                type="radio"
-                name="theme"
-                checked={prefs.value.theme === theme}
-                onChange={() => change({ theme })}
-                data-testid={`theme-${theme}`}
-              />
-              <span>{label}</span>
-            </label>
-          ))}
-        </div>
-      </div>
+      <Segments
+        label="Theme"
+        name="theme"
+        choices={THEMES}
+        value={prefs.value.theme}
+        onChange={(theme) => change({ theme })}
+      />
+      <Segments
+        label="Sessions"
+        name="sessions"
+        choices={LISTS}
+        value={prefs.value.sessionList}
+        onChange={(sessionList) => change({ sessionList })}
+      />
       <NumberField
         label="Text size"
         unit="px"
@@ -105,17 +139,17 @@ function Terminal() {
   );
 }
 
-function missingMode(mode: string | undefined): string {
+function missingMode(mode: string | null | undefined): string {
   if (!mode) return "no choice";
   return `${cliOf(mode)?.label ?? mode} (not installed)`;
 }
 
 /** What the service keeps for all its clients: only the fields that were changed are sent. */
 function Service() {
-  const [draft, setDraft] = useState<Settings>({});
+  const [draft, setDraft] = useState<SettingsPatch>({});
   const [problem, setProblem] = useState("");
   const now = { ...settings.value, ...draft };
-  const set = (part: Settings) => setDraft((before) => ({ ...before, ...part }));
+  const set = (part: SettingsPatch) => setDraft((before) => ({ ...before, ...part }));
   const save = async (event: Event) => {
     event.preventDefault();
     setProblem("");

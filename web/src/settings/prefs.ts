@@ -3,8 +3,12 @@ import { effect, signal } from "@preact/signals";
 
 export type ThemeChoice = "system" | "dark" | "light";
 
+/** `auto`: at the side once there are more sessions than tabs can be read. */
+export type SessionList = "auto" | "sidebar" | "tabs";
+
 export interface Prefs {
   theme: ThemeChoice;
+  sessionList: SessionList;
   fontSize: number;
   scrollback: number;
   cursorBlink: boolean;
@@ -20,6 +24,7 @@ export interface Prefs {
 
 export const DEFAULTS: Prefs = {
   theme: "system",
+  sessionList: "auto",
   fontSize: 14,
   scrollback: 10_000,
   cursorBlink: true,
@@ -57,6 +62,10 @@ function themeOf(value: unknown): ThemeChoice {
   return value === "dark" || value === "light" ? value : "system";
 }
 
+function listOf(value: unknown): SessionList {
+  return value === "sidebar" || value === "tabs" ? value : "auto";
+}
+
 /** Stored values may be of an older page or edited: each is checked, the rest are defaults. */
 export function parsePrefs(text: string | null, defaults = DEFAULTS): Prefs {
   let stored: Record<string, unknown> = {};
@@ -68,6 +77,7 @@ export function parsePrefs(text: string | null, defaults = DEFAULTS): Prefs {
   }
   return {
     theme: themeOf(stored["theme"]),
+    sessionList: listOf(stored["sessionList"]),
     fontSize: within(stored["fontSize"], FONT_LEAST, FONT_MOST, defaults.fontSize),
     scrollback: within(stored["scrollback"], SCROLLBACK_LEAST, SCROLLBACK_MOST, defaults.scrollback),
     cursorBlink: flag(stored["cursorBlink"], defaults.cursorBlink),

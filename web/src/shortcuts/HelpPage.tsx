@@ -2,7 +2,7 @@ import { groups } from "./table.ts";
 
 export function HelpPage() {
   return (
-    <div class="help">
+    <div class="help" tabIndex={0} role="group" aria-label="Keyboard shortcuts">
       {groups().map(([name, shortcuts]) => (
         <section key={name}>
           <h3>{name}</h3>

@@ -3,13 +3,16 @@ import { APPROVALS_PAGE } from "../approvals/page.ts";
 import { inboxEnabled } from "../approvals/state.ts";
 import { openPage } from "../app/registry.ts";
 import { CRON_PAGE } from "../cron/page.ts";
+import { FLEET_PAGE } from "../fleet/page.ts";
 import { GIT_PAGE } from "../git/page.ts";
+import { togglePalette } from "../palette/state.ts";
 import { togglePromptFocus } from "../prompt/focus.ts";
 import { close, select, selectNext } from "../sessions/actions.ts";
 import { askName } from "../sessions/menu.ts";
 import { newSessionOpen } from "../sessions/newsession.ts";
 import { focusTabs } from "../sessions/Tabs.tsx";
 import { zoomFont } from "../settings/prefs.ts";
+import { toggleSidebar } from "../sidebar/state.ts";
 import { activeId, activeSession, sessions } from "../store/state.ts";
 import { historyOpen, searchOpen } from "../terminal/current.ts";
 import { focusActiveTerminal } from "../terminal/focus.ts";
@@ -45,6 +48,9 @@ const DEEDS: Deeds = {
   settings: () => (openPage.value = "settings"),
   help: () => (openPage.value = "help"),
   tabs: focusTabs,
+  palette: togglePalette,
+  fleet: () => (openPage.value = FLEET_PAGE),
+  sidebar: toggleSidebar,
   "zoom-in": () => zoomFont(1),
   "zoom-out": () => zoomFont(-1),
   "zoom-reset": () => zoomFont(0),

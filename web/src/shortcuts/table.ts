@@ -18,6 +18,9 @@ export type Action =
   | "settings"
   | "help"
   | "tabs"
+  | "palette"
+  | "fleet"
+  | "sidebar"
   | "zoom-in"
   | "zoom-out"
   | "zoom-reset"
@@ -43,6 +46,15 @@ export interface Shortcut {
 const DIGITS = ["Digit1", "Digit2", "Digit3", "Digit4", "Digit5", "Digit6", "Digit7", "Digit8", "Digit9"];
 
 export const SHORTCUTS: readonly Shortcut[] = [
+  {
+    action: "palette",
+    codes: ["KeyK"],
+    ctrl: true,
+    shift: true,
+    keys: "Ctrl+Shift+K",
+    text: "Find a session, a page or a command (Ctrl+K outside a terminal, ⌘K)",
+    group: "Page",
+  },
   {
     action: "new",
     codes: ["KeyN"],
@@ -106,6 +118,15 @@ export const SHORTCUTS: readonly Shortcut[] = [
     group: "Sessions",
   },
   {
+    action: "sidebar",
+    codes: ["KeyB"],
+    alt: true,
+    shift: true,
+    keys: "Alt+Shift+B",
+    text: "Sessions at the side, or as tabs",
+    group: "Sessions",
+  },
+  {
     action: "goto",
     codes: [],
     keys: "Ctrl+Shift+← →",
@@ -163,6 +184,15 @@ export const SHORTCUTS: readonly Shortcut[] = [
     keys: "Ctrl+0",
     text: "Normal text size",
     group: "Terminal",
+  },
+  {
+    action: "fleet",
+    codes: ["KeyF"],
+    alt: true,
+    shift: true,
+    keys: "Alt+Shift+F",
+    text: "Every session at a glance",
+    group: "Page",
   },
   {
     action: "approvals",
@@ -240,6 +270,12 @@ function isPressed(shortcut: Shortcut, event: Pressed, mac: boolean): boolean {
   );
 }
 
+/** Where no program wants it, the key that people know from elsewhere opens the palette too. */
+function isPaletteKey(event: Pressed, mac: boolean, inTerminal: boolean): boolean {
+  if (event.code !== "KeyK" || event.shiftKey || event.altKey) return false;
+  return mac ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey && !inTerminal;
+}
+
 /** @param typing a text field other than the terminal has the keyboard. */
 export function actionFor(
   event: Pressed,
@@ -249,6 +285,9 @@ export function actionFor(
 ): Shortcut | undefined {
   if (event.key === "?" && !inTerminal && !typing && !event.ctrlKey && !event.altKey) {
     return SHORTCUTS.find((shortcut) => shortcut.action === "help");
+  }
+  if (isPaletteKey(event, mac, inTerminal)) {
+    return SHORTCUTS.find((shortcut) => shortcut.action === "palette");
   }
   return SHORTCUTS.find((shortcut) => shortcut.codes.includes(event.code) && isPressed(shortcut, event, mac));
 }

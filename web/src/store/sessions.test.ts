@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { SESSION } from "../api/sample.ts";
 import type { Session } from "../api/types.ts";
 import {
   apply,
@@ -15,18 +16,10 @@ import {
 
 function session(id: string, part: Partial<Session> = {}): Session {
   return {
+    ...SESSION,
     id,
-    pid: 1,
-    status: "idle",
-    mode: "shell",
     name: id,
     workingDir: "/",
-    createdAt: 0,
-    lastActivityAt: 0,
-    color: "default",
-    pinned: false,
-    cols: 80,
-    rows: 24,
     ...part,
   };
 }

@@ -1,5 +1,5 @@
 /** The list of sessions as a pure value, and how each event changes it (protocol-events). */
-import type { Session, SessionStatus } from "../api/types.ts";
+import type { Session } from "../api/types.ts";
 import { table } from "../lib/table.ts";
 
 export interface SessionList {
@@ -76,7 +76,7 @@ function isSession(payload: Payload): payload is Session {
   );
 }
 
-const STATUS_OF: Record<string, SessionStatus> = table({
+const STATUS_OF: Record<string, Session["status"]> = table({
   "session:idle": "idle",
   "session:working": "busy",
   "session:stop": "idle",

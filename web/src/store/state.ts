@@ -2,7 +2,7 @@
 import { computed, signal } from "@preact/signals";
 import { listClis, readSession, readSettings } from "../api/calls.ts";
 import { ApiError } from "../api/errors.ts";
-import type { CliEntry, ServiceState, Session, Settings } from "../api/types.ts";
+import type { CliItem, Status, Session, Settings } from "../api/types.ts";
 import { Reread } from "../lib/reread.ts";
 import { browserZone, knownZone } from "../lib/zone.ts";
 import { onServerEvent } from "../stream/events.ts";
@@ -10,8 +10,8 @@ import { failed } from "../ui/toasts.ts";
 import { apply, attend, displayed, EMPTY, remove, seed, upsert } from "./sessions.ts";
 
 export const sessionList = signal(EMPTY);
-export const clis = signal<CliEntry[]>([]);
-export const settings = signal<Settings>({});
+export const clis = signal<CliItem[]>([]);
+export const settings = signal<Partial<Settings>>({});
 export const serviceVersion = signal("");
 /** The zone of times that are the service's own; this browser's where it does not tell. */
 export const serviceZone = signal(browserZone());
@@ -25,7 +25,7 @@ export const activeSession = computed<Session | undefined>(() =>
 export const isViewed = (id: string): boolean =>
   activeId.value === id && document.visibilityState === "visible";
 
-export function cliOf(mode: string): CliEntry | undefined {
+export function cliOf(mode: string): CliItem | undefined {
   return clis.value.find((entry) => entry.id === mode);
 }
 
@@ -88,10 +88,9 @@ const settingReads = new Reread(async () => {
   }
 });
 
-function initEvent(data: unknown): void {
-  const state = data as ServiceState;
-  sessionList.value = seed(state.sessions ?? [], sessionList.value);
-  serviceVersion.value = state.version ?? "";
+function initEvent(state: Status): void {
+  sessionList.value = seed(state.sessions, sessionList.value);
+  serviceVersion.value = state.version;
   serviceZone.value = knownZone(state.timeZone);
   void cliReads.now();
   void settingReads.now();

@@ -19,12 +19,12 @@ test("a listener that fails keeps nobody else from hearing", () => {
   const complaint = vi.spyOn(console, "error").mockImplementation(() => {});
   const heard: unknown[] = [];
   const ends = [
-    onServerEvent("x:y", () => {
+    onServerEvent("mcp:synced", () => {
       throw new Error("broken");
     }),
-    onServerEvent("x:y", (data) => heard.push(data)),
+    onServerEvent("mcp:synced", (data) => heard.push(data)),
   ];
-  tellServerEvent("x:y", 1);
+  tellServerEvent("mcp:synced", 1);
   for (const end of ends) end();
   expect(heard).toEqual([1]);
   expect(complaint).toHaveBeenCalledOnce();

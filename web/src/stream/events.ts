@@ -1,18 +1,32 @@
 /** Who in this page listens to which of the service's events. */
+import type { EventName, Told } from "../api/types.ts";
 
-export type EventListener = (data: unknown, name: string) => void;
+/** A family of events, with its colon: `session:`. */
+export type Family = EventName extends infer Name
+  ? Name extends `${infer F}:${string}`
+    ? `${F}:`
+    : never
+  : never;
+
+export type EventListener<Data = unknown> = (data: Data, name: string) => void;
 
 const listeners = new Map<string, Set<EventListener>>();
 
 /**
- * @param name an event's name, or a family with its colon (`session:`).
+ * @param name an event's name, or a family.
  * @returns a function that ends the listening.
  */
-export function onServerEvent(name: string, listener: EventListener): () => void {
+export function onServerEvent<Name extends EventName>(
+  name: Name,
+  listener: EventListener<Told[Name]>,
+): () => void;
+export function onServerEvent(name: Family, listener: EventListener): () => void;
+export function onServerEvent(name: string, listener: EventListener<never>): () => void {
   const found = listeners.get(name) ?? new Set();
   listeners.set(name, found);
-  found.add(listener);
-  return () => found.delete(listener);
+  // What comes under a name is what the service declares for it.
+  found.add(listener as EventListener);
+  return () => found.delete(listener as EventListener);
 }
 
 /** A listener that fails does not keep the others from hearing. */

@@ -7,8 +7,7 @@ let ahead = 0;
 export const serverNow = (): number => Date.now() + ahead;
 
 export function followServerTime(): void {
-  onServerEvent("init", (data) => {
-    const { serverTime } = data as { serverTime?: unknown };
-    if (typeof serverTime === "number") ahead = serverTime - Date.now();
+  onServerEvent("init", ({ serverTime }) => {
+    ahead = serverTime - Date.now();
   });
 }

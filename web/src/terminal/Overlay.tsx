@@ -1,4 +1,5 @@
 /** What lies over the terminal: never more than needed, never in the way of reading. */
+import { lost } from "../app/lost.ts";
 import { close, start } from "../sessions/actions.ts";
 import { endingText, livePid } from "../sessions/status.ts";
 import { activeSession } from "../store/state.ts";
@@ -15,7 +16,8 @@ function noticeOf(state: LinkState): Notice | undefined {
 
 function LinkPill({ view }: { view: TerminalView }) {
   const state = view.linkState.value;
-  if (state !== "connecting" && state !== "retrying") return null;
+  // The banner says it for the whole page.
+  if (lost.value !== undefined || (state !== "connecting" && state !== "retrying")) return null;
   const waiting = view.waiting.value;
   return (
     <div class="pill connecting" role="status" data-testid="reconnecting">
@@ -46,10 +48,7 @@ function Ended() {
   const held = session.status === "error" || session.respawnBlocked === true;
   return (
     <div class="notice ended" role="status" data-testid="ended">
-      <p>
-        {endingText(session)}
-        {session.statusReason && <small>{session.statusReason}</small>}
-      </p>
+      <p>{endingText(session)}</p>
       <div class="notice-actions">
         <button type="button" class="button" onClick={() => void close(session.id)}>
           Close

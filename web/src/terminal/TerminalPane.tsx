@@ -1,5 +1,6 @@
 /** Where the terminals live. Their code comes with the first session that is shown. */
 import { useEffect, useRef } from "preact/hooks";
+import { filesIn, take } from "../attach/tray.ts";
 import { activeId, activeSession } from "../store/state.ts";
 import { failed } from "../ui/toasts.ts";
 import { setFocusHome } from "../ui/focushome.ts";
@@ -60,6 +61,18 @@ function contextMenu(event: MouseEvent): void {
   menuAt("Terminal", terminalItems(view), event.clientX, event.clientY);
 }
 
+/** A browser would leave the page for a file that is dropped on it. */
+function drop(event: DragEvent): void {
+  const view = currentView.peek();
+  event.preventDefault();
+  if (!view) return;
+  const files = filesIn(event.dataTransfer);
+  if (files.length > 0) take(view.sessionId, files);
+  else void view.clipping.paste(event.dataTransfer?.getData("text/plain") ?? "");
+}
+
+const allowDrop = (event: DragEvent): void => event.preventDefault();
+
 export function TerminalPane() {
   const { holder, pool } = usePool();
   const id = activeId.value;
@@ -79,7 +92,7 @@ export function TerminalPane() {
       data-testid="pane"
     >
       {searchOpen.value && <SearchBar />}
-      <div ref={holder} class="holder" onContextMenu={contextMenu} />
+      <div ref={holder} class="holder" onContextMenu={contextMenu} onDragOver={allowDrop} onDrop={drop} />
       <Overlay />
     </section>
   );

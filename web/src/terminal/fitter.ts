@@ -55,7 +55,8 @@ export class Fitter {
   connected(grid: Grid): void {
     this.resize(grid);
     this.claim.answered(grid);
-    if (this.claim.due && this.visible) this.demand();
+    // Also when it fits: the service gives a size that was left to whoever asked for one.
+    if (this.visible) this.demand();
     this.layout();
   }
 

@@ -1,4 +1,5 @@
 /** The terminal's own menu. */
+import { choose } from "../attach/tray.ts";
 import { copyText } from "../ui/clipboard.ts";
 import { ask } from "../ui/ask.ts";
 import type { MenuItem } from "../ui/menu.ts";
@@ -33,6 +34,7 @@ export function terminalItems(view: TerminalView): MenuItem[] {
       keys: "Ctrl+Shift+V",
       act: () => void view.clipping.pasteFromClipboard(),
     },
+    { label: "Attach a file", icon: "up", act: () => choose(view.sessionId) },
     { label: "Select all", act: () => view.screen.terminal.selectAll() },
     { label: "Show as text", icon: "lines", act: () => void showText(view) },
     {

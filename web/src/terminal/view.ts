@@ -1,6 +1,7 @@
 /** One session's terminal on the page: grid, connection, keys, clipboard. */
 import { signal } from "@preact/signals";
 import type { IDisposable } from "@xterm/xterm";
+import { take } from "../attach/tray.ts";
 import { inputErrorText } from "../api/errors.ts";
 import { darkSystem, type Prefs, prefs } from "../settings/prefs.ts";
 import { TouchScroll } from "../touch/scroll.ts";
@@ -10,6 +11,7 @@ import { cidFor } from "./link/cid.ts";
 import { Clipping } from "./text/clipping.ts";
 import { searchOpen } from "./current.ts";
 import { accelerate, createScreen, optionsOf, type Screen } from "./create.ts";
+import { addFileLinks } from "./text/filelinks.ts";
 import { Fitter } from "./fitter.ts";
 import type { Hello, Snapshot } from "./link/frames.ts";
 import { type LinkListener, type LinkState, TerminalLink } from "./link/link.ts";
@@ -19,6 +21,9 @@ import { openSocket } from "./link/socket.ts";
 
 /** RIS: resets the grid in its place among the writes, which a call of reset() would overtake. */
 const RESET = "\x1bc";
+
+/** What the emulator answers by itself: no sign that the person turned to this window. */
+const REPORT = /^\x1b(?:\[[IO]$|\[[?>=\d;]*(?:[cnu]|\$y)$|\[\??\d+;\d+R$|[\]P])/;
 
 export interface ViewListener {
   /** Enter was pressed where no program runs. */
@@ -51,6 +56,7 @@ export class TerminalView implements LinkListener {
     this.element = hostElement(sessionId);
     holder.append(this.element);
     this.screen = createScreen(prefs.value, darkSystem.value, searchOpen.peek());
+    addFileLinks(this.screen.terminal, sessionId);
     this.screen.terminal.open(this.element);
     void this.accelerate();
     this.link = new TerminalLink(
@@ -59,7 +65,7 @@ export class TerminalView implements LinkListener {
       sessionId,
       cidFor(sessionId),
     );
-    this.clipping = new Clipping(this.screen.terminal, this.element);
+    this.clipping = new Clipping(this.screen.terminal, this.element, (files) => take(sessionId, files));
     this.fitter = new Fitter(this.element, this.screen.terminal, {
       send: (frame) => this.link.send(frame),
       foreign: (grid) => (this.foreignSize.value = grid),
@@ -147,7 +153,7 @@ export class TerminalView implements LinkListener {
   }
 
   private typed(data: string): void {
-    this.fitter.reclaim();
+    if (!REPORT.test(data)) this.fitter.reclaim();
     // Reports and keys that xterm encodes start with ESC: the modifiers are for plain text.
     this.send(data.startsWith("\x1b") ? data : throughModifiers(data));
   }

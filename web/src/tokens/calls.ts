@@ -1,27 +1,11 @@
 /** One's own tokens. */
 import { request } from "../api/client.ts";
+import type { NewToken, TokenBody, TokenList } from "../api/types.ts";
 
-export interface Token {
-  id: string;
-  name: string;
-  scopes: string[];
-  /** The only sessions that it reaches; null for all of its owner's. */
-  sessions: string[] | null;
-  createdAt: number;
-  expiresAt: number | null;
-  lastUsedAt: number | null;
-}
+export type { Token, TokenBody } from "../api/types.ts";
 
-export interface NewToken {
-  name: string;
-  scopes: string[];
-  sessions?: string[];
-  expiresAt?: number;
-}
+export const listTokens = () => request<TokenList>("GET", "api/tokens");
 
-export const listTokens = () => request<{ tokens: Token[] }>("GET", "api/tokens");
-
-export const createToken = (body: NewToken) =>
-  request<{ token: string; record: Token }>("POST", "api/tokens", { body });
+export const createToken = (body: TokenBody) => request<NewToken>("POST", "api/tokens", { body });
 
 export const deleteToken = (id: string) => request<unknown>("DELETE", `api/tokens/${encodeURIComponent(id)}`);

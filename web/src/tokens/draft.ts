@@ -1,5 +1,5 @@
 /** A token before it is made. */
-import type { NewToken } from "./calls.ts";
+import type { TokenBody } from "./calls.ts";
 import { offered } from "./scopes.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -39,7 +39,7 @@ export const toggled = (list: readonly string[], item: string, on: boolean): str
   on ? [...new Set([...list, item])] : list.filter((other) => other !== item);
 
 /** Scopes that are no longer offered are not sent. */
-function scopesOf(draft: Draft, admin: boolean): string[] {
+function scopesOf(draft: Draft, admin: boolean): TokenBody["scopes"] {
   return offered(admin, draft.limited)
     .map((scope) => scope.id)
     .filter((id) => draft.scopes.includes(id));
@@ -66,7 +66,7 @@ export function problemOf(draft: Draft, admin: boolean, now: number): string | u
   return undefined;
 }
 
-export function bodyOf(draft: Draft, admin: boolean, now: number): NewToken {
+export function bodyOf(draft: Draft, admin: boolean, now: number): TokenBody {
   const expiresAt = expiryOf(draft, now);
   return {
     name: draft.name.trim(),

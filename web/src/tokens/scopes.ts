@@ -1,14 +1,17 @@
 /** What a token can be allowed, as the service has it, in words. */
+import type { TokenBody } from "../api/types.ts";
+
+type ScopeId = TokenBody["scopes"][number];
 
 export interface Scope {
-  id: string;
+  id: ScopeId;
   label: string;
   hint: string;
   /** Makes sense for a token that is bound to sessions. */
   bound: boolean;
 }
 
-const scope = (id: string, label: string, hint: string, bound = true): Scope => ({ id, label, hint, bound });
+const scope = (id: ScopeId, label: string, hint: string, bound = true): Scope => ({ id, label, hint, bound });
 
 export const SCOPES: readonly Scope[] = [
   scope("sessions:read", "See sessions", "lists, records and what is on the screen"),

@@ -4,7 +4,7 @@ import { textOf } from "../api/errors.ts";
 import { Reread } from "../lib/reread.ts";
 import { ask } from "../ui/ask.ts";
 import { failed, say } from "../ui/toasts.ts";
-import { createToken, deleteToken, listTokens, type NewToken, type Token } from "./calls.ts";
+import { createToken, deleteToken, listTokens, type TokenBody, type Token } from "./calls.ts";
 
 export const tokens = signal<readonly Token[] | undefined>(undefined);
 export const trouble = signal("");
@@ -35,7 +35,7 @@ export function openTokens(): () => void {
 }
 
 /** @throws ApiError as the service refuses it. */
-export async function create(body: NewToken): Promise<void> {
+export async function create(body: TokenBody): Promise<void> {
   const { token, record } = await createToken(body);
   shownOnce.value = { name: record.name, token };
   await refresh();

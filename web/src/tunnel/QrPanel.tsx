@@ -49,7 +49,7 @@ function Inside({ status }: { status: TunnelStatus }) {
 }
 
 export function QrPanel({ status }: { status: TunnelStatus }) {
-  useEffect(followCode, []);
+  useEffect(() => followCode(status.running), [status.running]);
   return (
     <section
       class="qr-panel"

@@ -24,15 +24,22 @@ const codes = new Reread(async (outdated) => {
 
 export const readCode = (): Promise<void> => codes.now();
 
+/** The events after which there is another code. */
+const READ_AT = /^tunnel:(?:started|qr)/;
+
 function tunnelEvent(data: unknown, name: string): void {
   const { error } = data as { error?: unknown };
   if (name === "tunnel:error" && typeof error === "string") trouble.value = words(error, 422);
-  else void readCode();
+  else if (name === "tunnel:stopped") code.value = undefined;
+  else if (READ_AT.test(name)) void readCode();
 }
 
-/** @returns a function that ends the following. */
-export function followCode(): () => void {
-  void readCode();
+/**
+ * @param running there is a code only while a tunnel runs.
+ * @returns a function that ends the following.
+ */
+export function followCode(running: boolean): () => void {
+  if (running) void readCode();
   const stopHearing = onServerEvent("tunnel:", tunnelEvent);
   return () => {
     stopHearing();
@@ -55,12 +62,13 @@ async function work(what: "start" | "stop" | "renew", act: () => Promise<unknown
   trouble.value = "";
   try {
     await act();
+    if (what !== "stop") await readCode();
   } catch (error) {
     trouble.value = words(textOf(error), error instanceof ApiError ? error.status : 0);
   } finally {
     working.value = "";
   }
-  await Promise.all([refreshDevices(), readCode()]);
+  await refreshDevices();
 }
 
 export const start = () => work("start", startTunnel);

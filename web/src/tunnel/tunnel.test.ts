@@ -48,7 +48,7 @@ test("a picture can stand alone, whether or not it names its language", () => {
 
 describe("the code", () => {
   test("is read again with each event that replaces it, while the panel is open", async () => {
-    const stop = state.followCode();
+    const stop = state.followCode(true);
     for (const [known, name] of ["qrRotated", "qrRegenerated", "qrAuthUsed"].entries()) {
       await vi.waitFor(() => expect(state.code.value).toEqual(CODE));
       expect(calls.readQr).toHaveBeenCalledTimes(known + 1);
@@ -60,6 +60,16 @@ describe("the code", () => {
     tellServerEvent("tunnel:qrRotated", {});
     expect(calls.readQr).toHaveBeenCalledTimes(4);
     expect(state.code.value).toBeUndefined();
+  });
+
+  test("is not asked for while no tunnel runs", async () => {
+    const stop = state.followCode(false);
+    tellServerEvent("tunnel:progress", {});
+    tellServerEvent("tunnel:stopped", {});
+    expect(calls.readQr).not.toHaveBeenCalled();
+    tellServerEvent("tunnel:started", {});
+    await vi.waitFor(() => expect(state.code.value).toEqual(CODE));
+    stop();
   });
 
   test("without a tunnel is no trouble; anything else is", async () => {
@@ -93,7 +103,7 @@ describe("the tunnel", () => {
   });
 
   test("that is lost says why", () => {
-    const stop = state.followCode();
+    const stop = state.followCode(true);
     tellServerEvent("tunnel:error", { error: "tunnel: it ended" });
     expect(state.trouble.value).toBe("tunnel: it ended");
     stop();

@@ -18,7 +18,15 @@ function Ask({ question }: { question: Asked }) {
         <p class="ask-text">{question.text}</p>
         {question.preview !== undefined && <pre class="ask-preview">{question.preview}</pre>}
         {question.input === "line" && (
-          <input class="field" value={text} onInput={write} autofocus aria-label={question.title} />
+          <input
+            class="field"
+            value={text}
+            onInput={write}
+            // What stands there is more often replaced than mended.
+            onFocus={(event) => event.currentTarget.select()}
+            autofocus
+            aria-label={question.title}
+          />
         )}
         {question.input === "multiline" && (
           <textarea

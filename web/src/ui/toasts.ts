@@ -1,6 +1,6 @@
 /** Short messages that come and go. */
 import { signal } from "@preact/signals";
-import { ApiError, textOf } from "../api/errors.ts";
+import { ApiError, sentenceOf } from "../api/errors.ts";
 
 export type Tone = "info" | "good" | "bad";
 
@@ -46,5 +46,5 @@ export function say(tone: Tone, title: string, text?: string, action?: ToastActi
 export function failed(title: string, error: unknown): void {
   if (error instanceof ApiError && error.status === 401) return;
   if (error instanceof DOMException && error.name === "AbortError") return;
-  say("bad", title, textOf(error));
+  say("bad", title, sentenceOf(error));
 }

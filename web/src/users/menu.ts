@@ -27,6 +27,7 @@ export function userItems(user: User, osUsers: boolean): MenuItem[] {
     ...(osUsers ? [{ label: "OS user…", act: () => void askOsUser(user) }] : []),
     item("reset", "Reset password", { icon: "key", group: true }),
     item("logout", "Sign out everywhere", { icon: "leave" }),
+    item("tokens", "End all tokens"),
     user.enabled
       ? item("disable", "Disable", { danger: true, group: true })
       : item("enable", "Enable", { group: true }),

@@ -76,8 +76,15 @@ async function reset(name: string): Promise<void> {
 }
 
 async function logOut(name: string): Promise<void> {
-  const { revoked } = await logOutUser(name);
-  say("good", `${name} is signed out`, plural(revoked, "signed-in device", "signed-in devices"));
+  const { revoked, tokens } = await logOutUser(name);
+  const ended = plural(revoked, "signed-in device", "signed-in devices");
+  const left = tokens > 0 ? `; ${plural(tokens, "token lives", "tokens live")} on` : "";
+  say("good", `${name} is signed out`, ended + left);
+}
+
+async function endTokens(name: string): Promise<void> {
+  await logOutUser(name, true);
+  say("good", `${name} is signed out, and has no token left`);
 }
 
 const DEEDS: Record<Deed, (name: string) => Promise<unknown>> = {
@@ -89,6 +96,7 @@ const DEEDS: Record<Deed, (name: string) => Promise<unknown>> = {
   disable: (name) => changeUser(name, { enabled: false }),
   reset,
   logout: logOut,
+  tokens: endTokens,
   delete: removeUser,
 };
 

@@ -48,6 +48,7 @@ describe("the menu", () => {
       "Allow to run anything",
       "Reset password",
       "Sign out everywhere",
+      "End all tokens",
       "Disable",
       "Delete",
     ]);
@@ -98,11 +99,19 @@ describe("a deed", () => {
   });
 
   test("signing out says how many it were", async () => {
-    calls.logOutUser.mockResolvedValue({ revoked: 2 });
+    calls.logOutUser.mockResolvedValue({ revoked: 2, tokens: 1 });
     const done = state.perform("logout", ANNA);
     agree();
     await done;
-    expect(toasts.value[0]?.text).toBe("2 signed-in devices");
+    expect(toasts.value[0]?.text).toBe("2 signed-in devices; 1 token lives on");
+  });
+
+  test("tokens end when that is asked for", async () => {
+    calls.logOutUser.mockResolvedValue({ revoked: 0, tokens: 0 });
+    const done = state.perform("tokens", ANNA);
+    agree();
+    await done;
+    expect(calls.logOutUser).toHaveBeenCalledWith("anna", true);
   });
 
   test("the last admin is named beside the account", async () => {

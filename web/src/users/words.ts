@@ -3,7 +3,16 @@ import type { Question } from "../ui/ask.ts";
 import type { User } from "./calls.ts";
 
 export type Deed =
-  "promote" | "demote" | "grant" | "withdraw" | "enable" | "disable" | "reset" | "logout" | "delete";
+  | "promote"
+  | "demote"
+  | "grant"
+  | "withdraw"
+  | "enable"
+  | "disable"
+  | "reset"
+  | "logout"
+  | "tokens"
+  | "delete";
 
 /** Every change of an account ends what is open in its name (protocol-users). */
 const OUT = "is signed out everywhere by that";
@@ -52,6 +61,12 @@ const QUESTIONS: Record<Deed, (name: string) => Words> = {
     title: `Sign ${name} out everywhere?`,
     text: `Every browser and stream of ${name} ends. The password stays, and so do tokens.`,
     action: "Sign out",
+  }),
+  tokens: (name) => ({
+    title: `End all tokens of ${name}?`,
+    text: `Programs that use them are shut out for good, and ${name} ${OUT}.`,
+    action: "End tokens",
+    danger: true,
   }),
   delete: (name) => ({
     title: `Delete ${name}?`,

@@ -62,7 +62,7 @@ export function useWebhook(): Card {
     });
   // Changed elsewhere, or a message was sent: what is being typed here stays.
   useEffect(() => {
-    const end = onServerEvent("webhook:changed", (now) => setSaved(now as Webhook));
+    const end = onServerEvent("webhook:changed", setSaved);
     return () => void end();
   }, []);
   useEffect(() => void attempt("", async () => setSaved(await readWebhook())), []);

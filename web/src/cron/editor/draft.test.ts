@@ -48,7 +48,7 @@ describe("what is sent", () => {
   });
 
   test("a saved job comes back as it was", () => {
-    const saved = job({ scheduleType: "interval", intervalMinutes: 180, dailyTime: null, notes: "why" });
+    const saved = job({ scheduleType: "interval", intervalMinutes: 180, notes: "why" });
     const { every, unit } = draftOf(saved, NOW, ZONE);
     expect([every, unit]).toEqual(["3", "hours"]);
     expect(bodyOf(draftOf(saved, NOW, ZONE), ZONE)).toMatchObject({

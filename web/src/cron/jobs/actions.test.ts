@@ -44,7 +44,7 @@ describe("the switch", () => {
     calls.enableJob.mockRejectedValue(new ApiError(400, "INVALID_INPUT", "runAt: must be in the future"));
     await enable(NIGHTLY, true);
     expect(book.value.jobs).toEqual([NIGHTLY]);
-    expect(said()).toEqual([["bad", "Not switched on", "runAt: must be in the future"]]);
+    expect(said()).toEqual([["bad", "Not switched on", "Run at: must be in the future"]]);
   });
 });
 

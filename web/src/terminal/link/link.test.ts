@@ -157,6 +157,18 @@ describe("close codes", () => {
     expect(sockets).toHaveLength(1);
   });
 
+  test("after 4003 a new sign-in is tried once", () => {
+    const { link, sockets, states, last } = opened();
+    for (const tries of [2, 3]) {
+      last().handlers.onClose(4003);
+      vi.advanceTimersByTime(60_000);
+      link.hurry();
+      expect(sockets).toHaveLength(tries);
+    }
+    last().hello(0, true);
+    expect(states.at(-1)).toBe("open");
+  });
+
   test.each([1001, 1006, 1011])("%i is tried again", (code) => {
     const { sockets, last } = opened();
     last().handlers.onClose(code);

@@ -110,9 +110,12 @@ export class TerminalLink {
       this.connect();
   }
 
-  /** The service is back: do not wait for the next try. */
+  /**
+   * The service is back, or somebody signed in anew: do not wait for the next try. Whose right has
+   * ended is told so by 4003, and has another one after a new password.
+   */
   hurry(): void {
-    if (this.current === "retrying") this.connect();
+    if (this.current === "retrying" || this.current === "forbidden") this.connect();
   }
 
   close(): void {

@@ -1,5 +1,6 @@
 /** One terminal's copy and paste. */
 import type { Terminal } from "@xterm/xterm";
+import { filesIn } from "../../attach/tray.ts";
 import { prefs } from "../../settings/prefs.ts";
 import { ask } from "../../ui/ask.ts";
 import { copyText, readClipboard } from "../../ui/clipboard.ts";
@@ -12,9 +13,12 @@ const platform = platformOf(navigator.userAgent);
 
 export class Clipping {
   private readonly terminal: Terminal;
+  private readonly onFiles: (files: readonly File[]) => void;
 
-  constructor(terminal: Terminal, element: HTMLElement) {
+  /** @param onFiles a paste held files instead of text. */
+  constructor(terminal: Terminal, element: HTMLElement, onFiles: (files: readonly File[]) => void) {
     this.terminal = terminal;
+    this.onFiles = onFiles;
     terminal.attachCustomKeyEventHandler((event) => this.key(event));
     // Capture: xterm's own handler would put the text through unasked.
     element.addEventListener("paste", (event) => this.pasted(event), { capture: true });
@@ -84,6 +88,7 @@ export class Clipping {
   private pasted(event: ClipboardEvent): void {
     event.preventDefault();
     event.stopPropagation();
+    this.onFiles(filesIn(event.clipboardData));
     void this.paste(event.clipboardData?.getData("text/plain") ?? "");
   }
 

@@ -6,12 +6,16 @@ import { isWebAddress } from "./address.ts";
 const touched = (event: MouseEvent): boolean =>
   event instanceof PointerEvent ? event.pointerType === "touch" : matchMedia("(pointer: coarse)").matches;
 
+/** A click alone is for selecting text. */
+export const isWanted = (event: MouseEvent): boolean => event.ctrlKey || event.metaKey || touched(event);
+
 function follow(event: MouseEvent, address: string): void {
-  if (!event.ctrlKey && !event.metaKey && !touched(event)) return;
+  if (!isWanted(event)) return;
   if (isWebAddress(address)) open(address, "_blank", "noopener,noreferrer");
 }
 
-function tell(terminal: Terminal, address: string | undefined): void {
+/** Shows what a link under the pointer leads to; undefined: none is there. */
+export function tell(terminal: Terminal, address: string | undefined): void {
   const element = terminal.element;
   if (!element) return;
   if (address === undefined) element.removeAttribute("title");

@@ -1,0 +1,154 @@
+"""The types of the browser UI, from the OpenAPI document and the events."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tservice.core import payloads
+from tservice.core.events import EventName
+from tservice.core.payload import Payload
+
+Schema = Mapping[str, Any]
+
+HEAD = """\
+/** What the service is sent and answers, and what its events tell.  Written by `make docs`. */
+"""
+_REF = "#/components/schemas/"
+_PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean"}
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_MARKUP = re.compile(r"[CL]\{([^{}]*)\}")
+_QUERY = "Query"
+"""How models end that are no JSON."""
+
+
+class Types:
+    """The schemas of a document as interfaces.
+
+    A schema is called as in the document, without C{Answer} at its end where no other has that
+    name; what is but a choice of texts is written out where it is used.
+    """
+
+    def __init__(self, schemas: Mapping[str, Schema]) -> None:
+        self._schemas = schemas
+        self._names = _short_names(name for name in schemas if _is_record(name, schemas[name]))
+
+    def text(self) -> str:
+        """Every interface, in the order of their names."""
+        names = sorted((short, name) for name, short in self._names.items())
+        return "\n".join(self._interface(short, self._schemas[name]) for short, name in names)
+
+    def of(self, schema: Schema) -> str:
+        """The type that C{schema} describes."""
+        if "$ref" in schema:
+            name = schema["$ref"].removeprefix(_REF)
+            return self._names.get(name) or self.of(self._schemas[name])
+        if "const" in schema:
+            return json.dumps(schema["const"])
+        if "enum" in schema:
+            return " | ".join(map(json.dumps, schema["enum"]))
+        choices = schema.get("anyOf") or schema.get("oneOf")
+        if choices:
+            return " | ".join(dict.fromkeys(map(self.of, choices)))
+        return self._of_type(schema)
+
+    def of_model(self, model: type[Payload]) -> str:
+        """The type of a model of the document, or of one that is written out here."""
+        for name, short in self._names.items():
+            if name.rpartition("__")[2] == model.__name__:
+                return short
+        schema = model.model_json_schema(mode="serialization", ref_template=f"{_REF}{{model}}")
+        return self._inline(schema)
+
+    def _of_type(self, schema: Schema) -> str:
+        kind = schema.get("type")
+        if kind == "array":
+            inner = self.of(schema.get("items", {}))
+            return f"({inner})[]" if " " in inner else f"{inner}[]"
+        if kind == "object":
+            return self._of_object(schema)
+        return "null" if kind == "null" else _PLAIN.get(str(kind), "unknown")
+
+    def _of_object(self, schema: Schema) -> str:
+        if schema.get("properties"):
+            return self._inline(schema)
+        values = schema.get("additionalProperties", True)
+        inner = self.of(values) if isinstance(values, Mapping) else "unknown"
+        return "Record<string, never>" if values is False else f"Record<string, {inner}>"
+
+    def _interface(self, name: str, schema: Schema) -> str:
+        comment = _comment(schema)
+        if not schema.get("properties"):
+            return f"{comment}export type {name} = {self._of_object(schema)};\n"
+        fields = "".join(f"  {field};\n" for field in self._fields(schema))
+        return f"{comment}export interface {name} {{\n{fields}}}\n"
+
+    def _inline(self, schema: Schema) -> str:
+        fields = self._fields(schema)
+        return f"{{ {'; '.join(fields)} }}" if fields else "Record<string, never>"
+
+    def _fields(self, schema: Schema) -> list[str]:
+        required = schema.get("required", ())
+        return [
+            f"{_key(name)}{'' if name in required else '?'}: {self.of(field)}"
+            for name, field in schema.get("properties", {}).items()
+        ]
+
+
+def web_types(document: Schema) -> str:
+    """The whole file.
+
+    @param document: of every operation.
+    """
+    types = Types(document["components"]["schemas"])
+    told = "".join(
+        f"  {json.dumps(name.value)}: {types.of_model(_concrete(name.payload))};\n"
+        for name in EventName
+    )
+    return f"{HEAD}\n{types.text()}\n{_TOLD}{told}}}\n{_UNION}"
+
+
+_TOLD = """\
+/** What each event tells (protocol-events). */
+export interface Told {
+"""
+_UNION = """
+export type EventName = keyof Told;
+
+/** An event of the stream. */
+export type ServerEvent = { [Name in EventName]: { name: Name; data: Told[Name] } }[EventName];
+"""
+
+
+def _concrete(payload: type[Payload]) -> type[Payload]:
+    """The feature's own answer, where C{payload} is the part of it that core knows."""
+    found = [each for each in payload.__subclasses__() if each.__module__ != payloads.__name__]
+    return _concrete(found[0]) if found else payload
+
+
+def _is_record(name: str, schema: Schema) -> bool:
+    return schema.get("type") == "object" and not name.endswith(_QUERY)
+
+
+def _short_names(names: Iterable[str]) -> dict[str, str]:
+    """Names without C{Answer}, and without the module that sets apart what is called alike."""
+    plain = {name: name.rpartition("__")[2] for name in names}
+    found: dict[str, str] = {}
+    for name, word in plain.items():
+        short = word.removesuffix("Answer")
+        found[name] = word if short in plain.values() else short
+    if len(set(found.values())) != len(found):
+        raise ValueError(f"two models have one name: {sorted(found.values())}")
+    return found
+
+
+def _comment(schema: Schema) -> str:
+    words = " ".join(str(schema.get("description", "")).split("@ivar")[0].split())
+    text = _MARKUP.sub(r"`\1`", words)
+    return f"/** {text} */\n" if text else ""
+
+
+def _key(name: str) -> str:
+    return name if _NAME.fullmatch(name) else json.dumps(name)

@@ -1,0 +1,67 @@
+"""The page of cases: what works in each, its changes and files, and its removal, in Chromium."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from tests.browser import gitscene
+from tests.browser.harness import PHONE, BrowserCase
+from tests.integration.harness import Daemon
+
+
+class CasePageTests(BrowserCase):
+    expected = (r"the server responded with a status of 40[49]",)
+    service: Daemon
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.service = Daemon()
+        cls.addClassCleanup(cls.service.close)
+        cls.service.start()
+
+    def made(self, name: str) -> Path:
+        answer = self.service.request("POST", "/api/cases", {"name": name}).data()
+        return Path(answer["case"]["path"])
+
+    def test_sessions_changes_and_files(self) -> None:
+        folder = self.made("shop")
+        gitscene.repository(folder / "src")
+        (folder / "src" / "new").write_text("new\n")
+        session = self.session(self.service, "till", workingDir=str(folder / "src"))
+        page = self.page(f"{self.service.url}/?session={session}&page=cases")
+        view = page.get_by_test_id("case-view")
+        expect(view).to_contain_text(str(folder))
+        expect(view.get_by_test_id("case-session")).to_contain_text("till")
+        expect(page.get_by_test_id("case-git")).to_contain_text("Git: main, 1 untracked")
+        expect(page.get_by_test_id("case-remove")).to_be_disabled()
+        expect(view).to_contain_text("A session works in it. Close it first.")
+        page.get_by_test_id("case-files").click()
+        expect(page.locator("[data-testid=file][data-path=new]")).to_be_visible()
+
+    def test_removed_with_its_consequences_on_a_phone(self) -> None:
+        folder = self.made("gone")
+        gitscene.repository(folder / "work")
+        (folder / "work" / "unsaved").write_text("mine\n")
+        page = self.page(f"{self.service.url}/?page=cases", **PHONE)
+        case = page.locator("[data-case=gone]")
+        case.tap()
+        expect(page.get_by_test_id("case-view")).to_contain_text("taken back by hand for 7 days")
+        page.get_by_test_id("case-remove").tap()
+        page.get_by_test_id("ask-agree").tap()
+        ask = page.get_by_test_id("ask")
+        expect(ask).to_contain_text("holds unsaved work")
+        self.assertTrue(folder.exists())
+        page.get_by_test_id("ask-agree").tap()
+        expect(case).to_have_count(0)
+        self.assertFalse(folder.exists())
+
+    def test_a_session_is_started_in_it(self) -> None:
+        folder = self.made("fresh")
+        page = self.page(f"{self.service.url}/?page=cases")
+        page.locator("[data-case=fresh]").click()
+        page.get_by_test_id("case-start").click()
+        expect(page.get_by_test_id("new-folder")).to_have_value(str(folder))
+        expect(page.get_by_test_id("worktree")).to_be_visible()

@@ -1,0 +1,106 @@
+"""Where a session works: chosen, browsed to, made or cloned, in a real Chromium."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser import gitscene
+from tests.browser.harness import PHONE, BrowserCase, Terminal
+from tests.integration.harness import Daemon
+from tests.unit.git.repos import git
+
+
+class PickerTests(BrowserCase):
+    """No path is typed in any of these."""
+
+    expected = (r"the server responded with a status of 422",)
+    service: Daemon
+    source: Path
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.service = Daemon()
+        cls.addClassCleanup(cls.service.close)
+        (cls.service.home / ".bash_profile").write_text("PS1='$ '\n")
+        cls.service.start()
+        cls.source = gitscene.repository(cls.service.home / "source")
+        (cls.service.home / "plain" / "deep").mkdir(parents=True)
+
+    def tearDown(self) -> None:
+        for each in self.service.request("GET", "/api/sessions").data():
+            self.service.request("DELETE", f"/api/sessions/{each['id']}").data()
+        super().tearDown()
+
+    def open(self, **options: Any) -> Page:
+        page = self.page(self.service.url, **options)
+        page.get_by_test_id("empty-new").click()
+        page.get_by_test_id("mode-shell").click()
+        page.get_by_test_id("picker").wait_for()
+        return page
+
+    def place(self, page: Page, name: str) -> Locator:
+        return page.get_by_test_id("place").filter(has_text=name)
+
+    def works_in(self, page: Page, folder: Path) -> None:
+        page.get_by_test_id("new-start").click()
+        Terminal(page).ready()
+        (session,) = self.service.request("GET", "/api/sessions").data()
+        self.assertEqual(str(folder), session["workingDir"])
+
+    def test_a_repository_at_home_is_offered(self) -> None:
+        page = self.open()
+        self.place(page, "source").click()
+        expect(page.get_by_test_id("new-folder")).to_have_value(str(self.source))
+        self.works_in(page, self.source)
+
+    def test_browsing_chooses_what_is_entered(self) -> None:
+        page = self.open(**PHONE)
+        page.get_by_test_id("way-browse").click()
+        page.get_by_test_id("browse-folder").filter(has_text="plain").click()
+        page.get_by_test_id("browse-folder").filter(has_text="deep").click()
+        expect(page.get_by_text("No folders in here.")).to_be_visible()
+        page.get_by_test_id("browse-up").click()
+        folder = self.service.home / "plain"
+        expect(page.get_by_test_id("new-folder")).to_have_value(str(folder))
+        page.get_by_test_id("browse-new").click()
+        page.get_by_test_id("inline-field").fill("made-here")
+        page.get_by_test_id("inline-submit").click()
+        expect(self.place(page, "made-here")).to_have_attribute("aria-pressed", "true")
+        content = page.locator(".new-session .dialog-content")
+        self.assertTrue(content.evaluate("box => box.scrollWidth <= box.clientWidth"))
+        self.works_in(page, folder / "made-here")
+
+    def test_a_case_is_made_and_a_taken_name_is_told(self) -> None:
+        page = self.open()
+        page.get_by_test_id("way-make").click()
+        field = page.get_by_test_id("inline-field")
+        field.fill("two words")
+        field.press("Enter")
+        expect(page.get_by_test_id("picker")).to_contain_text("Letters, digits")
+        field.fill("notes")
+        field.press("Enter")
+        expect(self.place(page, "notes")).to_have_attribute("aria-pressed", "true")
+        made = self.service.request("GET", "/api/cases/notes").data()
+        self.works_in(page, Path(made["path"]))
+
+    def test_a_clone_and_a_worktree_of_it(self) -> None:
+        page = self.open()
+        page.get_by_test_id("way-clone").click()
+        page.get_by_test_id("clone-repository").fill(str(self.source / "missing"))
+        page.get_by_test_id("clone-start").click()
+        expect(page.get_by_test_id("clone-problem")).not_to_be_empty()
+        page.get_by_test_id("clone-repository").fill(str(self.source))
+        expect(page.get_by_test_id("clone-name")).to_have_value("source")
+        page.get_by_test_id("clone-name").fill("cloned")
+        page.get_by_test_id("clone-start").click()
+        expect(self.place(page, "cloned")).to_have_attribute("aria-pressed", "true")
+        page.get_by_test_id("worktree").click()
+        page.get_by_test_id("worktree-branch").fill("fix/login")
+        cloned = Path(self.service.request("GET", "/api/cases/cloned").data()["path"])
+        self.works_in(page, cloned.with_name("cloned-fix-login"))
+        branch = git(cloned.with_name("cloned-fix-login"), "branch", "--show-current")
+        self.assertEqual(b"fix/login", branch.strip())

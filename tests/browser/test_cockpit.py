@@ -1,0 +1,158 @@
+"""Many sessions at a glance: which one is in front, what is known of it, and in whose words."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page
+
+from tests.browser.harness import LOST, PHONE, BrowserCase, is_uncovered, until
+
+NARROW = {"width": 320, "height": 640}
+SHOWN_WHOLE = """() => {
+  const row = document.querySelector("[data-testid=tabs]").getBoundingClientRect();
+  const tab = document.querySelector("[data-testid=tab][data-active=true]").getBoundingClientRect();
+  return tab.left >= row.left - 1 && tab.right <= row.right + 1;
+}"""
+
+
+class TabTests(BrowserCase):
+    def test_the_tab_in_front_is_in_view(self) -> None:
+        daemon = self.daemon()
+        for number in range(12):
+            self.session(daemon, f"session {number}", start=False)
+        page = self.page(daemon.url)
+        page.get_by_test_id("toggle-sidebar").click()
+        page.get_by_test_id("tab").nth(11).wait_for()
+        page.keyboard.press("Alt+9")
+        last = page.get_by_test_id("tab").nth(8)
+        until(page, "the ninth in front", lambda: last.get_attribute("data-active") == "true")
+        until(page, "its tab in view", lambda: page.evaluate(SHOWN_WHOLE))
+        page.set_viewport_size({"width": 760, "height": 700})
+        until(page, "in view when narrow", lambda: page.evaluate(SHOWN_WHOLE))
+        page.reload()
+        page.get_by_test_id("tab").nth(11).wait_for()
+        until(page, "in view after a reload", lambda: page.evaluate(SHOWN_WHOLE))
+
+    def test_renaming_begins_with_the_old_name_selected(self) -> None:
+        daemon = self.daemon()
+        self.session(daemon, "old name")
+        page = self.terminal(daemon.url).page
+        page.locator(".tab-name").dblclick()
+        page.get_by_test_id("rename").wait_for()
+        page.keyboard.type("new")
+        page.keyboard.press("Enter")
+        until(page, "the new name", lambda: page.locator(".tab-name").inner_text() == "new")
+
+
+class WordTests(BrowserCase):
+    expected = (*LOST, r"the server responded with a status of 400")
+
+    def test_no_connection_is_told_once_and_nothing_looks_known(self) -> None:
+        daemon = self.daemon()
+        self.session(daemon)
+        page = self.terminal(daemon.url).page
+        dot = page.get_by_test_id("tab").get_by_test_id("status")
+        self.assertEqual("false", dot.get_attribute("data-stale"))
+        page.context.set_offline(True)
+        until(page, "a stale dot", lambda: dot.get_attribute("data-stale") == "true")
+        self.assertIn("last known", dot.inner_text())
+        until(page, "one message", lambda: page.locator(".banner, .pill.connecting").count() == 1)
+        page.context.set_offline(False)
+        until(page, "known again", lambda: dot.get_attribute("data-stale") == "false")
+
+    def test_the_narrowest_phone_shows_the_name(self) -> None:
+        daemon = self.daemon()
+        self.session(daemon, "payments")
+        page = self.page(daemon.url, **{**PHONE, "viewport": NARROW, "screen": NARROW})
+        name = page.locator(".current-name")
+        name.wait_for()
+        self.assertEqual("payments", name.inner_text())
+        self.assertTrue(is_uncovered(name))
+        whole = "each => each.scrollWidth <= each.clientWidth"
+        self.assertTrue(name.evaluate(whole), "the name is cut")
+
+
+class PaletteTests(BrowserCase):
+    def test_a_session_by_a_few_letters(self) -> None:
+        daemon = self.daemon()
+        self.session(daemon, "payments api")
+        self.session(daemon, "website")
+        page = self.terminal(daemon.url).page
+        front = page.locator("[data-testid=tab][data-active=true] .tab-name")
+        for keys, letters, name in (("Control+Shift+K", "pa", "payments api"),
+                                    ("Control+Shift+K", "web", "website")):  # fmt: skip
+            page.keyboard.press(keys)
+            page.get_by_test_id("palette-field").fill(letters)
+            page.keyboard.press("Enter")
+            until(page, name, lambda name=name: front.inner_text() == name)  # type: ignore[misc]
+            until(page, "closed", page.get_by_test_id("palette").is_hidden)
+        # The keyboard is the terminal's again, and Ctrl+K its program's.
+        page.keyboard.press("Control+K")
+        self.assertEqual(0, page.get_by_test_id("palette").count())
+
+    def test_a_command_and_a_page(self) -> None:
+        daemon = self.daemon()
+        self.session(daemon)
+        page = self.terminal(daemon.url).page
+        page.keyboard.press("Control+Shift+K")
+        page.get_by_test_id("palette-field").fill("settin")
+        page.get_by_test_id("palette-row").first.click()
+        page.get_by_test_id("page-settings").wait_for()
+        page.keyboard.press("Escape")
+        page.keyboard.press("Control+Shift+K")
+        page.get_by_test_id("palette-field").fill("no such thing")
+        self.assertEqual(0, page.get_by_test_id("palette-row").count())
+        page.keyboard.press("Escape")
+        until(page, "closed", page.get_by_test_id("palette").is_hidden)
+
+
+class SidebarTests(BrowserCase):
+    def rows(self, page: Page) -> list[str]:
+        return page.locator("[data-testid=side-session] .side-name").all_inner_texts()
+
+    def test_many_sessions_stand_at_the_side(self) -> None:
+        daemon = self.daemon()
+        for folder in ("api", "website"):
+            (daemon.home / folder).mkdir()
+        for number in range(8):
+            place = daemon.home / ("api" if number % 2 else "website")
+            self.session(daemon, f"task {number}", start=number == 0, workingDir=str(place))
+        page = self.terminal(daemon.url).page
+        until(page, "groups", lambda: page.get_by_test_id("side-group").count() == 2)
+        self.assertEqual(8, len(self.rows(page)))
+        self.assertEqual(0, page.get_by_test_id("tab").count())
+        page.get_by_test_id("side-filter").fill("website")
+        until(page, "four", lambda: len(self.rows(page)) == 4)
+        page.get_by_test_id("side-filter").fill("")
+        page.get_by_test_id("side-session").nth(2).click()
+        until(
+            page,
+            "in front",
+            lambda: self.rows(page)[2] in page.get_by_test_id("front").inner_text(),
+        )
+        page.get_by_test_id("side-group").first.click()
+        until(page, "folded", lambda: page.locator(".side-main:visible").count() == 4)
+        page.get_by_test_id("toggle-sidebar").click()
+        until(page, "tabs", lambda: page.get_by_test_id("tab").count() == 8)
+        page.keyboard.press("Alt+Shift+B")
+        page.get_by_test_id("sidebar").wait_for()
+        page.reload()
+        page.get_by_test_id("sidebar").wait_for()
+        page.set_viewport_size({"width": 1000, "height": 700})
+        until(page, "tabs where it is narrow", lambda: page.get_by_test_id("tab").count() == 8)
+
+    def test_by_keyboard(self) -> None:
+        daemon = self.daemon()
+        for number in range(6):
+            self.session(daemon, f"task {number}", start=False)
+        page = self.page(daemon.url)
+        rows = page.get_by_test_id("side-session")
+        rows.nth(5).wait_for()
+        rows.first.focus()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        until(page, "the second", lambda: "task 1" in page.get_by_test_id("front").inner_text())
+        rows.nth(1).focus()
+        page.keyboard.press("F2")
+        page.get_by_test_id("ask").locator("input").fill("renamed")
+        page.keyboard.press("Enter")
+        until(page, "its name", lambda: "renamed" in self.rows(page))

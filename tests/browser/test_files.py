@@ -1,0 +1,136 @@
+"""The page of files: tree, previews, edits, logs, uploads, downloads, in a real Chromium."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import FilePayload, Locator, Page, expect
+
+from tests.browser import gitscene
+from tests.browser.harness import PHONE, BrowserCase, until
+from tests.browser.pictures import bring, picture
+from tests.integration.harness import Daemon
+
+
+class FilesTests(BrowserCase):
+    expected = (r"the server responded with a status of 40[039]",)
+    service: Daemon
+    folder: Path
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.service = Daemon()
+        cls.addClassCleanup(cls.service.close)
+        cls.service.start()
+        cls.folder = gitscene.busy(cls.service.home / "w")
+        (cls.folder / "picture.png").write_bytes(picture())
+        (cls.folder / "page.pdf").write_bytes(b"%PDF-1.4\n%%EOF\n")
+        (cls.folder / "data.bin").write_bytes(bytes(range(256)))
+        (cls.folder / ".env").write_text("KEY=s3cr3t\n")
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.made = self.session(self.service, workingDir=str(self.folder))
+
+    def tearDown(self) -> None:
+        self.service.request("DELETE", f"/api/sessions/{self.made}").data()
+        super().tearDown()
+
+    def open(self, **options: Any) -> Page:
+        page = self.page(f"{self.service.url}/?session={self.made}&page=files", **options)
+        self.file(page, "README").wait_for()
+        return page
+
+    def file(self, page: Page, path: str) -> Locator:
+        return page.locator(f"[data-testid=file][data-path='{path}']")
+
+    def text(self, page: Page) -> Locator:
+        return page.get_by_test_id("text").locator(".cm-content")
+
+    def test_tree_states_and_filter(self) -> None:
+        page = self.open()
+        self.file(page, "src").click()
+        mark = self.file(page, "src/walk.py").get_by_test_id("file-mark")
+        expect(mark).to_contain_text("modified")
+        expect(self.file(page, "src").get_by_test_id("file-mark")).to_contain_text("changes inside")
+        expect(self.file(page, "fresh.txt")).to_contain_text("untracked")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        expect(self.text(page)).to_contain_text("src/walk.py line 1")
+        expect(self.file(page, ".env")).to_have_count(0)
+        page.get_by_test_id("files-filter").fill("walk")
+        expect(page.get_by_test_id("file")).to_have_count(1)
+        page.get_by_test_id("files-filter").fill("")
+        page.get_by_test_id("files-hidden").click()
+        self.file(page, ".env").click()
+        expect(page.get_by_test_id("file-refused")).to_be_visible()
+        page.get_by_test_id("file-reveal").click()
+        expect(self.text(page)).to_contain_text("s3cr3t")
+
+    def test_what_is_no_text(self) -> None:
+        page = self.open()
+        self.file(page, "picture.png").click()
+        image = page.get_by_test_id("media-image")
+        until(page, "the picture", lambda: image.evaluate("each => each.naturalWidth") == 4)
+        self.file(page, "data.bin").click()
+        expect(page.get_by_test_id("hex")).to_contain_text("000040  40 41 42")
+        self.file(page, "page.pdf").click()
+        self.assertEqual("", page.get_by_test_id("media-pdf").get_attribute("sandbox"))
+        with page.expect_download() as download:
+            page.get_by_test_id("file-download").click()
+        self.assertEqual(b"%PDF-1.4\n%%EOF\n", Path(download.value.path()).read_bytes())
+
+    def test_an_edit_and_a_conflict(self) -> None:
+        notes = self.folder / "notes.md"
+        notes.write_text("# one\n\ntwo\n")
+        page = self.open()
+        self.file(page, "notes.md").click()
+        self.text(page).click()
+        page.keyboard.press("Control+Home")
+        page.keyboard.type("mine ")
+        expect(page.get_by_test_id("file-state")).to_have_text("Not saved")
+        page.keyboard.press("Control+s")
+        expect(page.get_by_test_id("file-state")).to_have_text("Saved")
+        self.assertEqual("mine # one\n\ntwo\n", notes.read_text())
+
+        notes.write_text("theirs\n\ntwo\n")
+        page.keyboard.type("again ")
+        page.get_by_test_id("file-save").click()
+        expect(page.get_by_test_id("conflict")).to_be_visible()
+        expect(page.get_by_test_id("text")).to_contain_text("theirs")
+        self.assertEqual("theirs\n\ntwo\n", notes.read_text())
+        page.get_by_test_id("conflict-save").click()
+        expect(page.get_by_test_id("conflict")).to_have_count(0)
+        self.assertEqual("mine again # one\n\ntwo\n", notes.read_text())
+
+    def test_a_log_is_followed(self) -> None:
+        log = self.folder / "server.log"
+        log.write_text("first\n")
+        page = self.open()
+        self.file(page, "server.log").click()
+        page.get_by_test_id("file-follow").click()
+        expect(page.get_by_test_id("follow")).to_have_text("first\n")
+        expect(page.get_by_test_id("follow-state")).to_have_text("Following")
+        with log.open("a") as file:
+            file.write("second\n")
+        expect(page.get_by_test_id("follow")).to_contain_text("second")
+
+    def test_uploads_on_a_phone(self) -> None:
+        page = self.open(**PHONE)
+        name = "pic one.png"
+        upload: FilePayload = {"name": name, "mimeType": "image/png", "buffer": picture()}
+        page.get_by_test_id("upload-input").set_input_files([upload])
+        done = page.locator("[data-testid=upload][data-state=done]")
+        expect(done).to_contain_text(name)
+        (kept,) = (self.folder / ".service-uploads").glob("upload-*")
+        self.assertEqual(picture(), kept.read_bytes())
+        bring(page.get_by_test_id("uploads"), "drop", "fake.png", b"no picture")
+        expect(page.locator("[data-testid=upload][data-state=failed]")).to_contain_text("image")
+        self.file(page, "README").click()
+        expect(self.text(page)).to_contain_text("README line 1")
+        content = page.locator(".dialog-content")
+        self.assertTrue(content.evaluate("box => box.scrollWidth <= box.clientWidth"))
+        page.get_by_test_id("file-back").click()
+        expect(self.file(page, "README")).to_be_visible()

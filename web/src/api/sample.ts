@@ -1,0 +1,31 @@
+/** A session as the service tells it, for tests and the mock. */
+import type { Session } from "./types.ts";
+
+export const SESSION: Session = {
+  id: "s",
+  pid: 1,
+  status: "idle",
+  mode: "shell",
+  name: "one",
+  nameSource: "placeholder",
+  workingDir: "/w",
+  createdAt: 0,
+  lastActivityAt: 0,
+  displayModel: null,
+  color: "default",
+  pinned: false,
+  cols: 80,
+  rows: 24,
+  autoCompact: { enabled: false, threshold: 110_000 },
+  autoClear: { enabled: false, threshold: 140_000 },
+  autoResume: { enabled: false },
+  limitPaused: false,
+  nice: { enabled: false, value: 0 },
+  flickerFilter: false,
+  tokens: { input: 0, output: 0, total: 0 },
+  totalCost: 0,
+  params: {},
+  conversationIds: [],
+  location: "local",
+  hooksAvailable: false,
+};

@@ -1,0 +1,18 @@
+/** The place of what is attached; the code that draws it comes with the first file. */
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { failed } from "../ui/toasts.ts";
+import { itemsOf } from "./tray.ts";
+
+export function TrayHost({ id }: { id: string }) {
+  const wanted = itemsOf(id).length > 0;
+  const [Tray, setTray] = useState<ComponentType<{ id: string }>>();
+  useEffect(() => {
+    if (!wanted || Tray) return;
+    import("./Tray.tsx").then(
+      (loaded) => setTray(() => loaded.Tray),
+      (error: unknown) => failed("What is attached cannot be shown", error),
+    );
+  }, [wanted]);
+  return wanted && Tray ? <Tray id={id} /> : null;
+}

@@ -1,0 +1,124 @@
+/** One case. Its git state and its files are those that a session in it sees. */
+import { useEffect } from "preact/hooks";
+import type { Session } from "../api/types.ts";
+import { openPage } from "../app/registry.ts";
+import { FILES_PAGE } from "../files/page.ts";
+import { GIT_PAGE } from "../git/page.ts";
+import { answers, readNow } from "../git/state.ts";
+import { sentence, summarise } from "../git/summary.ts";
+import { select } from "../sessions/actions.ts";
+import { newSessionOpen, newSessionPlace } from "../sessions/newsession.ts";
+import { StatusDot } from "../sessions/StatusDot.tsx";
+import { sessions } from "../store/state.ts";
+import { copyText } from "../ui/clipboard.ts";
+import { Icon } from "../ui/Icon.tsx";
+import { IconButton } from "../ui/IconButton.tsx";
+import { remove } from "./remove.ts";
+import { consequences, removalBar, sessionsIn } from "./rules.ts";
+import type { Case } from "./types.ts";
+
+/** @param page absent: the terminal. */
+function go(session: Session, page?: string): void {
+  select(session.id);
+  openPage.value = page;
+}
+
+function start(each: Case): void {
+  newSessionPlace.value = { workingDir: each.path, caseName: each.name };
+  openPage.value = undefined;
+  newSessionOpen.value = true;
+}
+
+function Sessions({ found }: { found: readonly Session[] }) {
+  if (found.length === 0) return <p class="dim">No session works in it.</p>;
+  return (
+    <ul class="case-sessions" aria-label="Sessions in it">
+      {found.map((session) => (
+        <li key={session.id}>
+          <button type="button" class="chip" onClick={() => go(session)} data-testid="case-session">
+            <StatusDot session={session} /> <bdi>{session.name}</bdi>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Inside({ session }: { session: Session }) {
+  useEffect(() => void readNow(session.id), [session.id]);
+  const status = answers.value.get(session.id)?.status;
+  const summary = status && summarise(status);
+  return (
+    <>
+      <p data-testid="case-git">{summary ? sentence(summary) : status ? "No repository." : "Reading…"}</p>
+      <div class="case-buttons">
+        <button
+          type="button"
+          class="button small"
+          onClick={() => go(session, GIT_PAGE)}
+          data-testid="case-changes"
+        >
+          <Icon name="branch" size={14} /> Changes
+        </button>
+        <button
+          type="button"
+          class="button small"
+          onClick={() => go(session, FILES_PAGE)}
+          data-testid="case-files"
+        >
+          <Icon name="folder" size={14} /> Files
+        </button>
+      </div>
+    </>
+  );
+}
+
+function End({ each }: { each: Case }) {
+  const bar = removalBar(each);
+  return (
+    <div class="case-end">
+      <p>
+        <strong>Removing it.</strong> {bar ?? consequences(each)}
+      </p>
+      <button
+        type="button"
+        class="button small"
+        disabled={bar !== undefined}
+        onClick={() => void remove(each)}
+        data-testid="case-remove"
+      >
+        Remove
+      </button>
+    </div>
+  );
+}
+
+export function CaseView({ each }: { each: Case }) {
+  const found = sessionsIn(each, sessions.value);
+  const [first] = found;
+  return (
+    <div class="case-view" data-testid="case-view">
+      {each.description && <p>{each.description}</p>}
+      <p class="case-path">
+        <bdi>{each.path}</bdi>
+        <IconButton icon="copy" label="Copy the path" onClick={() => void copyText(each.path)} />
+      </p>
+      <Sessions found={found} />
+      {first ? (
+        <Inside session={first} />
+      ) : (
+        <p class="dim">Its branch, changes and files are seen from a session in it.</p>
+      )}
+      <button
+        type="button"
+        class="button small"
+        disabled={each.cloning !== undefined || each.unreachable === true}
+        onClick={() => start(each)}
+        data-testid="case-start"
+      >
+        <Icon name="plus" size={14} /> New session here
+      </button>
+      <End each={each} />
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+/** The cases: what works in each, its branch and changes, its files, and its end. */
+import { useState } from "preact/hooks";
+import { activeSession } from "../store/state.ts";
+import { Icon } from "../ui/Icon.tsx";
+import { Problem } from "../ui/Problem.tsx";
+import { CaseView } from "./CaseView.tsx";
+import "./cases.css";
+import { caseOf, cloneWords, kindOf } from "./rules.ts";
+import { casesProblem, useCases } from "./state.ts";
+import type { Case } from "./types.ts";
+
+function Row({ each, shown, onShow }: { each: Case; shown: boolean; onShow: () => void }) {
+  return (
+    <li>
+      <button
+        type="button"
+        class="case-row"
+        aria-expanded={shown}
+        onClick={onShow}
+        data-testid="case"
+        data-case={each.name}
+      >
+        <Icon name={shown ? "down" : "right"} size={14} />
+        <bdi class="case-name">{each.name}</bdi>
+        <small>{each.cloning ? cloneWords(each.cloning) : kindOf(each)}</small>
+        {each.unreachable && (
+          <span class="tag" data-tone="warn">
+            does not answer
+          </span>
+        )}
+        {each.liveSessions > 0 && (
+          <span class="tag" data-tone="accent">
+            {each.liveSessions} live
+          </span>
+        )}
+      </button>
+      {shown && <CaseView each={each} />}
+    </li>
+  );
+}
+
+export function CasesPage() {
+  const cases = useCases();
+  const session = activeSession.value;
+  const front = session && cases ? caseOf(session, cases)?.name : undefined;
+  const [chosen, setChosen] = useState<string>();
+  // The case of the session in front is open until a person opens or closes one.
+  const shown = chosen ?? front;
+  return (
+    <div class="cases" data-testid="cases">
+      <Problem text={casesProblem.value} testid="cases-problem" />
+      {cases?.length === 0 && (
+        <p class="cases-none">
+          No cases yet. A case is a folder under a short name; make, clone or link one with a new session.
+        </p>
+      )}
+      <ul class="case-list" aria-label="Cases">
+        {cases?.map((each) => (
+          <Row
+            key={each.name}
+            each={each}
+            shown={each.name === shown}
+            onShow={() => setChosen(each.name === shown ? "" : each.name)}
+          />
+        ))}
+      </ul>
+    </div>
+  );
+}

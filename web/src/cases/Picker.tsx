@@ -1,0 +1,76 @@
+/** Where a new session works: chosen, made or cloned, without a path to be typed. */
+import { useEffect, useState } from "preact/hooks";
+import { Segments } from "./Segments.tsx";
+import { BrowsePane } from "./BrowsePane.tsx";
+import { ClonePane } from "./ClonePane.tsx";
+import { MakePane } from "./MakePane.tsx";
+import { PlaceList } from "./PlaceList.tsx";
+import { onServerEvent } from "../stream/events.ts";
+import "./picker.css";
+import { keepCase, useCases } from "./state.ts";
+import type { Case } from "./types.ts";
+import { Worktree } from "./Worktree.tsx";
+
+/** What was chosen: a case goes by its name, any other folder by its path. */
+export interface Choice {
+  workingDir: string;
+  caseName: string;
+  /** A worktree of the case's repository, on this branch; "" for the case's own folder. */
+  branch: string;
+}
+
+export interface PickerProps {
+  /** Folders used before, the last one first. */
+  recent: readonly string[];
+  chosen: Choice;
+  onChoose: (choice: Partial<Choice>) => void;
+}
+
+const WAYS = [
+  ["known", "Known"],
+  ["browse", "Browse"],
+  ["make", "New case"],
+  ["clone", "Clone"],
+] as const;
+
+type Way = (typeof WAYS)[number][0];
+
+export function Picker({ recent, chosen, onChoose }: PickerProps) {
+  const [way, setWay] = useState<Way>("known");
+  const cases = useCases();
+  const folder = (workingDir: string) => onChoose({ workingDir, caseName: "", branch: "" });
+  const take = (each: Case) => {
+    keepCase(each);
+    onChoose({ workingDir: each.path, caseName: each.name, branch: "" });
+    setWay("known");
+  };
+  const found = cases?.find((each) => each.name === chosen.caseName);
+  useEffect(() => {
+    const end = onServerEvent("case:deleted", (data) => {
+      // A case that is gone is no choice; its folder may still be one.
+      if ((data as { name?: unknown }).name === chosen.caseName) onChoose({ caseName: "", branch: "" });
+    });
+    return () => void end();
+  }, [chosen.caseName]);
+  return (
+    <div class="picker" data-testid="picker">
+      <Segments label="Where the folder comes from" choices={WAYS} chosen={way} onChoose={setWay} />
+      <div class="picker-pane">
+        {way === "known" && (
+          <PlaceList
+            recent={recent}
+            cases={cases}
+            chosen={chosen}
+            onChoose={(place) =>
+              onChoose({ workingDir: place.path, caseName: place.caseName ?? "", branch: "" })
+            }
+          />
+        )}
+        {way === "browse" && <BrowsePane from={chosen.workingDir} onChoose={folder} onMade={take} />}
+        {way === "make" && <MakePane cases={cases ?? []} onMade={take} />}
+        {way === "clone" && <ClonePane cases={cases ?? []} onMade={take} />}
+      </div>
+      {found && <Worktree branch={chosen.branch} onBranch={(branch) => onChoose({ branch })} />}
+    </div>
+  );
+}

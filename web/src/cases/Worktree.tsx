@@ -1,0 +1,43 @@
+/** Whether the session gets a folder of its own on a branch of its own. */
+import { useState } from "preact/hooks";
+
+interface Props {
+  branch: string;
+  onBranch: (branch: string) => void;
+}
+
+export function Worktree({ branch, onBranch }: Props) {
+  const [on, setOn] = useState(branch !== "");
+  const turn = (next: boolean) => {
+    setOn(next);
+    if (!next) onBranch("");
+  };
+  return (
+    <div class="worktree">
+      <label class="picker-check">
+        <input
+          type="checkbox"
+          class="switch"
+          checked={on}
+          onChange={(event) => turn(event.currentTarget.checked)}
+          data-testid="worktree"
+        />
+        In a worktree of its own, so that agents do not tread on each other
+      </label>
+      {on && (
+        <input
+          class="field"
+          type="text"
+          value={branch}
+          placeholder="Branch, for example fix/login"
+          aria-label="Branch of the worktree"
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+          onInput={(event) => onBranch(event.currentTarget.value)}
+          data-testid="worktree-branch"
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,33 @@
+/** The case routes (protocol-cases). */
+import { request } from "../api/client.ts";
+import type { Browsed, Case, Cloned, CloneBody } from "./types.ts";
+
+const casePath = (name: string, rest = ""): string => `api/cases/${encodeURIComponent(name)}${rest}`;
+
+export const listCases = () => request<Case[]>("GET", "api/cases");
+
+/** @param path absent: a folder of the service's own. */
+export const makeCase = (name: string, path?: string) =>
+  request<{ case: Case }>("POST", "api/cases", { body: path === undefined ? { name } : { name, path } });
+
+export const linkCase = (name: string, path: string) =>
+  request<{ case: Case }>("POST", "api/cases/link", { body: { name, path } });
+
+/** Answers when the clone is done, which goes on without the caller (protocol-clone). */
+export const cloneCase = (body: CloneBody) => request<Cloned>("POST", "api/cases/clone", { body });
+
+export const cancelClone = (name: string) =>
+  request<unknown>("POST", `api/cases/clone/${encodeURIComponent(name)}/cancel`);
+
+/** @param force also what is not committed or not pushed may go. */
+export const removeCase = (name: string, force: boolean) =>
+  request<unknown>("DELETE", casePath(name, force ? "?force=1" : ""));
+
+/** @param path absent: home, or the workspace of who may see no more. */
+export function browse(path: string | undefined, hidden: boolean, signal: AbortSignal): Promise<Browsed> {
+  const query = new URLSearchParams();
+  if (path !== undefined) query.set("path", path);
+  if (hidden) query.set("showHidden", "1");
+  const rest = query.size > 0 ? `?${query}` : "";
+  return request("GET", `api/cases/browse${rest}`, { signal });
+}

@@ -1,0 +1,167 @@
+/** What the folder picker offers and how it says it. */
+import type { Session } from "../api/types.ts";
+import { shortPath } from "../lib/format.ts";
+import { table } from "../lib/table.ts";
+import type { Case, CloneProgress, Cloning, Folder } from "./types.ts";
+
+/** A place that a session can work in. */
+export interface Place {
+  kind: "recent" | "case" | "repository";
+  label: string;
+  detail: string;
+  path: string;
+  caseName?: string;
+  /** Why it cannot be chosen. */
+  off?: string;
+}
+
+/** A case's name on the wire (protocol-cases). */
+const NAME = /^[A-Za-z0-9_-]+$/;
+export const NAME_MAX = 128;
+
+/** @returns what is wrong with a name; nothing where it can be sent. */
+export function nameProblem(name: string, cases: readonly Case[]): string | undefined {
+  if (name === "") return undefined;
+  if (!NAME.test(name)) return "Letters, digits, - and _ only.";
+  if (name.length > NAME_MAX) return `${NAME_MAX} characters at most.`;
+  const same = name.toLowerCase();
+  return cases.some((each) => each.name.toLowerCase() === same) ? "There is a case of this name." : undefined;
+}
+
+/** The name that git itself would give a clone, as far as a case can have it. */
+export function nameOfRepository(repository: string): string {
+  const path = repository
+    .trim()
+    .replace(/[?#].*$/, "")
+    .replace(/\/+$/, "")
+    .replace(/\.git$/i, "");
+  const last = path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf(":")) + 1);
+  return last
+    .replace(/[^A-Za-z0-9_-]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, NAME_MAX);
+}
+
+const PHASES = table({
+  connecting: "Connecting",
+  counting: "Counting objects",
+  compressing: "Compressing",
+  receiving: "Receiving",
+  resolving: "Resolving deltas",
+  "checking-out": "Checking out",
+});
+
+export function cloneWords({ phase, percent }: Cloning): string {
+  const words = PHASES[phase] ?? phase;
+  return percent === null ? `${words}…` : `${words}, ${Math.floor(percent)} %`;
+}
+
+export function progressed(cases: readonly Case[], { name, phase, percent }: CloneProgress): Case[] {
+  return cases.map((each) => (each.name === name ? { ...each, cloning: { phase, percent } } : each));
+}
+
+const KINDS: Record<Case["location"], string> = {
+  local: "case",
+  linked: "linked",
+  container: "in a container",
+  remote: "on another host",
+};
+
+export const kindOf = (each: Case): string =>
+  each.worktree ? `worktree · ${each.worktree.branch}` : KINDS[each.location];
+
+function offOf(each: Case): string | undefined {
+  if (each.cloning) return cloneWords(each.cloning);
+  return each.unreachable ? "does not answer" : undefined;
+}
+
+function placeOfCase(each: Case): Place {
+  const off = offOf(each);
+  return {
+    kind: "case",
+    label: each.name,
+    detail: `${kindOf(each)} · ${shortPath(each.path)}`,
+    path: each.path,
+    caseName: each.name,
+    ...(off !== undefined && { off }),
+  };
+}
+
+/** The folder's own name. */
+const baseOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1) || path;
+
+function placeOfFolder(kind: Place["kind"], path: string): Place {
+  return { kind, label: baseOf(path), detail: path, path };
+}
+
+/**
+ * What was worked in last, the cases, and the repositories at home: each folder once, a case by its name.
+ * @param recent folders, the last one first.
+ */
+export function placesOf(
+  recent: readonly string[],
+  cases: readonly Case[],
+  folders: readonly Folder[],
+): Place[] {
+  const byPath = new Map(cases.map((each) => [each.path, each]));
+  const seen = new Set(recent);
+  const used = recent.map((path): Place => {
+    const found = byPath.get(path);
+    return found ? { ...placeOfCase(found), kind: "recent" } : placeOfFolder("recent", path);
+  });
+  const named = cases.filter((each) => !seen.has(each.path)).map(placeOfCase);
+  const repositories = folders
+    .filter((each) => each.isRepository && !seen.has(each.path) && !byPath.has(each.path))
+    .map((each) => placeOfFolder("repository", each.path));
+  return [...used, ...named, ...repositories];
+}
+
+/** Those that have every word of a search in them. */
+export function matching(places: readonly Place[], words: string): Place[] {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  return places.filter((place) => {
+    const text = `${place.label} ${place.detail}`.toLowerCase();
+    return wanted.every((word) => text.includes(word));
+  });
+}
+
+/** The folders on the way to a path, each with its own path. */
+export function stepsOf(path: string): { name: string; path: string }[] {
+  const names = path.split("/").filter(Boolean);
+  const steps = names.map((name, at) => ({ name, path: `/${names.slice(0, at + 1).join("/")}` }));
+  return [{ name: "/", path: "/" }, ...steps];
+}
+
+/** What becomes of a case that is removed, in words (protocol-cases). */
+export function consequences(each: Case): string {
+  if (each.worktree)
+    return `The worktree ${each.path} is removed with all that is in it. The branch ${each.worktree.branch} stays in ${each.worktree.repository}.`;
+  if (each.location === "local")
+    return `The folder ${each.path} moves to the trash beside it, from where it can be taken back by hand for 7 days.`;
+  if (each.location === "container")
+    return `Its container is removed. The folder ${each.path} stays as it is.`;
+  return `Only the name is forgotten. The folder ${each.path} stays as it is.`;
+}
+
+/** Why a case cannot be removed now. */
+export function removalBar(each: Case): string | undefined {
+  if (each.cloning) return "It is being cloned. Cancel the clone to be rid of it.";
+  if (each.liveSessions === 0) return undefined;
+  const word = each.liveSessions === 1 ? "A session works" : `${each.liveSessions} sessions work`;
+  return `${word} in it. Close ${each.liveSessions === 1 ? "it" : "them"} first.`;
+}
+
+/** Those that work in a case: by its name, or by its folder. */
+export function sessionsIn(each: Case, sessions: readonly Session[]): Session[] {
+  return sessions.filter(
+    ({ caseName, workingDir }) =>
+      caseName === each.name || workingDir === each.path || workingDir.startsWith(`${each.path}/`),
+  );
+}
+
+/** The case that a session works in; of nested ones the innermost. */
+export function caseOf(session: Session, cases: readonly Case[]): Case | undefined {
+  const fitting = cases.filter((each) => sessionsIn(each, [session]).length > 0);
+  const named = fitting.find((each) => each.name === session.caseName);
+  return named ?? fitting.toSorted((one, other) => other.path.length - one.path.length)[0];
+}

@@ -1,0 +1,37 @@
+/** One folder's folders, read when it is entered. */
+import { useEffect, useState } from "preact/hooks";
+import { sentenceOf } from "../api/errors.ts";
+import { browse } from "./calls.ts";
+import type { Browsed } from "./types.ts";
+
+export interface Browsing {
+  found: Browsed | undefined;
+  problem: string;
+  hidden: boolean;
+  enter: (path: string | undefined) => void;
+  showHidden: (hidden: boolean) => void;
+}
+
+/** @param from where to begin; where that is no folder (any more), at home. */
+export function useBrowse(from: string): Browsing {
+  const [path, enter] = useState<string | undefined>(from || undefined);
+  const [hidden, showHidden] = useState(false);
+  const [found, setFound] = useState<Browsed>();
+  const [problem, setProblem] = useState("");
+  useEffect(() => {
+    const end = new AbortController();
+    browse(path, hidden, end.signal).then(
+      (answer) => {
+        setFound(answer);
+        setProblem("");
+      },
+      (error: unknown) => {
+        if (end.signal.aborted) return;
+        if (found === undefined && path !== undefined) enter(undefined);
+        else setProblem(sentenceOf(error));
+      },
+    );
+    return () => end.abort();
+  }, [path, hidden]);
+  return { found, problem, hidden, enter, showHidden };
+}

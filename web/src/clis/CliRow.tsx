@@ -1,0 +1,116 @@
+/** One CLI: whether it can be used, where it is, and what can be done about it. */
+import { ask } from "../ui/ask.ts";
+import { planInstall, removeCli, switchCli } from "./calls.ts";
+import type { CliItem } from "../api/types.ts";
+import type { ClisPage } from "./useClis.ts";
+import { planText, stateOf } from "./words.ts";
+
+interface Props {
+  cli: CliItem;
+  page: ClisPage;
+}
+
+function Installing({ cli, page }: Props) {
+  return (
+    <div class="cli-install" data-testid="cli-installing">
+      <pre class="example" aria-label={`Output of installing ${cli.label}`} tabIndex={0}>
+        {page.installs[cli.id] || "Waiting for output…"}
+      </pre>
+      <button
+        type="button"
+        class="button small"
+        onClick={() => void page.cancel(cli.id)}
+        data-testid="cli-cancel"
+      >
+        Cancel the install
+      </button>
+    </div>
+  );
+}
+
+async function install({ cli, page }: Props): Promise<void> {
+  const plan = await planInstall(cli.id);
+  const agreed = await ask({
+    title: `Install ${cli.label}?`,
+    text: planText(plan),
+    action: "Install",
+    preview: plan.command,
+  });
+  if (agreed !== undefined) void page.install(cli.id);
+}
+
+async function remove({ cli, page }: Props): Promise<void> {
+  const agreed = await ask({
+    title: `Remove ${cli.label}?`,
+    text: "No session can be started with it any more; those that run go on.",
+    action: "Remove",
+    danger: true,
+  });
+  if (agreed !== undefined) await page.attempt(() => removeCli(cli.id));
+}
+
+function Actions({ cli, page }: Props) {
+  const running = cli.id in page.installs;
+  return (
+    <span class="cli-actions">
+      {!cli.installed && cli.installCommand && !running && (
+        <button
+          type="button"
+          class="button small"
+          disabled={page.busy}
+          onClick={() => void page.attempt(() => install({ cli, page }))}
+          data-testid="cli-install"
+        >
+          Install…
+        </button>
+      )}
+      {!cli.stock && (
+        <button
+          type="button"
+          class="button small"
+          aria-label={`Remove ${cli.label}`}
+          disabled={page.busy}
+          onClick={() => void remove({ cli, page })}
+          data-testid="cli-remove"
+        >
+          Remove
+        </button>
+      )}
+      <input
+        type="checkbox"
+        role="switch"
+        class="switch"
+        aria-label={`Offer ${cli.label}`}
+        checked={cli.enabled}
+        disabled={page.busy || cli.kind === "shell"}
+        onChange={(event) => {
+          const enabled = event.currentTarget.checked;
+          void page.attempt(() => switchCli(cli.id, enabled));
+        }}
+        data-testid="cli-switch"
+      />
+    </span>
+  );
+}
+
+export function CliRow({ cli, page }: Props) {
+  return (
+    <li class="record cli" data-off={!cli.enabled} data-testid="cli" data-cli={cli.id}>
+      <span class="record-mark" data-tone={cli.installed ? "accent" : undefined} aria-hidden="true">
+        <small>{cli.shortBadge}</small>
+      </span>
+      <div class="record-main">
+        <span class="record-title">
+          <strong>{cli.label}</strong>
+          <span class="tag" data-tone={cli.installed ? "accent" : "plain"}>
+            {stateOf(cli)}
+          </span>
+          {!cli.stock && <span class="tag">custom</span>}
+        </span>
+        <small class="cli-path">{cli.path ?? cli.installCommand ?? "not found in any folder of PATH"}</small>
+        {cli.id in page.installs && <Installing cli={cli} page={page} />}
+      </div>
+      {page.managed && <Actions cli={cli} page={page} />}
+    </li>
+  );
+}

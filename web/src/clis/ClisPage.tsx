@@ -1,0 +1,55 @@
+/** The CLIs that sessions can run. */
+import { useState } from "preact/hooks";
+import { Icon } from "../ui/Icon.tsx";
+import { Problem } from "../ui/Problem.tsx";
+import { useFocusBack } from "../ui/useFocusBack.ts";
+import { CliRow } from "./CliRow.tsx";
+import "./clis.css";
+import { NewCli } from "./NewCli.tsx";
+import { useClis } from "./useClis.ts";
+
+export function ClisPage() {
+  const page = useClis();
+  const [adding, setAdding] = useState(false);
+  const opener = useFocusBack(adding);
+  if (page.refused !== "") return <p class="records-none dim">{page.refused}</p>;
+  const made = () => {
+    setAdding(false);
+    void page.attempt(async () => undefined);
+  };
+  return (
+    <div class="records-page" aria-busy={page.busy} data-testid="clis">
+      <div class="records-bar">
+        <span class="dim">
+          {page.managed === false
+            ? "Changes are switched off."
+            : "What sessions can run, and what is offered."}
+        </span>
+        {page.managed === false && (
+          <button type="button" class="button" onClick={() => void page.manage()} data-testid="clis-manage">
+            Allow changes
+          </button>
+        )}
+        {page.managed && !adding && (
+          <button
+            ref={opener}
+            type="button"
+            class="button primary"
+            onClick={() => setAdding(true)}
+            data-testid="new-cli"
+          >
+            <Icon name="plus" size={16} /> New CLI
+          </button>
+        )}
+      </div>
+      {adding && <NewCli onClose={() => setAdding(false)} onMade={made} />}
+      <Problem text={page.problem} testid="clis-problem" />
+      {page.clis?.length === 0 && <p class="records-none dim">The list is for administrators.</p>}
+      <ul class="records">
+        {page.clis?.map((cli) => (
+          <CliRow key={cli.id} cli={cli} page={page} />
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,78 @@
+/** The form of a custom entry, with the command line that comes of it. */
+import { useState } from "preact/hooks";
+import { textOf } from "../api/errors.ts";
+import { Field } from "../settings/fields.tsx";
+import { Problem } from "../ui/Problem.tsx";
+import { useFirstField } from "../ui/useFirstField.ts";
+import { addCli } from "./calls.ts";
+import { bodyOf, commandLine, type Draft, EMPTY, problemOf, wayOut } from "./words.ts";
+
+const FIELDS: [keyof Draft, string, string, number][] = [
+  ["label", "Name", "as people read it", 60],
+  ["id", "Id", "its mode, for scripts", 24],
+  ["badge", "Badge", "a few letters for lists", 6],
+  ["program", "Program", "a name that is looked for on PATH", 200],
+  ["words", "Arguments", "set apart by blanks; no shell reads them", 1000],
+];
+
+export function NewCli({ onClose, onMade }: { onClose: () => void; onMade: () => void }) {
+  const form = useFirstField();
+  const [draft, setDraft] = useState(EMPTY);
+  const [problem, setProblem] = useState("");
+  const [busy, setBusy] = useState(false);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    const wrong = problemOf(draft);
+    if (wrong !== undefined) return setProblem(wrong);
+    setBusy(true);
+    try {
+      await addCli(draft.id.trim(), bodyOf(draft));
+      onMade();
+    } catch (error) {
+      setProblem(wayOut(textOf(error)));
+      setBusy(false);
+    }
+  };
+  return (
+    <form
+      ref={form}
+      class="sheet"
+      onSubmit={(event) => void submit(event)}
+      aria-label="New CLI"
+      data-testid="new-cli-form"
+    >
+      {FIELDS.map(([name, label, hint, most]) => (
+        <Field key={name} label={label} hint={hint}>
+          <input
+            class="field"
+            value={draft[name]}
+            maxLength={most}
+            onInput={(event) => {
+              const value = event.currentTarget.value;
+              setProblem("");
+              setDraft((before) => ({ ...before, [name]: value }));
+            }}
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck={false}
+            data-testid={`new-cli-${name}`}
+          />
+        </Field>
+      ))}
+      <p class="dim">A session of it runs</p>
+      <pre class="example" aria-label="Command line" data-testid="new-cli-command">
+        {commandLine(draft) || "…"}
+      </pre>
+      <Problem text={problem} testid="new-cli-problem" />
+      <div class="sheet-foot">
+        <small>Whoever starts it can run commands as the service's user.</small>
+        <button type="button" class="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="submit" class="button primary" disabled={busy} data-testid="new-cli-create">
+          {busy ? "Adding…" : "Add"}
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,21 @@
+/** The routes of the registry (protocol-clis). */
+import { request } from "../api/client.ts";
+import type { CliBody, CliItem, InstalledItem, InstallPlan, Nothing } from "../api/types.ts";
+
+const pathOf = (id: string, rest = "") => `api/clis/${encodeURIComponent(id)}${rest}`;
+
+export const readClis = () => request<CliItem[]>("GET", "api/clis?versions=true");
+
+export const switchCli = (id: string, enabled: boolean) =>
+  request<CliItem>("PUT", pathOf(id), { body: { enabled } });
+
+export const addCli = (id: string, body: CliBody) =>
+  request<CliItem>("POST", "api/clis", { body: { id, ...body } });
+
+export const removeCli = (id: string) => request<Nothing>("DELETE", pathOf(id));
+
+export const planInstall = (id: string) => request<InstallPlan>("GET", pathOf(id, "/install"));
+
+export const installCli = (id: string) => request<InstalledItem>("POST", pathOf(id, "/install"));
+
+export const cancelInstall = (id: string) => request<Nothing>("DELETE", pathOf(id, "/install"));

@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+import type { CliItem } from "../api/types.ts";
+import { bodyOf, commandLine, EMPTY, planText, problemOf, stateOf, wayOut } from "./words.ts";
+
+const draft = { id: "mine", label: " Mine ", badge: "MI", program: " run ", words: "  --fast  now " };
+const cli = (part: Partial<CliItem>): CliItem => ({
+  id: "x",
+  label: "X",
+  shortBadge: "X",
+  order: 1,
+  kind: "agent",
+  enabled: true,
+  stock: true,
+  installed: true,
+  ...part,
+});
+
+describe("the registry of CLIs", () => {
+  test("shows the command line that comes of a draft", () => {
+    expect(commandLine(EMPTY)).toBe("");
+    expect(commandLine(draft)).toBe("run --fast now");
+    expect(bodyOf(draft)).toEqual({
+      label: "Mine",
+      shortBadge: "MI",
+      binaries: ["run"],
+      argv: ["run", "--fast", "now"],
+    });
+  });
+
+  test.each([
+    [{ id: "Mine" }, "small letter"],
+    [{ id: "" }, "small letter"],
+    [{ label: " " }, "name"],
+    [{ badge: "" }, "badge"],
+    [{ program: "" }, "one program"],
+    [{ program: "run fast" }, "one program"],
+  ])("says what is wrong with %o", (part, words) => {
+    expect(problemOf({ ...draft, ...part })).toContain(words);
+  });
+
+  test("finds nothing wrong with a whole one", () => expect(problemOf(draft)).toBeUndefined());
+
+  test.each([
+    [{ installed: false, version: "1" }, "not installed"],
+    [{}, "installed"],
+    [{ version: "1.2.3" }, "1.2.3"],
+    [{ version: "1.2.3", enabled: false }, "1.2.3, switched off"],
+  ])("says how %o stands", (part, words) => expect(stateOf(cli(part))).toBe(words));
+
+  test("says beforehand where an install writes", () => {
+    expect(planText({ command: "c", target: "/h/.local", writable: true })).toContain("below /h/.local");
+    expect(planText({ command: "c", target: "/h/.local", writable: false })).toContain("cannot write");
+  });
+
+  test("gives a way out", () => {
+    expect(wayOut("clis.json: not valid JSON; mend the file first")).toContain("nothing was changed");
+    expect(wayOut("installing X needs npm, which is not installed")).toContain("first");
+    expect(wayOut("anything else")).toBe("anything else");
+  });
+});

@@ -1,0 +1,92 @@
+/** The registry as the page shows it, and the installs that run. */
+import { useEffect, useState } from "preact/hooks";
+import { readSettings, writeSettings } from "../api/calls.ts";
+import { ApiError, textOf } from "../api/errors.ts";
+import { onServerEvent } from "../stream/events.ts";
+import { cancelInstall, installCli, readClis } from "./calls.ts";
+import type { CliItem } from "../api/types.ts";
+import { wayOut } from "./words.ts";
+
+/** Characters of an install's output that the page keeps. */
+const OUTPUT_KEPT = 16_384;
+
+export interface ClisPage {
+  /** Whether entries may be changed; unset until the setting was read. */
+  managed: boolean | undefined;
+  clis: CliItem[] | undefined;
+  /** The output so far of the installs that run, by id. */
+  installs: Readonly<Record<string, string>>;
+  busy: boolean;
+  refused: string;
+  problem: string;
+  attempt: (act: () => Promise<unknown>) => Promise<void>;
+  manage: () => Promise<void>;
+  install: (id: string) => Promise<void>;
+  cancel: (id: string) => Promise<void>;
+}
+
+function useInstalls(over: () => void) {
+  const [installs, setInstalls] = useState<Readonly<Record<string, string>>>({});
+  useEffect(() => {
+    const ends = [
+      onServerEvent("cli:installStarted", ({ id }) => {
+        setInstalls((before) => ({ ...before, [id]: "" }));
+      }),
+      onServerEvent("cli:installOutput", ({ id, data: text }) => {
+        setInstalls((before) => ({ ...before, [id]: ((before[id] ?? "") + text).slice(-OUTPUT_KEPT) }));
+      }),
+      onServerEvent("cli:installFinished", ({ id }) => {
+        setInstalls(({ [id]: _, ...others }) => others);
+        over();
+      }),
+      onServerEvent("cli:changed", over),
+    ];
+    return () => {
+      for (const end of ends) end();
+    };
+  }, []);
+  return installs;
+}
+
+export function useClis(): ClisPage {
+  const [managed, setManaged] = useState<boolean>();
+  const [clis, setClis] = useState<CliItem[]>();
+  const [busy, setBusy] = useState(true);
+  const [refused, setRefused] = useState("");
+  const [problem, setProblem] = useState("");
+
+  const look = async () => {
+    setManaged((await readSettings()).cliManagementEnabled === true);
+    setClis(await readClis());
+  };
+  const run = async (act: () => Promise<unknown>) => {
+    setProblem("");
+    try {
+      await act();
+      await look();
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 403) setRefused(textOf(error));
+      else setProblem(wayOut(textOf(error)));
+    }
+  };
+  const attempt = async (act: () => Promise<unknown>) => {
+    setBusy(true);
+    await run(act);
+    setBusy(false);
+  };
+  useEffect(() => void attempt(async () => undefined), []);
+  const installs = useInstalls(() => void look().catch((error: unknown) => setProblem(textOf(error))));
+  return {
+    managed,
+    clis,
+    installs,
+    busy,
+    refused,
+    problem,
+    attempt,
+    manage: () => attempt(() => writeSettings({ cliManagementEnabled: true })),
+    // An install takes minutes: the rest of the page stays usable.
+    install: (id) => run(() => installCli(id)),
+    cancel: (id) => run(() => cancelInstall(id)),
+  };
+}

@@ -1,0 +1,60 @@
+/** The registry in words. */
+import type { CliBody, CliItem, InstallPlan } from "../api/types.ts";
+
+export interface Draft {
+  id: string;
+  label: string;
+  badge: string;
+  program: string;
+  words: string;
+}
+
+export const EMPTY: Draft = { id: "", label: "", badge: "", program: "", words: "" };
+
+const split = (text: string): string[] => text.split(/\s+/).filter((word) => word !== "");
+
+/** What the draft comes to; the program is the first word of its own command. */
+export function bodyOf(draft: Draft): CliBody {
+  const program = draft.program.trim();
+  return {
+    label: draft.label.trim(),
+    shortBadge: draft.badge.trim(),
+    binaries: [program],
+    argv: [program, ...split(draft.words)],
+  };
+}
+
+/** The command line that a session of the draft would run; empty without a program. */
+export function commandLine(draft: Draft): string {
+  return draft.program.trim() === "" ? "" : bodyOf(draft).argv.join(" ");
+}
+
+/** What is to be mended before the draft is sent; the service's own rules come behind. */
+export function problemOf(draft: Draft): string | undefined {
+  if (!/^[a-z][a-z0-9-]{0,23}$/.test(draft.id.trim()))
+    return "The id begins with a small letter; then small letters, digits and dashes, 24 at most.";
+  if (draft.label.trim() === "") return "Give it a name.";
+  if (draft.badge.trim() === "") return "Give it a badge of up to 6 characters.";
+  if (/\s/.test(draft.program.trim()) || draft.program.trim() === "")
+    return "Name one program; its arguments go into their own field.";
+  return undefined;
+}
+
+/** One line on whether it can be used. */
+export function stateOf({ installed, enabled, version }: CliItem): string {
+  if (!installed) return "not installed";
+  return `${version ?? "installed"}${enabled ? "" : ", switched off"}`;
+}
+
+export const planText = ({ target, writable }: InstallPlan): string =>
+  writable
+    ? `It writes below ${target}, and never needs root.`
+    : `The service cannot write to ${target}: make that folder its user's own first.`;
+
+/** An error of the service, with what to do about it. */
+export function wayOut(text: string): string {
+  if (text.includes("mend the file first"))
+    return `${text}. Correct the file clis.json in the service's data folder, or give it mode 0600; nothing was changed.`;
+  if (text.includes("which is not installed")) return `${text}. Install that first, then try again.`;
+  return text;
+}

@@ -1,0 +1,83 @@
+/** One file: its head with what can be done, and below it what is in it. */
+import { useState } from "preact/hooks";
+import { bytes } from "../lib/format.ts";
+import { Icon } from "../ui/Icon.tsx";
+import { IconButton } from "../ui/IconButton.tsx";
+import { save } from "./download.ts";
+import { Follow } from "./Follow.tsx";
+import { MediaView } from "./MediaView.tsx";
+import { canReveal } from "./secrets.ts";
+import { opened } from "./state.ts";
+import { TextView } from "./TextView.tsx";
+import type { Content, Opened, Text } from "./types.ts";
+import { type Loaded, useContent } from "./useContent.ts";
+
+const isText = (content: Content): content is Text => "content" in content;
+
+function Refused({ path, loaded }: { path: string; loaded: Loaded }) {
+  return (
+    <div class="files-none" role="alert" data-testid="file-refused">
+      <Icon name="alert" size={24} />
+      <p>{loaded.problem}</p>
+      {loaded.status === 403 && canReveal(path) && (
+        <>
+          <small>An environment file may hold secrets. The audit log tells who looked.</small>
+          <button type="button" class="button" onClick={() => loaded.read(true)} data-testid="file-reveal">
+            Show it
+          </button>
+        </>
+      )}
+    </div>
+  );
+}
+
+function Body({ file, loaded }: { file: Opened; loaded: Loaded }) {
+  const { content } = loaded;
+  if (loaded.problem !== "") return <Refused path={file.path} loaded={loaded} />;
+  if (!content) return <p class="files-none">Reading…</p>;
+  return isText(content) ? (
+    <TextView key={loaded.turn} file={file} text={content} revealed={loaded.revealed} />
+  ) : (
+    <MediaView key={loaded.turn} file={file} media={content} />
+  );
+}
+
+export function FileView({ file }: { file: Opened }) {
+  const loaded = useContent(file);
+  const [following, setFollowing] = useState(false);
+  const { content } = loaded;
+  return (
+    <>
+      <div class="file-head">
+        <IconButton
+          icon="left"
+          label="Back to the files"
+          class="files-back"
+          onClick={() => (opened.value = undefined)}
+          testid="file-back"
+        />
+        <h3 class="file-title" title={file.path}>
+          <bdi>{file.path}</bdi>
+          {content && <small>{bytes(content.size)}</small>}
+        </h3>
+        {content && isText(content) && (
+          <IconButton
+            icon="pulse"
+            label="Follow the file as it grows"
+            pressed={following}
+            onClick={() => setFollowing(!following)}
+            testid="file-follow"
+          />
+        )}
+        <IconButton icon="refresh" label="Read the file again" onClick={() => loaded.read(loaded.revealed)} />
+        <IconButton
+          icon="download"
+          label="Download the file"
+          onClick={() => void save(file.sessionId, file.path)}
+          testid="file-download"
+        />
+      </div>
+      {following ? <Follow file={file} /> : <Body file={file} loaded={loaded} />}
+    </>
+  );
+}

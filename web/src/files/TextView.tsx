@@ -1,0 +1,100 @@
+/** A text, with its colours, to be read and, where the service says so, changed. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { sentenceOf } from "../api/errors.ts";
+import { plural } from "../lib/format.ts";
+import type { Editor } from "./codemirror.ts";
+import type { Opened, Text } from "./types.ts";
+import { type Saving, useSaving } from "./useSaving.ts";
+
+function Conflict({ saving }: { saving: Saving }) {
+  return (
+    <div class="conflict" role="alert" data-testid="conflict">
+      <p>
+        The file changed while you were editing it. Your text is marked against what is there now: take over
+        what you want of it, then save.
+      </p>
+      <button
+        type="button"
+        class="button small"
+        disabled={saving.busy}
+        onClick={() => void saving.save()}
+        data-testid="conflict-save"
+      >
+        Save mine
+      </button>
+      <button type="button" class="button small" onClick={saving.takeTheirs} data-testid="conflict-theirs">
+        Give mine up
+      </button>
+    </div>
+  );
+}
+
+function whyNot(text: Text): string {
+  if (text.truncated)
+    return `The first ${plural(text.content.split("\n").length - 1, "line")} of ${text.totalLines.toLocaleString("en")}`;
+  return text.eol === "mixed" ? "Its line ends are mixed; it can be read only" : "It can be read only";
+}
+
+function Foot({ text, editable, saving }: { text: Text; editable: boolean; saving: Saving }) {
+  return (
+    <p class="files-foot">
+      <span role="status" data-testid="file-state">
+        {saving.problem !== "" && <span class="field-problem">{saving.problem}</span>}
+        {saving.problem === "" && (editable ? (saving.changed ? "Not saved" : "Saved") : whyNot(text))}
+      </span>
+      {editable && (
+        <button
+          type="button"
+          class="button small primary"
+          disabled={!saving.changed || saving.busy}
+          title="Save  Ctrl+S"
+          onClick={() => void saving.save()}
+          data-testid="file-save"
+        >
+          {saving.busy ? "Saving…" : "Save"}
+        </button>
+      )}
+    </p>
+  );
+}
+
+export function TextView({ file, text, revealed }: { file: Opened; text: Text; revealed: boolean }) {
+  const place = useRef<HTMLDivElement>(null);
+  const editor = useRef<Editor | undefined>(undefined);
+  const [problem, setProblem] = useState("");
+  const saving = useSaving(file, text, revealed, editor);
+  const latest = useRef(saving);
+  latest.current = saving;
+  const editable = text.editable && !text.truncated;
+  useEffect(() => {
+    let alive = true;
+    import("./codemirror.ts").then(
+      ({ openEditor }) => {
+        if (!alive || !place.current) return;
+        editor.current = openEditor(place.current, {
+          path: file.path,
+          content: text.content,
+          eol: text.eol,
+          editable,
+          line: file.line,
+          onChange: () => latest.current.touched(),
+          onSave: () => void latest.current.save(),
+        });
+      },
+      (error: unknown) => setProblem(sentenceOf(error)),
+    );
+    return () => {
+      alive = false;
+      editor.current?.close();
+      editor.current = undefined;
+    };
+  }, []);
+  return (
+    <>
+      {saving.conflict && <Conflict saving={saving} />}
+      {problem !== "" && <p class="field-problem">{problem}</p>}
+      <div ref={place} class="text-place" data-testid="text" />
+      <Foot text={text} editable={editable} saving={saving} />
+    </>
+  );
+}

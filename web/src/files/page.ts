@@ -1,0 +1,15 @@
+import { registerPage } from "../app/registry.ts";
+import { activeSession } from "../store/state.ts";
+
+export const FILES_PAGE = "files";
+
+export function registerFiles(): void {
+  registerPage({
+    id: FILES_PAGE,
+    title: "Files",
+    icon: "folder",
+    order: 18,
+    available: () => activeSession.value !== undefined,
+    load: async () => (await import("./FilesPage.tsx")).FilesPage,
+  });
+}

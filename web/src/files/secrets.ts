@@ -1,0 +1,6 @@
+/** Environment files can be shown by whoever asks for it; other secrets never (protocol-files). */
+export const canReveal = (path: string): boolean =>
+  path
+    .slice(path.lastIndexOf("/") + 1)
+    .toLowerCase()
+    .startsWith(".env");

@@ -1,0 +1,140 @@
+/** Every session as a card: what it shows, what it waits for, and nothing else than one decides on. */
+import { useComputed } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { SessionChips } from "../agents/SessionChips.tsx";
+import { standing } from "../agents/standing.ts";
+import type { Session } from "../api/types.ts";
+import { openPage } from "../app/registry.ts";
+import { Ways } from "../approvals/Card.tsx";
+import { answering, troubles } from "../approvals/actions.ts";
+import { isUrgent } from "../approvals/inbox.ts";
+import { approvalOf, needsYou } from "../approvals/state.ts";
+import { messageOf } from "../approvals/words.ts";
+import { GitMark } from "../git/Badge.tsx";
+import { agoText } from "../lib/ago.ts";
+import { plural, shortPath } from "../lib/format.ts";
+import { select } from "../sessions/actions.ts";
+import { newSessionOpen } from "../sessions/newsession.ts";
+import { livePid } from "../sessions/status.ts";
+import { StatusDot } from "../sessions/StatusDot.tsx";
+import { cliOf, sessions } from "../store/state.ts";
+import { Icon } from "../ui/Icon.tsx";
+import { useNow } from "../ui/useNow.ts";
+import "./fleet.css";
+import { follow, screens } from "./screens.ts";
+
+function visit(session: Session): void {
+  select(session.id);
+  openPage.value = undefined;
+}
+
+function Question({ session }: { session: Session }) {
+  const item = approvalOf(session.id);
+  if (!item || !isUrgent(item)) return null;
+  const message = messageOf(item);
+  const trouble = troubles.value.get(item.id);
+  return (
+    <div class="fleet-question" data-testid="fleet-question">
+      {item.toolName && item.kind !== "question" && (
+        <p class="approval-tool">
+          <span class="badge">{item.toolName}</span>
+          {item.toolSummary && <code>{item.toolSummary}</code>}
+        </p>
+      )}
+      {message && <p class="approval-message">{message}</p>}
+      {trouble && (
+        <p class="problem" role="alert">
+          {trouble}
+        </p>
+      )}
+      <Ways item={item} busy={answering.value.has(item.id)} />
+    </div>
+  );
+}
+
+/** Its screen is read only while the card is in view. */
+function Lines({ session }: { session: Session }) {
+  const ref = useRef<HTMLPreElement>(null);
+  useEffect(() => {
+    let stop: (() => void) | undefined;
+    const watcher = new IntersectionObserver(([entry]) => {
+      if (entry?.isIntersecting) stop ??= follow(session.id);
+      else {
+        stop?.();
+        stop = undefined;
+      }
+    });
+    if (ref.current) watcher.observe(ref.current);
+    return () => {
+      watcher.disconnect();
+      stop?.();
+    };
+  }, [session.id]);
+  const text = screens.value.get(session.id) ?? "";
+  return (
+    <pre ref={ref} class="fleet-lines" aria-hidden="true" data-testid="fleet-lines">
+      {text}
+    </pre>
+  );
+}
+
+function Card({ session, now }: { session: Session; now: number }) {
+  const { word, reason, look } = standing(session);
+  const waits = needsYou(session.id);
+  return (
+    <article class="fleet-card" data-color={session.color} data-look={look} data-testid="fleet-card">
+      <button type="button" class="fleet-head" onClick={() => visit(session)} data-testid="fleet-visit">
+        <StatusDot session={session} />
+        <span class="fleet-name">{session.name}</span>
+        <GitMark session={session} />
+        <span class="badge">{cliOf(session.mode)?.shortBadge ?? session.mode}</span>
+      </button>
+      <p class="fleet-state">
+        <span>{!waits && reason ? reason : word}</span>
+        <span class="dim">
+          {shortPath(session.workingDir)} · {agoText(session.lastActivityAt, now)}
+        </span>
+      </p>
+      {livePid(session) !== null && <Lines session={session} />}
+      {waits && <Question session={session} />}
+      <footer class="fleet-foot">
+        <SessionChips session={session} />
+      </footer>
+    </article>
+  );
+}
+
+export function FleetPage() {
+  const now = useNow();
+  const cards = useComputed(() => sessions.value.toSorted((a, b) => rank(a) - rank(b)));
+  const waiting = cards.value.filter(({ id }) => needsYou(id)).length;
+  const create = () => {
+    openPage.value = undefined;
+    newSessionOpen.value = true;
+  };
+  return (
+    <div class="fleet">
+      <div class="fleet-sum">
+        <p data-testid="fleet-sum">
+          {plural(cards.value.length, "session")}
+          {waiting > 0 && <b> · {waiting === 1 ? "1 waits" : `${waiting} wait`} for you</b>}
+        </p>
+        <button type="button" class="button small" onClick={create}>
+          <Icon name="plus" size={14} /> New session
+        </button>
+      </div>
+      <div class="fleet-cards">
+        {cards.value.map((session) => (
+          <Card key={session.id} session={session} now={now} />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** Whoever waits for a person, whoever works, the rest, and what has ended. */
+function rank(session: Session): number {
+  if (needsYou(session.id)) return 0;
+  if (livePid(session) === null) return 3;
+  return session.status === "busy" ? 1 : 2;
+}

@@ -1,0 +1,14 @@
+import { registerPage } from "../app/registry.ts";
+
+export const FLEET_PAGE = "fleet";
+
+export function registerFleet(): void {
+  registerPage({
+    id: FLEET_PAGE,
+    title: "Fleet",
+    icon: "grid",
+    order: 5,
+    keys: "Alt+Shift+F",
+    load: async () => (await import("./FleetPage.tsx")).FleetPage,
+  });
+}

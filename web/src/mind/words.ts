@@ -1,0 +1,16 @@
+/** Suggestions as people read them. */
+import type { Suggestion } from "../api/types.ts";
+
+type Kind = Suggestion["kind"];
+
+const KINDS: Record<Kind, string> = { continue: "Go on", verify: "Check", redirect: "Instead" };
+
+/** A kind of a later service is told by its name. */
+export const kindText = (kind: string): string => KINDS[kind as Kind] ?? kind;
+
+export const REJECTED_MAX = 10;
+
+/** What another guess must not be: the newest of all that was shown. */
+export function rejectedOf(before: readonly string[], shown: readonly { prompt: string }[]): string[] {
+  return [...new Set([...before, ...shown.map((each) => each.prompt)])].slice(-REJECTED_MAX);
+}

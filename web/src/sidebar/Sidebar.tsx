@@ -1,0 +1,180 @@
+/** Every session at a glance: what it does, for how long, and who waits for you. */
+import { useComputed, useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { standing } from "../agents/standing.ts";
+import type { Session } from "../api/types.ts";
+import { needsYou } from "../approvals/state.ts";
+import { GitMark } from "../git/Badge.tsx";
+import { close, move, select } from "../sessions/actions.ts";
+import { askName, openSessionMenu } from "../sessions/menu.ts";
+import { StatusDot } from "../sessions/StatusDot.tsx";
+import { activeId, cliOf, sessions } from "../store/state.ts";
+import { focusActiveTerminal } from "../terminal/focus.ts";
+import { Icon } from "../ui/Icon.tsx";
+import { useNow } from "../ui/useNow.ts";
+import { fits, grouped, spanText } from "./groups.ts";
+import "./sidebar.css";
+
+/** With fewer, looking is quicker than typing. */
+const FILTER_FROM = 8;
+
+const agentOf = (session: Session) => cliOf(session.mode)?.label ?? session.mode;
+
+function secondLine(session: Session, now: number): string {
+  const { look, word, reason } = standing(session);
+  const said = [reason ?? word];
+  if (look === "busy" && session.lastSubmitAt) said.push(spanText(session.lastSubmitAt, now));
+  if (session.totalCost) said.push(`$${session.totalCost.toFixed(2)}`);
+  if (session.contextUsedPercentage !== undefined)
+    said.push(`${Math.round(session.contextUsedPercentage)}% context`);
+  return said.join(" · ");
+}
+
+function openMenu(session: Session, event: MouseEvent): void {
+  event.preventDefault();
+  const box = (event.currentTarget as Element).getBoundingClientRect();
+  openSessionMenu(session, event.clientX || box.left, event.clientY || box.bottom);
+}
+
+interface RowProps {
+  session: Session;
+  now: number;
+  reachable: boolean;
+  onDrag: (id: string | undefined) => void;
+  onDrop: (onto: string) => void;
+}
+
+function Row({ session, now, reachable, onDrag, onDrop }: RowProps) {
+  const active = activeId.value === session.id;
+  const ref = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (active) ref.current?.scrollIntoView({ block: "nearest" });
+  }, [active]);
+  const key = (event: KeyboardEvent) => {
+    if (event.key === "F2") void askName(session);
+    else if (event.key === "Delete") void close(session.id);
+    else if (event.key === "Enter" || event.key === " ") {
+      select(session.id);
+      focusActiveTerminal();
+    } else return;
+    event.preventDefault();
+  };
+  return (
+    <li
+      class="side-row"
+      data-active={active}
+      data-color={session.color}
+      draggable
+      onDragStart={() => onDrag(session.id)}
+      onDragEnd={() => onDrag(undefined)}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={() => onDrop(session.id)}
+    >
+      <button
+        ref={ref}
+        type="button"
+        class="side-main"
+        aria-current={active ? "true" : undefined}
+        tabIndex={reachable ? 0 : -1}
+        data-testid="side-session"
+        data-session={session.id}
+        onClick={() => select(session.id)}
+        onContextMenu={(event) => openMenu(session, event)}
+        onKeyDown={key}
+      >
+        <StatusDot session={session} />
+        <span class="side-text">
+          <span class="side-name">
+            {session.pinned && <Icon name="pin" size={12} />}
+            <span>{session.name}</span>
+          </span>
+          <small>{secondLine(session, now)}</small>
+        </span>
+        <GitMark session={session} />
+        <span class="badge">{cliOf(session.mode)?.shortBadge ?? session.mode.slice(0, 2).toUpperCase()}</span>
+      </button>
+    </li>
+  );
+}
+
+/** Arrow keys go from row to row, whatever group they stand in. */
+function walk(event: KeyboardEvent): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const list = event.currentTarget as Element;
+  const rows = [...list.querySelectorAll<HTMLElement>(".side-main")];
+  const at = rows.indexOf(document.activeElement as HTMLElement);
+  if (step === undefined || at < 0) return;
+  event.preventDefault();
+  rows[(at + step + rows.length) % rows.length]?.focus();
+}
+
+function Filter({ onType }: { onType: (text: string) => void }) {
+  return (
+    <input
+      class="field side-filter"
+      type="search"
+      placeholder="Filter"
+      aria-label="Show only sessions with these words"
+      data-testid="side-filter"
+      onInput={(event) => onType(event.currentTarget.value)}
+    />
+  );
+}
+
+export function Sidebar() {
+  const filter = useSignal("");
+  const folded = useSignal<ReadonlySet<string>>(new Set());
+  const dragged = useRef<string | undefined>(undefined);
+  const now = useNow();
+  const groups = useComputed(() =>
+    grouped(
+      sessions.value.filter((session) => fits(session, agentOf(session), filter.value)),
+      needsYou,
+    ),
+  );
+  const fold = (folder: string) => {
+    const next = new Set(folded.value);
+    if (!next.delete(folder)) next.add(folder);
+    folded.value = next;
+  };
+  const drop = (onto: string) => {
+    const to = sessions.value.findIndex((session) => session.id === onto);
+    if (dragged.current !== undefined) void move(dragged.current, to);
+  };
+  const shown = groups.value.flatMap((group) => (folded.value.has(group.folder) ? [] : group.sessions));
+  const entrance = shown.some(({ id }) => id === activeId.value) ? activeId.value : shown[0]?.id;
+  return (
+    <nav class="sidebar" aria-label="Sessions" data-testid="sidebar" onKeyDown={walk}>
+      {sessions.value.length >= FILTER_FROM && <Filter onType={(text) => (filter.value = text)} />}
+      {groups.value.map((group) => (
+        <section key={group.folder} class="side-group">
+          <h2>
+            <button
+              type="button"
+              aria-expanded={!folded.value.has(group.folder)}
+              title={group.folder}
+              data-testid="side-group"
+              onClick={() => fold(group.folder)}
+            >
+              <span>{group.name}</span>
+              <span class="count">{group.sessions.length}</span>
+            </button>
+          </h2>
+          <ul hidden={folded.value.has(group.folder)}>
+            {group.sessions.map((session) => (
+              <Row
+                key={session.id}
+                session={session}
+                now={now}
+                reachable={session.id === entrance}
+                onDrag={(id) => (dragged.current = id)}
+                onDrop={drop}
+              />
+            ))}
+          </ul>
+        </section>
+      ))}
+      {groups.value.length === 0 && <p class="dim side-none">No session has these words.</p>}
+    </nav>
+  );
+}

@@ -1,0 +1,45 @@
+import { describe, expect, test } from "vitest";
+import type { Session } from "../api/types.ts";
+import { fits, grouped, spanText } from "./groups.ts";
+
+const session = (id: string, workingDir: string): Session => ({ id, name: id, workingDir }) as Session;
+
+describe("groups", () => {
+  const list = [session("a", "/srv/api"), session("b", "/srv/web"), session("c", "/srv/api")];
+  const shape = (needy: string) =>
+    grouped(list, (id) => id === needy).map((group) => [group.name, group.sessions.map(({ id }) => id)]);
+
+  test("by folder, in the order of the tabs", () => {
+    expect(shape("")).toEqual([
+      ["api", ["a", "c"]],
+      ["web", ["b"]],
+    ]);
+  });
+
+  test("whoever waits for a person comes first, with its folder", () => {
+    expect(shape("b").map(([name]) => name)).toEqual(["web", "api"]);
+    expect(shape("c")[0]).toEqual(["api", ["c", "a"]]);
+  });
+
+  test("folders that end alike are told apart", () => {
+    const found = grouped([session("a", "/x/app"), session("b", "/y/app"), session("c", "/")], () => false);
+    expect(found.map(({ name }) => name)).toEqual(["x/app", "y/app", "/"]);
+  });
+});
+
+test.each([
+  ["", true],
+  ["API claude", true],
+  ["api codex", false],
+])("the filter %s", (filter, shown) => {
+  expect(fits(session("one", "/srv/api"), "Claude Code", filter)).toBe(shown);
+});
+
+test.each([
+  [0, "0 s"],
+  [59_999, "59 s"],
+  [61_000, "1 min"],
+  [7_300_000, "2 h"],
+])("%i ms are %s", (ms, text) => {
+  expect(spanText(1000, 1000 + ms)).toBe(text);
+});
