@@ -5,10 +5,10 @@ ARGS ?=
 PYTEST_ARGS ?=
 
 BIN := .venv/bin
-PACKAGING := setup.py setup.cfg pyproject.toml MANIFEST.in
+PACKAGING := setup.py setup.cfg pyproject.toml MANIFEST.in tservice/mux/tmux/keeper.c
 WEB := $(shell find web -name node_modules -prune -o -type f -print 2>/dev/null)
 RUN_NEEDS := tmux git curl
-TEST_NEEDS := $(RUN_NEEDS) chromium openssh-client=ssh openssh-server=sshd podman runc \
+TEST_NEEDS := $(RUN_NEEDS) build-essential=cc chromium openssh-client=ssh openssh-server=sshd podman runc \
 	nginx-light=nginx caddy
 
 .DELETE_ON_ERROR:
@@ -21,7 +21,7 @@ help:
 	@echo "make bench    benchmarks, as ratios against peers"
 	@echo "make stress   long-running checks: crashes, soaks"
 	@echo "make web      build the browser UI into tservice/static"
-	@echo "make docs     write the tables of settings, scopes and commands into README, docs, man and etc"
+	@echo "make docs     write what the program declares into README, docs, man, etc and the web types"
 	@echo "make docs-html  build the pages of docs into build/docs"
 	@echo "make clean    remove what was built, .venv included"
 

@@ -1,15 +1,19 @@
-"""Packaging: what C{setup.cfg} cannot say, which is how the browser UI gets into the wheel."""
+"""Packaging: what C{setup.cfg} cannot say, which is how the browser UI and the keeper get into the
+wheel."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shlex
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
 from setuptools import Command, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 from setuptools.errors import ExecError, FileError
@@ -18,6 +22,9 @@ ROOT = Path(__file__).resolve().parent
 WEB = ROOT / "web"
 STATIC = ROOT / "tservice" / "static"
 BUILT_FROM = STATIC / ".built-from"
+KEEPER = ROOT / "tservice" / "mux" / "tmux" / "tservice-keeper"
+COMPILERS = ("cc", "gcc", "clang")
+C_FLAGS = ("-std=c11", "-O2", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=2")
 INSTALLED_FROM = WEB / "node_modules" / ".installed-from"
 NOT_SOURCES = frozenset({"node_modules", "dist"})
 
@@ -61,11 +68,43 @@ class TestWeb(BuildWeb):
         npm("test")
 
 
+class BuildKeeper(Command):
+    """Compile C{keeper.c}, unless that was done.  Without a compiler C{keeper.py} does its work."""
+
+    description = "compile the keeper, the small process in every pane"
+    user_options: ClassVar[list[tuple[str, str | None, str]]] = []
+
+    def initialize_options(self) -> None:
+        """There are none."""
+
+    def finalize_options(self) -> None:
+        """There are none."""
+
+    def run(self) -> None:
+        """A compiler that fails is told of and is no error: nothing needs the program."""
+        source = KEEPER.with_name("keeper.c")
+        if KEEPER.exists() and KEEPER.stat().st_mtime_ns > source.stat().st_mtime_ns:
+            return
+        KEEPER.unlink(missing_ok=True)
+        compiler = os.environ.get("CC") or next(filter(shutil.which, COMPILERS), None)
+        if compiler is None:
+            self.warn("no C compiler: keeper.py is used, which takes 3 MB a session")
+            return
+        # By itself if it can be: nothing of the pane's environment then comes between.
+        for linking in (("-static",), ("-fPIE", "-pie", "-Wl,-z,relro,-z,now")):
+            command = [*shlex.split(compiler), *C_FLAGS, *linking, "-o", str(KEEPER), str(source)]
+            trouble = compiled(command)
+            if trouble is None:
+                return
+        self.warn(f"the keeper is not built, keeper.py is used: {trouble}")
+
+
 class BuildPy(build_py):
-    """The UI is package data, so it must be there before package data is collected."""
+    """What was built is package data, so it must be there before that is collected."""
 
     def run(self) -> None:
         self.run_command("build_web")
+        self.run_command("build_keeper")
         super().run()
 
 
@@ -75,6 +114,28 @@ class SourceDistribution(sdist):
     def run(self) -> None:
         self.run_command("build_web")
         super().run()
+
+
+class Wheel(bdist_wheel):
+    """For this kind of machine if the keeper is in it, else for any."""
+
+    def finalize_options(self) -> None:
+        self.run_command("build_keeper")
+        self.distribution.has_ext_modules = KEEPER.exists
+        super().finalize_options()
+
+    def get_tag(self) -> tuple[str, str, str]:
+        _, _, platform = super().get_tag()
+        return "py3", "none", platform
+
+
+def compiled(command: list[str]) -> str | None:
+    """Run a compiler; C{None}, or why it failed."""
+    try:
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        return str(error)
+    return ended.stderr if ended.returncode else None
 
 
 def sources() -> Iterator[Path]:
@@ -128,6 +189,8 @@ if __name__ == "__main__":
     setup(
         cmdclass={
             "build_web": BuildWeb,
+            "build_keeper": BuildKeeper,
+            "bdist_wheel": Wheel,
             "test_web": TestWeb,
             "build_py": BuildPy,
             "sdist": SourceDistribution,

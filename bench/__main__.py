@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from bench import (
+    against,
     bodies,
     cronzones,
     echo,
+    files,
     flood,
     footprint,
     gitecho,
@@ -22,9 +25,11 @@ from bench.report import Row, table
 from tests.integration.harness import Daemon
 
 BENCHES: dict[str, Callable[[Daemon], list[Row]]] = {
+    "against": against.run,
     "bodies": bodies.run,
     "cronzones": cronzones.run,
     "echo": echo.run,
+    "files": files.run,
     "flood": flood.run,
     "footprint": footprint.run,
     "gitecho": gitecho.run,
@@ -44,6 +49,8 @@ def main(names: list[str]) -> int:
         print(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(BENCHES)}")
         return 2
     daemon = Daemon(SERVICE_MAX_SESSIONS="200", SERVICE_MAX_SESSIONS_PER_USER="200")
+    # As systemd starts it.
+    daemon.stands_in = Path("/")
     rows: list[Row] = []
     try:
         daemon.start()

@@ -32,6 +32,14 @@ class BareTmux:
             bufsize=0,
         )
 
+    def type(self, line: str) -> None:
+        """Type a line."""
+        self._tmux("send-keys", "-t", "%0", line, "Enter")
+
+    def screen(self) -> str:
+        """What its pane shows."""
+        return self._tmux("capture-pane", "-p", "-t", "%0")
+
     def close(self) -> None:
         """End the server."""
         self._tmux("kill-server")
@@ -98,6 +106,31 @@ def flood_seconds(command: str, marker: bytes) -> float:
         client.wait(5)
         client.stdout.close()
         return seconds
+
+
+def unread_seconds(command: str) -> float:
+    """Seconds until a command has ended whose output nobody but tmux reads."""
+    with bare_servers(1, ["sh"]) as (server,):
+        over = server.socket.with_name("over")
+        started = time.perf_counter()
+        server.type(f"{command}; echo > {over}")
+        while not over.exists():
+            time.sleep(0.002)
+        return time.perf_counter() - started
+
+
+def created_seconds() -> float:
+    """Seconds from starting a tmux server to the first prompt byte of its shell."""
+    with bare_servers(0, ["sh"]) as servers:
+        folder = Path(tempfile.mkdtemp(prefix="bench-"))
+        started = time.perf_counter()
+        server = BareTmux(folder, "s", ["sh"])
+        servers.append(server)
+        while not server.screen().strip():
+            time.sleep(0.001)
+        seconds = time.perf_counter() - started
+    shutil.rmtree(folder)
+    return seconds
 
 
 def _read_until(descriptor: int, what: bytes) -> None:

@@ -6,7 +6,9 @@ import subprocess
 import sys
 import time
 
-from bench.baretmux import flood_seconds
+from attrs import evolve
+
+from bench.baretmux import flood_seconds, unread_seconds
 from bench.client import new_session, run_line
 from bench.report import Row
 from tests.integration.harness import Daemon
@@ -73,6 +75,7 @@ def flood(daemon: Daemon, sessions: int, sockets: int) -> float:
 def run(daemon: Daemon) -> list[Row]:
     """The rows of this bench: megabytes of pane output a second."""
     bare = SIZE / flood_seconds(COMMAND, b"flooded") / 1e6
+    alone = SIZE / unread_seconds(COMMAND) / 1e6
     rows = []
     for sessions, sockets in ((1, 1), (2, 5), (10, 5)):
         seconds = flood(daemon, sessions, sockets)
@@ -85,4 +88,5 @@ def run(daemon: Daemon) -> list[Row]:
                 against="one bare tmux client",
             )
         )
-    return rows
+    first = rows[0]
+    return [evolve(first, peer=alone, against="a tmux pane that nobody reads"), *rows]

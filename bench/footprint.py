@@ -15,6 +15,9 @@ from tests.integration.harness import Daemon
 RSS_LIMIT, CPU_LIMIT = 150.0, 1.0
 """Megabytes and per cent of one core that the daemon may need with 100 idle sessions."""
 
+SESSION_LIMIT = 1.5
+"""Megabytes that tmux' server and the keeper of one idle session may need together."""
+
 WATCHED = 10.0
 """Seconds over which idle CPU is measured."""
 
@@ -33,6 +36,18 @@ def family(pid: int) -> list[int]:
     """The process and its children: the control clients."""
     process = psutil.Process(pid)
     return [pid, *(child.pid for child in process.children(recursive=True))]
+
+
+def keepers(daemon: Daemon) -> list[int]:
+    """What runs for the sessions beside their programs: keepers and tmux servers."""
+    found: list[int] = []
+    for session in daemon.request("GET", "/api/sessions").data():
+        keeper = psutil.Process(session["pid"]).parent()
+        server = None if keeper is None else keeper.parent()
+        assert keeper is not None
+        assert server is not None
+        found += [keeper.pid, server.pid]
+    return found
 
 
 def cpu_percent(pids: list[int], seconds: float) -> float:
@@ -63,9 +78,18 @@ def run(daemon: Daemon) -> list[Row]:
                 against=f"{count} bare tmux server(s)",
             )
         )
+    own = proportional(keepers(daemon)) / made
     rss = psutil.Process(daemon.pid).memory_info().rss / 1e6
     idle = cpu_percent([daemon.pid], WATCHED)
     rows += [
+        Row(
+            name="tmux server and keeper of one session",
+            ours=own,
+            peer=SESSION_LIMIT,
+            unit="MB",
+            against="limit",
+            at_most=1.0,
+        ),
         Row(
             name="daemon RSS, 100 sessions",
             ours=rss,

@@ -17,6 +17,8 @@ from twisted.internet.defer import Deferred
 from twisted.internet.threads import deferToThread
 
 from bench.report import Row
+from tservice.core.doors.programs import finder
+from tservice.core.doors.threads import NoThreads
 from tservice.core.logs.redact import Redactor
 from tservice.git.inspect import Inspector
 from tservice.git.model import Options
@@ -86,7 +88,13 @@ def bare(roots: list[Path]) -> float:
 def make_service(home: Path) -> GitService:
     """The service over the real reactor."""
     environ = {"PATH": os.environ["PATH"]}
-    runner = GitRunner(clock=reactor, processes=reactor, environ=environ, redactor=Redactor())
+    runner = GitRunner(
+        clock=reactor,
+        processes=reactor,
+        environ=environ,
+        redactor=Redactor(),
+        find=finder(NoThreads()),
+    )
     inspector = Inspector(
         clock=reactor,
         runner=runner,

@@ -1,23 +1,35 @@
-"""Write the settings, scopes and commands of C{tsctl} into every document that shows them.
+"""Write what the program declares into every document that shows it.
 
-Their tables are L{tservice.core.config.model}, L{tservice.http.reach} and
-L{tservice.client.commands.table}; C{make docs}
-runs this, and a test fails when a document is not what this would write.
+Settings are declared in L{tservice.core.config.model}, scopes in L{tservice.http.reach}, the
+commands of C{tsctl} in L{tservice.client.commands.table}, events in L{tservice.core.events}, the
+operations, of which the Python client is made, by the features; C{make docs} runs this, and a test
+fails when a document is not what this would write.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
+from pydantic.fields import FieldInfo
+
+from docs import pyclient
+from docs.typescript import web_types
+from tests.security.world import World
+from tservice import __version__
 from tservice.client.commands.record import Command, Option
 from tservice.client.commands.table import COMMANDS, GLOBAL
+from tservice.core import payloads as told
 from tservice.core.config.model import Setting, settings
+from tservice.core.events import Audience, EventName
+from tservice.core.payload import Payload
 from tservice.core.scopes import Scope
+from tservice.http.docs.openapi import document
 from tservice.http.reach import REACH, Power, reached
 
 ROOT = Path(__file__).resolve().parents[1]
-SETTINGS, TSCTL = "settings", "commands"
+SETTINGS, TSCTL, EVENTS = "settings", "commands", "events"
 """What stands between marker lines."""
 YAML_HEAD = """\
 # Configuration of tservice(8): every key with its default.  A line that is not commented out
@@ -136,6 +148,40 @@ def synopsis(command: Command) -> str:
     return " ".join((names, *map(_usage, parts)))
 
 
+def events_table() -> str:
+    """A list-table of the events for their page."""
+    lines = [".. list-table::", "   :header-rows: 1", "", "   * - Event", "     - When"]
+    lines += ["     - What it tells", "     - Who hears it"]
+    for name in EventName:
+        lines += [f"   * - ``{name}``", f"     - {name.when}"]
+        lines += [f"     - {told_text(name.payload)}", f"     - {_HEARERS[name.audience]}"]
+    return "\n".join(lines) + "\n"
+
+
+def whole_document() -> Mapping[str, Any]:
+    """The OpenAPI document of every operation that the daemon has, assembled on memory."""
+    world = World()
+    try:
+        return document(world.operations, __version__)
+    finally:
+        world.close()
+
+
+def told_text(payload: type[Payload]) -> str:
+    """What an event tells: its fields, or the record that it tells whole."""
+    if payload in _WHOLE:
+        return _WHOLE[payload]
+    optional = {name: "" if field.is_required() else "?" for name, field in _fields(payload)}
+    names = ", ".join(f"{name}{mark}" for name, mark in optional.items())
+    return f"``{{{names}}}``"
+
+
+def python_client() -> dict[Path, Callable[[str], str]]:
+    """The generated files of the Python client."""
+    found = pyclient.files(whole_document())
+    return {pyclient.FOLDER / name: _always(text) for name, text in found.items()}
+
+
 def between(text: str, comment: str, content: str, what: str = SETTINGS) -> str:
     """C{text} with what stands between its two marker lines replaced by C{content}."""
     opening, closing = f"{comment}{what} begin", f"{comment}{what} end"
@@ -156,7 +202,43 @@ def documents() -> dict[Path, Callable[[str], str]]:
         ROOT / "man/tsctl.1": lambda old: between(old, '.\\" ', commands_list(), TSCTL),
         ROOT / "etc/tservice.yaml": lambda old: yaml_file(),
         ROOT / "docs/scopes.rst": lambda old: scopes_page(),
+        ROOT / "docs/protocol/streams.rst": lambda old: between(
+            old, ".. ", f"\n{events_table()}\n", EVENTS
+        ),
+        ROOT / "web/src/api/types.ts": lambda old: web_types(whole_document()),
+        **python_client(),
     }
+
+
+def _always(text: str) -> Callable[[str], str]:
+    return lambda old: text
+
+
+_HEARERS = {
+    Audience.EVERYONE: "everybody",
+    Audience.OWNER: "the owner, admins",
+    Audience.ADMINS: "admins",
+    Audience.PERSON: "that admin",
+}
+
+_WHOLE: dict[type[Payload], str] = {
+    told.StateTold: "the `state <streams.rst#protocol-state>`_",
+    told.SessionTold: "the `session <sessions.rst#protocol-session>`_",
+    told.ApprovalTold: "the `item <agents.rst#protocol-approvals>`_",
+    told.JobsTold: "``{jobs}``: `jobs <features.rst#protocol-cron-job>`_, a long prompt left out",
+    told.RunTold: "the `run <features.rst#protocol-cron-run>`_",
+    told.CaseTold: "the `case <workspaces.rst#protocol-cases>`_",
+    told.SettingsTold: "the settings, without what is written only",
+    told.WebhookTold: "the answer of ``GET /api/webhook``",
+    told.ReportTold: "the answer of a `restore <models.rst#protocol-restore>`_",
+    told.EndpointsTold: "``{endpoints}``",
+    told.SyncTold: "the result of the `sync <models.rst#protocol-mcp-sync>`_",
+}
+"""What is made of a feature's own answer; the type in the declaration is only a part of it."""
+
+
+def _fields(payload: type[Payload]) -> list[tuple[str, FieldInfo]]:
+    return [(field.alias or name, field) for name, field in payload.model_fields.items()]
 
 
 def _literal(text: str) -> str:

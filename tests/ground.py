@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,29 +11,55 @@ from attrs import evolve
 from twisted.internet.task import Clock
 from zope.interface import implementer
 
+from tservice.clis.lookup import BinaryLookup
 from tservice.core.config.model import Config
 from tservice.core.doors.reach import NoReach
 from tservice.core.doors.threads import Door, IThreads, NoThreads
 from tservice.core.logs.redact import Redactor
+from tservice.core.places.near import OwnPlace
+from tservice.core.places.place import Place, PlaceKind
+from tservice.core.places.places import Places
 from tservice.ground.ground import Ground
 from tservice.ground.osusers import OsUserParts, wire_os_users
-from tservice.settings.interfaces import ISettings, SettingsObserver
+from tservice.ground.places import IOsUserParts, near_places, own_place
+from tservice.mux.tmux.setup import ISetups, OwnSetups, TmuxSetup
+from tservice.mux.tmux.sockets import SocketFolder
+from tservice.mux.transport import ITransport
+from tservice.settings.interfaces import IChangingSettings, ISettings, SettingsObserver
 from tservice.settings.model import Settings
 from tservice.store.database import Database
 
+OWN_UID = 1000
+"""Of the service's own user in tests, who is not root."""
 
-@implementer(ISettings)
+
+@implementer(ISettings, IChangingSettings)
 class FixedSettings:
-    """Settings that a test sets; nobody is told of a change."""
+    """Settings that a test sets; only of L{change} anybody is told."""
 
     def __init__(self) -> None:
         self.now = Settings()
+        self._observers: list[SettingsObserver] = []
 
     def get(self) -> Settings:
         return self.now
 
+    def change(self, patch: Mapping[str, Any]) -> Settings:
+        self._tell(Settings.model_validate({**self.now.model_dump(by_alias=True), **patch}))
+        return self.now
+
     def observe(self, observer: SettingsObserver) -> Any:
+        self._observers.append(observer)
         return lambda: None
+
+    def alter(self, **fields: Any) -> None:
+        """Other settings from now on, by the names of their fields."""
+        self._tell(Settings.model_construct(**{**dict(self.now), **fields}))
+
+    def _tell(self, now: Settings) -> None:
+        before, self.now = self.now, now
+        for observer in self._observers:
+            observer(before, self.now)
 
 
 class NoDoors:
@@ -48,6 +75,33 @@ class NoDoors:
         self.files = files or NoThreads()
 
 
+def here(folder: Path = Path("/h"), **environ: str) -> Place:
+    """The service's own place, where no program is installed."""
+    return own_place(folder / "data", environ, folder, lambda names: None, uid=OWN_UID)
+
+
+HERE = here()
+
+
+def own_setups(
+    transport: ITransport, sockets: SocketFolder, program: Path | None = None
+) -> dict[PlaceKind, ISetups]:
+    """How tmux runs in the service's own place.
+
+    @param program: the keeper as a program of its own.
+    """
+    setup = TmuxSetup(transport=transport, sockets=sockets, python=sys.executable, program=program)
+    return {PlaceKind.LOCAL: OwnSetups(setup)}
+
+
+def places_of(own: Place, os_users: IOsUserParts | None = None) -> Places:
+    """The places of a machine; without C{os_users} the service's own alone."""
+    if os_users is None:
+        return Places({PlaceKind.LOCAL: OwnPlace(own)})
+    environ = own.environment()
+    return near_places(clock=Clock(), environ=environ, own=own, os_users=os_users)
+
+
 def lay_ground(folder: Path, **given: Any) -> Ground:
     """A ground on a clock, a store in memory and work done at once.
 
@@ -58,17 +112,24 @@ def lay_ground(folder: Path, **given: Any) -> Ground:
         data_dir=folder / "data", cases_dir=folder / "cases"
     )
     redactor = given.get("redactor") or Redactor()
+    home = given.pop("home", folder / "home")
+    environ = given.pop("environ", {"HOME": str(home), "LANG": "C.UTF-8"})
+    programs = given.pop("programs", None) or BinaryLookup(reactor, environ, home)
+    os_users = given.pop("os_users", None) or no_os_users(folder, redactor)
+    own = own_place(config.data_dir, environ, home, programs.find, uid=OWN_UID)
     ground = Ground(
         reactor=reactor,
         config=config,
-        environ={"HOME": str(folder / "home"), "LANG": "C.UTF-8"},
-        home=folder / "home",
+        environ=environ,
+        home=home,
         redactor=redactor,
         database=given.pop("database", None) or Database.in_memory(clock=reactor),
         doors=NoDoors(),  # type: ignore[arg-type]
         reach=NoReach(),
         settings=FixedSettings(),
-        os_users=no_os_users(folder, redactor),
+        programs=programs,
+        places=near_places(clock=reactor, environ=environ, own=own, os_users=os_users),
+        os_users=os_users,
     )
     return evolve(ground, **given)
 

@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 
 @frozen(kw_only=True)
@@ -64,6 +64,10 @@ class Installed:
     binary: Path
 
 
+LATEST = "latest"
+"""What a registry calls its newest version; it is another one next week."""
+
+
 class CliUnavailable(Exception):
     """A CLI cannot be installed or does not start; the message says why."""
 
@@ -99,7 +103,7 @@ def _present(cli: Cli, folder: Path) -> Installed | None:
     return Installed(cli=cli, version=version, binary=binary)
 
 
-def _npm(cli: Cli, folder: Path, env: Mapping[str, str]) -> None:
+def _npm(cli: Cli, folder: Path, env: Mapping[str, str], wanted: str) -> None:
     npm = shutil.which("npm", path=env.get("PATH"))
     if npm is None:
         raise CliUnavailable(f"{cli.name}: no npm on the PATH")
@@ -108,7 +112,7 @@ def _npm(cli: Cli, folder: Path, env: Mapping[str, str]) -> None:
     (folder / "package.json").write_text("{}", "utf-8")
     options = ["--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(folder)]
     child = subprocess.Popen(
-        [npm, "install", *options, f"{cli.package}@>={cli.minimum}"],
+        [npm, "install", *options, f"{cli.package}@{wanted}"],
         cwd=folder,
         env=dict(env),
         stdin=subprocess.DEVNULL,
@@ -139,10 +143,27 @@ def install(name: str, env: Mapping[str, str]) -> Installed:
     with _locked(folder.with_suffix(".lock")):
         found = _present(cli, folder)
         if found is None:
-            _npm(cli, folder, env)
+            _npm(cli, folder, env, f">={cli.minimum}")
             found = _present(cli, folder)
     if found is None:
         raise CliUnavailable(f"{name}: npm installed no {cli.package} of {cli.minimum} or newer")
+    return found
+
+
+def install_version(name: str, version: str, env: Mapping[str, str]) -> Installed:
+    """Exactly that version, or what C{latest} is, in a folder of its own.
+
+    @raise CliUnavailable: with the reason.
+    """
+    cli = evolve(CLIS[name], minimum="0")
+    folder = cache_root(env) / f"{name}@{version}"
+    with _locked(folder.with_suffix(".lock")):
+        found = _present(cli, folder)
+        if found is None or version == LATEST:
+            _npm(cli, folder, env, version)
+            found = _present(cli, folder)
+    if found is None:
+        raise CliUnavailable(f"{name}: npm installed no {cli.package} {version}")
     return found
 
 

@@ -125,7 +125,12 @@ class Driven(Case):
 
 
 class RealClaude(Driven):
-    """The CLI from the cache, against the stub model."""
+    """The CLI from the cache, against the stub model.
+
+    @cvar service: makes the daemon.
+    """
+
+    service: type[Daemon] = Daemon
 
     def setUp(self) -> None:
         try:
@@ -142,7 +147,7 @@ class RealClaude(Driven):
         self.world = held.enter_context(World("claude", Path(folder), isolated=isolated))
         self.work = self.world.place.work
         launch = RECIPES["claude"](self.world.place, trusted=False)
-        self.daemon = Daemon(PATH=f"{binary.parent}:{os.environ['PATH']}")
+        self.daemon = self.service(PATH=f"{binary.parent}:{os.environ['PATH']}")
         held.callback(self.daemon.close)
         self.daemon.home = self.world.place.home
         self.daemon.start()

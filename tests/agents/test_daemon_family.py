@@ -27,7 +27,7 @@ from tests.agents.stub.record import digest
 from tests.agents.subject import unavailable
 from tests.agents.world import World
 from tests.integration.events import EventLog
-from tests.integration.harness import PATIENCE, Answer, Daemon, wait_until_gone
+from tests.integration.harness import PATIENCE, Daemon, wait_until_gone
 from tests.waiting import Settled, until
 
 SHORT = 3
@@ -65,7 +65,6 @@ class Manner:
     @ivar asks: whether it asks before a command.
     @ivar refuse: the keys that refuse one.
     @ivar leave: the command that ends it.
-    @ivar remembers: whether its conversation is known for sure, also on a busy machine.
     """
 
     params: Mapping[str, str] = field(factory=dict)
@@ -74,12 +73,11 @@ class Manner:
     asks: bool = True
     refuse: tuple[str, ...] = ("Escape",)
     leave: str = "/quit"
-    remembers: bool = True
 
 
 MANNERS = {
     "codex": Manner(trust=("Down", "Up", "Enter"), pane_env=("STUB_KEY",)),
-    "gemini": Manner(trust=("Down", "Up", "Enter"), remembers=False),
+    "gemini": Manner(trust=("Down", "Up", "Enter")),
     "opencode": Manner(refuse=("Right", "Right", "Enter"), leave="/exit"),
     "pi": Manner(params={"provider": "stub", "model": "stub-model"}, asks=False),
 }
@@ -87,9 +85,6 @@ MANNERS = {
 
 class FamilyTests(SynchronousTestCase):
     """One daemon, one folder that nobody trusts yet, one session of the mode."""
-
-    sent = 0
-    """How many prompts there were."""
 
     def begin(self, cli: str) -> None:
         try:
@@ -140,16 +135,8 @@ class FamilyTests(SynchronousTestCase):
         return found
 
     def prompt(self, text: str, **how: Any) -> dict[str, Any]:
-        """Send one, and ask again under its number where the service was not sure of it."""
-        self.sent += 1
-        body = {"input": f"{text}\r", "clientId": "walk", "seq": self.sent, **how}
-
-        def known() -> Answer | None:
-            answer = self.daemon.request("POST", f"{self.path}/input", body, patience=HELD)
-            return None if answer.status == 422 and b"not sure" in answer.body else answer
-
-        found: dict[str, Any] = self.until("what became of it", known).data()
-        return {**found, "delivered": True} if found.get("duplicate") else found
+        found: dict[str, Any] = self.call("POST", f"{self.path}/input", input=f"{text}\r", **how)
+        return found
 
     def keys(self, *keys: str) -> None:
         """Press keys one by one, each behind what the one before it drew.
@@ -195,16 +182,11 @@ class FamilyTests(SynchronousTestCase):
         self.a_command_allowed()
         if self.manner.asks:
             self.a_command_refused()
-        if self.manner.remembers:
-            self.what_was_said(cli)
+        self.what_was_said(cli)
         self.the_exit()
-        if self.manner.remembers:
-            self.it_goes_on()
-        else:
-            self.it_comes_back()
+        self.it_goes_on()
         self.a_crash()
-        if self.manner.remembers:
-            self.it_begins_anew()
+        self.it_begins_anew()
 
     def first_turn(self) -> None:
         """A prompt sent at once waits for the composer, and never answers the first dialog."""
@@ -303,10 +285,6 @@ class FamilyTests(SynchronousTestCase):
         said = self.call("GET", f"{self.path}/last-response")
         self.assertEqual("again", said["text"])
         self.assertEqual([self.conversation], self.record()["conversationIds"])
-
-    def it_comes_back(self) -> None:
-        self.call("POST", f"{self.path}/start", fresh=True)
-        self.reason("composer on the screen")
 
     def it_begins_anew(self) -> None:
         self.call("POST", f"{self.path}/start", fresh=True)

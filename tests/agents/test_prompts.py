@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any
 
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
@@ -80,6 +81,21 @@ class EndTests(RealClaude, SynchronousTestCase):
         self.until("the end of it", lambda: not self.pending())
         self.prompt("SAY: now")
         self.assertEqual(["SAY: ready", "SAY: now"], self.said())
+
+    def test_a_page(self) -> None:
+        """C{/config} takes the composer's place; Escape leaves its filter first, then the page."""
+        self.prompt("SAY: ready")
+        status, told = self.input("/config\r")
+        self.assertEqual((200, "picker"), (status, told["data"].get("opened")))
+        self.assertEqual(422, self.input("SAY: no\r")[0])
+        while items := self.pending():
+            self.answer(items[0], action="deny")
+            self.until("another look", partial(self.other_than, items))
+        self.prompt("SAY: now")
+        self.assertEqual(["SAY: ready", "SAY: now"], self.said())
+
+    def other_than(self, items: list[dict[str, Any]]) -> bool:
+        return self.pending() != items
 
     def test_a_lone_slash(self) -> None:
         self.prompt("SAY: ready")

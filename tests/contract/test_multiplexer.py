@@ -12,6 +12,8 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import TestCase
 
+from tests.contract.last import Last, outcome
+from tests.ground import HERE
 from tests.integration.mux.harness import Heard, TmuxTestCase
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
@@ -70,6 +72,24 @@ class Contract:
         self.assertEqual((80, 24, ID), (pane.cols, pane.rows, pane.session_id))
         self.assertEqual(pane.log.end, self.mux.output_bytes)
 
+    async def test_a_preface_stands_above_the_program(self: Any) -> None:
+        """A long one too, to the byte, and before the program's first byte."""
+        preface = b"".join(b"row %d\r\n" % number for number in range(20_000))
+        pane = await self.mux.create(evolve(self.line_shell(), preface=preface))
+        await self.until(lambda: text(pane).endswith(b"$ "), "the prompt")
+        told, _, rest = text(pane).replace(b"\r\r", b"\r").partition(b"row 19999\r\n")
+        self.assertEqual(preface, told + b"row 19999\r\n")
+        self.assertTrue(rest.endswith(b"$ "), rest)
+        found = await pane.capture(None)
+        self.assertEqual((b"row 0", b"row 19999"), (found.lines[0], found.lines[19_999]))
+
+    async def test_a_session_has_its_preface_once(self: Any) -> None:
+        pane = await self.mux.create(evolve(self.line_shell(), preface=b"of before\r\n"))
+        await self.until(lambda: text(pane).endswith(b"$ "), "the prompt")
+        await pane.kill()
+        again, _ = await self.shell()
+        self.assertNotIn(b"of before", text(again))
+
     async def test_exit(self: Any) -> None:
         """The last bytes are there before the end is told, once."""
         pane, heard = await self.shell()
@@ -95,7 +115,7 @@ class Contract:
         found = await pane.capture()
         self.assertIn(b"$ exit 3", found.lines[0])
         await self.raises(MuxError, self.mux.create(self.line_shell()))
-        self.assertEqual({ID}, self.mux.found())
+        self.assertEqual({ID}, await self.mux.found())
 
     async def test_killed_process(self: Any) -> None:
         pane, heard = await self.shell()
@@ -112,9 +132,9 @@ class Contract:
         self.assertIs(Liveness.DEAD, await pane.probe())
         for work in (pane.write(b"x"), pane.capture(), pane.resize(90, 30), pane.last_mark()):
             await self.raises(PaneGone, work)
-        self.assertEqual({ID}, self.mux.found())
-        self.assertIsNone(await self.mux.adopt(ID))
-        self.assertEqual(frozenset(), self.mux.found())
+        self.assertEqual({ID}, await self.mux.found())
+        self.assertIsNone(await self.mux.adopt(ID, HERE))
+        self.assertEqual(frozenset(), await self.mux.found())
 
     async def test_a_lost_session_can_be_started_again(self: Any) -> None:
         pane, heard = await self.shell()
@@ -131,7 +151,7 @@ class Contract:
         await pane.paste(" x", Mark(id="in-2", step="pasted"))
         await pane.send_key("BSpace", Mark(id="in-3", step="erased"))
         await self.mux.close()
-        again = await self.multiplexer().adopt(ID)
+        again = await self.multiplexer().adopt(ID, HERE)
         self.assertEqual(Mark(id="in-3", step="erased"), await again.last_mark())
 
     async def test_typing_without_a_mark_keeps_the_last_one(self: Any) -> None:
@@ -305,8 +325,8 @@ class Contract:
         await self.raises(MuxError, self.mux.create(self.line_shell()))
 
     async def test_nothing_to_adopt(self: Any) -> None:
-        self.assertIsNone(await self.mux.adopt(ID))
-        self.assertEqual(frozenset(), self.mux.found())
+        self.assertIsNone(await self.mux.adopt(ID, HERE))
+        self.assertEqual(frozenset(), await self.mux.found())
 
     async def test_adopt(self: Any) -> None:
         pane, _ = await self.shell()
@@ -316,8 +336,8 @@ class Contract:
         await self.raises(PaneGone, pane.write(b"x"))
         self.assertIs(Liveness.UNKNOWN, await pane.probe())
         mux = self.multiplexer()
-        self.assertEqual({ID}, mux.found())
-        again = await mux.adopt(ID)
+        self.assertEqual({ID}, await mux.found())
+        again = await mux.adopt(ID, HERE)
         self.assertEqual((before, 100, 30, None), (again.pid, again.cols, again.rows, again.ending))
         self.assertNotEqual(pane.log.epoch, again.log.epoch)
         self.assertIn(b"\x1b[?2004h", (await again.capture()).modes)
@@ -334,7 +354,7 @@ class Contract:
         await self.until(lambda: heard.exits, "the end")
         await self.settle(pane)
         await self.mux.close()
-        again = await self.multiplexer().adopt(ID)
+        again = await self.multiplexer().adopt(ID, HERE)
         self.assertEqual((7, None), (again.ending.status, again.ending.signal))
         self.assertIsNone(again.pid)
         self.assertIn(b"exit 7", (await again.capture()).lines[0])
@@ -346,7 +366,7 @@ class Contract:
         self.assertLess(pane.log.start, pane.log.end)
         unsubscribe()
         self.assertEqual(pane.log.start, pane.log.end)
-        self.assertEqual(frozenset(), self.mux.found())
+        self.assertEqual(frozenset(), await self.mux.found())
         self.assertEqual((0, []), (heard.lost, heard.exits))
         await self.raises(PaneGone, pane.write(b"x"))
         self.assertIs(Liveness.DEAD, await pane.probe())
@@ -368,33 +388,6 @@ class Contract:
         self.assertIs(Liveness.ALIVE, await pane.probe())
 
 
-class Last:
-    """Calls when the process is over."""
-
-    def __init__(self, call: Callable[[], None]) -> None:
-        self._call = call
-
-    def paneExited(self, ending: object) -> None:
-        self._call()
-
-    def paneLost(self) -> None:
-        """Not of interest."""
-
-    def paneResized(self, cols: int, rows: int) -> None:
-        """Not of interest."""
-
-    def paneTitled(self, title: str) -> None:
-        """Not of interest."""
-
-
-async def outcome(work: Any) -> Any:
-    """The result of C{work}, or the error that it raised."""
-    try:
-        return await work
-    except MuxError as error:
-        return error
-
-
 class FakeMultiplexerTests(Contract, TestCase):
     """The suite on the fake."""
 
@@ -407,7 +400,7 @@ class FakeMultiplexerTests(Contract, TestCase):
         return FakeMultiplexer(self.clock, self.host)
 
     def line_shell(self) -> PaneSpec:
-        return PaneSpec(session_id=ID, argv=("sh",), env={}, cwd="/", cols=80, rows=24)
+        return PaneSpec(session_id=ID, argv=("sh",), env={}, cwd="/", cols=80, rows=24, place=HERE)
 
     async def until(self, true: Callable[[], object], what: str = "it") -> None:
         self.clock.advance(1)

@@ -46,6 +46,11 @@ class EventLog:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def named(self, name: str) -> list[Heard]:
+        """What was told by one name so far."""
+        with self._changed:
+            return [heard for heard in self._heard if heard.name == name]
+
     def of(self, session: str, *names: str) -> list[Heard]:
         """What was heard of a session so far, by those names."""
         with self._changed:

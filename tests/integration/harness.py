@@ -72,6 +72,7 @@ class Daemon:
         self.home = self.folder / "home"
         self.data = self.folder / "data"
         self.home.mkdir()
+        self.stands_in = self.home
         self.environment = environment
         self.url = ""
         self._child: _Child | None = None
@@ -93,7 +94,7 @@ class Daemon:
         """Start one without waiting; for starts that are to be refused."""
         words = [f"--listen={endpoint}" for endpoint in listen]
         twistd = [*TWISTD, "--nodaemon", "--pidfile=", "tservice", *words, *options]
-        return _Child(self.wrapped(twistd), self.environ(), self.home)
+        return _Child(self.wrapped(twistd), self.environ(), self.stands_in)
 
     def wrapped(self, command: list[str]) -> list[str]:
         """The command that starts the daemon's; it must become it, or its signals are lost."""

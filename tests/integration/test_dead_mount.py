@@ -15,6 +15,7 @@ from bench.client import new_session, run_line, wait_output
 from tests.figures import tell
 from tests.integration.deadmount import DeadMount, obstacle
 from tests.integration.harness import PATIENCE, Answer, Daemon
+from tservice.cases.desk import PROBE_SECONDS as CASE_SECONDS
 from tservice.core.doors.reach import PROBE_SECONDS
 from tservice.core.doors.threads import FILES
 
@@ -118,17 +119,76 @@ class WorkingDirTests(DeadMountCase):
         self.assertLess(time.monotonic() - begun, PATIENCE / 2)
 
 
+class CaseTests(DeadMountCase):
+    def test_cases_on_it(self) -> None:
+        """Making one is refused in time; one that was linked before hides no other."""
+        self.daemon.start()
+        well = self.daemon.folder / "well"
+        well.mkdir()
+        self.mount.close()
+        for name, path in (("well", well), ("ill", self.mount.path)):
+            body = {"name": name, "path": str(path)}
+            self.daemon.request("POST", "/api/cases/link", body).data()
+        self.mount = DeadMount(self.daemon.folder / "dead")
+        self.addCleanup(self.mount.close)
+        begun = time.monotonic()
+        body = {"name": "new", "path": f"{self.mount.path}/new"}
+        self.silent(self.daemon.request("POST", "/api/cases", body))
+        self.assertGreaterEqual(time.monotonic() - begun, CASE_SECONDS)
+        found = {case["name"]: case for case in self.daemon.request("GET", "/api/cases").data()}
+        self.assertEqual({"well", "ill"}, set(found))
+        self.assertEqual(
+            (True, False), ("unreachable" in found["ill"], "unreachable" in found["well"])
+        )
+        folders = self.daemon.request("GET", f"/api/cases/browse?path={self.daemon.folder}").data()
+        self.assertIn("dead", [folder["name"] for folder in folders["folders"]])
+        begun = time.monotonic()
+        self.daemon.request("POST", "/api/cases", {"name": "local"}).data()
+        tell(f"dead mount: a case was made in {(time.monotonic() - begun) * 1000:.0f} ms beside it")
+
+
 class PathTests(DeadMountCase):
     def test_a_dead_folder_on_path(self) -> None:
         path = f"{self.mount.path}:/usr/local/bin:/usr/bin:/bin"
         self.daemon.environment["PATH"] = path
-        # At the start programs are looked for in the order of PATH, before there is a service.
         self.mount.close()
         self.daemon.start()
         self.mount = DeadMount(self.daemon.folder / "dead")
         self.addCleanup(self.mount.close)
         self.silent(self.ask(str(self.daemon.home)))
         self.assertEqual(200, self.daemon.request("GET", "/healthz").status)
+
+    def test_a_start_with_one(self) -> None:
+        self.daemon.environment["PATH"] = f"{self.mount.path}:/usr/local/bin:/usr/bin:/bin"
+        self.daemon.start()
+        self.assertIn(f"PATH: {self.mount.path} does not answer", self.daemon.log)
+        new_session(self.daemon)
+
+    def test_programs_are_looked_for_in_threads(self) -> None:
+        """The tunnel's, with a folder on PATH that died after the start."""
+        path = f"{self.mount.path}:/usr/local/bin:/usr/bin:/bin"
+        self.daemon.environment.update(PATH=path, SERVICE_PASSWORD=PASSWORD)
+        self.mount.close()
+        self.daemon.start()
+        self.mount = DeadMount(self.daemon.folder / "dead")
+        self.addCleanup(self.mount.close)
+        word = base64.b64encode(f"admin:{PASSWORD}".encode()).decode()
+        headers = {"Authorization": f"Basic {word}"}
+        answers: list[Answer] = []
+
+        def start() -> None:
+            answers.append(self.daemon.request("POST", "/api/tunnel/start", {}, headers))
+
+        asking = threading.Thread(target=start)
+        asking.start()
+        slowest = 0.0
+        while asking.is_alive():
+            begun = time.monotonic()
+            self.daemon.request("GET", "/healthz")
+            slowest = max(slowest, time.monotonic() - begun)
+            asking.join(0.05)
+        self.assertEqual(422, answers[0].status, answers[0].body)
+        self.assertLess(slowest, PROBE_SECONDS / 2)
 
 
 class SignInTests(DeadMountCase):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
+import sys
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -107,7 +109,8 @@ class ExampleTests(SynchronousTestCase):
         self.play({}, answers={"run the tests": "RUN: touch tested"})
         # As root agents are started in their bypass mode, which asks nothing.
         self.daemon.request("PUT", "/api/settings", {"primaryMode": "normal"}).data()
-        ask, answer, prices = blocks(ROOT / "docs/agents.rst")
+        # What tells a running agent its settings is held to the real CLIs: a played one takes none.
+        ask, answer, _, prices = blocks(ROOT / "docs/agents.rst")
         here = ask.replace("http://127.0.0.1:8770", self.daemon.url)
         asked = self.shell(here)
         self.assertIn('"signal":"blocked"', asked)
@@ -129,6 +132,20 @@ class ExampleTests(SynchronousTestCase):
         answers = self.shell(here.replace("/srv/project", str(work)))
         self.assertEqual(2, answers.count('"success":true'), answers)
         self.assertIn("+two", answers)
+
+    def test_the_page_on_python(self) -> None:
+        self.daemon.environment = {}
+        self.daemon.start()
+        scripts = blocks(ROOT / "docs/python.rst")
+        self.assertEqual(3, len(scripts))
+        for script in scripts:
+            here = script.replace("http://127.0.0.1:8770", self.daemon.url)
+            self.assertNotEqual(script, here)
+            self.assertIn("mark-42", self.python(here))
+            self.assertEqual([], self.daemon.request("GET", "/api/sessions").data())
+
+    def python(self, script: str) -> str:
+        return self.shell(shlex.join([sys.executable, "-c", script]))
 
     def test_the_audit_log(self) -> None:
         self.daemon.start()

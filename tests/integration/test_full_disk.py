@@ -4,30 +4,38 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
 from bench.client import Terminal, new_session, wait_output
 from tests.figures import tell
+from tests.integration.gitservers import commit, repository
 from tests.integration.harness import PATIENCE, Answer
 from tests.integration.smalldisk import SmallDiskDaemon, obstacle
+from tests.unit.http.gatecase import basic
+
+PASSWORD = "correct horse"
 
 
 class SmallDiskCase(SynchronousTestCase):
+    environment: Mapping[str, str] = {}
+    headers: Mapping[str, str] = {}
+
     def setUp(self) -> None:
         why = obstacle()
         if why is not None:
             tell(f"full disk: not shown, {why}")
             raise SkipTest(why)
-        self.daemon = SmallDiskDaemon()
+        self.daemon = SmallDiskDaemon(**self.environment)
         self.addCleanup(self.daemon.close)
         self.daemon.start()
 
     def metric(self, name: str) -> float:
-        text = self.daemon.request("GET", "/metrics").body.decode()
+        text = self.ask("GET", "/metrics").body.decode()
         return float(
             next(
                 line for line in text.splitlines() if line.startswith(f"tservice_{name} ")
@@ -47,7 +55,7 @@ class SmallDiskCase(SynchronousTestCase):
         self.assertIn("the disk is full", answer.json()["error"])
 
     def ask(self, method: str, path: str, body: object = None) -> Answer:
-        return self.daemon.request(method, path, body)
+        return self.daemon.request(method, path, body, self.headers)
 
     def press(self, terminal: Terminal, text: str) -> None:
         """Type as a person does, key by key; each is accepted before the next."""
@@ -108,6 +116,18 @@ class FullDiskTests(SmallDiskCase):
         self.assertIn(other, found)
         self.assertEqual([], [line for line in self.daemon.log.splitlines() if "Traceback" in line])
 
+    def test_a_start_on_a_full_disk(self) -> None:
+        """Somebody must get in to make room, also after a crash."""
+        session = new_session(self.daemon)
+        self.stuff()
+        self.daemon.kill()
+        self.daemon.start()
+        with contextlib.closing(Terminal(self.daemon, session)) as terminal:
+            self.press(terminal, f"rm {self.daemon.filler}; echo made-$((40 + 2))\r")
+            wait_output(self.daemon, session, "made-42", "buffer")
+        self.until(lambda: self.metric("disk_trouble") == 0)
+        self.ask("PUT", f"/api/sessions/{session}/name", {"name": "room"}).data()
+
     def test_streams_waits_and_reads_go_on(self) -> None:
         session = new_session(self.daemon)
         self.stuff()
@@ -137,3 +157,68 @@ class FullDiskTests(SmallDiskCase):
         body = {"input": "echo two\r", "clientId": "me", "seq": len("echo one-$((40 + 2))\r")}
         again = self.ask("POST", f"/api/sessions/{session}/input", body).data()
         self.assertTrue(again["duplicate"])
+
+
+class PeopleTests(SmallDiskCase):
+    """Rights that end while nothing can be written."""
+
+    environment = {"SERVICE_MULTIUSER": "1", "SERVICE_PASSWORD": PASSWORD}
+    headers = basic("admin", PASSWORD)
+
+    def status_for(self, name: str) -> int:
+        path, headers = "/api/admin/users", basic(name, PASSWORD)
+        return self.daemon.request("GET", path, headers=headers).status
+
+    def test_they_end_at_once(self) -> None:
+        for name in ("ann", "max", "eve"):
+            body = {"username": name, "password": PASSWORD, "role": "admin"}
+            self.ask("POST", "/api/admin/users", body).data()
+            self.assertEqual(200, self.status_for(name))
+        self.stuff()
+        self.refused(self.ask("PATCH", "/api/admin/users/ann", {"role": "user"}))
+        self.refused(self.ask("PATCH", "/api/admin/users/max", {"enabled": False}))
+        self.refused(self.ask("DELETE", "/api/admin/users/eve"))
+        after = [("ann", 403), ("max", 401), ("eve", 401)]
+        self.assertEqual(after, [(name, self.status_for(name)) for name, _ in after])
+        self.refused(self.ask("PATCH", "/api/admin/users/ann", {"role": "admin"}))
+        self.assertEqual(403, self.status_for("ann"))
+        self.daemon.inside("rm", str(self.daemon.filler))
+        self.until(lambda: self.metric("disk_owed") == 0)
+        self.daemon.kill()
+        self.daemon.start()
+        self.assertEqual(after, [(name, self.status_for(name)) for name, _ in after])
+
+
+class CasesTests(SmallDiskCase):
+    """The folder of the cases is on the small disk too."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.daemon.stop()
+        self.daemon.environment["SERVICE_CASES_DIR"] = str(self.daemon.data / "cases")
+        self.daemon.start()
+        self.ask("POST", "/api/cases", {"name": "before"}).data()
+
+    def tree(self) -> list[str]:
+        return self.daemon.inside("find", str(self.daemon.data / "cases")).split()
+
+    def test_what_cannot_be_kept_leaves_nothing(self) -> None:
+        source = repository(self.daemon.folder / "big")
+        (source / "blob").write_bytes(os.urandom(6 * 1024 * 1024))
+        commit(source)
+        before = sorted(self.tree())
+        clone = {"name": "big", "repository": str(source)}
+        self.refused(self.ask("POST", "/api/cases/clone", clone))
+        self.until(lambda: sorted(self.tree()) == before)
+        self.daemon.fill()
+        quick = {"caseName": "new", "mode": "shell"}
+        for path, body in (
+            ("/api/cases", {"name": "new"}),
+            ("/api/cases/clone", clone),
+            ("/api/quick-start", quick),
+        ):  # fmt: skip
+            self.refused(self.ask("POST", path, body))
+            self.assertEqual(before, sorted(self.tree()), path)
+        self.daemon.inside("rm", str(self.daemon.filler))
+        self.ask("POST", "/api/cases", {"name": "new"}).data()
+        self.ask("DELETE", "/api/cases/before").data()

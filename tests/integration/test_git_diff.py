@@ -13,7 +13,7 @@ from tests.unit.git.realgit import fingerprint, own_folder, real_service
 from tests.unit.git.repos import blob, git
 from tservice.core.errors import ServiceError
 from tservice.git.model import DIFF_LIMIT, Kind, Options
-from tservice.git.routes import StatusAnswer
+from tservice.git.routes import GitStatusAnswer
 from tservice.git.service import Workspace
 
 FRESH = Options(fresh=True)
@@ -59,7 +59,7 @@ class DiffTests(TestCase):
         git(self.root, "add", "both")
         self.write(b"both", b"later\n")
         before = fingerprint(self.root)
-        StatusAnswer.model_validate(await self.status())
+        GitStatusAnswer.model_validate(await self.status())
         renamed = await self.diff("new", Kind.STAGED)
         self.assertIn("rename from old\nrename to new\n", renamed["diff"])
         changed = await self.diff("changed", Kind.UNSTAGED)

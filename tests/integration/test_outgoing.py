@@ -26,9 +26,10 @@ from twisted.trial.unittest import TestCase
 from zope.interface import implementer
 
 from tests.integration.receivers import MESSAGE, Peer, Receiver, floods, says
+from tests.told import happened
 from tests.unit.push.browsers import Browser, FixedSettings, counted
 from tservice.core.doors.threads import NoThreads
-from tservice.core.events import Event, EventHub
+from tservice.core.events import EventHub
 from tservice.core.net.egress import GUARDED, PUBLIC_ONLY, EgressPolicy
 from tservice.core.net.outbound import Fault, Outbound, OutboundError, Reply, Request
 from tservice.notify.model import Kind, Result, Webhook
@@ -269,7 +270,7 @@ class PushTests(OutgoingCase):
             threads=NoThreads(),
             send=send,
             key=push_key(folder, counted),
-            describe=lambda session_id: None,
+            name_of=lambda session_id: None,
             active=lambda owner: True,
         )
         push.startService()
@@ -278,7 +279,7 @@ class PushTests(OutgoingCase):
     async def tell(self) -> Reply | OutboundError:
         """Have a message sent; what came of it."""
         self.done = defer.Deferred()
-        self.hub.publish(Event(name="session:stop", session_id="s1", owner="ann"))
+        self.hub.publish(happened("session:stop", session_id="s1", owner="ann"))
         await self.done
         return self.outcomes[-1]
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.stress import blast_radius, cron_kill, flood_exact, input_kill, socket_cuts
+from tests.stress import (
+    blast_radius,
+    client_cuts,
+    cron_kill,
+    file_races,
+    flood_exact,
+    input_kill,
+    restore_kill,
+    socket_cuts,
+)
 
 
 class ShortProofs(SynchronousTestCase):
@@ -18,13 +27,28 @@ class ShortProofs(SynchronousTestCase):
         figures = cron_kill.run(kills=6, seed=11)
         self.assertEqual((6, {"prompt_sent": 6}), (figures["jobs"], figures["ended"]))
 
+    def test_sessions_come_back_once_over_kills(self) -> None:
+        figures = restore_kill.run(kills=2, seed=11)
+        self.assertEqual(2, figures["kills"])
+
     def test_nothing_is_lost_over_cuts(self) -> None:
         figures = socket_cuts.run(cuts=25, seed=11)
         self.assertGreater(figures["resumed"], 0)
         self.assertGreater(figures["snapshots"], 0)
+
+    def test_the_client_types_once_over_cuts(self) -> None:
+        figures = client_cuts.run(sends=200, seed=11)
+        self.assertGreater(figures["cuts"], 30)
+        self.assertGreater(figures["found typed already"], 5)
 
     def test_a_fault_costs_one_session(self) -> None:
         self.assertEqual(4, len(blast_radius.run(rounds=1, seed=11)))
 
     def test_a_flood_arrives_to_the_byte(self) -> None:
         self.assertLess(5_000_000, int(str(flood_exact.run(megabytes=5)["bytes"])))
+
+    def test_no_path_leads_out_while_it_is_swapped(self) -> None:
+        figures = file_races.run(rounds=2000, seed=11)
+        self.assertEqual((2000, 0), (figures["rounds"], figures["outside"]))
+        self.assertGreater(int(str(figures["FORBIDDEN"])), 0)
+        self.assertGreater(int(str(figures["went through"])), 100)

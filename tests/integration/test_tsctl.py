@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
+from pathlib import Path
 from typing import Any
 
+from tests.integration.gitservers import repository
 from tests.integration.harness import LOOPBACK, PATIENCE
 from tests.integration.tsctl import TSCTL, Relay, TsctlCase, started
 from tservice.client.commands.table import COMMANDS
@@ -208,6 +210,30 @@ class OtherTests(TsctlCase):
         self.assertIn(self.tsctl("cron", "run", "nightly").strip(), started(self.service))
         self.assertIn("there is no job", self.fails("cron", "run", "daily"))
 
+    def test_cases(self) -> None:
+        folder = Path(self.tsctl("cases", "new", "one").strip())
+        self.assertTrue((folder / "CLAUDE.md").exists())
+        there = self.service.folder / "there"
+        repository(there)
+        self.assertEqual(f"{there}\n", self.tsctl("cases", "link", "two", str(there)))
+        cloned = self.tsctl("cases", "clone", "three", str(there)).strip()
+        self.assertEqual("content\n", Path(cloned, "file").read_text())
+        self.tsctl("new", "shell", "--case", "three", "--worktree", "fix/it")
+        names = [case["name"] for case in self.json("cases", "ls")]
+        self.assertEqual(["one", "three", "three-fix-it", "two"], names)
+        self.assertRegex(self.tsctl("cases", "ls"), r"(?m)^three-fix-it +worktree +1 ")
+        refused = self.run_it("cases", "rm", "three-fix-it")
+        self.assertEqual(2, refused.returncode)
+        self.assertIn("a session works in the case", refused.stderr)
+        Path(cloned, "file").write_text("changed")
+        for session in self.json("ls"):
+            self.tsctl("kill", session["id"])
+        self.tsctl("cases", "rm", "three-fix-it", "one", "two")
+        self.assertIn("--force", self.tsctl("cases", "rm", "--help"))
+        self.assertEqual(2, self.run_it("cases", "rm", "three").returncode)
+        self.tsctl("cases", "rm", "--force", "three")
+        self.assertEqual([], self.json("cases", "ls"))
+
     def test_history(self) -> None:
         self.assertRegex(self.tsctl("history"), r"\AID +MODE +CHANGED +TITLE +FOLDER\n\Z")
         self.assertEqual([], self.json("history", "anything"))
@@ -233,7 +259,8 @@ class OtherTests(TsctlCase):
         for line, want in (
             ("tsctl a", {"audit", "approvals", "approve", "attach"}),
             ("tsctl cron ", {"ls", "run"}),
-            ("tsctl --at home new --w", {"--wait"}),
+            ("tsctl --at home new --w", {"--wait", "--worktree"}),
+            ("tsctl cases ", {"ls", "new", "link", "clone", "rm"}),
             ("tsctl completion ", {"bash", "zsh", "fish"}),
             ("tsctl kill ", set(started(self.service))),
         ):

@@ -8,11 +8,13 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from unittest.mock import patch
 
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.integration.harness import ROOT, TWISTD
 from tests.packagefiles import package_files
+from tservice.mux.tmux.built import built_keeper
 
 PARTS = ("setup.py", "setup.cfg", "pyproject.toml", "MANIFEST.in", "README.rst", "LICENSE")
 FOLDERS = ("tservice", "twisted", "web", "etc", "man", "docs")
@@ -71,6 +73,20 @@ class WheelTests(SynchronousTestCase):
         helped = run(*TWISTD, "-n", "tservice", "--help", path=str(Path("installed").absolute()))
         self.assertEqual(0, helped.returncode, helped.stderr)
         self.assertIn("--data-dir=", helped.stdout)
+        self.check_keeper(wheel.name, Path("installed/tservice/mux/tmux/tservice-keeper"))
+
+    def check_keeper(self, name: str, program: Path) -> None:
+        """With a compiler it is there, and the wheel is for machines of this kind."""
+        compiled = any(map(shutil.which, ("cc", "gcc", "clang")))
+        self.assertEqual(compiled, program == built_keeper(sys.executable, program))
+        self.assertEqual(not compiled, name.endswith("-py3-none-any.whl"), name)
+
+    def test_without_a_compiler_it_is_for_any_machine(self) -> None:
+        (self.source / "tservice/mux/tmux/tservice-keeper").unlink(missing_ok=True)
+        with patch.dict(os.environ, {"CC": "no-such-compiler"}):
+            wheel = self.build()
+        self.assertTrue(wheel.name.endswith("-py3-none-any.whl"), wheel.name)
+        self.assertIn("tservice/mux/tmux/keeper.py", zipfile.ZipFile(wheel).namelist())
 
     def test_a_ui_that_cannot_be_built_fails_the_build(self) -> None:
         (self.source / "web" / "package.json").write_text("{ this is no JSON")

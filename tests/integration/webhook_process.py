@@ -14,9 +14,10 @@ from twisted.internet.stdio import StandardIO
 from twisted.protocols.basic import LineOnlyReceiver
 
 from tests.ground import lay_ground
+from tests.told import happened
 from tests.unit.notify.rig import FakeSessions
 from tservice.core.config.model import Config
-from tservice.core.events import Event, EventHub
+from tservice.core.events import EventHub
 from tservice.notify.build import build_webhooks
 from tservice.store.database import Database
 
@@ -30,7 +31,7 @@ class Told(LineOnlyReceiver):
         self._hub = hub
 
     def lineReceived(self, line: bytes) -> None:
-        self._hub.publish(Event(name="hook:stop", session_id=line.decode()))
+        self._hub.publish(happened("hook:stop", session_id=line.decode()))
         self.sendLine(b"told " + line)
 
 

@@ -32,7 +32,7 @@ class Row:
     socket: bool = False
 
 
-def _owner(scope: str, body: Any = None, query: str = "") -> Row:
+def _owner(scope: str | None, body: Any = None, query: str = "") -> Row:
     return Row(access="owner", scope=scope, body=body, query=query)
 
 
@@ -47,6 +47,10 @@ def _person(body: Any = None, **path: str) -> Row:
 
 def _job(body: Any = None) -> Row:
     return Row(access="user", scope="cron", body=body, path={"id": "{job}"}, foreign=404)
+
+
+def _case(body: Any = None, scope: str = "sessions:manage") -> Row:
+    return Row(access="user", scope=scope, body=body, path={"name": "of-ann"}, foreign=404)
 
 
 READ, INPUT, MANAGE = "sessions:read", "sessions:input", "sessions:manage"
@@ -98,7 +102,7 @@ ROWS: dict[str, Row] = {
     "PATCH /api/admin/users/{name}": _person({"role": "admin"}, name="bob"),
     "DELETE /api/admin/users/{name}": _person(name="bob"),
     "POST /api/admin/users/{name}/reset-password": _person(name="root"),
-    "POST /api/admin/users/{name}/logout": _person(name="root"),
+    "POST /api/admin/users/{name}/logout": _person({"tokens": True}, name="root"),
     "GET /api/admin/audit": _admin(),
     "POST /api/tokens": Row(access="user", body={"name": "x", "scopes": ["admin"]}),
     "GET /api/tokens": Row(access="user"),
@@ -120,6 +124,9 @@ ROWS: dict[str, Row] = {
     "PUT /api/sessions/{id}/auto-compact": _owner(MANAGE, {"enabled": True, "threshold": 9999}),
     "PUT /api/sessions/{id}/auto-clear": _owner(MANAGE, {"enabled": True, "threshold": 9999}),
     "PUT /api/sessions/{id}/auto-resume": _owner(MANAGE, {"enabled": True}),
+    "PUT /api/sessions/{id}/model": _owner(INPUT, {"model": "opus"}),
+    "PUT /api/sessions/{id}/effort": _owner(INPUT, {"effort": "low"}),
+    "PUT /api/sessions/{id}/permission-mode": _owner(INPUT, {"permissionMode": "plan"}),
     "PUT /api/session-order": Row(
         access="user", scope=MANAGE, body={"order": [SESSION]}, foreign=404
     ),
@@ -130,6 +137,23 @@ ROWS: dict[str, Row] = {
     "GET /api/sessions/{id}/search": _owner(READ, query="q=x"),
     "GET /api/sessions/{id}/git-status": _owner("git"),
     "GET /api/sessions/{id}/git-diff": _owner("git", query="repo=.&path=x&kind=staged"),
+    "GET /api/sessions/{id}/files": _owner(INPUT),
+    "GET /api/sessions/{id}/file-content": _owner(INPUT, query="path=secret.txt"),
+    "PUT /api/sessions/{id}/file-content": _owner(
+        INPUT, {"path": "pwned", "content": "x", "baseHash": None}
+    ),
+    "POST /api/sessions/{id}/file-link": _owner(None, {"path": "."}),
+    "GET /api/sessions/{id}/file-raw": _owner(INPUT, query="path=secret.txt"),
+    "GET /api/sessions/{id}/tail-file": _owner(INPUT, query="path=secret.txt"),
+    "GET /api/download": Row(
+        access="user", scope=INPUT, query=f"sessionId={SESSION}&path=.", foreign=404
+    ),
+    "GET /api/file-link/{word}": Row(access="capability", path={"word": "x" * 32}),
+    "POST /api/sessions/{id}/uploads": _owner(INPUT, {}),
+    "POST /api/sessions/{id}/paste-image": _owner(INPUT, {}),
+    "POST /api/screenshots": Row(access="user", scope=INPUT, body={}),
+    "GET /api/screenshots": Row(access="user", scope=INPUT),
+    "GET /api/screenshots/{name}": Row(access="user", scope=INPUT, path={"name": "none.png"}),
     "POST /api/hook-event": Row(
         access="hook", body={"event": "stop", "sessionId": SESSION, "data": {}}, foreign=404
     ),
@@ -166,6 +190,13 @@ ROWS: dict[str, Row] = {
     "POST /api/cron/jobs/{id}/run": _job(),
     "GET /api/cron/jobs/{id}/runs": _job(),
     "GET /api/cron/runs": Row(access="user", scope="cron"),
+    "POST /api/sessions/{id}/readmymind": _owner(INPUT, {}),
+    "GET /api/sessions/{id}/intent": _owner(READ),
+    "PUT /api/sessions/{id}/intent": _owner(INPUT, {"goals": "pwned"}),
+    "DELETE /api/sessions/{id}/intent": _owner(INPUT),
+    "GET /api/reboot-restore": Row(access="user", scope=READ),
+    "POST /api/reboot-restore/restore": Row(access="user", scope=MANAGE, body={}),
+    "POST /api/reboot-restore/dismiss": Row(access="user", scope=MANAGE),
     "GET /api/sessions/{id}/wait": _owner("waits"),
     "GET /api/sessions/{id}/wait-output": _owner("waits", query="match=x"),
     "GET /api/waits": Row(access="user", scope="waits", query=f"sessions={SESSION}", foreign=404),
@@ -178,9 +209,39 @@ ROWS: dict[str, Row] = {
     "PUT /api/clis/custom/{id}": _admin({**CLI, "label": "x"}, id="mine"),
     "DELETE /api/clis/{id}": _admin(id="mine"),
     "POST /api/clis/{id}/install": _admin(id="codex"),
+    "GET /api/clis/{id}/install": _admin(id="codex"),
+    "DELETE /api/clis/{id}/install": _admin(id="codex"),
     "GET /api/mcp-sync": _admin(),
     "POST /api/mcp-sync": _admin(),
+    "GET /api/model-endpoints": Row(access="user", scope=READ),
+    "GET /api/model-endpoints/{id}/running-status": Row(
+        access="user", scope=READ, path={"id": "none"}, foreign=404
+    ),
+    "POST /api/model-endpoints": _admin({"label": "x", "baseUrl": "http://127.0.0.1:9"}),
+    "PUT /api/model-endpoints/{id}": _admin({"label": "x"}, id="none"),
+    "DELETE /api/model-endpoints/{id}": _admin(id="none"),
+    "POST /api/model-endpoints/{id}/discover-models": _admin(id="none"),
+    "POST /api/sessions/{id}/custom-model": _owner(MANAGE, {"clear": True}),
     "GET /api/doctor": _admin(),
+    "GET /api/cases": Row(access="user", scope=READ),
+    "GET /api/cases/agent-created": Row(access="user", scope=READ),
+    "GET /api/cases/browse": Row(access="user", scope=MANAGE, query="path={cases}"),
+    "GET /api/cases/{name}": _case(scope=READ),
+    "POST /api/cases": Row(access="user", scope=MANAGE, body={"name": "pwned"}),
+    "POST /api/cases/link": Row(
+        access="admin", scope=MANAGE, body={"name": "pwned", "path": "/srv"}
+    ),
+    "POST /api/cases/clone": Row(
+        access="user",
+        scope=MANAGE,
+        body={"name": "pwned", "repository": "https://host.invalid/x"},
+    ),
+    "POST /api/cases/clone/{name}/cancel": _case(),
+    "POST /api/cases/{name}/worktree": _case({"branch": "pwned"}),
+    "PUT /api/cases/order": Row(
+        access="user", scope=MANAGE, body={"order": ["of-ann"]}, foreign=404
+    ),
+    "DELETE /api/cases/{name}": _case(),
     "GET /healthz": Row(access="public"),
     "GET /api/status": Row(access="user", scope=READ),
     "GET /api/events": Row(access="user", scope="events"),

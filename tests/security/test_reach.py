@@ -14,7 +14,8 @@ from tests.security.tunnelcase import TunnelCase
 from tests.unit.http.driver import Connection, MemoryTransport, head
 from tservice.core.scopes import Scope
 from tservice.http.operations import Style
-from tservice.http.reach import NEVER, REACH, SETTINGS, Power, name_of, reached
+from tservice.http.reach import REACH, SETTINGS, name_of, reached
+from tservice.http.reachrecord import NEVER, Power
 from tservice.settings.model import Settings
 from tservice.tunnel.model import ROTATION_SECONDS
 

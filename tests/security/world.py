@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from http.client import HTTPResponse
@@ -20,6 +20,7 @@ from unittest.mock import patch
 from attrs import evolve, frozen
 from twisted.internet.task import Clock
 
+from tests.answers import checked
 from tests.unit.http.driver import Connection, MemoryTransport, _Socket, head
 from tests.unit.http.gatecase import basic
 from tests.unit.http.websockets.wsframes import UPGRADE, frames
@@ -35,6 +36,7 @@ from tservice.ground.feature import Feature
 from tservice.ground.osusers import OsUserParts
 from tservice.ground.program import Program
 from tservice.http import build as building_http
+from tservice.http.kernel import Kernel
 from tservice.http.operations import Operation
 from tservice.http.site import Site
 from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer
@@ -89,6 +91,10 @@ class Answer:
         return found
 
 
+def _checked_kernel(table: Iterable[Operation], *rest: Any) -> Kernel:
+    return Kernel(checked(table), *rest)
+
+
 class World:
     """A multi-user service: C{root} is an admin, C{ann}, C{bob} and C{flag} are not.
 
@@ -127,6 +133,7 @@ class World:
             patch.object(assembly, "build_mux", lambda ground: Feature(name="mux", service=mux)),
             patch.object(groundwork, "open_doors", _NoDoors),
             patch.object(building_http, "Site", keep("site", Site)),
+            patch.object(building_http, "Kernel", _checked_kernel),
             patch.object(groundwork, "open_database", keep("store", groundwork.open_database)),
             patch.object(building, "Hasher", partial(Hasher, memory_kib=8, passes=1)),
             patch.object(building, "Accounts", keep("accounts", Accounts)),
@@ -162,6 +169,7 @@ class World:
         assert self.accounts is not None
         self.accounts._keep(evolve(self.accounts.get("flag"), must_change_password=True))
         self.cookies["flag"] = self.sign_in("flag")
+        self.good("root", "PUT", "/api/settings", {"customModelEndpointsEnabled": True})
         wanted = {"mode": "shell", "start": True, "name": "ann's own"}
         made = self.good("ann", "POST", "/api/sessions", wanted)
         self.session: str = made["session"]["id"]

@@ -21,6 +21,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
 from tests.frames.score import RULES
+from tests.ground import HERE
 from tests.unit.agents.client import Client, Page, permission, question
 from tservice.agents.approvals.answers import Action, Answer
 from tservice.agents.approvals.keys import Answerer, Changed, Untaken
@@ -72,7 +73,7 @@ class Race:
         self.clock.advance(1_800_000_000)
         self.client = SlowClient(self.clock)
         host = FakeHost(self.clock, lambda spec: self.client)
-        spec = PaneSpec(session_id=ID, argv=("x",), env={}, cwd="/", cols=80, rows=30)
+        spec = PaneSpec(session_id=ID, argv=("x",), env={}, cwd="/", cols=80, rows=30, place=HERE)
         made = Deferred.fromCoroutine(FakeMultiplexer(self.clock, host).create(spec))
         self.pane: FakePane = made.result  # type: ignore[assignment]
         self.hosted = host[ID]

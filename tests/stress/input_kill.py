@@ -1,4 +1,6 @@
-"""Kill -9 at random moments while a client sends numbered inputs and retries: each ran once.
+"""Kill -9 at random moments while clients send numbered inputs and retry: each ran once.
+
+Two type into one session, keys and prompts mixed, so that each other's mark is always in the way.
 
 C{python -m tests.stress.input_kill --kills 300 --seed 1}
 """
@@ -25,10 +27,11 @@ SLOWEST_KILL = 0.6
 
 @define
 class Client:
-    """Sends C{n1}, C{n2}, ... each under its number, until each is accepted."""
+    """Sends its name with 1, 2, ... each under its number, until each is accepted."""
 
     daemon: Daemon
     session: str
+    name: str
     random: random.Random
     accepted: int = 0
     retries: int = 0
@@ -44,8 +47,8 @@ class Client:
 
     def _deliver(self, number: int, *, prompt: bool) -> None:
         body = {
-            "input": f"n{number}\r",
-            "clientId": "stress",
+            "input": f"{self.name}{number}\r",
+            "clientId": self.name,
             "seq": number,
             "useMux": prompt,
         }
@@ -79,26 +82,33 @@ def run(kills: int, seed: int) -> dict[str, object]:
         heard = Path(daemon.folder) / "heard"
         run_line(daemon, session, f"printf 'rea%s' dy; cat > {heard}")
         wait_output(daemon, session, "ready", "buffer")
-        client = Client(daemon, session, random.Random(seed + 1))
-        thread = threading.Thread(target=client.run)
-        thread.start()
+        clients = [Client(daemon, session, name, random.Random(seed + ord(name))) for name in "mn"]
+        threads = [threading.Thread(target=client.run) for client in clients]
+        for thread in threads:
+            thread.start()
         for _ in range(kills):
             time.sleep(dice.uniform(0, SLOWEST_KILL))
             daemon.kill()
             daemon.start()
-        client.over.set()
-        thread.join(60)
-        _settle(heard, client.accepted)
-        want = [f"n{number}" for number in range(1, client.accepted + 1)]
-        got = heard.read_text().split()
-        if got != want:
-            raise AssertionError(f"lost, doubled or disordered: {_difference(want, got)}")
+        for client in clients:
+            client.over.set()
+        for thread in threads:
+            thread.join(60)
+        _settle(heard, sum(client.accepted for client in clients))
+        whole = heard.read_text().split()
+        for client in clients:
+            want = [f"{client.name}{number}" for number in range(1, client.accepted + 1)]
+            got = [word for word in whole if word.startswith(client.name)]
+            if got != want:
+                raise AssertionError(f"lost, doubled or disordered: {_difference(want, got)}")
+        if len(whole) != sum(client.accepted for client in clients):
+            raise AssertionError(f"torn: {whole}")
         return {
             "kills": kills,
-            "inputs": client.accepted,
-            "retries": client.retries,
-            "answered as duplicate": client.duplicates,
-            "other answers": client.surprises[:5],
+            "inputs": len(whole),
+            "retries": sum(client.retries for client in clients),
+            "answered as duplicate": sum(client.duplicates for client in clients),
+            "other answers": [each for client in clients for each in client.surprises[:5]],
         }
     finally:
         daemon.close()

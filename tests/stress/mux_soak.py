@@ -29,6 +29,7 @@ from twisted.internet.task import deferLater, react
 from twisted.internet.utils import getProcessValue
 from zope.interface import implementer
 
+from tests.ground import HERE, own_setups
 from tservice.mux.interface import (
     IPaneListener,
     Liveness,
@@ -37,10 +38,10 @@ from tservice.mux.interface import (
     PaneExit,
     PaneSpec,
 )
+from tservice.mux.machine import LocalTransport
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.pane import TmuxPane
 from tservice.mux.tmux.sockets import SocketFolder
-from tservice.mux.transport import LocalTransport
 
 TMUX = shutil.which("tmux") or "/usr/bin/tmux"
 
@@ -132,10 +133,8 @@ class Soak:
         self.mux = TmuxMultiplexer(
             reactor,
             reactor,
-            LocalTransport(TMUX, shutil.which("setpriv")),
-            SocketFolder(folder),
+            own_setups(LocalTransport(TMUX, shutil.which("setpriv")), SocketFolder(folder)),
             token=lambda: secrets.token_hex(8),
-            python=sys.executable,
             capacity=4 * 1024 * 1024,
         )
         self.counts: Counter[str] = Counter()
@@ -156,9 +155,9 @@ class Soak:
             if slot.pane is not None and not slot.pane.link.over:
                 slot.expected_loss = True
                 await slot.pane.kill()
-        for session_id in self.mux.found():
+        for session_id in await self.mux.found():
             # What was killed left its socket; everything else is gone.
-            if await self.mux.adopt(session_id) is not None:
+            if await self.mux.adopt(session_id, HERE) is not None:
                 self.wrong(f"{session_id} still runs")
         await self.mux.close()
 
@@ -188,6 +187,7 @@ class Soak:
             argv=("sh", "-c", PROGRAM),
             env={"PATH": os.environ["PATH"]},
             cwd="/",
+            place=HERE,
         )
         slot.started(await self.mux.create(spec))
         self.counts["creates"] += 1
@@ -269,7 +269,7 @@ class Soak:
             self.wrong("a pane is dead and nobody was told")
 
     async def adopt(self, slot: Slot, pane: TmuxPane) -> None:
-        again = await self.mux.adopt(pane.session_id)
+        again = await self.mux.adopt(pane.session_id, HERE)
         if again is None:
             self.wrong("a pane that runs was not found")
         else:

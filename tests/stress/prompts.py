@@ -14,7 +14,6 @@ import random
 import re
 import signal
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -26,12 +25,8 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from tests.agents.cli_cache import CliUnavailable, install
-from tests.agents.netns import loopback_only
-from tests.agents.recipes import RECIPES
-from tests.agents.stub.record import digest
-from tests.agents.world import World
-from tests.integration.harness import Daemon
+from tests.agents.cli_cache import CliUnavailable
+from tests.stress.place import MANNERS, Place, serving
 
 CONVERSATION = 25
 """Prompts of one session: each request carries them all, so the next ones go to a new session."""
@@ -40,38 +35,20 @@ MIDDLE = 0.6
 """How many of the prompts are sent without waiting for the turn to end."""
 TINY = 8
 """Characters below which a prompt has no room for its own name."""
+LETTERS = "jklmnopqrstuvwxyz"
+"""What tiny prompts are made of: no row of another one is, also in a text of several prompts."""
 STALLS, BETWEEN = (0.05, 2.0), (0.1, 2.0)
+BRIEF = 40
+"""Characters that are told of either end of a text."""
 SETTLED = 30.0
 """Seconds without a new request after which nothing more will come."""
+LONGEST = 400.0
+"""Seconds for which a turn that does not end is waited for: Gemini CLI may think for minutes."""
 ATTEMPTS = 60
 """How often a prompt that was refused is sent again."""
 AGAIN = 0.3
 DOUBTS = 10
 """Seconds between two times, and how often one is asked for of which nobody is sure."""
-
-
-@frozen(kw_only=True)
-class Manner:
-    """What a session of one CLI needs.
-
-    @ivar waits: until when a prompt that waits does.
-    @ivar whole: prompts queued in a turn reach the model as texts of their own.
-    """
-
-    mode: str
-    params: dict[str, str] = field(factory=dict)
-    pane_env: tuple[str, ...] = ()
-    waits: str = "idle"
-    whole: bool = True
-
-
-MANNERS = {
-    "claude": Manner(mode="primary", waits="stop,idle"),
-    "codex": Manner(mode="codex", pane_env=("STUB_KEY",)),
-    "gemini": Manner(mode="gemini", whole=False),
-    "opencode": Manner(mode="opencode"),
-    "pi": Manner(mode="pi", params={"provider": "stub", "model": "stub-model"}),
-}
 
 
 @define
@@ -132,53 +109,29 @@ class Prompt:
     name: str
 
 
-def make_prompt(dice: random.Random, name: str, *, whole: bool) -> Prompt:
+def make_prompt(dice: random.Random, name: str) -> Prompt:
     """A prompt of a random size, with its own name at both ends where there is room."""
     size = dice.choice(SIZES)
     waits = dice.random() >= MIDDLE
     if size < TINY:
-        text = dice.choice("abcdefgh") * size
-        return Prompt(text=text, waits=waits or not whole, name=text)
+        text = dice.choice(LETTERS) * size
+        return Prompt(text=text, waits=waits, name=text)
     filling = "".join(dice.choice("abcdef gh\n") for _ in range(size)).strip()
     what = "SLOW: 1" if dice.random() < 0.2 else "SAY: ok"
     return Prompt(text=f"{what}\n<{name} {filling} {name}>", waits=waits, name=name)
 
 
-@define
-class Place:
-    """One daemon, one stub, one CLI."""
-
-    cli: str
-    world: World
-    daemon: Daemon
-    env: dict[str, str]
-    figures: Figures = field(factory=Figures)
-
-    def call(self, method: str, path: str, **body: Any) -> Any:
-        """A request that must succeed."""
-        return self.daemon.request(method, path, body or None).data()
-
-
 class Life:
     """One session: its clients' prompts, then the account."""
 
-    def __init__(self, place: Place, number: int, dice: random.Random) -> None:
+    def __init__(self, place: Place, figures: Figures, number: int, dice: random.Random) -> None:
         self.place = place
+        self.figures = figures
         self._dice = dice
         self._number = number
         self._first = place.world.stub.count()
         self.sent: list[Prompt] = []
-        manner = MANNERS[place.cli]
-        created = place.call(
-            "POST",
-            "/api/sessions",
-            mode=manner.mode,
-            workingDir=str(place.world.place.work),
-            envOverrides=place.env,
-            params=dict(manner.params),
-            start=True,
-        )
-        self.id: str = created["session"]["id"]
+        self.id = place.session()
         self.path = f"/api/sessions/{self.id}"
 
     def run(self, clients: int, count: int, *, stall: bool) -> None:
@@ -197,15 +150,13 @@ class Life:
 
     def _client(self, client: int, count: int, seed: int) -> None:
         dice = random.Random(seed)
-        manner = MANNERS[self.place.cli]
         for seq in range(1, count + 1):
             name = f"q{self._number}-{client}-{seq}"
-            prompt = make_prompt(dice, name, whole=manner.whole)
-            self._send(prompt, f"client{client}", seq)
+            self._send(make_prompt(dice, name), f"client{client}", seq)
 
     def _send(self, prompt: Prompt, client: str, seq: int) -> None:
         """Send under its number, and again until it is known what became of it."""
-        figures = self.place.figures
+        figures = self.figures
         figures.sent += 1
         body: dict[str, Any] = {"input": prompt.text + "\r", "clientId": client, "seq": seq}
         began, doubted = time.monotonic(), 0
@@ -231,7 +182,7 @@ class Life:
                 figures.resent += 1
             time.sleep(AGAIN)
         if prompt.waits:
-            waits = MANNERS[self.place.cli].waits
+            waits = self.place.manner.waits
             self.place.call("GET", f"{self.path}/wait?until={waits}&timeout=15000")
 
     def _ask(self, body: dict[str, Any]) -> tuple[int, str]:
@@ -246,46 +197,53 @@ class Life:
 
     def _account(self) -> None:
         """Compare what was sent with the conversation, once nothing more comes."""
-        wanted = Counter(digest(_plain(each.text)) for each in self.sent)
-        deadline = time.monotonic() + SETTLED
-        got, size = Counter[str](), -1
+        deadline, size = time.monotonic() + SETTLED, -1
+        longest = time.monotonic() + LONGEST
         while time.monotonic() < deadline:
             said = self._said()
-            got = Counter(digest(_plain(text)) for text in said)
-            if all(got[each] >= count for each, count in wanted.items()):
+            if all(more >= 0 for _, more in self._counted(said)):
                 time.sleep(2.0)
                 said = self._said()
                 break
-            if len(said) != size:
+            if (len(said) != size or self._busy()) and time.monotonic() < longest:
                 size, deadline = len(said), time.monotonic() + SETTLED
             time.sleep(0.3)
         self._judge(said)
+
+    def _busy(self) -> bool:
+        """Whether a turn runs: what was queued in it is still to come."""
+        record: dict[str, object] = self.place.call("GET", self.path)
+        return record["status"] == "busy"
 
     def _said(self) -> list[str]:
         """What the user said, as the last request of this session's conversation has it."""
         return self.place.world.stub.conversation(self._first)
 
-    def _judge(self, said: list[str]) -> None:
-        figures = self.place.figures
+    def _counted(self, said: list[str]) -> Iterator[tuple[str, int]]:
+        """What each prompt is called, and how often more than once it was said.
+
+        Gemini CLI makes one text of what was queued in a turn, so rows tell, not texts.
+        """
         whole = "\n".join(said)
-        plain = Counter(_plain(text) for text in said)
+        rows = Counter(map(str.strip, whole.split("\n")))
         tiny = Counter(each.text for each in self.sent if len(each.text) < TINY)
         for text, count in tiny.items():
-            self._tell(figures, f"{text!r} sent {count} times", plain[text] - count)
+            yield f"{text!r} sent {count} times", rows[text] - count
         for each in self.sent:
-            if len(each.text) < TINY:
-                continue
-            heard = whole.count(f"<{each.name} ")
-            self._tell(figures, each.name, heard - 1)
-            if heard == 1 and _folded(each.text) not in _folded(whole):
-                figures.altered.append(each.name)
+            if len(each.text) >= TINY:
+                yield each.name, whole.count(f"<{each.name} ") - 1
 
-    def _tell(self, figures: Figures, name: str, more: int) -> None:
-        if more == 0:
-            return
-        (figures.doubled if more > 0 else figures.lost).append(name)
-        kind = "DOUBLED" if more > 0 else "LOST"
-        print(f"  {kind} {name!r} ({more:+})\n{self.screen() if more < 0 else ''}", flush=True)
+    def _judge(self, said: list[str]) -> None:
+        figures, whole = self.figures, _folded("".join(said))
+        amiss = {name: more for name, more in self._counted(said) if more}
+        for name, more in amiss.items():
+            (figures.doubled if more > 0 else figures.lost).append(name)
+            print(f"  {'DOUBLED' if more > 0 else 'LOST'} {name} ({more:+})", flush=True)
+        for each in self.sent:
+            if each.name not in amiss and _folded(each.text) not in whole:
+                figures.altered.append(each.name)
+        if amiss:
+            print("\n".join(f"  said {_brief(text)}" for text in said), self.screen(), sep="\n")
 
     def screen(self) -> str:
         """What the terminal shows."""
@@ -301,8 +259,8 @@ class Life:
         return []
 
 
-def _plain(text: str) -> str:
-    return text.strip()
+def _brief(text: str) -> str:
+    return repr(text if len(text) < 2 * BRIEF else f"{text[:BRIEF]}...{text[-BRIEF:]}")
 
 
 def _folded(text: str) -> str:
@@ -333,7 +291,7 @@ def stalling(life: Life, dice: random.Random) -> Iterator[None]:
                         os.kill(pid, number)
                 if number == signal.SIGSTOP:
                     over.wait(seed.uniform(*STALLS))
-            life.place.figures.stalls += 1
+            life.figures.stalls += 1
 
     thread = threading.Thread(target=stall)
     thread.start()
@@ -349,27 +307,13 @@ def run(cli: str, prompts: int, clients: int, seed: int, *, stall: bool) -> Figu
 
     @raise CliUnavailable: it cannot be installed.
     """
-    binary = install(cli, os.environ).binary
-    dice = random.Random(seed)
-    with ExitStack() as held:
-        isolated = held.enter_context(loopback_only())
-        made = tempfile.TemporaryDirectory(prefix="tp-", dir="/tmp", ignore_cleanup_errors=True)
-        world = held.enter_context(World(cli, Path(held.enter_context(made)), isolated=isolated))
-        world.make_git()
-        launch = RECIPES[cli](world.place, trusted=True)
-        own = {name: launch.env[name] for name in MANNERS[cli].pane_env}
-        daemon = Daemon(PATH=f"{binary.parent}:{os.environ['PATH']}", **own)
-        held.callback(daemon.close)
-        daemon.environment |= {"SERVICE_PANE_ENV": ",".join(own)} if own else {}
-        daemon.home = world.place.home
-        daemon.start()
-        env = {name: value for name, value in launch.env.items() if name not in own}
-        place = Place(cli=cli, world=world, daemon=daemon, env=env)
+    dice, figures = random.Random(seed), Figures()
+    with serving(cli) as place:
         for number in range(-(-prompts // CONVERSATION)):
             count = min(CONVERSATION, prompts - number * CONVERSATION)
-            Life(place, number, dice).run(clients, count, stall=stall)
-            print(f"{cli} {place.figures.sent}: {place.figures.summary()}", flush=True)
-        return place.figures
+            Life(place, figures, number, dice).run(clients, count, stall=stall)
+            print(f"{cli} {figures.sent}: {figures.summary()}", flush=True)
+    return figures
 
 
 def main() -> int:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TypeVar
 
+from tests.ground import here, places_of
 from tservice.core.identity import Identity
-from tservice.core.users.osuser import Host, OsUser, OsUsers
-from tservice.sessions.life.osusers import SessionOsUsers
+from tservice.core.places.place import HookAccess, Place, place_of_os_user
+from tservice.core.places.places import Places
+from tservice.core.users.osuser import Host, OsUser, OsUsers, run_as
 
 _T = TypeVar("_T")
 
@@ -74,20 +77,37 @@ class OsUserWorld:
         finally:
             self.acting = None
 
-    def quarters(self, tmux: str) -> None:
+    # -- what the places of OS users are made of
+
+    def setups(self, tmux: str) -> None:
         """No pane of this world has a process."""
 
-    def for_sessions(self) -> SessionOsUsers:
-        """The rules of sessions on this machine."""
-        return SessionOsUsers(users=self.users, of_account=self.accounts.get, secrets=self)
+    def of_account(self, owner: str) -> str | None:
+        return self.accounts.get(owner)
 
-    # -- ISecrets
+    def place(self, user: OsUser) -> Place:
+        """That user's."""
+        found = self.places().find(place_of_os_user(user.name, user.uid))
+        assert found is not None
+        return found
+
+    def places(self) -> Places:
+        """Those of this world's users, and one of nobody's for the service."""
+        return places_of(here(self.folder), self)
+
+    @property
+    def hooks(self) -> Callable[[OsUser], HookAccess]:
+        return lambda user: HookAccess(secret_file=self.path_of(user), put=lambda: self._put(user))
+
+    @property
+    def prefix(self) -> Callable[[OsUser], Sequence[str]]:
+        return partial(run_as, "/s", "/p")
 
     def path_of(self, user: OsUser) -> Path:
+        """Where the secret of C{user}'s hooks is."""
         return self.folder / f"{user.uid}.hook-secret"
 
-    def put(self, user: OsUser) -> Path:
+    def _put(self, user: OsUser) -> None:
         if self.refuse is not None:
             raise self.refuse
         self.secrets.append(user.name)
-        return self.path_of(user)

@@ -12,13 +12,19 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.ground import lay_ground
+from tests.told import wire
+from tests.unit.access.accountcase import cheap
 from tests.unit.store.failing import FailingConnection
+from tservice.access.account import Role
+from tservice.access.accounts import Accounts, Change, Surroundings
+from tservice.access.accountstore import AccountStore
 from tservice.access.cookies import CookieSessions
 from tservice.access.cookiestore import DatabaseCookieStore
 from tservice.agents.approvals.inbox import About, Inbox
@@ -36,6 +42,7 @@ from tservice.core.scopes import Scope
 from tservice.notify.configfile import ConfigFile
 from tservice.notify.model import Message, Urgency, Webhook
 from tservice.notify.outbox import OUTBOX_LIMIT, Outbox
+from tservice.push.store import PushStore
 from tservice.settings.service import SettingsService
 from tservice.store.chain import read_head, verify
 from tservice.store.database import Database
@@ -105,6 +112,14 @@ class AuditTests(DiskCase):
         self.assertEqual(1000, found[0]["at"] - found[1]["at"])
         self.assertEqual((3, None), self.verdict())
 
+    def test_one_that_finds_room_is_written_once(self) -> None:
+        self.fill()
+        self.log.record(Entry(action="one"))
+        self.connection.fault = None
+        self.log.record(Entry(action="two"))
+        self.clock.advance(0)
+        self.assertEqual((2, None), self.verdict())
+
     def test_too_many_are_counted(self) -> None:
         self.fill()
         for number in range(MOST_WAITING + 7):
@@ -163,6 +178,86 @@ class PeopleTests(DiskCase):
         self.assertEqual([], list(TokenStore(self.afresh()).load()))
 
 
+class AccountTests(DiskCase):
+    """What takes a right away holds at once; what gives one is refused."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.revoked: list[str] = []
+        self.accounts = self.load(self.database)
+        for name in ("ann", "max"):
+            make = self.accounts.create(name, Role.ADMIN, "x" * 8, can_bypass_permissions=True)
+            self.successResultOf(Deferred.fromCoroutine(make))
+
+    def revoke(self, username: str) -> int:
+        self.revoked.append(username)
+        return 0
+
+    def load(self, database: Database) -> Accounts:
+        around = Surroundings(
+            clock=self.clock,
+            random=lambda size: b"r" * size,
+            hasher=cheap(),
+            hub=EventHub(),
+            revoke=self.revoke,
+            forget=lambda name: None,
+            tokens_of=lambda name: 0,
+            owns=lambda name: False,
+        )
+        return Accounts(AccountStore(database), around)
+
+    def change(self, **wanted: Any) -> None:
+        changing = Deferred.fromCoroutine(self.accounts.change("ann", Change(**wanted)))
+        error = self.failureResultOf(changing, ServiceError).value
+        self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
+        self.assertIn(FULL, error.message)
+
+    def test_what_is_taken_away(self) -> None:
+        self.fill()
+        self.change(role=Role.USER)
+        self.change(can_bypass_permissions=False)
+        [ann, _] = self.accounts.list()
+        self.assertEqual((Role.USER, False), (ann.role, ann.can_bypass_permissions))
+        self.change(enabled=False)
+        self.assertIsNone(self.accounts.identity("ann"))
+        self.assertEqual(["ann"] * 3, self.revoked[2:])
+        self.assertIsNotNone(self.load(self.afresh()).identity("ann"))
+        self.make_room()
+        self.assertEqual(self.accounts.list(), self.load(self.afresh()).list())
+
+    def test_an_account_that_is_removed(self) -> None:
+        self.fill()
+        self.full(lambda: self.accounts.remove("ann"))
+        self.assertFalse(self.accounts.known("ann"))
+        self.assertEqual(["ann"], self.revoked[2:])
+        self.make_room()
+        self.assertFalse(self.load(self.afresh()).known("ann"))
+
+    def test_what_is_given(self) -> None:
+        disabled = self.accounts.change("ann", Change(enabled=False, role=Role.USER))
+        self.successResultOf(Deferred.fromCoroutine(disabled))
+        before = self.accounts.list()
+        self.fill()
+        self.change(enabled=True)
+        self.change(role=Role.ADMIN)
+        self.change(password="y" * 8)
+        self.change(can_bypass_permissions=False, enabled=True)
+        self.make_room()
+        self.assertEqual(before, self.accounts.list())
+        self.assertEqual(before, self.load(self.afresh()).list())
+
+    def test_a_removed_users_browsers_hear_nothing(self) -> None:
+        pushes = PushStore(self.database)
+        self.database.execute(
+            "INSERT INTO push_subscriptions (endpoint, owner, p256dh, auth, subject, created_at)"
+            " VALUES ('https://push.example.org/x', 'ann', '', '', '', 1)"
+        )
+        self.fill()
+        pushes.delete_all_of("ann")
+        self.make_room()
+        self.assertEqual([], PushStore(self.afresh()).every())
+
+
 class OutboxTests(DiskCase):
     def message(self, title: str) -> Message:
         return Message(event="e", title=title, body="", urgency=Urgency.INFO, host="h", at=1)
@@ -187,7 +282,7 @@ class InboxTests(DiskCase):
         columns = [row["name"] for row in self.database.query("PRAGMA table_info(sessions)")]
         self.assertIn("id", columns)
         hub, told = EventHub(), list[str]()
-        hub.subscribe(lambda event: told.append(f"{event.name} {event.data['id']}"))
+        hub.subscribe(lambda event: told.append(f"{event.name} {wire(event)['id']}"))
         inbox = Inbox(self.clock, ApprovalStore(self.database), hub)
         self.addCleanup(inbox.close)
         inbox.open()
@@ -230,7 +325,7 @@ class FileTests(DiskCase):
         clis.set_enabled("codex", False)
         for number, reason in REASONS.items():
             self.check("clis.json", partial(clis.set_enabled, "codex", True), number, reason)
-        self.assertFalse(clis.describe(clis._known("codex"))["enabled"])
+        self.assertFalse(clis.describe(clis._known("codex")).enabled)
 
 
 def refusing(number: int) -> Callable[..., object]:

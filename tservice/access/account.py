@@ -55,6 +55,16 @@ class Account:
         """Whether it can do what only admins may."""
         return self.enabled and self.role is Role.ADMIN
 
+    def gives_nothing_beyond(self, before: Account) -> bool:
+        """Whether nobody can do by this account what they could not do by it C{before}."""
+        return (
+            (self.password_hash, self.os_user) == (before.password_hash, before.os_user)
+            and self.role in (before.role, Role.USER)
+            and self.can_bypass_permissions <= before.can_bypass_permissions
+            and self.enabled <= before.enabled
+            and self.must_change_password >= before.must_change_password
+        )
+
     def identity(self) -> Identity:
         """What the rest of the service knows of it."""
         return Identity(

@@ -17,6 +17,8 @@ from tservice.access.model import set_cookie
 from tservice.access.signin import TooMany, check_password_of
 from tservice.core.authentication import IFailures
 from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.payload import absent
+from tservice.core.payloads import Nothing
 from tservice.http.gate import too_many
 from tservice.http.models import Answer, Body
 from tservice.http.operations import Access, Call, Handler, Operation, Reply, Scope
@@ -54,7 +56,13 @@ class PasswordBody(Body):
     new_password: str = Field(max_length=LONGEST_PASSWORD)
 
 
-class KeyAnswer(Answer):
+class LogOutBody(Body):
+    """What ends beside what is open; without a body nothing else."""
+
+    tokens: bool = Field(False, description="end the account's tokens too")
+
+
+class PageKeyAnswer(Answer):
     """What goes with the cookie of the caller's new session."""
 
     key: str | None
@@ -87,7 +95,7 @@ class UsersAnswer(Answer):
 class NewUserAnswer(OneUser):
     """A new account; its one-time password is shown this once."""
 
-    one_time_password: str | None = None
+    one_time_password: str | None = absent()
 
 
 class OneTimeAnswer(Answer):
@@ -97,9 +105,10 @@ class OneTimeAnswer(Answer):
 
 
 class LoggedOutAnswer(Answer):
-    """How many signed-in sessions ended."""
+    """How many signed-in sessions ended, and how many tokens of the account live on."""
 
     revoked: int
+    tokens: int
 
 
 def unhurried(handler: Handler) -> Handler:
@@ -138,8 +147,7 @@ class AccountRoutes:
             os_user=body.os_user,
             again=call.again,
         )
-        answer = NewUserAnswer(user=user_answer(account), one_time_password=once)
-        return answer.model_dump(by_alias=True, exclude_none=True)
+        return NewUserAnswer(user=user_answer(account), one_time_password=once)
 
     async def change(self, call: Call) -> object:
         """Change an account."""
@@ -157,7 +165,7 @@ class AccountRoutes:
     async def remove(self, call: Call) -> object:
         """Remove an account."""
         self._accounts.remove(call.path["name"])
-        return {}
+        return Nothing()
 
     async def reset(self, call: Call) -> object:
         """Give an account a one-time password."""
@@ -165,8 +173,9 @@ class AccountRoutes:
         return OneTimeAnswer(one_time_password=once)
 
     async def log_out(self, call: Call) -> object:
-        """End everything that is open in an account's name."""
-        return LoggedOutAnswer(revoked=self._accounts.log_out(call.path["name"]))
+        """End everything that is open in an account's name, its tokens only when asked to."""
+        revoked, tokens = self._accounts.log_out(call.path["name"], call.body.tokens)
+        return LoggedOutAnswer(revoked=revoked, tokens=tokens)
 
     async def set_own(self, call: Call) -> object:
         """Change the caller's password; every other session of theirs ends."""
@@ -186,7 +195,7 @@ class AccountRoutes:
         opened = self._cookies.open(name, "login", call.address, agent)
         cookie = set_cookie(opened.token, request.visit)
         request.responseHeaders.removeHeader("Set-Cookie")
-        return Reply(content=KeyAnswer(key=opened.key), headers={"Set-Cookie": cookie})
+        return Reply(content=PageKeyAnswer(key=opened.key), headers={"Set-Cookie": cookie})
 
     def operations(self) -> list[Operation]:
         """The routes, for the table."""
@@ -198,12 +207,14 @@ class AccountRoutes:
             _admin("PATCH", one, self.change, "Change a user; signs that user out", UserPatch,
                    OneUser, (*_ONE, ErrorCode.LAST_ADMIN, *_HASHING)),
             _admin("DELETE", one, self.remove, "Remove a user; the user's sessions stay",
-                   answer=dict, errors=(*_ONE, ErrorCode.LAST_ADMIN)),
+                   answer=Nothing, errors=(*_ONE, ErrorCode.LAST_ADMIN)),
             _admin("POST", f"{one}/reset-password", self.reset,
                    "Give a user a one-time password, shown once", answer=OneTimeAnswer,
                    errors=(*_ONE, *_HASHING)),
-            _admin("POST", f"{one}/logout", self.log_out, "Sign a user out everywhere",
-                   answer=LoggedOutAnswer, errors=_ONE),
+            _admin("POST", f"{one}/logout", self.log_out,
+                   "Sign a user out everywhere; the user's tokens live on unless told",
+                   LogOutBody, LoggedOutAnswer, (*_ONE, ErrorCode.OPERATION_FAILED),
+                   optional_body=True),
             Operation(
                 method="PUT",
                 path="/api/me/password",
@@ -213,7 +224,7 @@ class AccountRoutes:
                 tag="Access",
                 body=PasswordBody,
                 ends_access=True,
-                answer=KeyAnswer,
+                answer=PageKeyAnswer,
                 errors=(ErrorCode.FORBIDDEN,),
             ),
         ]  # fmt: skip
@@ -244,6 +255,7 @@ def _admin(
     body: type[Body] | None = None,
     answer: Any = None,
     errors: tuple[ErrorCode, ...] = (),
+    optional_body: bool = False,
 ) -> Operation:
     return Operation(
         method=method,
@@ -254,6 +266,7 @@ def _admin(
         tag="Users",
         ends_access="{name}" in path,  # the account may be the caller's own
         body=body,
+        optional_body=optional_body,
         answer=answer,
         errors=errors,
     )

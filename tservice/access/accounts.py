@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from hmac import compare_digest
 from typing import Any
 
@@ -24,8 +25,9 @@ from tservice.access.accountstore import AccountStore
 from tservice.access.hashing import Hasher
 from tservice.access.interfaces import IAccounts
 from tservice.core.clock import now_ms
+from tservice.core.disk import NotKept
 from tservice.core.errors import ErrorCode, ServiceError, conflict, failed, invalid
-from tservice.core.events import Audience, Event, EventHub
+from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.users.osuser import OsUsers
 
@@ -38,7 +40,8 @@ class Surroundings:
     """What the accounts live on.
 
     @ivar revoke: ends everything open in an account's name: cookies, sockets, streams.
-    @ivar forget: an account is gone: so are its tokens.
+    @ivar forget: ends the tokens of an account.
+    @ivar tokens_of: how many live tokens an account has.
     @ivar os_users: judges the OS users that accounts name.
     @ivar owns: whether sessions are left that belong to a name.
     """
@@ -49,6 +52,7 @@ class Surroundings:
     hub: EventHub
     revoke: Callable[[str], int]
     forget: Callable[[str], None]
+    tokens_of: Callable[[str], int]
     owns: Callable[[str], bool]
     os_users: OsUsers = field(factory=OsUsers)
 
@@ -66,7 +70,11 @@ class Change:
 
 @implementer(IAccounts)
 class Accounts:
-    """All of them, in memory; the store follows, and is first on the disk."""
+    """All of them, in memory; what gives a right is on the disk first.
+
+    What takes one away holds at once: where the disk does not take it, it is owed, and the 422
+    says that it holds.
+    """
 
     def __init__(self, store: AccountStore, around: Surroundings) -> None:
         self._store, self._around = store, around
@@ -197,7 +205,8 @@ class Accounts:
 
         @param again: judges who wants it once more, behind the wait for a hash and before the
             change; what it raises is passed on.
-        @raise ServiceError: 400, 404, 409 C{LAST_ADMIN}, 422 (no OS user that panes can run as).
+        @raise ServiceError: 400, 404, 409 C{LAST_ADMIN}, 422 (no OS user that panes can run as,
+            or a full disk).
         @raise Crowded: see L{Hasher.hash}.
         """
         self.get(username)
@@ -216,17 +225,16 @@ class Accounts:
     def remove(self, username: str) -> None:
         """Remove an account, its tokens and what is open in its name; its sessions stay.
 
-        @raise ServiceError: 404, 409 C{LAST_ADMIN}.
+        @raise ServiceError: 404, 409 C{LAST_ADMIN}, 422: done, but the disk does not keep it yet.
         """
         account = self.get(username)
         self._judge_last_admin(account, None)
-        self._store.delete(username)
         del self._accounts[username]
         try:
-            self._around.forget(username)
+            with _holding():
+                self._store.delete(username)
         finally:
-            # Also where the disk took the account's end, and nothing more.
-            self._changed(username)
+            self._end(username)
 
     async def reset_password(self, username: str, again: Again = lambda: None) -> str:
         """Give an account a one-time password, which is the result.
@@ -243,13 +251,20 @@ class Accounts:
         self._keep(evolve(account, password_hash=hashed, must_change_password=True))
         return once
 
-    def log_out(self, username: str) -> int:
-        """End everything that is open in an account's name; how many cookies that were.
+    def log_out(self, username: str, tokens: bool = False) -> tuple[int, int]:
+        """End everything that is open in an account's name.
 
-        @raise ServiceError: 404.
+        @param tokens: end its tokens too.  They are its programs', and signing out leaves them.
+        @return: how many cookies ended, and how many tokens live on.
+        @raise ServiceError: 404, 422: done, but the disk does not keep it yet.
         """
         self.get(username)
-        return self._around.revoke(username)
+        try:
+            revoked = self._around.revoke(username)
+        finally:
+            if tokens:
+                self._around.forget(username)
+        return revoked, self._around.tokens_of(username)
 
     # -- for everybody
 
@@ -304,15 +319,45 @@ class Accounts:
             )
 
     def _keep(self, account: Account) -> Account:
+        before = self._accounts.get(account.username)
+        if before is not None and account.gives_nothing_beyond(before):
+            return self._take_away(account)
         self._store.save(account)
         self._accounts[account.username] = account
         self._changed(account.username)
         return account
 
+    def _take_away(self, account: Account) -> Account:
+        """A right ends at once, also where the disk does not take that."""
+        self._accounts[account.username] = account
+        try:
+            with _holding():
+                self._store.save_or_owe(account)
+        finally:
+            self._changed(account.username)
+        return account
+
+    def _end(self, username: str) -> None:
+        try:
+            self._around.forget(username)
+        finally:
+            self._changed(username)
+
     def _changed(self, username: str) -> None:
         self._seen.pop(username, None)
-        self._around.revoke(username)
-        self._around.hub.publish(Event(name="admin:usersChanged", audience=Audience.ADMINS))
+        try:
+            self._around.revoke(username)
+        finally:
+            self._around.hub.publish(Event(name=EventName.ADMIN_USERS_CHANGED))
+
+
+@contextmanager
+def _holding() -> Iterator[None]:
+    """Says of a change that it holds, when the disk does not keep it."""
+    try:
+        yield
+    except NotKept as error:
+        raise failed(f"{error.reason}: done, but a restart now would undo it") from error
 
 
 def _fields(wanted: Change, hashed: str | None) -> dict[str, Any]:

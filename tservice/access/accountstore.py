@@ -8,6 +8,7 @@ from typing import Any
 from attrs import asdict
 
 from tservice.access.account import Account, Role
+from tservice.core.disk import NotKept
 from tservice.store.database import Database
 
 _SAVE = """
@@ -20,6 +21,8 @@ _SAVE = """
         can_bypass_permissions = excluded.can_bypass_permissions, enabled = excluded.enabled,
         must_change_password = excluded.must_change_password, os_user = excluded.os_user
 """
+_TABLE = "accounts"
+_DELETE = "DELETE FROM accounts WHERE username = ?"
 _TRUTHS = ("can_bypass_permissions", "enabled", "must_change_password")
 
 
@@ -35,12 +38,33 @@ class AccountStore:
         return [_account(dict(row)) for row in rows]
 
     def save(self, account: Account) -> None:
-        """Add it, or keep its new state; on the disk when this returns."""
+        """Add it, or keep its new state; on the disk when this returns.
+
+        @raise NotKept: the disk does not take it.
+        """
         self._database.execute(_SAVE, asdict(account))
 
+    def save_or_owe(self, account: Account) -> None:
+        """Keep the new state of one that is there.
+
+        @raise NotKept: the disk does not take it yet; until it does a restart undoes it.
+        """
+        try:
+            self.save(account)
+        except NotKept:
+            self._database.later((_TABLE, account.username), _SAVE, asdict(account))
+            raise
+
     def delete(self, username: str) -> None:
-        """Forget it."""
-        self._database.execute("DELETE FROM accounts WHERE username = ?", (username,))
+        """Forget it.
+
+        @raise NotKept: the disk does not take it yet; until it does a restart brings it back.
+        """
+        try:
+            self._database.execute(_DELETE, (username,))
+        except NotKept:
+            self._database.later((_TABLE, username), _DELETE, (username,))
+            raise
 
 
 def _account(row: dict[str, Any]) -> Account:

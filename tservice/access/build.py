@@ -213,10 +213,11 @@ def _accounts(
         return SingleAccount(config.username, config.password, seal), []
 
     def revoke(username: str) -> int:
-        ended = known.revoke(username)
-        if accounts.identity(username) is None:
-            PushStore(ground.database).delete_all_of(username)
-        return ended
+        try:
+            return known.revoke(username)
+        finally:
+            if accounts.identity(username) is None:
+                PushStore(ground.database).delete_all_of(username)
 
     around = Surroundings(
         clock=ground.reactor,
@@ -225,6 +226,7 @@ def _accounts(
         hub=ground.hub,
         revoke=revoke,
         forget=known.tokens.forget,
+        tokens_of=lambda name: len(known.tokens.list(name)),
         os_users=ground.os_users.users,
         owns=lambda name: any(one.owner == name for one in sessions.list()),
     )

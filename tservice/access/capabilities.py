@@ -32,6 +32,7 @@ class Capability:
     @ivar username: who made the word, and in whose name it opens.
     @ivar auth_session: the signed-in session that made it, if any: it ends with that.
     @ivar expires_at: in the clock's seconds.
+    @ivar lasts: seconds from each use.
     """
 
     kind: str
@@ -39,6 +40,7 @@ class Capability:
     username: str
     auth_session: str | None
     expires_at: float
+    lasts: float = TTL_SECONDS
 
 
 class Capabilities:
@@ -53,7 +55,14 @@ class Capabilities:
         self._clock, self._random = clock, random
         self._known: dict[bytes, Capability] = {}
 
-    def mint(self, kind: str, subject: str, username: str, auth_session: str | None = None) -> str:
+    def mint(
+        self,
+        kind: str,
+        subject: str,
+        username: str,
+        auth_session: str | None = None,
+        lasts: float = TTL_SECONDS,
+    ) -> str:
         """A new word: 32 signs that a path can hold as they are."""
         self._forget_expired()
         if len(self._known) >= MOST:
@@ -64,7 +73,8 @@ class Capabilities:
             subject=subject,
             username=username,
             auth_session=auth_session,
-            expires_at=self._clock.seconds() + TTL_SECONDS,
+            expires_at=self._clock.seconds() + lasts,
+            lasts=lasts,
         )
         return word
 
@@ -82,7 +92,7 @@ class Capabilities:
             return None
         # Out and in again: the order of the dict is the order of use.
         del self._known[key]
-        later = evolve(found, expires_at=self._clock.seconds() + TTL_SECONDS)
+        later = evolve(found, expires_at=self._clock.seconds() + found.lasts)
         self._known[key] = later
         return later
 

@@ -28,6 +28,7 @@ from tservice.core.authentication import Visit
 from tservice.core.clock import now_ms, seconds_until
 from tservice.core.disk import NotKept
 from tservice.core.errors import failed
+from tservice.core.timers import cancel
 
 SLACK_SECONDS = 300
 """How much longer a session lives on the disk than it must.
@@ -165,8 +166,7 @@ class CookieSessions:
 
     def close(self) -> None:
         """Let go of the timer."""
-        if self._timer is not None and self._timer.active():
-            self._timer.cancel()
+        cancel(self._timer)
         self._timer = None
 
     def _watch(self) -> None:

@@ -12,7 +12,8 @@ from attrs import frozen
 
 from tservice.access.cookies import Random
 from tservice.core.errors import StartError
-from tservice.core.files import FileError, read_text, write_private
+from tservice.core.keyfile import kept_text
+from tservice.core.places.place import HookAccess
 from tservice.core.users.osuser import OsUser
 from tservice.core.users.sharedfolder import SharedFolder
 
@@ -28,17 +29,9 @@ def hook_secret(data_dir: Path, random: Random) -> str:
 
     It stays the same for good: panes outlive the service, and read the file when a hook runs.
 
-    @raise StartError: the file is not one of ours, or open to others.
+    @raise StartError: the file is not one of ours, open to others, or cannot be written.
     """
-    path = data_dir / FILE_NAME
-    try:
-        found = read_text(path, private=True).strip()
-    except FileNotFoundError:
-        made = random(32).hex()
-        write_private(path, made + "\n")
-        return made
-    except FileError as error:
-        raise StartError(f"{error}") from None
+    found = kept_text(data_dir / FILE_NAME, lambda: random(32).hex())
     if not _SECRET.fullmatch(found):
         raise StartError(f"{FILE_NAME}: must hold 64 hex digits; remove it to get a new one")
     return found
@@ -74,6 +67,10 @@ class OsUserSecrets:
     def path_of(self, user: OsUser) -> Path:
         """Where C{user}'s is."""
         return self.shared.path / f"{user.uid}.{FILE_NAME}"
+
+    def access(self, user: OsUser) -> HookAccess:
+        """How C{user}'s hooks reach the service."""
+        return HookAccess(secret_file=self.path_of(user), put=lambda: self.put(user))
 
     def put(self, user: OsUser) -> Path:
         """Have it there.

@@ -15,6 +15,7 @@ from tservice.access.signin import TooMany, check_password_of
 from tservice.core.authentication import IFailures, Visit
 from tservice.core.errors import ErrorCode, invalid, not_found
 from tservice.core.identity import Identity
+from tservice.core.payloads import Nothing
 from tservice.http.gate import too_many, unauthorized
 from tservice.http.models import Answer, Body
 from tservice.http.operations import Access, Audit, Call, Operation, Reply
@@ -105,7 +106,7 @@ class AccessRoutes:
         mine = call.identity.auth_session
         if mine is not None:
             self._cookies.revoke(lambda session: session.id == mine)
-        return Reply(content=None, headers={"Set-Cookie": clear_cookie(_visit(call))})
+        return Reply(content=Nothing(), headers={"Set-Cookie": clear_cookie(_visit(call))})
 
     async def revoke(self, call: Call) -> object:
         """End one session, or all of them, the caller's own included."""
@@ -154,6 +155,7 @@ class AccessRoutes:
                 handler=self.logout,
                 summary="Sign out; ends the session and clears its cookie",
                 tag="Access",
+                answer=Nothing,
                 ends_access=True,
             ),
             Operation(

@@ -7,19 +7,20 @@ from collections.abc import Callable
 from attrs import frozen
 
 from tservice.agents.activity.gate import AgentGate
-from tservice.agents.activity.sources import Agents, Around
-from tservice.agents.hooks.files import HookConfig
+from tservice.agents.activity.sources import Agents, Collaborators
 from tservice.agents.hooks.install import HookPreparation
 from tservice.agents.hooks.intake import HookIntake
 from tservice.agents.hooks.routes import agent_operations
 from tservice.agents.hooks.telemetry import TelemetryIntake
-from tservice.agents.hooks.telemetry_model import plan_usage_json
+from tservice.agents.hooks.telemetry_model import plan_usage_told
 from tservice.agents.store import AgentStore
 from tservice.agents.transcripts.conversations import Conversations
 from tservice.agents.transcripts.homes import Homes, own_files
 from tservice.agents.transcripts.proofs import Proofs
+from tservice.cases.interfaces import IWorkspaceHooks
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.identity import Identity
+from tservice.core.places.place import OWN
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.sessions.interfaces import ISessions
@@ -33,12 +34,14 @@ class AgentParts:
 
     @ivar agents: for other features.
     @ivar support: for the sessions.
+    @ivar workspace_hooks: for new folders.
     """
 
     agents: Agents
     support: Support
     hooks: HookIntake
     telemetry: TelemetryIntake
+    workspace_hooks: IWorkspaceHooks
 
 
 def build_agents(
@@ -49,24 +52,23 @@ def build_agents(
     @param sessions: not asked before one of them starts: they are made after the agents.
     """
     clock, hub = ground.reactor, ground.hub
-    users = ground.os_users.users
     store = AgentStore(ground.database)
     agents = Agents(
-        Around(
+        Collaborators(
             clock=clock,
+            hub=hub,
             sessions=sessions,
             clis=clis,
             shells=PlainSources(clock, clis),
             store=store,
-            environ=ground.environ,
-            os_users=users,
+            places=ground.places,
             files=ground.doors.files,
         )
     )
-    homes = Homes(own=own_files(ground.home, clis), os_users=users)
+    homes = Homes(own=own_files(ground.home, clis), places=ground.places)
     in_thread = ground.doors.files.run
     proofs = Proofs(homes, agents.transcript_of, in_thread)
-    preparation = HookPreparation(HookConfig(ground.home), ground.settings, clis, sessions, users)
+    preparation = HookPreparation(ground.settings, clis, sessions, ground.places)
     hooks = HookIntake(clock, hub, sessions, clis, agents, store, proofs)
     telemetry = TelemetryIntake(clock, hub, sessions, store)
 
@@ -76,7 +78,7 @@ def build_agents(
 
     def plan_usage(caller: Identity) -> object:
         """The plan of the service's own user, told to those whose agents run on it."""
-        return plan_usage_json(agents.plan_usage() if caller.os_user is None else None)
+        return plan_usage_told(agents.plan_usage() if caller.place == OWN else None)
 
     return Feature(
         name="agents",
@@ -90,6 +92,7 @@ def build_agents(
             ),
             hooks=hooks,
             telemetry=telemetry,
+            workspace_hooks=preparation,
         ),
         operations=agent_operations(hooks, telemetry),
         tells={"planUsage": plan_usage},

@@ -72,6 +72,7 @@ class HookNotice:
     @ivar data: only what L{reduce_data} keeps.
     @ivar source: why a conversation began, of a C{session_start}.
     @ivar subagent: an agent of the agent's own tells it.
+    @ivar background: how many tasks run beside the turns, where it tells.
     """
 
     session_id: str
@@ -80,6 +81,7 @@ class HookNotice:
     data: Mapping[str, Any]
     source: str = ""
     subagent: bool = False
+    background: int | None = None
 
     @property
     def name(self) -> str:

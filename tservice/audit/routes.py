@@ -11,6 +11,7 @@ from tservice.audit.model import LONGEST_WORD, Entry
 from tservice.audit.service import AuditLog, Wanted
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity
+from tservice.core.payload import absent
 from tservice.http.models import Answer, Query, QueryInt
 from tservice.http.operations import Access, Audit, Call, Operation, Reply, Scope
 
@@ -54,7 +55,7 @@ class AuditAnswer(Answer):
     """A page, the newest first; C{next} is the C{before} of the following one, if any."""
 
     entries: list[EntryAnswer]
-    next: int | None = None
+    next: int | None = absent()
 
 
 class AuditRoutes:
@@ -71,8 +72,7 @@ class AuditRoutes:
             EntryAnswer(**{name: row[name] for name in EntryAnswer.model_fields}) for row in found
         ]
         more = found[-1]["seq"] if len(found) == wanted.limit and found[-1]["seq"] > 1 else None
-        answer = AuditAnswer(entries=entries, next=more)
-        return answer.model_dump(by_alias=True, exclude_none=True)
+        return AuditAnswer(entries=entries, next=more)
 
     def heard(self, call: Call, outcome: object) -> None:
         """An operation is over.

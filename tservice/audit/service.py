@@ -20,7 +20,7 @@ from tservice.audit.summing import Summing
 from tservice.core.clock import now_ms
 from tservice.core.disk import NotKept
 from tservice.core.errors import StartError
-from tservice.core.files import FileError, read_text, write_private
+from tservice.core.keyfile import kept_text
 from tservice.store.chain import Chain
 from tservice.store.database import Database
 
@@ -162,16 +162,9 @@ class AuditLog:
 def audit_key(data_dir: Path, random: Callable[[int], bytes]) -> bytes:
     """The key of this data folder's audit log, made at the first start.
 
-    @raise StartError: the file is not one of ours, or open to others.
+    @raise StartError: the file is not one of ours, open to others, or cannot be written.
     """
-    path = data_dir / KEY_FILE
-    try:
-        found = read_text(path, private=True).strip()
-    except FileNotFoundError:
-        found = random(32).hex()
-        write_private(path, found + "\n")
-    except FileError as error:
-        raise StartError(str(error)) from None
+    found = kept_text(data_dir / KEY_FILE, lambda: random(32).hex())
     if not _KEY.fullmatch(found):
         raise StartError(f"{KEY_FILE}: must hold 64 hex digits")
     return bytes.fromhex(found)

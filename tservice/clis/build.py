@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
+from pathlib import Path
 
-from tservice.clis.guests import Guests
 from tservice.clis.install import Installer
 from tservice.clis.launcher import CliRegistry
-from tservice.clis.lookup import BinaryLookup
 from tservice.clis.ondisk import FILE_NAME
 from tservice.clis.routes import CliRoutes
 from tservice.clis.service import CliService
 from tservice.clis.stock import stock_entries
+from tservice.clis.versions import Versions
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 
@@ -35,31 +34,44 @@ def load_clis(ground: Ground) -> tuple[CliRegistry, CliService]:
 
     @raise ServiceError: a packaged entry is broken.
     """
-    lookup = BinaryLookup(ground.reactor, ground.environ, ground.home)
     registry = CliRegistry(
         settings=ground.settings,
-        lookup=lookup,
+        lookup=ground.programs,
         environ=ground.environ,
         pane_env=ground.config.pane_env,
-        root=os.geteuid() == 0,
-        guests=Guests(ground.reactor, ground.environ, ground.os_users.users),
     )
+
+    def where(name: str) -> Path | None:
+        ground.programs.forget()
+        entry = registry.get(name)
+        return None if entry is None else registry.find_binary(entry)
+
     installer = Installer(
         clock=ground.reactor,
         processes=ground.reactor,
         environ=ground.environ,
         home=ground.home,
         hub=ground.hub,
+        where=where,
+    )
+    versions = Versions(
+        clock=ground.reactor,
+        processes=ground.reactor,
+        environ=ground.environ,
+        home=ground.home,
     )
     service = CliService(
         path=ground.config.data_dir / FILE_NAME,
         stock=stock_entries(),
         registry=registry,
-        lookup=lookup,
+        lookup=ground.programs,
         installer=installer,
         settings=ground.settings,
         hub=ground.hub,
         reach=ground.reach,
+        home=ground.home,
+        threads=ground.doors.files,
+        versions=versions,
     )
     service.load()
     return registry, service

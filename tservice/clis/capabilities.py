@@ -7,6 +7,8 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints, field_validator
 
+from tservice.clis.answering import AnswerKeys
+from tservice.clis.controls import Controls
 from tservice.clis.submission import Submission
 from tservice.clis.words import EnvName, Record, Text, Word, compiled
 
@@ -32,6 +34,21 @@ class ComposerShape(StrEnum):
     ROW = "row"
     BAR = "bar"
     MARK = "mark"
+
+
+class Attachment(StrEnum):
+    """How the agent takes a file in a prompt (protocol-uploads)."""
+
+    PATH = "path"
+    """By its path, which its tools read."""
+    AT = "at"
+    """By C{@} and its path, which has the file read in with the prompt."""
+    PASTE = "paste"
+    """An image by its path, pasted by itself in brackets; other files as by C{PATH}."""
+
+    def text(self, path: str) -> str:
+        """What to type for the file C{path}, which is absolute."""
+        return f"@{path}" if self is Attachment.AT else path
 
 
 class Transcript(StrEnum):
@@ -127,7 +144,12 @@ class Capabilities(Record):
         means that its composer takes no keys yet.
     @ivar prompt_glyph: what the composer's row begins with, leading blanks aside.
     @ivar composer_shape: C{None}: C{framed} where there is a glyph, else C{mark}.
+    @ivar attachment: how it takes a file in a prompt.
     @ivar submission: what it makes of a prompt's end and of its Enter.
+    @ivar screen_signals: its screen tells of its dialogs and of the ends of its turns surely enough
+        for items of the inbox and for C{blocked} and C{stop}.
+    @ivar answers: the keys that answer its dialogs.
+    @ivar controls: what it can be told while it runs.
     """
 
     hooks: Hooks = Hooks.NONE
@@ -146,7 +168,11 @@ class Capabilities(Record):
     model_detect: ModelDetect | None = None
     mcp_config: McpConfig | None = None
     custom_model: CustomModel = CustomModel()
+    attachment: Attachment = Attachment.PATH
     submission: Submission = Submission()
+    screen_signals: bool = False
+    answers: AnswerKeys = AnswerKeys()
+    controls: Controls = Controls()
 
     @field_validator("working_line", "working_title", "starting_line")
     @classmethod

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -21,15 +20,15 @@ from twisted.internet.interfaces import (
 from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
+from tservice.core.process.owngroup import in_own_group
+from tservice.core.timers import cancel
+
 TIME_LIMIT = 300.0
 """Seconds until a command is ended (protocol-clis)."""
 GRACE = 3.0
 """Seconds between TERM and KILL, and for pipes that others keep open after the end."""
 OUTPUT_LIMIT = 16 * 1024
 """Bytes of output kept: the last ones."""
-
-# Twisted starts a child in the service's own group; ending that group would end the service.
-_NEW_GROUP = "import os, sys; os.setsid(); os.execv(sys.argv[1], sys.argv[1:])"
 
 KillGroup = Callable[[int, int], None]
 
@@ -79,13 +78,8 @@ class Command(ProcessProtocol):
         @param argv: the first word is an absolute path.
         @raise OSError: no process could be made.
         """
-        processes.spawnProcess(
-            self,
-            sys.executable,
-            [sys.executable, "-I", "-S", "-c", _NEW_GROUP, *argv],
-            env=dict(env),
-            path=str(cwd),
-        )
+        command = in_own_group(argv)
+        processes.spawnProcess(self, command[0], command, env=dict(env), path=str(cwd))
 
     def ended(self) -> Deferred[Ending]:
         """Fires once the command is over.  Cancelling it only stops the waiting."""
@@ -157,8 +151,7 @@ class Command(ProcessProtocol):
         if self._result is not None:
             return
         for timer in self._timers:
-            if timer.active():
-                timer.cancel()
+            cancel(timer)
         output = self._kept.decode(errors="replace")
         self._result = Ending(status=self._status, ended=self._ending, output=output)
         waiting, self._waiting = self._waiting, []

@@ -12,11 +12,23 @@ from twisted.logger import Logger
 
 from tservice.clis.command import OUTPUT_LIMIT, Command, Ending
 from tservice.clis.envs import without_service
-from tservice.core.errors import conflict, failed
-from tservice.core.events import Audience, Event, EventHub
+from tservice.core.errors import conflict, failed, not_found
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.payload import Payload
+from tservice.core.payloads import InstallEndTold, InstallOutputTold, InstallTold
+from tservice.core.timers import cancel
 
 TOLD_EVERY = 0.1
 """Seconds that output is gathered before it is told."""
+
+
+PREFIX = ".local"
+"""Below the home: where npm puts programs, which never needs root (protocol-clis)."""
+
+
+def _nowhere(name: str) -> Path | None:
+    """Nobody looks."""
+    return None
 
 
 class OutputFeed:
@@ -40,8 +52,7 @@ class OutputFeed:
 
     def flush(self) -> None:
         """Tell what is there; for the end too."""
-        if self._timer is not None and self._timer.active():
-            self._timer.cancel()
+        cancel(self._timer)
         self._timer = None
         pending, self._pending = self._pending, ""
         if pending:
@@ -62,11 +73,15 @@ class Installer:
         home: Path,
         hub: EventHub,
         make: Callable[[IReactorTime, Callable[[bytes], None]], Command] = Command,
+        where: Callable[[str], Path | None] = _nowhere,
     ) -> None:
+        """@param where: the program of an entry, looked for afresh."""
+        self._where = where
         self._clock = clock
         self._processes = processes
         # What the programs print is read by people in a browser, not by a terminal.
         self._env = {**without_service(environ), "TERM": "dumb", "NO_COLOR": "1"}
+        self._env["NPM_CONFIG_PREFIX"] = str(home / PREFIX)
         self._home = home
         self._hub = hub
         self._make = make
@@ -87,19 +102,30 @@ class Installer:
         @raise ServiceError: 409 while one of that id runs; 422 when no process could be made.
         """
         self.refuse_running(name)
-        feed = OutputFeed(self._clock, lambda text: self._tell("Output", name, data=text))
+        feed = OutputFeed(self._clock, lambda text: self._printed(name, text))
         command = self._make(self._clock, feed.add)
-        self._tell("Started", name)
+        self._tell(EventName.CLI_INSTALL_STARTED, InstallTold(id=name))
         try:
             command.start(self._processes, argv, self._env, self._home)
         except OSError as error:
-            self._tell("Finished", name, ok=False)
+            self._over(name, ok=False, status=None)
             raise failed(f"installing {name} could not be started: {error.strerror}") from error
         self._running[name] = command
         command.ended().addCallback(self._finished, name, feed).addErrback(
             lambda failure: self._log.failure("after installing {name}", failure, name=name)
         )
         return command
+
+    async def cancel(self, name: str) -> None:
+        """End the install of that id; returns once it is over.
+
+        @raise ServiceError: 404: none runs.
+        """
+        command = self._running.get(name)
+        if command is None:
+            raise not_found(f"An install of {name}")
+        command.end()
+        await command.ended()
 
     def stop(self) -> Deferred[list[Ending]]:
         """End what runs; fires once it is over."""
@@ -112,9 +138,17 @@ class Installer:
         del self._running[name]
         feed.flush()
         ok = ending.status == 0 and not ending.ended
-        self._tell("Finished", name, ok=ok, status=ending.status)
+        self._over(name, ok=ok, status=ending.status)
 
-    def _tell(self, what: str, name: str, **data: object) -> None:
-        self._hub.publish(
-            Event(name=f"cli:install{what}", data={"id": name, **data}, audience=Audience.ADMINS)
+    def _printed(self, name: str, text: str) -> None:
+        self._tell(EventName.CLI_INSTALL_OUTPUT, InstallOutputTold(id=name, data=text))
+
+    def _over(self, name: str, *, ok: bool, status: int | None) -> None:
+        path = self._where(name)
+        told = InstallEndTold(
+            id=name, ok=ok, status=status, path=None if path is None else str(path)
         )
+        self._tell(EventName.CLI_INSTALL_FINISHED, told)
+
+    def _tell(self, name: EventName, payload: Payload) -> None:
+        self._hub.publish(Event(name=name, payload=payload))

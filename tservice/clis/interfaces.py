@@ -7,8 +7,9 @@ How to launch a session::
         mode=mode, params={"model": "opus"}, overrides=body.env_overrides,
         granted=identity.can_bypass_permissions, resume=conversation_id or None,
         pane=PaneKeys(session_id=..., api_url=..., hook_secret_file=...),
+        place=place,
     ))
-    PaneSpec(argv=plan.argv, env=plan.env, ...)
+    PaneSpec(argv=plan.argv, env=plan.env, place=place, ...)
     record.params = plan.params         # what was really used, after defaults and clamping
 
 C{model}, C{effort} and C{permissionMode} of a request are plain launch parameters: put those that
@@ -24,22 +25,30 @@ from pathlib import Path
 from attrs import field, frozen
 from zope.interface import Interface
 
+from tservice.clis.answering import AnswerKeys
 from tservice.clis.capabilities import (
     Capabilities,
+    CustomModelStyle,
     Hooks,
     McpConfig,
     McpFormat,
     Transcript,
     Trust,
 )
+from tservice.clis.controls import Command, Control, Cycle
 from tservice.clis.model import Entry, Kind
 from tservice.clis.ondisk import OnDisk, entries_on_disk
 from tservice.clis.params import ParamValue
 from tservice.clis.submission import Submission
-from tservice.core.users.osuser import OsUser
+from tservice.core.places.place import Place
 
 __all__ = [
+    "AnswerKeys",
     "Capabilities",
+    "Command",
+    "Control",
+    "CustomModelStyle",
+    "Cycle",
     "Entry",
     "Hooks",
     "ICliRegistry",
@@ -80,37 +89,30 @@ class LaunchRequest:
     @ivar overrides: C{envOverrides} of protocol-environment.
     @ivar granted: the caller may bypass permissions; else privileged values are clamped, and
         variables that are not harmless and entries that run any command unasked are refused.
-    @ivar os_user: as whom the pane runs; C{None}: as the service.
-    @ivar binary: the command where it does not run on this machine (remote, container); C{None}
-        looks it up here.
+    @ivar place: where the pane runs.
     """
 
     mode: str
     pane: PaneKeys
+    place: Place
     granted: bool
     params: Mapping[str, object] = field(factory=dict)
     resume: str | None = None
     overrides: Mapping[str, str] = field(factory=dict)
-    binary: str | None = None
-    os_user: OsUser | None = None
 
 
 @frozen(kw_only=True)
 class Launch:
     """What to run.
 
-    @ivar argv: for exec, never for a shell; the first word is an absolute path (unless
-        C{LaunchRequest.binary} says otherwise).
-    @ivar env: the whole environment of a pane on this machine.
-    @ivar additions: the part of C{env} that does not come from this machine: the entry's, the
-        overrides and the C{SERVICE_*} variables; for panes elsewhere.
+    @ivar argv: for exec, never for a shell; the first word is an absolute path there.
+    @ivar env: the whole environment of the pane.
     @ivar params: the parameters in use: given, or by default.
     @ivar clamped: names of parameters that were lowered for want of the grant.
     """
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
-    additions: Mapping[str, str]
     params: Mapping[str, ParamValue]
     clamped: tuple[str, ...] = ()
 
@@ -130,8 +132,16 @@ class ICliRegistry(Interface):
         @raise ServiceError: 400 naming C{mode}: unknown, or disabled.
         """
 
+    def gives_signals(mode: str) -> bool:
+        """Whether sessions of C{mode} give C{stop} and C{blocked}, and their dialogs make items.
+
+        By hooks; or, while the setting C{externalSignals} is on, by what their screens show
+        (protocol-signals).
+        """
+
     def find_binary(entry: Entry) -> Path | None:
-        """The executable: on PATH, then the usual folders; remembered for 30 s."""
+        """The executable in the service's own place: on PATH, then the usual folders; remembered
+        for 30 s."""
 
     def pane_environment(mode: str, overrides: Mapping[str, str]) -> Mapping[str, str]:
         """What a pane of that mode on this machine is given, less what the service puts in.

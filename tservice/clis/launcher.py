@@ -10,16 +10,16 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.clis.argv import build_argv, check_resume, resolve_params
+from tservice.clis.capabilities import Hooks
 from tservice.clis.configured import configured_model
 from tservice.clis.envs import JudgedOverrides, additions, base_environment, judge_overrides
-from tservice.clis.guests import Guests
 from tservice.clis.interfaces import ICliRegistry, Launch, LaunchRequest
 from tservice.clis.lookup import BinaryLookup
 from tservice.clis.model import Entry, Kind
 from tservice.clis.params import ParamValue
 from tservice.clis.registry import Merged
 from tservice.core.errors import ErrorCode, ServiceError, failed, invalid
-from tservice.core.users.osuser import OsUser, environment_of
+from tservice.core.places.place import Place
 from tservice.settings.interfaces import ISettings
 
 PRIMARY = "primary"
@@ -57,19 +57,15 @@ class CliRegistry:
         lookup: BinaryLookup,
         environ: Mapping[str, str],
         pane_env: tuple[str, ...] = (),
-        root: bool = False,
-        guests: Guests | None = None,
     ) -> None:
         """
-        @param guests: finds what OS users can run; C{None}: nothing runs as another user.
-        @param root: panes run as root, where the primary CLI refuses to bypass permissions.
+        @param lookup: finds what the service's own user can run.
+        @param environ: what the service was started with.
         """
         self._settings = settings
         self._lookup = lookup
         self._environ = environ
         self._pane_env = pane_env
-        self._root = root
-        self._guests = guests
         self._merged = Merged({}, {})
 
     def use(self, merged: Merged) -> None:
@@ -90,8 +86,16 @@ class CliRegistry:
             raise invalid("mode", f"{mode} is disabled")
         return entry
 
+    def gives_signals(self, mode: str) -> bool:
+        entry = self.get(mode)
+        if entry is None:
+            return False
+        can = entry.capabilities
+        on_screen = can.screen_signals and self._settings.get().external_signals
+        return can.hooks is not Hooks.NONE or on_screen
+
     def find_binary(self, entry: Entry) -> Path | None:
-        return self._lookup.find(self._binaries(entry))
+        return self._lookup.find(_binaries(entry, self._environ.get("SHELL", "")))
 
     def pane_environment(self, mode: str, overrides: Mapping[str, str]) -> Mapping[str, str]:
         entry = self.get(mode)
@@ -113,22 +117,15 @@ class CliRegistry:
     def launch(self, request: LaunchRequest) -> Launch:
         judged = self._judged(request)
         entry = judged.entry
-        environ = self._environment(request.os_user)
-        binary = request.binary or self._installed(entry, request.os_user)
-        added = additions(entry, judged.overrides, request.pane)
+        environ = request.place.environment(self._pane_env)
+        binary = _installed(entry, request.place)
         base = base_environment(environ, entry, self._pane_env)
         return Launch(
             argv=build_argv(entry, binary, judged.params, request.resume),
-            env={**base, **added},
-            additions=added,
+            env={**base, **additions(entry, judged.overrides, request.pane)},
             params=judged.params,
             clamped=judged.clamped,
         )
-
-    def _environment(self, user: OsUser | None) -> Mapping[str, str]:
-        if user is None:
-            return self._environ
-        return environment_of(user, self._environ, self._pane_env)
 
     def _judged(self, request: LaunchRequest) -> _Judged:
         """The one gate between what a caller asks for and what runs."""
@@ -153,13 +150,10 @@ class CliRegistry:
         if request.mode != PRIMARY or request.params.get(PERMISSION_MODE) is not None:
             return request.params
         chosen = self._settings.get().primary_mode
-        root = request.granted and self._root and request.os_user is None
-        if chosen == "bypass" and root and not self._sandboxed(request):
+        root = request.granted and request.place.user.uid == 0
+        if chosen == "bypass" and root and not _sandboxed(request):
             chosen = "normal"
         return {**request.params, PERMISSION_MODE: PERMISSION_MODES[chosen]}
-
-    def _sandboxed(self, request: LaunchRequest) -> bool:
-        return request.overrides.get(SANDBOX, self._environ.get(SANDBOX)) == "1"
 
     def _known(self, mode: str) -> Entry:
         entry = self.get(mode)
@@ -168,19 +162,25 @@ class CliRegistry:
             raise invalid("mode", f"must be one of {known}")
         return entry
 
-    def _installed(self, entry: Entry, user: OsUser | None) -> str:
-        found = self.find_binary(entry) if user is None else self._find_for(entry, user)
-        if found is None:
-            raise failed(f"{entry.label} is not installed: {entry.install_hint}")
-        return str(found)
 
-    def _find_for(self, entry: Entry, user: OsUser) -> Path | None:
-        if self._guests is None:
-            raise failed("osUser: panes can only run as the service's own user")
-        return self._guests.find(self._binaries(entry, user.shell), user)
+def _sandboxed(request: LaunchRequest) -> bool:
+    there = request.place.environment().get(SANDBOX)
+    return request.overrides.get(SANDBOX, there) == "1"
 
-    def _binaries(self, entry: Entry, login: str | None = None) -> tuple[str, ...]:
-        shell = PurePath(self._environ.get("SHELL", "") if login is None else login)
-        if entry.kind is Kind.SHELL and shell.is_absolute() and shell.name in SHELLS:
-            return (str(shell), *entry.binaries)
-        return entry.binaries
+
+def _installed(entry: Entry, place: Place) -> str:
+    found = place.find(_binaries(entry, place.user.shell))
+    if found is None:
+        raise failed(f"{entry.label} is not installed: {entry.install_hint}")
+    return str(found)
+
+
+def _binaries(entry: Entry, login: str) -> tuple[str, ...]:
+    """The names of its program, best first; a shell's are led by the user's own.
+
+    @param login: the user's shell.
+    """
+    shell = PurePath(login)
+    if entry.kind is Kind.SHELL and shell.is_absolute() and shell.name in SHELLS:
+        return (str(shell), *entry.binaries)
+    return entry.binaries

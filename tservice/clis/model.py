@@ -29,9 +29,13 @@ from tservice.clis.words import (
     Record,
     Text,
     Word,
+    compiled,
     is_refused,
 )
 from tservice.core.errors import invalid
+
+VERSION = r"\b(\d+\.\d+[\w.+-]*)"
+"""A version as most programs print it."""
 
 ENTRY_LIMIT = 100
 """Entries of a registry, stock ones included."""
@@ -96,6 +100,24 @@ class Install(Record):
     command: Annotated[tuple[Word, ...], Field(min_length=1, max_length=16)]
 
 
+class Version(Record):
+    """How to ask for its version.
+
+    @ivar argv: words behind the program.
+    @ivar pattern: searched in what it prints; its one group is the version.
+    """
+
+    argv: Annotated[tuple[Word, ...], Field(min_length=1, max_length=4)] = ("--version",)
+    pattern: Annotated[str, StringConstraints(min_length=1, max_length=200)] = VERSION
+
+    @field_validator("pattern")
+    @classmethod
+    def _one_group(cls, pattern: str) -> str:
+        if compiled(pattern).groups != 1:
+            raise ValueError("must have exactly one group")
+        return pattern
+
+
 class Resume(Record):
     """How to go on with a conversation: words put before the flags; C{{id}} is its id."""
 
@@ -132,6 +154,7 @@ class Entry(Record):
     ] = {}
     env: Env = Env()
     install: Install | None = None
+    version: Version | None = None
     resume: Resume | None = None
     capabilities: Capabilities = Capabilities()
 

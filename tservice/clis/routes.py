@@ -5,21 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from tservice.clis.service import CliService
+from tservice.clis.shown import CliItem, InstalledItem, InstallPlan
 from tservice.clis.words import Argv, Badge, Binaries, CliId, Label
 from tservice.core.errors import ErrorCode
-from tservice.http.models import Answer, Body
+from tservice.core.payloads import Nothing
+from tservice.http.models import Body, Query, QueryBool
 from tservice.http.operations import Access, Call, Handler, Operation, Scope
 
 _WRITE_ERRORS = (ErrorCode.FORBIDDEN, ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED)
 
 
-class EnabledBody(Body):
+class CliEnabledBody(Body):
     """Switches an entry."""
 
     enabled: bool
 
 
-class ReplaceBody(Body):
+class CliBody(Body):
     """A custom entry without its id; absent C{enabled} keeps the state."""
 
     label: Label
@@ -29,30 +31,16 @@ class ReplaceBody(Body):
     enabled: bool | None = None
 
 
-class CreateBody(ReplaceBody):
+class NewCliBody(CliBody):
     """A custom entry; C{enabled} defaults to true."""
 
     id: CliId
 
 
-class CliItem(Answer):
-    """An entry as listed (protocol-clis)."""
+class ListQuery(Query):
+    """C{versions=true} asks installed CLIs for theirs, which takes up to 5 s."""
 
-    id: str
-    label: str
-    short_badge: str
-    order: int
-    kind: str
-    enabled: bool
-    stock: bool
-    installed: bool
-    install_command: str | None = None
-
-
-class InstalledItem(CliItem):
-    """An entry, and what its installation printed last."""
-
-    output: str
+    versions: QueryBool = False
 
 
 class CliRoutes:
@@ -72,17 +60,32 @@ class CliRoutes:
                 handler=self.read,
                 summary="Every CLI, disabled ones included; an empty list for who is no admin",
                 tag="CLIs",
+                query=ListQuery,
                 answer=list[CliItem],
             ),
-            self._write(
-                "PUT", "/api/clis/{id}", self.switch, "Switch a CLI on or off", EnabledBody
+            Operation(
+                method="GET",
+                path="/api/clis/{id}/install",
+                access=Access.ADMIN,
+                scope=Scope.ADMIN,
+                handler=self.plan,
+                summary="What installing a stock CLI would do; nothing is run",
+                tag="CLIs",
+                answer=InstallPlan,
+                errors=(ErrorCode.INVALID_INPUT, ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED),
             ),
-            self._write("POST", "/api/clis", self.create, "Add a custom CLI", CreateBody),
             self._write(
-                "PUT", "/api/clis/custom/{id}", self.replace, "Replace a custom CLI", ReplaceBody
+                "DELETE", "/api/clis/{id}/install", self.cancel, "End an install", answer=Nothing
             ),
             self._write(
-                "DELETE", "/api/clis/{id}", self.delete, "Remove a custom CLI", answer=dict
+                "PUT", "/api/clis/{id}", self.switch, "Switch a CLI on or off", CliEnabledBody
+            ),
+            self._write("POST", "/api/clis", self.create, "Add a custom CLI", NewCliBody),
+            self._write(
+                "PUT", "/api/clis/custom/{id}", self.replace, "Replace a custom CLI", CliBody
+            ),
+            self._write(
+                "DELETE", "/api/clis/{id}", self.delete, "Remove a custom CLI", answer=Nothing
             ),
             self._write(
                 "POST",
@@ -116,34 +119,45 @@ class CliRoutes:
             allowed=self._clis.require_management,
         )
 
-    async def read(self, call: Call) -> list[dict[str, Any]]:
+    async def read(self, call: Call) -> list[CliItem]:
         """All of them, for admins."""
         if not call.identity.admin:
             return []
         await self._clis.answers(call.identity.username)
+        if call.query is not None and call.query.versions:
+            return await self._clis.with_versions()
         return self._clis.listing()
 
-    async def switch(self, call: Call) -> dict[str, Any]:
+    async def switch(self, call: Call) -> CliItem:
         """Switch one on or off."""
         await self._clis.answers(call.identity.username)
         return self._clis.set_enabled(call.id, call.body.enabled)
 
-    async def create(self, call: Call) -> dict[str, Any]:
+    async def create(self, call: Call) -> CliItem:
         """Add a custom entry."""
         await self._clis.answers(call.identity.username)
         return self._clis.create(_fields(call.body))
 
-    async def replace(self, call: Call) -> dict[str, Any]:
+    async def replace(self, call: Call) -> CliItem:
         """Replace a custom entry."""
         await self._clis.answers(call.identity.username)
         return self._clis.replace(call.id, _fields(call.body))
 
-    async def delete(self, call: Call) -> dict[str, Any]:
+    async def delete(self, call: Call) -> Nothing:
         """Remove a custom entry."""
         self._clis.delete(call.id)
-        return {}
+        return Nothing()
 
-    async def install(self, call: Call) -> dict[str, Any]:
+    async def plan(self, call: Call) -> InstallPlan:
+        """A dry look."""
+        return await self._clis.plan(call.id)
+
+    async def cancel(self, call: Call) -> Nothing:
+        """End an install."""
+        await self._clis.cancel(call.id)
+        return Nothing()
+
+    async def install(self, call: Call) -> InstalledItem:
         """Install a stock entry's program."""
         await self._clis.answers(call.identity.username)
         return await self._clis.install(call.id)

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, gatherResults, succeed
 from twisted.logger import Logger
 
 from tservice.clis.command import Ending
-from tservice.clis.install import Installer
+from tservice.clis.install import PREFIX, Installer
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.lookup import BinaryLookup
-from tservice.clis.model import Entry, Kind
+from tservice.clis.model import Entry, Install, Kind
 from tservice.clis.registry import merge_registry, read_file, write_file
+from tservice.clis.shown import CliItem, InstalledItem, InstallPlan
+from tservice.clis.versions import Versions
 from tservice.core.disk import trouble
 from tservice.core.doors.reach import IReach, NoReach
+from tservice.core.doors.threads import IThreads, NoThreads
 from tservice.core.errors import (
     ErrorCode,
     ServiceError,
@@ -25,8 +31,10 @@ from tservice.core.errors import (
     invalid,
     not_found,
 )
-from tservice.core.events import Audience, Event, EventHub
+from tservice.core.events import Event, EventHub, EventName
 from tservice.core.files import FileError, remove_leftovers
+from tservice.core.payloads import CliTold
+from tservice.core.places.place import OWN
 from tservice.settings.interfaces import ISettings
 
 TAIL = 4000
@@ -59,7 +67,18 @@ class CliService:
         settings: ISettings,
         hub: EventHub,
         reach: IReach | None = None,
+        home: Path = Path("/"),
+        threads: IThreads | None = None,
+        versions: Versions | None = None,
     ) -> None:
+        """
+        @param home: of whom installs run as.
+        @param threads: the door for looking at that home; C{None}: at once.
+        @param versions: C{None}: no program is asked.
+        """
+        self._target = home / PREFIX
+        self._threads = threads or NoThreads()
+        self._versions = versions
         self._reach = reach or NoReach()
         self._path = path
         self._stock = stock
@@ -81,33 +100,55 @@ class CliService:
 
     def stop(self) -> Deferred[list[Ending]]:
         """End the installs that run; fires once they are over."""
+        if self._versions is not None:
+            self._versions.stop()
         return self._installer.stop()
 
-    async def answers(self, place: str) -> None:
+    async def answers(self, asker: str) -> None:
         """Make sure that looking for programs holds up nobody.
 
-        @param place: who asks.
+        @param asker: the account that asks.
         @raise ServiceError: 422: a folder of C{PATH} does not answer; 429: too much is asked.
         """
-        await self._reach.paths(None, (), place)
+        await self._reach.paths(OWN, (), asker)
 
-    def listing(self) -> list[dict[str, Any]]:
+    async def with_versions(self) -> list[CliItem]:
+        """As L{listing}, with C{version} where an installed CLI tells it in time."""
+        entries = self._registry.entries()
+        asked = [self._version(entry) for entry in entries]
+        found = await gatherResults(asked, consumeErrors=True)
+        pairs = zip(entries, found, strict=True)
+        return [self.describe(entry, version) for entry, version in pairs]
+
+    def _version(self, entry: Entry) -> Deferred[str | None]:
+        path = self._registry.find_binary(entry)
+        if path is None or entry.version is None or self._versions is None:
+            return succeed(None)
+        return self._versions.read(path, entry.version)
+
+    def listing(self) -> list[CliItem]:
         """Every entry, disabled included, as clients see them."""
         return [self.describe(entry) for entry in self._registry.entries()]
 
-    def describe(self, entry: Entry) -> dict[str, Any]:
+    def describe(self, entry: Entry, version: str | None = None) -> CliItem:
         """One entry as clients see it (protocol-clis)."""
-        item = entry.model_dump(
-            mode="json",
-            by_alias=True,
-            include={"id", "label", "short_badge", "order", "kind", "enabled", "stock"},
+        install = entry.install if entry.stock else None
+        path = self._registry.find_binary(entry)
+        return CliItem(
+            id=entry.id,
+            label=entry.label,
+            short_badge=entry.short_badge,
+            order=entry.order,
+            kind=entry.kind,
+            enabled=entry.enabled,
+            stock=entry.stock,
+            installed=path is not None,
+            path=None if path is None else str(path),
+            version=version,
+            install_command=None if install is None else " ".join(install.command),
         )
-        item["installed"] = self._registry.find_binary(entry) is not None
-        if entry.stock and entry.install is not None:
-            item["installCommand"] = " ".join(entry.install.command)
-        return item
 
-    def set_enabled(self, name: str, enabled: bool) -> dict[str, Any]:
+    def set_enabled(self, name: str, enabled: bool) -> CliItem:
         """Switch an entry on or off.
 
         @raise ServiceError: 404, 409; 400 for switching the shell off.
@@ -124,7 +165,7 @@ class CliService:
 
         return self._change(name, switch, blame=conflict)
 
-    def create(self, data: Mapping[str, Any]) -> dict[str, Any]:
+    def create(self, data: Mapping[str, Any]) -> CliItem:
         """Add a custom entry.
 
         @param data: the fields of an entry, checked each by itself.
@@ -139,7 +180,7 @@ class CliService:
 
         return self._change(name, add)
 
-    def replace(self, name: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    def replace(self, name: str, data: Mapping[str, Any]) -> CliItem:
         """Put C{data} in place of a custom entry; without C{enabled} that state stays.
 
         @raise ServiceError: 400 for a stock entry, 404, 409.
@@ -165,21 +206,17 @@ class CliService:
             if clis.pop(name, None) is None:
                 raise not_found(f"CLI {name}")
 
-        self._change(name, remove)
+        self._edit(name, remove)
 
-    async def install(self, name: str) -> dict[str, Any]:
+    async def install(self, name: str) -> InstalledItem:
         """Run a stock entry's install command to its end; enables nothing.
 
         @raise ServiceError: 400 for an entry without such a command, 404; 409 while it
             runs already; 422 with the end of the output.
         """
-        entry = self._known(name)
-        if not entry.stock:
-            raise invalid("id", f"{name} is no stock entry")
-        if entry.install is None:
-            raise invalid("id", f"{name} has no install command")
+        entry, install = self._installable(name)
         self._installer.refuse_running(name)
-        program, *words = entry.install.command
+        program, *words = install.command
         found = self._lookup.find((program,))
         if found is None:
             raise failed(f"installing {entry.label} needs {program}, which is not installed")
@@ -188,18 +225,56 @@ class CliService:
         ending = await command.ended()
         if ending.ended or ending.status != 0:
             raise failed(f"installing {entry.label} {_reason(ending)}\n{ending.output[-TAIL:]}")
-        return {**self.describe(entry), "output": ending.output}
+        shown = self.describe(entry)
+        return InstalledItem(**dict(shown), output=ending.output)
+
+    async def plan(self, name: str) -> InstallPlan:
+        """What L{install} would do; nothing is run.
+
+        @raise ServiceError: 400 for an entry without an install command, 404.
+        """
+        _, install = self._installable(name)
+        return InstallPlan(
+            command=shlex.join(install.command),
+            target=str(self._target),
+            writable=await self._threads.run(partial(can_make, self._target)),
+        )
+
+    async def cancel(self, name: str) -> None:
+        """End the install that runs; see L{Installer.cancel}."""
+        self._known(name)
+        await self._installer.cancel(name)
+
+    def _installable(self, name: str) -> tuple[Entry, Install]:
+        entry = self._known(name)
+        if not entry.stock:
+            raise invalid("id", f"{name} is no stock entry")
+        if entry.install is None:
+            raise invalid("id", f"{name} has no install command")
+        return entry, entry.install
 
     def _forget(self, result: object) -> None:
         self._lookup.forget()
+        if self._versions is not None:
+            self._versions.forget()
 
     def _change(
         self,
         name: str,
         edit: Callable[[Clis], None],
         blame: Callable[[str], ServiceError] = _bad_input,
-    ) -> dict[str, Any]:
-        """Read, edit, check, write, use and tell; the edited entry as clients see it.
+    ) -> CliItem:
+        """Change an entry that is there afterwards; the edited entry as clients see it."""
+        self._edit(name, edit, blame)
+        return self.describe(self._known(name))
+
+    def _edit(
+        self,
+        name: str,
+        edit: Callable[[Clis], None],
+        blame: Callable[[str], ServiceError] = _bad_input,
+    ) -> None:
+        """Read, edit, check, write, use and tell.
 
         @param blame: makes the error of an entry that breaks a rule: whose fault it is.
         """
@@ -217,15 +292,8 @@ class CliService:
             raise failed(f"{self._path.name} could not be written: {why}") from error
         self._registry.use(merged)
         self._lookup.forget()
-        entry = merged.entries.get(name)
-        self._hub.publish(
-            Event(
-                name="cli:changed",
-                data={"id": name, "deleted": entry is None},
-                audience=Audience.ADMINS,
-            )
-        )
-        return {} if entry is None else self.describe(entry)
+        told = CliTold(id=name, deleted=name not in merged.entries)
+        self._hub.publish(Event(name=EventName.CLI_CHANGED, payload=told))
 
     def _known(self, name: str) -> Entry:
         entry = self._registry.get(name)
@@ -244,6 +312,12 @@ class CliService:
         """
         if not self._settings.get().cli_management_enabled:
             raise ServiceError(ErrorCode.FORBIDDEN, "the setting cliManagementEnabled is off")
+
+
+def can_make(folder: Path) -> bool:
+    """Whether something can be put into C{folder}, which may have to be made first."""
+    there = next(each for each in (folder, *folder.parents) if each.exists())
+    return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
 
 
 def _reason(ending: Ending) -> str:

@@ -1,16 +1,22 @@
 """The event hub: what happened, told to whoever listens in this process.
 
-Event names are stable (protocol-versioning); the SSE stream sends them as they are.
+L{EventName} is the one place where an event is declared.  Names are stable (protocol-versioning);
+the SSE stream sends them as they are, and the page of the protocol and the types of the browser UI
+are written from them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from enum import Enum
-from typing import Any
+from collections.abc import Callable
+from enum import Enum, StrEnum
+from typing import Self
 
-from attrs import field, frozen
-from twisted.logger import Logger
+from attrs import Attribute, field, frozen
+
+from tservice.core import payloads as told
+from tservice.core.listeners import Listeners
+from tservice.core.payload import Payload
+from tservice.core.scopes import Scope
 
 
 class Audience(Enum):
@@ -25,25 +31,169 @@ class Audience(Enum):
     other admins nor for programs."""
 
 
+_EVERYONE, _ADMINS, _PERSON = Audience.EVERYONE, Audience.ADMINS, Audience.PERSON
+_CASES = (Audience.OWNER, Scope.SESSIONS_READ)
+
+
+class EventName(StrEnum):
+    """Every event (protocol-events), in the order of that page.
+
+    @ivar payload: what it tells, or the part of it that listeners may rely on.
+    @ivar when: when it is told; with what the payload's fields do not say themselves.
+    @ivar audience: who may hear of it.
+    @ivar scope: what a token needs to hear of it, beside the scope C{events}.
+    @ivar bulky: it is of the high-volume terminal stream, which clients may filter.
+    """
+
+    payload: type[Payload]
+    when: str
+    audience: Audience
+    scope: Scope | None
+    bulky: bool
+
+    def __new__(
+        cls,
+        name: str,
+        payload: type[Payload],
+        when: str,
+        audience: Audience = Audience.OWNER,
+        scope: Scope | None = None,
+        bulky: bool = False,
+    ) -> Self:
+        member = str.__new__(cls, name)
+        member._value_ = name
+        member.payload, member.when = payload, when
+        member.audience, member.scope, member.bulky = audience, scope, bulky
+        return member
+
+    INIT = "init", told.StateTold, "a stream begins, and what was missed cannot be told", _EVERYONE
+    SESSION_CREATED = "session:created", told.SessionTold, "it was made"
+    SESSION_UPDATED = "session:updated", told.SessionTold, "a field of it changed"
+    SESSION_DELETED = "session:deleted", told.Happened, "it is gone"
+    SESSION_IDLE = "session:idle", told.Happened, "it rests"
+    SESSION_WORKING = "session:working", told.Happened, "it works"
+    SESSION_STOP = "session:stop", told.Happened, "its agent ended a turn"
+    SESSION_BLOCKED = "session:blocked", told.Happened, "a dialog of its agent waits"
+    SESSION_ERROR = "session:error", told.Happened, "it is in error, and not started by itself"
+    SESSION_INTERACTIVE = "session:interactive", told.Happened, "it has a new process"
+    SESSION_EXIT = "session:exit", told.ExitTold, "its process is over"
+    SESSION_TERMINAL = (
+        "session:terminal", told.OutputTold, "it printed something, unless left out",
+        Audience.OWNER, None, True,
+    )  # fmt: skip
+    SESSION_RENAMED = "session:renamed", told.NameTold, "it has another name"
+    SESSION_PINNED = "session:pinned", told.PinTold, "it was pinned, or not any more"
+    SESSION_ORDER_CHANGED = "session:orderChanged", told.OrderTold, "the list has another order"
+    SESSION_LIMIT_PAUSE_SCHEDULED = (
+        "session:limitPauseScheduled", told.PauseTold,
+        "a usage limit pauses it, and it goes on by itself",
+    )  # fmt: skip
+    SESSION_LIMIT_RESUME = "session:limitResume", told.Happened, "it goes on after a usage limit"
+    SESSION_LIMIT_RESUME_CANCELLED = (
+        "session:limitResumeCancelled", told.Happened, "it does not go on by itself any more"
+    )  # fmt: skip
+    SESSION_AUTO_COMPACT = "session:autoCompact", told.CommandTold, "``/compact`` was sent"
+    SESSION_AUTO_CLEAR = "session:autoClear", told.CommandTold, "``/clear`` was sent"
+    SESSION_BREAKER_TRIPPED = (
+        "session:breakerTripped", told.Happened, "the exit breaker tripped; ``error`` follows"
+    )  # fmt: skip
+    SESSION_STATUS_TELEMETRY = (
+        "session:statusTelemetry", told.TelemetryTold,
+        "a `status line <agents.rst#protocol-telemetry>`_ told something new",
+    )  # fmt: skip
+    HOOK_PERMISSION_PROMPT = "hook:permission_prompt", told.HookTold, "a hook told of a permission"
+    HOOK_ELICITATION_DIALOG = "hook:elicitation_dialog", told.HookTold, "of a question"
+    HOOK_ELICITATION_COMPLETE = "hook:elicitation_complete", told.HookTold, "of its end"
+    HOOK_ELICITATION_RESPONSE = "hook:elicitation_response", told.HookTold, "of its answer"
+    HOOK_IDLE_PROMPT = "hook:idle_prompt", told.HookTold, "that a prompt is awaited"
+    HOOK_STOP = "hook:stop", told.HookTold, "of a turn's end"
+    HOOK_PROMPT_SUBMITTED = "hook:prompt_submitted", told.HookTold, "of a turn's beginning"
+    HOOK_AGENT_WORKING = "hook:agent_working", told.HookTold, "of work"
+    HOOK_SESSION_START = "hook:session_start", told.HookTold, "of a conversation's beginning"
+    HOOK_SESSION_END = "hook:session_end", told.HookTold, "of its end"
+    HOOK_TEAMMATE_IDLE = "hook:teammate_idle", told.HookTold, "of a teammate that rests"
+    HOOK_TASK_COMPLETED = "hook:task_completed", told.HookTold, "of a task that is done"
+    HOOK_TASK_CREATED = "hook:task_created", told.HookTold, "of a new task"
+    HOOK_TOOL_STARTED = "hook:tool_started", told.HookTold, "of a tool that runs"
+    HOOK_TOOL_ENDED = "hook:tool_ended", told.HookTold, "of its end"
+    HOOK_PERMISSION_DENIED = "hook:permission_denied", told.HookTold, "of a refusal"
+    HOOK_SUBAGENT_STARTED = "hook:subagent_started", told.HookTold, "of an agent's own agent"
+    HOOK_SUBAGENT_STOPPED = "hook:subagent_stopped", told.HookTold, "of its end"
+    APPROVAL_PENDING = "approval:pending", told.ApprovalTold, "something waits for a person"
+    APPROVAL_UPDATED = "approval:updated", told.ApprovalTold, "what waits looks different"
+    APPROVAL_RESOLVED = "approval:resolved", told.ResolvedTold, "it waits no more"
+    CRON_JOBS_CHANGED = "cron:jobsChanged", told.JobsTold, "jobs were made, changed or deleted"
+    CRON_JOB_DELETED = "cron:jobDeleted", told.Happened, "one is gone, and its runs"
+    CRON_RUN_CREATED = "cron:runCreated", told.RunTold, "a run began, or was skipped"
+    CRON_RUN_UPDATED = "cron:runUpdated", told.RunTold, "a run came further"
+    CASE_CREATED = "case:created", told.CaseTold, "it was made, or cloned", *_CASES
+    CASE_LINKED = "case:linked", told.CaseTold, "a folder or a worktree is a case now", *_CASES
+    CASE_DELETED = "case:deleted", told.CaseGoneTold, "it is no case any more", *_CASES
+    CASE_ORDER_CHANGED = (
+        "case:orderChanged", told.CaseOrderTold, "they have another order", *_CASES
+    )  # fmt: skip
+    CASE_CLONE_PROGRESS = (
+        "case:cloneProgress", told.CloneProgressTold,
+        "a `clone <workspaces.rst#protocol-cases>`_ came further; 4 times a second at most",
+        *_CASES,
+    )  # fmt: skip
+    TUNNEL_STARTED = "tunnel:started", told.TunnelTold, "the tunnel is up", _ADMINS
+    TUNNEL_STOPPED = "tunnel:stopped", told.Nothing, "it was stopped", _ADMINS
+    TUNNEL_ERROR = "tunnel:error", told.TroubleTold, "it failed", _ADMINS
+    TUNNEL_QR_ROTATED = (
+        "tunnel:qrRotated", told.CodeTold, "a new code, to the admin who saw the last", _PERSON
+    )  # fmt: skip
+    TUNNEL_QR_REGENERATED = (
+        "tunnel:qrRegenerated", told.CodeTold, "the same, since that admin asked for it", _PERSON
+    )  # fmt: skip
+    TUNNEL_QR_AUTH_USED = (
+        "tunnel:qrAuthUsed", told.CodeUseTold, "a code was used, worth a warning", _ADMINS
+    )  # fmt: skip
+    CLI_CHANGED = "cli:changed", told.CliTold, "an entry was made, changed or deleted", _ADMINS
+    CLI_INSTALL_STARTED = "cli:installStarted", told.InstallTold, "an install began", _ADMINS
+    CLI_INSTALL_OUTPUT = "cli:installOutput", told.InstallOutputTold, "it printed", _ADMINS
+    CLI_INSTALL_FINISHED = "cli:installFinished", told.InstallEndTold, "it is over", _ADMINS
+    SETTINGS_CHANGED = (
+        "settings:changed", told.SettingsTold, "a setting was changed", _EVERYONE, Scope.SETTINGS
+    )  # fmt: skip
+    WEBHOOK_CHANGED = "webhook:changed", told.WebhookTold, "it was changed or tried", _ADMINS
+    ADMIN_USERS_CHANGED = "admin:usersChanged", told.Nothing, "an account was changed", _ADMINS
+    MCP_SYNCED = "mcp:synced", told.SyncTold, "MCP servers were added to CLIs", _ADMINS
+    RESTORE_OFFERED = (
+        "restore:offered", told.OfferTold, "there is more or less to bring back after a reboot"
+    )  # fmt: skip
+    RESTORE_PROGRESS = "restore:progress", told.ProgressTold, "one more is being brought back"
+    RESTORE_FINISHED = "restore:finished", told.ReportTold, "what became of each"
+    MODEL_ENDPOINTS_CHANGED = (
+        "model:endpointsChanged", told.EndpointsTold,
+        "`endpoints <models.rst#protocol-models>`_ were made, changed, asked or deleted",
+        _EVERYONE, Scope.SESSIONS_READ,
+    )  # fmt: skip
+    MODEL_SWAPPED_OUT = (
+        "model:swappedOut", told.SwapTold, "another model pushed out the one that sessions use"
+    )  # fmt: skip
+    SERVER_SHUTDOWN = "server:shutdown", told.Nothing, "the service ends; panes go on", _EVERYONE
+    SSE_HEARTBEAT = "sse:heartbeat", told.Beat, "every 15 s, and no state", _EVERYONE
+
+
+def _tells_as_declared(event: Event, _: Attribute[Payload], payload: Payload) -> None:
+    if not isinstance(payload, event.name.payload):
+        raise TypeError(f"{event.name} tells {event.name.payload.__name__}, not {payload!r}")
+
+
 @frozen(kw_only=True)
 class Event:
     """One thing that happened.
 
-    @ivar name: a stable event name, for example C{session:created}.
-    @ivar data: the JSON payload.
+    @ivar payload: of the type that its name declares.
     @ivar session_id: the session that it is about, if any.
-    @ivar owner: the user that an L{Audience.OWNER} event belongs to.
-    @ivar bulky: true for the high-volume terminal stream, which clients may filter.
-    @ivar scope: what a token needs to hear of it, beside the scope C{events}.
+    @ivar owner: the user that an event with that L{Audience} belongs to.
     """
 
-    name: str
-    data: Mapping[str, Any] = field(factory=dict)
+    name: EventName
+    payload: Payload = field(factory=told.Nothing, validator=_tells_as_declared)
     session_id: str | None = None
     owner: str | None = None
-    audience: Audience = Audience.EVERYONE
-    bulky: bool = False
-    scope: str | None = None
 
 
 Listener = Callable[[Event], None]
@@ -55,25 +205,13 @@ class EventHub:
     A listener that raises is logged and does not keep the others from hearing.
     """
 
-    _log = Logger()
-
     def __init__(self) -> None:
-        self._listeners: dict[object, Listener] = {}
+        self._listeners = Listeners[Listener]("the events")
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Start telling C{listener}; the returned function ends it and may be called twice."""
-        key = object()
-        self._listeners[key] = listener
-
-        def unsubscribe() -> None:
-            self._listeners.pop(key, None)
-
-        return unsubscribe
+        return self._listeners.add(listener)
 
     def publish(self, event: Event) -> None:
         """Tell every listener of C{event} before returning."""
-        for listener in tuple(self._listeners.values()):
-            try:
-                listener(event)
-            except Exception:
-                self._log.failure("a listener of {name} failed", name=event.name)
+        self._listeners.tell(lambda listener: listener(event))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from attrs import Factory, field, frozen
 
+from tservice.core.places.place import PlaceId, place_of_os_user
+
 
 @frozen(kw_only=True)
 class Identity:
@@ -32,6 +34,11 @@ class Identity:
     sessions: frozenset[str] | None = None
     os_user: str | None = None
     os_uid: int | None = None
+
+    @property
+    def place(self) -> PlaceId:
+        """Where the account's sessions live that say nothing else."""
+        return place_of_os_user(self.os_user)
 
     def may_reach(self, owner: str | None, session_id: str | None = None) -> bool:
         """Whether what C{owner} owns is this caller's to see (protocol-conventions).

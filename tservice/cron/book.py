@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from attrs import evolve
@@ -10,13 +10,14 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
 from tservice.core.clock import now_ms
 from tservice.core.errors import not_found
-from tservice.core.events import Audience, Event, EventHub
+from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
-from tservice.cron.model import Job, Run, job_json, run_json
+from tservice.core.payload import Payload
+from tservice.core.payloads import Happened
+from tservice.cron.model import Job, Run
+from tservice.cron.shown import jobs_answer, run_answer
 from tservice.cron.store import CronStore
 
-SHOWN = 1000
-"""Characters of a C{promptText} up to which C{cron:jobsChanged} shows it."""
 GATHER = 0.1
 """Seconds for which changes of jobs are gathered into one event."""
 
@@ -77,13 +78,13 @@ class JobBook:
         """Forget a job and its runs."""
         self.store.delete(job.id)
         del self._jobs[job.id]
-        data = {"id": job.id, "at": now_ms(self._clock)}
-        self._publish("cron:jobDeleted", data, job.owner)
+        told = Happened(id=job.id, at=now_ms(self._clock))
+        self._publish(EventName.CRON_JOB_DELETED, told, job.owner)
         self._tell_jobs([job])
 
     def made(self, run: Run) -> None:
         """Tell of a new run."""
-        self._tell_run("cron:runCreated", run)
+        self._tell_run(EventName.CRON_RUN_CREATED, run)
 
     def change(self, run: Run, **fields: Any) -> Run:
         """Change a run, save it and tell of it; its job shows how its newest run stands.
@@ -108,7 +109,7 @@ class JobBook:
             self.store.note(jobs, [run])
             self._use(jobs)
         if set(fields) != {"delivery"}:
-            self._tell_run("cron:runUpdated", run)
+            self._tell_run(EventName.CRON_RUN_UPDATED, run)
         return run
 
     # -- telling
@@ -118,9 +119,9 @@ class JobBook:
             self._jobs[job.id] = job
         self._tell_jobs(jobs)
 
-    def _tell_run(self, name: str, run: Run) -> None:
+    def _tell_run(self, name: EventName, run: Run) -> None:
         job = self._jobs.get(run.job_id)
-        self._publish(name, run_json(run), None if job is None else job.owner)
+        self._publish(name, run_answer(run), None if job is None else job.owner)
 
     def _tell_jobs(self, jobs: Iterable[Job]) -> None:
         self._changed |= {job.owner for job in jobs}
@@ -133,16 +134,8 @@ class JobBook:
         owners, self._changed = self._changed, set()
         for owner in sorted(owner for owner in owners if owner is not None):
             own = [job for job in self.every() if job.owner == owner]
-            self._publish("cron:jobsChanged", _shown(own), owner)
-        self._publish("cron:jobsChanged", _shown(self.every()), None)
+            self._publish(EventName.CRON_JOBS_CHANGED, jobs_answer(own), owner)
+        self._publish(EventName.CRON_JOBS_CHANGED, jobs_answer(self.every()), None)
 
-    def _publish(self, name: str, data: Mapping[str, Any], owner: str | None) -> None:
-        self._hub.publish(Event(name=name, data=data, owner=owner, audience=Audience.OWNER))
-
-
-def _shown(jobs: Iterable[Job]) -> dict[str, Any]:
-    shown = [job_json(job) for job in jobs]
-    for one in shown:
-        if len(one.get("promptText", "")) > SHOWN:
-            del one["promptText"]
-    return {"jobs": shown}
+    def _publish(self, name: EventName, payload: Payload, owner: str | None) -> None:
+        self._hub.publish(Event(name=name, payload=payload, owner=owner))

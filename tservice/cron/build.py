@@ -8,13 +8,14 @@ from functools import partial
 from tservice.access.interfaces import IAccounts
 from tservice.agents.interfaces import IAgents
 from tservice.audit.interfaces import IAuditLog
+from tservice.cases.interfaces import ICases
 from tservice.clis.interfaces import ICliRegistry
-from tservice.core.alarm import make_alarm
 from tservice.core.identity import Identity
+from tservice.core.process.alarm import make_alarm
 from tservice.cron.book import JobBook
 from tservice.cron.routes import CronRoutes
 from tservice.cron.rules import JobRules
-from tservice.cron.runner import Hands, Runner
+from tservice.cron.runner import Runner, RunnerTools
 from tservice.cron.scheduler import Scheduler
 from tservice.cron.service import CronService, Parts
 from tservice.cron.store import CronStore
@@ -32,17 +33,19 @@ def build_cron(
     clis: ICliRegistry,
     audit: IAuditLog,
     accounts: IAccounts | None,
-    folder: Callable[[str, Identity], str],
+    cases: ICases,
 ) -> Feature[CronService]:
     """Jobs, which fire from their start on.
 
     @param accounts: whose jobs they are; C{None}: there is one user, whose all of them are.
-    @param folder: see L{JobRules}.
+    @param cases: where jobs may work.
     """
     config, identity = ground.config, owners(ground, accounts)
     book = JobBook(ground.reactor, CronStore(ground.database), ground.hub)
-    rules = JobRules(clis=clis, folder=folder, data_dir=config.data_dir, cases_dir=config.cases_dir)
-    hands = Hands(
+    rules = JobRules(
+        clis=clis, folder=cases.folder, data_dir=config.data_dir, cases_dir=config.cases_dir
+    )
+    tools = RunnerTools(
         clock=ground.reactor,
         book=book,
         rules=rules,
@@ -51,10 +54,10 @@ def build_cron(
         threads=ground.doors.files,
         audit=audit,
         identity=identity,
-        os_users=ground.os_users.users,
+        places=ground.places,
         reach=ground.reach,
     )
-    runner = Runner(hands)
+    runner = Runner(tools)
     new_id = partial(_new_id, ground.random)
     alarm = partial(make_alarm, ground.reactor)
     cron = CronService(

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from tservice.core.clock import LATEST_MS
 from tservice.core.errors import ErrorCode
+from tservice.core.payloads import Nothing
 from tservice.cron.crontab import LONGEST as EXPRESSION_LENGTH
 from tservice.cron.model import (
     INTERVAL_MINUTES,
@@ -18,14 +19,11 @@ from tservice.cron.model import (
     Concurrency,
     InputMode,
     PromptMode,
-    RunStatus,
     ScheduleType,
-    Trigger,
     is_line,
-    job_json,
-    run_json,
 )
 from tservice.cron.service import CronService
+from tservice.cron.shown import JobAnswer, RunAnswer, job_answer, run_answer
 from tservice.http.models import MEMBER, Answer, Body
 from tservice.http.operations import Access, Audit, Call, Handler, Operation, Scope
 
@@ -154,64 +152,16 @@ class JobPatch(_Optional):
     concurrency_policy: Policy = Concurrency.WARN
 
 
-class EnabledBody(Body):
+class JobEnabledBody(Body):
     """Whether the job fires."""
 
     enabled: bool
-
-
-class JobAnswer(Answer):
-    """A job; times in Unix milliseconds."""
-
-    id: str
-    owner: str | None = None
-    name: str
-    agent_type: str
-    working_dir: str
-    launch_command: str | None = None
-    prompt_mode: PromptMode
-    prompt_text: str | None = None
-    prompt_file_path: str | None = None
-    input_mode: InputMode
-    schedule_type: ScheduleType
-    run_at: int | None = None
-    interval_minutes: int | None = None
-    daily_time: str | None = None
-    weekly_days: list[int] | None = None
-    weekly_time: str | None = None
-    cron_expression: str | None = None
-    enabled: bool
-    concurrency_policy: Concurrency
-    auto_close_previous_session: bool
-    notes: str | None = None
-    created_at: int
-    updated_at: int
-    last_run_at: int | None
-    next_run_at: int | None
-    last_status: RunStatus | None
-    last_due_key: str | None
-    completed_once: bool | None = None
 
 
 class OneJob(Answer):
     """A job, wrapped."""
 
     job: JobAnswer
-
-
-class RunAnswer(Answer):
-    """A run; C{finishedAt} is about its launch and its prompt, not about the agent's work."""
-
-    id: str
-    cron_job_id: str
-    session_id: str | None
-    session_name: str | None
-    started_at: int
-    finished_at: int | None
-    status: RunStatus
-    error_message: str | None = None
-    trigger_type: Trigger
-    created_session_url: str | None
 
 
 class RunNowAnswer(Answer):
@@ -235,52 +185,52 @@ class CronRoutes:
 
     async def read(self, call: Call) -> object:
         """Every job that the caller may see, newest first."""
-        return [job_json(job) for job in self._cron.jobs(call.identity)]
+        return [job_answer(job) for job in self._cron.jobs(call.identity)]
 
     async def create(self, call: Call) -> object:
         """A new job."""
         body: JobBody = call.body
         await self._cron.answers(body.given(), call.identity)
-        return {"job": job_json(self._cron.create(body.given(), call.identity))}
+        return OneJob(job=job_answer(self._cron.create(body.given(), call.identity)))
 
     async def preview(self, call: Call) -> object:
         """When a job would fire."""
         body: JobBody = call.body
-        return {"fires": self._cron.preview(body.given(), call.identity)}
+        return PreviewAnswer(fires=self._cron.preview(body.given(), call.identity))
 
     async def read_one(self, call: Call) -> object:
         """One job."""
-        return job_json(self._cron.job(call.id, call.identity))
+        return job_answer(self._cron.job(call.id, call.identity))
 
     async def update(self, call: Call) -> object:
         """Change some fields."""
         body: JobPatch = call.body
         await self._cron.answers(body.given(), call.identity, call.id)
-        return {"job": job_json(self._cron.update(call.id, body.given(), call.identity))}
+        return OneJob(job=job_answer(self._cron.update(call.id, body.given(), call.identity)))
 
     async def enable(self, call: Call) -> object:
         """Switch a job on or off."""
         given = {"enabled": call.body.enabled}
         await self._cron.answers(given, call.identity, call.id)
-        return {"job": job_json(self._cron.update(call.id, given, call.identity))}
+        return OneJob(job=job_answer(self._cron.update(call.id, given, call.identity)))
 
     async def delete(self, call: Call) -> object:
         """Forget a job."""
         self._cron.delete(call.id, call.identity)
-        return {}
+        return Nothing()
 
     async def run(self, call: Call) -> object:
         """Run a job now."""
         run, others = await self._cron.run_now(call.id, call.identity)
-        return {"run": run_json(run), "activeAgents": others}
+        return RunNowAnswer(run=run_answer(run), active_agents=others)
 
     async def read_runs(self, call: Call) -> object:
         """The runs of one job, newest first."""
-        return [run_json(run) for run in self._cron.runs_of(call.id, call.identity)]
+        return [run_answer(run) for run in self._cron.runs_of(call.id, call.identity)]
 
     async def read_all_runs(self, call: Call) -> object:
         """The runs of every job that the caller may see, newest first."""
-        return [run_json(run) for run in self._cron.runs(call.identity)]
+        return [run_answer(run) for run in self._cron.runs(call.identity)]
 
     def operations(self) -> list[Operation]:
         """The routes, for the table."""
@@ -327,7 +277,7 @@ class CronRoutes:
                 body_limit=BODY_LIMIT,
             ),
             _operation(
-                "DELETE", "jobs/{id}", self.delete, "Forget a job and its runs", dict, _GONE
+                "DELETE", "jobs/{id}", self.delete, "Forget a job and its runs", Nothing, _GONE
             ),
             _operation(
                 "PUT",
@@ -336,7 +286,7 @@ class CronRoutes:
                 "Switch a job on or off",
                 OneJob,
                 changing,
-                body=EnabledBody,
+                body=JobEnabledBody,
             ),
         ]
 

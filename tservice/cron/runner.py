@@ -23,8 +23,8 @@ from tservice.core.doors.reach import IReach, NoReach
 from tservice.core.doors.threads import IThreads
 from tservice.core.errors import ErrorCode, ServiceError, failed
 from tservice.core.identity import Identity
+from tservice.core.places.places import Places
 from tservice.core.tasks import spawn
-from tservice.core.users.osuser import OsUsers
 from tservice.cron.book import JobBook
 from tservice.cron.model import (
     PROMPT_FILE_BYTES,
@@ -63,11 +63,11 @@ _COMMAND, _PROMPT = 1, 2
 
 
 @frozen(kw_only=True)
-class Hands:
+class RunnerTools:
     """What carrying out a run needs.
 
     @ivar identity: the account of an owner as it is now; C{None} when it is gone or disabled.
-    @ivar os_users: as whom prompt files are read, where the account names one.
+    @ivar places: with whose rights prompt files are read.
     @ivar reach: asks whether folders answer.
     """
 
@@ -79,7 +79,7 @@ class Hands:
     threads: IThreads
     audit: IAuditLog
     identity: Callable[[str | None], Identity | None]
-    os_users: OsUsers = field(factory=OsUsers)
+    places: Places
     reach: IReach = field(factory=NoReach)
 
 
@@ -88,9 +88,9 @@ class Runner:
 
     _log = Logger()
 
-    def __init__(self, hands: Hands) -> None:
-        self._hands = hands
-        self._book, self._sessions = hands.book, hands.sessions
+    def __init__(self, tools: RunnerTools) -> None:
+        self._tools = tools
+        self._book, self._sessions = tools.book, tools.sessions
         self._starts = DeferredSemaphore(AT_ONCE)
         self._work: dict[str, tuple[Job, Deferred[None]]] = {}
         self._starting: dict[str, Job] = {}
@@ -120,7 +120,7 @@ class Runner:
             job = self._book.find(run.job_id)
             if job is None:
                 continue
-            if now_ms(self._hands.clock) - run.started_at > RESUME_MS:
+            if now_ms(self._tools.clock) - run.started_at > RESUME_MS:
                 self._left(run)
             elif run.status is RunStatus.CREATED:
                 self.begin(job, run)
@@ -212,8 +212,8 @@ class Runner:
     async def _launch(self, job: Job, run: Run) -> Run:
         owner = self._owner(job)
         folder = job.definition.working_dir
-        await self._hands.reach.paths(owner.os_user, [folder], owner.username)
-        definition = self._hands.rules.check(job.definition, owner)
+        await self._tools.reach.paths(owner.place, [folder], owner.username)
+        definition = self._tools.rules.check(job.definition, owner)
         delivery = await self._delivery(definition, owner)
         session = await self._taken_up(job, run)
         if session is None:
@@ -231,7 +231,7 @@ class Runner:
         return started
 
     def _owner(self, job: Job) -> Identity:
-        owner = self._hands.identity(job.owner)
+        owner = self._tools.identity(job.owner)
         if owner is None:
             raise failed(f"the account {job.owner or 'of the job'} is gone or disabled")
         return owner
@@ -241,11 +241,11 @@ class Runner:
         if definition.prompt_mode is PromptMode.FILE:
             path = definition.prompt_file_path or ""
             read = partial(read_prompt, definition.working_dir, path)
-            users = self._hands.os_users
-            # The file is the user's to choose: root must not follow where its name leads.
-            await users.ask(owner.os_user)
-            user = None if owner.os_user is None else users.judge(owner.os_user)
-            text = await self._hands.threads.run(partial(users.act, user, read))
+            places = self._tools.places
+            # The file is the owner's to choose: root must not follow where its name leads.
+            await places.ask(owner.place)
+            place = places.judge(owner.place, owner.os_user)
+            text = await self._tools.threads.run(partial(place.act, read))
         return Delivery(
             text=text,
             typed=definition.input_mode is InputMode.TYPED,
@@ -283,7 +283,7 @@ class Runner:
             self._log.failure("the prompt of run {id} was not delivered", id=run.id)
             self._fail(run, "an internal error; the log has more")
         else:
-            now = now_ms(self._hands.clock)
+            now = now_ms(self._tools.clock)
             self._book.change(run, status=RunStatus.PROMPT_SENT, finished_at=now, delivery=None)
 
     async def _put_in(self, run: Run) -> None:
@@ -297,13 +297,13 @@ class Runner:
 
     async def _until_ready(self, run: Run, delivery: Delivery) -> None:
         session = self._sessions.get(run.session_id or "")
-        if not self._hands.rules.is_shell(session.mode):
-            await self._hands.agents.ready(session.id, READY_SECONDS)
+        if not self._tools.rules.is_shell(session.mode):
+            await self._tools.agents.ready(session.id, READY_SECONDS)
             return
-        await sleep(self._hands.clock, SHELL_SECONDS)
+        await sleep(self._tools.clock, SHELL_SECONDS)
         if delivery.command is not None:
             await self._type(run, _COMMAND, delivery.command, typed=False)
-            await sleep(self._hands.clock, SHELL_SECONDS)
+            await sleep(self._tools.clock, SHELL_SECONDS)
 
     async def _type(self, run: Run, number: int, text: str, *, typed: bool) -> None:
         request = InputRequest(
@@ -330,7 +330,7 @@ class Runner:
             run,
             status=RunStatus.FAILED,
             error_message=reason,
-            finished_at=now_ms(self._hands.clock),
+            finished_at=now_ms(self._tools.clock),
             delivery=None,
         )
 
@@ -343,7 +343,7 @@ class Runner:
     def _note(self, job: Job, run: Run) -> None:
         detail = {"run": run.id, "trigger": run.trigger, "session": run.session_id}
         entry = Entry(action="cron.run", actor=job.owner or "", target=job.id, detail=detail)
-        self._hands.audit.record(entry)
+        self._tools.audit.record(entry)
 
 
 def _origin(job_id: str, run_id: str) -> str:

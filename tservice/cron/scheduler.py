@@ -10,8 +10,8 @@ from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.alarm import Alarm
 from tservice.core.clock import now_ms
+from tservice.core.process.alarm import Alarm
 from tservice.cron.book import JobBook
 from tservice.cron.model import (
     Concurrency,

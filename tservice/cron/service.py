@@ -14,7 +14,7 @@ from zope.interface import implementer
 from tservice.core.clock import now_ms
 from tservice.core.doors.reach import IReach, NoReach
 from tservice.core.errors import ErrorCode, ServiceError, failed, invalid
-from tservice.core.events import Event, EventHub
+from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.cron.book import JobBook
 from tservice.cron.crontab import check_expression
@@ -143,7 +143,7 @@ class CronService:
                 return
             owner = self._owner_of(job, caller)
             folder = folder or job.definition.working_dir
-        await self._parts.reach.paths(owner.os_user, [folder or ""], caller.username)
+        await self._parts.reach.paths(owner.place, [folder or ""], caller.username)
 
     def create(self, given: Mapping[str, Any], caller: Identity) -> Job:
         """A new job of the caller's.
@@ -262,7 +262,7 @@ class CronService:
         self._parts.scheduler.arm()
 
     def _heard(self, event: Event) -> None:
-        if event.name == "admin:usersChanged":
+        if event.name is EventName.ADMIN_USERS_CHANGED:
             self._forget_strangers()
 
     def _forget_strangers(self) -> None:

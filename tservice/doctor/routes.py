@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import Field
 
 from tservice.core.errors import ErrorCode
+from tservice.core.payload import absent
 from tservice.doctor.model import Category, Status
 from tservice.doctor.service import DoctorService
 from tservice.http.models import Answer, Query
@@ -27,11 +26,11 @@ class ToolAnswer(Answer):
     category: Category
     required: bool
     status: Status
-    needed: str | None = Field(default=None, description="The oldest version that will do")
-    version: str | None = None
-    path: str | None = None
-    install_hint: str | None = None
-    reason: str | None = None
+    needed: str | None = absent(description="The oldest version that will do")
+    version: str | None = absent()
+    path: str | None = absent()
+    install_hint: str | None = absent()
+    reason: str | None = absent()
 
 
 class Summary(Answer):
@@ -76,6 +75,6 @@ class DoctorRoutes:
             )
         ]
 
-    async def read(self, call: Call) -> dict[str, Any]:
+    async def read(self, call: Call) -> DoctorAnswer:
         """The report, looked up afresh."""
-        return await self._doctor.examine(call.query.category)
+        return DoctorAnswer.model_validate(await self._doctor.examine(call.query.category))

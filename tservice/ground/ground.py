@@ -8,9 +8,11 @@ from datetime import tzinfo
 
 from attrs import field, frozen
 
+from tservice.clis.lookup import BinaryLookup
 from tservice.core.doors.reach import IReach
 from tservice.core.doors.threads import Doors
 from tservice.core.events import EventHub
+from tservice.core.places.places import Places
 from tservice.core.zone import local_zone
 from tservice.ground.osusers import OsUserParts
 from tservice.ground.program import Program
@@ -25,6 +27,8 @@ class Ground(Program):
     @ivar hub: who publishes and who hears events.
     @ivar doors: threads for work that would hold up the reactor.
     @ivar reach: asks whether folders answer.
+    @ivar programs: finds what this process can run.
+    @ivar places: where sessions live.
     @ivar os_users: those that accounts name.
     @ivar random: so many unguessable bytes.
     """
@@ -33,6 +37,8 @@ class Ground(Program):
     doors: Doors
     reach: IReach
     settings: ISettings
+    programs: BinaryLookup
+    places: Places
     os_users: OsUserParts
     hub: EventHub = field(factory=EventHub)
     random: Callable[[int], bytes] = os.urandom

@@ -6,18 +6,18 @@ import os
 import secrets
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from attrs import define
 
 from tservice.access.hooksecret import OsUserSecrets, hook_secret
 from tservice.core.doors.directory import Directory
+from tservice.core.places.place import HookAccess
 from tservice.core.users.acting import SETGROUPS, act_as
-from tservice.core.users.osuser import NO_ROOT, Host, OsUsers
+from tservice.core.users.osuser import NO_ROOT, Host, OsUser, OsUsers, run_as
 from tservice.core.users.sharedfolder import SharedFolder
-from tservice.mux.tmux.quarters import OsUserQuarters
-from tservice.sessions.life.osusers import SessionOsUsers
+from tservice.mux.tmux.setup import OsUserSetups
 
 PYTHONS = ("/usr/local/bin/python3", "/usr/bin/python3")
 """Interpreters for a pane's keeper where the service's own is closed to its user."""
@@ -28,22 +28,18 @@ class OsUserParts:
     """What the other parts are handed.
 
     @ivar directory: what L{users} go by; asks in the caller's thread until it is given a door.
+    @ivar hooks: how a user's hooks reach the service.
+    @ivar prefix: the words before a command of a user's.
+    @ivar setups: how tmux, whose path it is given, runs for them; C{None}: it cannot.
     @ivar of_account: the OS user that an owner's account names; there are no accounts at first.
     """
 
     users: OsUsers
     directory: Directory
-    secrets: OsUserSecrets
-    quarters: Callable[[str], OsUserQuarters | None]
+    hooks: Callable[[OsUser], HookAccess]
+    prefix: Callable[[OsUser], Sequence[str]]
+    setups: Callable[[str], OsUserSetups | None]
     of_account: Callable[[str], str | None] = lambda owner: None
-
-    def for_sessions(self) -> SessionOsUsers:
-        """As the sessions see it."""
-        return SessionOsUsers(
-            users=self.users,
-            of_account=lambda owner: None if owner is None else self.of_account(owner),
-            secrets=self.secrets,
-        )
 
 
 def wire_os_users(
@@ -56,25 +52,21 @@ def wire_os_users(
     users = OsUsers(host_of(os.geteuid(), setpriv, setsid, directory), directory.refresh)
     shared = SharedFolder(data_dir)
 
-    def quarters(tmux: str) -> OsUserQuarters | None:
-        if users.host.obstacle is not None or setpriv is None or setsid is None:
+    def setups(tmux: str) -> OsUserSetups | None:
+        if users.host.obstacle is not None:
             return None
-        return OsUserQuarters(
-            users=users,
-            shared=shared,
-            tmux=tmux,
-            setpriv=setpriv,
-            setsid=setsid,
-            pythons=(sys.executable, *PYTHONS),
-        )
+        return OsUserSetups(shared=shared, tmux=tmux, pythons=(sys.executable, *PYTHONS))
 
+    def prefix(user: OsUser) -> list[str]:
+        if setsid is None or setpriv is None:
+            raise OSError("setpriv and setsid of util-linux are missing")
+        return run_as(setsid, setpriv, user)
+
+    kept = OsUserSecrets(
+        secret=lambda: hook_secret(data_dir, secrets.token_bytes), shared=shared, hide=hide
+    )
     return OsUserParts(
-        users=users,
-        directory=directory,
-        secrets=OsUserSecrets(
-            secret=lambda: hook_secret(data_dir, secrets.token_bytes), shared=shared, hide=hide
-        ),
-        quarters=quarters,
+        users=users, directory=directory, hooks=kept.access, prefix=prefix, setups=setups
     )
 
 

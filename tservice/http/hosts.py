@@ -97,6 +97,7 @@ def parse_host(header: str) -> Host | None:
     return None if port is not None and port > 65535 else Host(name, port)
 
 
+@lru_cache(maxsize=64)
 def is_address(text: str) -> bool:
     """Whether C{text} is an IP literal in its normal spelling."""
     try:
@@ -164,6 +165,7 @@ def trusted_networks(texts: Iterable[str]) -> tuple[Network, ...]:
     return tuple(ip_network(text, strict=False) for text in texts)
 
 
+@lru_cache(maxsize=64)
 def normal_address(text: str) -> str:
     """One spelling for each address: an IPv4 address in IPv6 clothes is that IPv4 address."""
     try:

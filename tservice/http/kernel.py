@@ -29,6 +29,7 @@ from tservice.http.operations import JSON_BODY_LIMIT, Call, Operation, Style
 from tservice.http.parked import ParkedCalls
 from tservice.http.request import Request
 from tservice.http.routing import Table, arguments
+from tservice.http.transfer.incoming import Incoming
 
 _TOKEN = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}")
 
@@ -120,6 +121,7 @@ class Kernel:
         self._gate, self._pages, self._sockets = gate, pages, sockets
         self._base = base_path
         self._faults = count(1)
+        self._warned: set[str] = set()
         self.table = Table(operations, self._serve, self._miss)
         self._routed = self.table.app.resource()
 
@@ -168,6 +170,11 @@ class Kernel:
         """The most bytes of body that this route takes."""
         operation = self._find(method, path)
         return JSON_BODY_LIMIT if operation is None else operation.bounds.size
+
+    def is_streamed(self, method: bytes, path: bytes) -> bool:
+        """Whether this route's handler reads a form while it arrives."""
+        operation = self._find(method, path)
+        return operation is not None and operation.streams
 
     def _find(self, method: bytes, path: bytes) -> Operation | None:
         known = paths.canonical(path, self._base)
@@ -218,10 +225,19 @@ class Kernel:
         self, request: Request, operation: Operation, path: Mapping[str, str]
     ) -> bytes | None:
         request.route = operation.path
+        if operation.deprecated is not None:
+            self._warn(request, operation.deprecated)
         values = arguments(operation, path)
         if values is None:
             return await self._miss(request, HTTPException())
         return await self._guard(request, self._answer(request, operation, values))
+
+    def _warn(self, request: Request, family: str) -> None:
+        """Tell the caller, and once the operator (protocol-versioning)."""
+        request.responseHeaders.setRawHeaders("Deprecation", ["true"])
+        if family not in self._warned:
+            self._warned.add(family)
+            self._log.warn("{family} are deprecated, and in use", family=family)
 
     async def _miss(self, request: Request, error: HTTPException) -> bytes | None:
         return await self._guard(request, self._without_operation(request, error))
@@ -236,14 +252,18 @@ class Kernel:
             response = refusal.response
         except ServiceError as error:
             response = envelope.failure(error)
-        except Exception as error:
-            if isinstance(error, CancelledError) and request.gone:
+        except CancelledError:
+            if request.gone:
                 raise
+            response = self._fault(request) if not request.startedWriting else NO_PAGE
+        except Exception as error:
             reason = trouble(error)
             refused = None if reason is None else envelope.failure(NotKept(reason))
             response = refused or self._fault(request)
         if response is None or request.gone:
             return None
+        if not request.startedWriting:
+            await request.settle()
         if request.startedWriting:
             # A stream broke off: the client must see that, so no clean end.
             request.abort()
@@ -294,7 +314,8 @@ class Kernel:
         return envelope.success(result, operation.style)
 
     async def _handled(self, call: Call) -> object:
-        if call.operation.style is Style.LONG_POLL:
+        lasts = call.operation.style in (Style.LONG_POLL, Style.STREAM)
+        if lasts or call.operation.streams:
             return await self._parked.hold(call)
         return await call.operation.handler(call)
 
@@ -358,7 +379,7 @@ def _call(
     @raise ServiceError: the query or the body is not what C{operation} takes.
     """
     bounds = operation.bounds
-    if request.received > bounds.size:
+    if request.received > bounds.size and request.incoming is None:
         raise too_large(bounds.size)
     query = body = None
     if operation.query is not None:
@@ -378,6 +399,7 @@ def _call(
         address=request.visit.address,
         request=request,
         again=again,
+        incoming=request.incoming or Incoming(),
     )
 
 

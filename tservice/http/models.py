@@ -9,6 +9,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
+from tservice.core.payload import Payload
+
 _INTEGER = re.compile(r"-?[0-9]+")
 _LARGEST = 10**18 - 1
 _LONGEST_MEMBER = 64
@@ -31,12 +33,8 @@ class Query(BaseModel):
     )
 
 
-class Answer(BaseModel):
-    """A payload: camelCase on the wire, absent when C{None} is not a value of the field."""
-
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True
-    )
+Answer = Payload
+"""What an operation answers."""
 
 
 def _integer(value: object) -> object:

@@ -20,6 +20,7 @@ from tservice.core.identity import Identity as Identity
 from tservice.core.scopes import Scope as Scope
 from tservice.http.bounds import JSON_BODY_LIMIT as JSON_BODY_LIMIT
 from tservice.http.bounds import LEAST_BODY_LIMIT, Bounds, bounds_of
+from tservice.http.transfer.incoming import Incoming
 
 
 class Access(Enum):
@@ -71,6 +72,7 @@ class Call:
     @ivar query: an instance of the operation's query model, or C{None}.
     @ivar body: an instance of the operation's body model, or C{None}.
     @ivar address: the caller's address, a trusted proxy's word already applied.
+    @ivar incoming: the body of an operation that L{streams<Operation.streams>} it.
     @ivar again: judges the caller once more, for what a handler is about to do after it has
         waited; raises a refusal where the right to this call is over.
     """
@@ -83,6 +85,7 @@ class Call:
     address: str
     request: IRequest
     again: Callable[[], None] = lambda: None
+    incoming: Incoming = field(factory=Incoming)
 
     @property
     def id(self) -> str:
@@ -132,6 +135,10 @@ class Operation:
     @ivar audit: C{None}: L{Audit.EACH} for what may change something.
     @ivar ends_access: it may end its own caller's right.  Its answer is not judged again, so a
         handler that waits calls L{Call.again} before it has an effect.
+    @ivar streams: the handler reads a C{multipart/form-data} body from L{Call.incoming} while it
+        arrives; C{body_limit} bounds it.
+    @ivar deprecated: the family that it belongs to, where it goes on working for old clients only
+        (protocol-versioning).
     """
 
     method: str
@@ -152,6 +159,8 @@ class Operation:
     scope: Scope | None = None
     audit: Audit | None = None
     ends_access: bool = False
+    streams: bool = False
+    deprecated: str | None = None
     allowed: Callable[[], None] | None = None
 
     @property

@@ -9,42 +9,11 @@ C{docs/scopes.rst} is made of it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
-
-from attrs import frozen
 
 from tservice.core.scopes import Scope
 from tservice.http.operations import Operation
-
-
-class Power(StrEnum):
-    """What a caller gains beyond an answer."""
-
-    SHELL = "runs commands as the one whose sessions it reaches"
-    STEERS = "changes what the service does for everybody"
-    PUBLISHES = "makes the service reachable from the internet"
-    LASTS = "makes something that works on when the token has ended"
-    CREDENTIAL = "gives, shows or ends a password, cookie, token or code"
-    RIGHTS = "changes what somebody may do"
-
-
-NEVER = frozenset({Power.CREDENTIAL, Power.RIGHTS})
-"""Not with any token: it could outlive itself, or have more than it was given."""
-
-
-@frozen
-class Reach:
-    """What was decided on an operation.
-
-    @ivar scope: what a token needs; C{None}: no token may.
-    @ivar why: the reason, a sentence.
-    @ivar opens: operations that an answer of this one lets somebody call who could not before.
-    """
-
-    scope: Scope | None
-    why: str
-    powers: frozenset[Power] = frozenset()
-    opens: frozenset[str] = frozenset()
+from tservice.http.reachrecord import HOOKS, Power, Reach, all_of
+from tservice.http.reachsessions import SESSIONS
 
 
 def name_of(operation: Operation) -> str:
@@ -64,33 +33,28 @@ def reached(scope: Scope) -> frozenset[str]:
     return frozenset(found)
 
 
-def _all(
-    scope: Scope | None, why: str, names: str, *powers: Power, opens: frozenset[str] = frozenset()
-) -> dict[str, Reach]:
-    """One decision on several operations, a line each."""
-    reach = Reach(scope, why, frozenset(powers), opens)
-    return {line.strip(): reach for line in names.strip().splitlines()}
-
-
 _CODE = frozenset({"GET /q/{code}"})
-_HOOKS = frozenset({"POST /api/hook-event", "POST /api/status-telemetry"})
-"""What runs in a pane can read the secret of the hooks; that is what it is for."""
 
 _FOR_ALL: dict[str, Reach] = {
-    **_all(None, "Anybody may; there is nothing to be known.", "GET /healthz"),
-    **_all(
+    **all_of(None, "Anybody may; there is nothing to be known.", "GET /healthz"),
+    **all_of(
         None,
         "A password opens a cookie; a token has nothing to do with it.",
         "POST /api/login",
         Power.CREDENTIAL,
     ),
-    **_all(
+    **all_of(
         None,
         "The code in the path opens a cookie for an admin; it is shown to people only.",
         "GET /q/{code}",
         Power.CREDENTIAL,
     ),
-    **_all(
+    **all_of(
+        None,
+        "The word in the path opens one file for ten minutes; who one is does not count.",
+        "GET /api/file-link/{word}",
+    ),
+    **all_of(
         None,
         "Agents report with the secret of the hooks; a report gives nobody a right.",
         """
@@ -101,7 +65,7 @@ _FOR_ALL: dict[str, Reach] = {
 }
 
 _PEOPLE: dict[str, Reach] = {
-    **_all(
+    **all_of(
         None,
         "It ends or makes cookies and passwords; a token would shut its own owner out.",
         """
@@ -113,7 +77,7 @@ _PEOPLE: dict[str, Reach] = {
         """,
         Power.CREDENTIAL,
     ),
-    **_all(
+    **all_of(
         None,
         "An account that a token made or changed would outlive the token, and have more rights.",
         """
@@ -124,7 +88,7 @@ _PEOPLE: dict[str, Reach] = {
         Power.CREDENTIAL,
         Power.RIGHTS,
     ),
-    **_all(
+    **all_of(
         None,
         "A token that makes, lists or ends tokens would have no bounds in scope or time.",
         """
@@ -134,7 +98,7 @@ _PEOPLE: dict[str, Reach] = {
         """,
         Power.CREDENTIAL,
     ),
-    **_all(
+    **all_of(
         None,
         "Whoever sees the code can have the cookie of the admin that it belongs to.",
         """
@@ -144,7 +108,7 @@ _PEOPLE: dict[str, Reach] = {
         Power.CREDENTIAL,
         opens=_CODE,
     ),
-    **_all(
+    **all_of(
         None,
         "A browser's own affair; word that a token asked for would go on when it has ended.",
         """
@@ -154,13 +118,13 @@ _PEOPLE: dict[str, Reach] = {
         """,
         Power.LASTS,
     ),
-    **_all(None, "A program knows who its token is for.", "GET /api/me"),
-    **_all(
+    **all_of(None, "A program knows who its token is for.", "GET /api/me"),
+    **all_of(
         None,
         "Conversations of every folder, also of before the service: for their person.",
         "GET /api/history/sessions",
     ),
-    **_all(
+    **all_of(
         None,
         "The description of the API, for people and their tools.",
         """
@@ -171,77 +135,8 @@ _PEOPLE: dict[str, Reach] = {
     ),
 }
 
-_SESSIONS: dict[str, Reach] = {
-    **_all(
-        Scope.SESSIONS_READ,
-        "Reads what sessions are, and their text; the state leaves out what is the admin's.",
-        """
-        GET /api/status
-        GET /api/sessions
-        GET /api/sessions/{id}
-        GET /api/sessions/{id}/terminal
-        GET /api/sessions/{id}/search
-        GET /api/sessions/{id}/last-response
-        """,
-    ),
-    **_all(
-        Scope.SESSIONS_INPUT,
-        "Typing into a shell or an agent is running commands.",
-        """
-        POST /api/sessions/{id}/input
-        POST /api/sessions/{id}/send-key
-        GET /ws/sessions/{id}/terminal
-        """,
-        Power.SHELL,
-        opens=_HOOKS,
-    ),
-    **_all(
-        Scope.SESSIONS_INPUT,
-        "The size belongs to whoever types.",
-        "POST /api/sessions/{id}/resize",
-    ),
-    **_all(
-        Scope.SESSIONS_MANAGE,
-        "Starts programs with arguments, environment and folder of the caller's choice.",
-        """
-        POST /api/sessions
-        POST /api/quick-start
-        POST /api/sessions/{id}/start
-        POST /api/sessions/{id}/interactive
-        POST /api/sessions/{id}/shell
-        """,
-        Power.SHELL,
-        opens=_HOOKS,
-    ),
-    **_all(
-        Scope.SESSIONS_MANAGE,
-        "Changes or ends sessions of one's own.",
-        """
-        DELETE /api/sessions/{id}
-        DELETE /api/sessions
-        PUT /api/sessions/{id}/name
-        PUT /api/sessions/{id}/color
-        PUT /api/sessions/{id}/pin
-        PUT /api/sessions/{id}/nice
-        PUT /api/sessions/{id}/flicker-filter
-        PUT /api/sessions/{id}/auto-compact
-        PUT /api/sessions/{id}/auto-clear
-        PUT /api/sessions/{id}/auto-resume
-        PUT /api/session-order
-        """,
-    ),
-    **_all(
-        Scope.GIT,
-        "Reads the state of the folder that a session works in.",
-        """
-        GET /api/sessions/{id}/git-status
-        GET /api/sessions/{id}/git-diff
-        """,
-    ),
-}
-
 _WATCHING: dict[str, Reach] = {
-    **_all(
+    **all_of(
         Scope.WAITS,
         "Waits for signals and text of sessions; judged again before it is answered.",
         """
@@ -250,13 +145,13 @@ _WATCHING: dict[str, Reach] = {
         GET /api/waits
         """,
     ),
-    **_all(
+    **all_of(
         Scope.EVENTS,
         "Hears what happens to sessions, their text included; of settings and of what is the"
         " admins' with those scopes as well, and of codes with no token.",
         "GET /api/events",
     ),
-    **_all(
+    **all_of(
         Scope.APPROVALS,
         "Reads what agents ask, and puts it away.",
         """
@@ -265,14 +160,14 @@ _WATCHING: dict[str, Reach] = {
         POST /api/approvals/session/{id}/viewed
         """,
     ),
-    **_all(
+    **all_of(
         Scope.APPROVALS,
         "An answer lets an agent run what it asked for.",
         "POST /api/approvals/{item}/answer",
         Power.SHELL,
-        opens=_HOOKS,
+        opens=HOOKS,
     ),
-    **_all(
+    **all_of(
         Scope.CRON,
         "Reads, switches and ends jobs of one's own.",
         """
@@ -285,7 +180,7 @@ _WATCHING: dict[str, Reach] = {
         POST /api/cron/preview
         """,
     ),
-    **_all(
+    **all_of(
         Scope.CRON,
         "A job starts a program and types its prompt, also after the token has ended.",
         """
@@ -295,12 +190,12 @@ _WATCHING: dict[str, Reach] = {
         """,
         Power.SHELL,
         Power.LASTS,
-        opens=_HOOKS,
+        opens=HOOKS,
     ),
 }
 
 _SERVICE: dict[str, Reach] = {
-    **_all(
+    **all_of(
         Scope.SETTINGS,
         "Reads settings and the CLIs; no key is shown.",
         """
@@ -308,13 +203,13 @@ _SERVICE: dict[str, Reach] = {
         GET /api/clis
         """,
     ),
-    **_all(
+    **all_of(
         Scope.SETTINGS,
         "Admins' alone; the tunnel's switch wants the scope admin beside.",
         "PUT /api/settings",
         Power.STEERS,
     ),
-    **_all(
+    **all_of(
         Scope.ADMIN,
         "Admins read what there is: accounts without a password in any form, who is signed in"
         " without a cookie, the log, figures.",
@@ -324,11 +219,12 @@ _SERVICE: dict[str, Reach] = {
         GET /api/tunnel/status
         GET /api/webhook
         GET /api/doctor
+        GET /api/clis/{id}/install
         GET /api/mcp-sync
         GET /metrics
         """,
     ),
-    **_all(
+    **all_of(
         Scope.ADMIN,
         "The tunnel asks for a password like every other way in, and a token cannot see its code.",
         """
@@ -338,7 +234,7 @@ _SERVICE: dict[str, Reach] = {
         Power.PUBLISHES,
         Power.STEERS,
     ),
-    **_all(
+    **all_of(
         Scope.ADMIN,
         "Where word of all sessions goes; the URL itself is never shown.",
         """
@@ -348,7 +244,7 @@ _SERVICE: dict[str, Reach] = {
         Power.STEERS,
         Power.LASTS,
     ),
-    **_all(
+    **all_of(
         Scope.ADMIN,
         "A CLI is a command line that sessions of everybody start.",
         """
@@ -358,28 +254,42 @@ _SERVICE: dict[str, Reach] = {
         Power.SHELL,
         Power.STEERS,
         Power.LASTS,
-        opens=_HOOKS,
+        opens=HOOKS,
     ),
-    **_all(
+    **all_of(
         Scope.ADMIN,
         "Gives what one agent of the service's own user has to the others, and nothing else.",
         "POST /api/mcp-sync",
         Power.STEERS,
         Power.LASTS,
     ),
-    **_all(
+    **all_of(
+        Scope.ADMIN,
+        "Where sessions of everybody send what they work on, and the key that goes there: a key"
+        " that is kept goes to a new address too, but is never shown.",
+        """
+        POST /api/model-endpoints
+        PUT /api/model-endpoints/{id}
+        DELETE /api/model-endpoints/{id}
+        POST /api/model-endpoints/{id}/discover-models
+        """,
+        Power.STEERS,
+        Power.LASTS,
+    ),
+    **all_of(
         Scope.ADMIN,
         "Switches, removes or installs what is listed; the installer is a fixed one.",
         """
         PUT /api/clis/{id}
         DELETE /api/clis/{id}
         POST /api/clis/{id}/install
+        DELETE /api/clis/{id}/install
         """,
         Power.STEERS,
     ),
 }
 
-REACH: Mapping[str, Reach] = {**_FOR_ALL, **_PEOPLE, **_SESSIONS, **_WATCHING, **_SERVICE}
+REACH: Mapping[str, Reach] = {**_FOR_ALL, **_PEOPLE, **SESSIONS, **_WATCHING, **_SERVICE}
 """Every operation, by L{name_of}."""
 
 SETTINGS: Mapping[str, Scope | None] = {
@@ -394,6 +304,9 @@ SETTINGS: Mapping[str, Scope | None] = {
     "workspaceHooksEnabled": None,
     "remoteAutoReconnect": None,
     "approvalsInboxEnabled": None,
+    "keepScrollbackEnabled": None,
+    "autoRestoreEnabled": None,
+    "externalSignals": None,
     "modelPrices": None,
     "primaryMode": None,
     "historyLimit": None,
@@ -407,6 +320,7 @@ SETTINGS: Mapping[str, Scope | None] = {
     "voiceSettings": None,
     "notificationPreferences": None,
     "readMyMindModel": None,
+    "readMyMindModes": None,
 }
 """What a token needs beside the scope C{settings} to change each of them: whatever an operation
 does that wants another scope.  A switch that only permits such an operation is none of these."""

@@ -17,10 +17,14 @@ from tservice.http.bounds import JSON_BODY_LIMIT, LEAST_BODY_LIMIT
 from tservice.http.connections.channel import LINGER_BYTES, Channel
 from tservice.http.connections.parts import Site
 from tservice.http.envelope import Refusal, bare
+from tservice.http.transfer.incoming import Incoming
 
 if TYPE_CHECKING:
     from tservice.core.authentication import Visit
     from tservice.core.errors import ServiceError
+
+FORM = "multipart/form-data"
+"""The type of the bodies that a handler may read while they arrive."""
 
 HANG_UP = 499
 """The status that metrics see when the client left before its answer."""
@@ -39,6 +43,7 @@ class Request(server.Request):
     @ivar route: the path pattern that matched, for metrics.
     @ivar started: when processing began, in the clock's seconds.
     @ivar refusal: why the body was not taken in, if it was not.
+    @ivar incoming: the body, where the handler reads it while it arrives.
     """
 
     site: Site  # type: ignore[assignment]
@@ -50,6 +55,7 @@ class Request(server.Request):
     route = "none"
     started = 0.0
     refusal: ServiceError | Refusal | None = None
+    incoming: Incoming | None = None
     _received = 0
     _held = 0
     _dropped = 0
@@ -97,6 +103,12 @@ class Request(server.Request):
             self._refuse(BUSY)
 
     def handleContentChunk(self, data: bytes) -> None:
+        if self.incoming is not None:
+            self._pass_on(self.incoming, data)
+            return
+        if self._received == 0 and self.refusal is None and self._is_streamed():
+            self._stream(data)
+            return
         if self.refusal is None:
             self._received += len(data)
             self._weigh(len(data))
@@ -105,6 +117,53 @@ class Request(server.Request):
             return
         self._held += len(data)
         self.content.write(data)
+
+    def _is_streamed(self) -> bool:
+        kind = (self.getHeader("content-type") or "").partition(";")[0].strip().lower()
+        if kind != FORM:
+            return False
+        method, target = self._head()
+        return self.site.kernel.is_streamed(method, target.partition(b"?")[0])
+
+    def _stream(self, data: bytes) -> None:
+        """Have the request handled now, though its body has only begun to arrive."""
+        self.content.close()
+        self.content = BytesIO()
+        channel, plain = self.channel, isinstance(self.channel, Channel)
+        hold = channel.hold_body if plain else channel.pauseProducing
+        go_on = channel.go_on if plain else channel.resumeProducing
+        self.incoming = Incoming(hold, go_on, complete=False)
+        self._look_up_bound()
+        self._pass_on(self.incoming, data)
+        if plain:
+            channel.stream(self)
+        else:
+            self.requestReceived(channel.command, channel.path, b"HTTP/2")
+
+    def _pass_on(self, incoming: Incoming, data: bytes) -> None:
+        self._received += len(data)
+        if self._bound is not None and self._received > self._bound:
+            incoming.refuse(too_large(self._bound))
+        if incoming.thrown:
+            self._drop(len(data))
+        incoming.feed(data)
+
+    def requestReceived(self, command: bytes, path: bytes, version: bytes) -> None:
+        """All of it is here; what is handled already hears that nothing more comes."""
+        if self.handled:
+            self.body_ended()
+        else:
+            super().requestReceived(command, path, version)
+
+    def body_ended(self) -> None:
+        """The last of a streamed body is here."""
+        if self.incoming is not None:
+            self.incoming.end()
+
+    async def settle(self) -> None:
+        """Wait until an answer can be given: over HTTP/2, for the end of an unread body."""
+        if self.incoming is not None and not isinstance(self.channel, Channel):
+            await self.incoming.drain()
 
     def _weigh(self, size: int) -> None:
         """Refuse the body when it grew too large, or its sender may not send such a one."""
@@ -152,7 +211,7 @@ class Request(server.Request):
         self._held = 0
 
     def answer_early(self, method: bytes, target: bytes, version: bytes) -> None:
-        """Answer with L{refusal}, from the head alone."""
+        """Have it handled from the head alone; the connection ends with the answer."""
         self.setHeader(b"connection", b"close")
         self.requestReceived(method, target, version)
 
@@ -209,7 +268,9 @@ class Request(server.Request):
     def connectionLost(self, reason: Failure) -> None:
         self.gone = True
         self._let_go()
-        super().connectionLost(reason)
+        super().connectionLost(reason)  # ends the handler by its Deferred
+        if self.incoming is not None:
+            self.incoming.lose()
         if self.handled:
             self.code = self.code if self.code == SWITCHED else HANG_UP
             self.site.log(self)

@@ -19,8 +19,10 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.core.clock import now_ms
-from tservice.core.events import Audience, Event, EventHub
+from tservice.core.events import Audience, Event, EventHub, EventName
 from tservice.core.identity import Identity
+from tservice.core.payload import Payload
+from tservice.core.payloads import Beat
 from tservice.http.envelope import bare, dump
 from tservice.http.models import Query
 from tservice.http.operations import Access, Call, Operation, Scope, Style
@@ -35,7 +37,7 @@ MAX_CLIENTS = 100
 MAX_BACKLOG = 4 * 1024 * 1024
 """Unsent bytes at which a client that does not read is cut off."""
 
-Status = Callable[[Identity], object]
+Status = Callable[[Identity], Payload]
 """The state that C{init} tells; at once, so that no event falls between it and the stream."""
 
 
@@ -57,30 +59,30 @@ class Entry:
     def __init__(self, boot: str, number: int, event: Event) -> None:
         self._boot, self.number, self.event = boot, number, event
         self._frame: bytes | None = None
-        if not event.bulky:
+        if not event.name.bulky:
             self.frame()  # what cannot be written must fail before it is in the ring
 
     def frame(self) -> bytes:
         """The event as it goes out."""
         if self._frame is None:
-            self._frame = frame(self._boot, self.number, self.event.name, self.event.data)
+            self._frame = frame(self._boot, self.number, self.event.name, self.event.payload)
         return self._frame
 
     @property
     def weight(self) -> int:
         """Characters of text in a bulky event; others are held as they go out."""
-        if not self.event.bulky:
+        if not self.event.name.bulky:
             return len(self.frame())
-        return sum(len(value) for value in self.event.data.values() if isinstance(value, str))
+        return sum(len(value) for _, value in self.event.payload if isinstance(value, str))
 
 
-def frame(boot: str, number: int, name: str, data: object) -> bytes:
+def frame(boot: str, number: int, name: EventName, payload: Payload) -> bytes:
     """One message of the stream; JSON holds no line ends, so one C{data} line is enough."""
     return b"id: %s-%d\nevent: %s\ndata: %s\n\n" % (
         boot.encode(),
         number,
         name.encode(),
-        dump(data),
+        dump(payload),
     )
 
 
@@ -89,17 +91,18 @@ def wants(event: Event, identity: Identity, sessions: frozenset[str] | None) -> 
 
     @param sessions: whose bulky events it wants; C{None} for all.
     """
-    if event.bulky and sessions is not None and event.session_id not in sessions:
+    name = event.name
+    if name.bulky and sessions is not None and event.session_id not in sessions:
         return False
-    if event.scope is not None and not identity.has_scope(event.scope):
+    if name.scope is not None and not identity.has_scope(name.scope):
         return False
-    if event.audience is Audience.OWNER:
+    if name.audience is Audience.OWNER:
         return identity.may_reach(event.owner, event.session_id)
     if identity.sessions is not None and event.session_id is not None:
         return False
-    if event.audience is Audience.EVERYONE:
+    if name.audience is Audience.EVERYONE:
         return True
-    if event.audience is Audience.PERSON and not identity.is_person(event.owner):
+    if name.audience is Audience.PERSON and not identity.is_person(event.owner):
         return False
     return identity.admin and identity.has_scope(Scope.ADMIN)
 
@@ -202,7 +205,7 @@ class EventStreams(Service):
     def stopService(self) -> Deferred[None]:
         """Tell every client C{server:shutdown}, then end its stream."""
         super().stopService()
-        self._heard(Event(name="server:shutdown"))
+        self._heard(Event(name=EventName.SERVER_SHUTDOWN))
         if self._unsubscribe is not None:
             self._unsubscribe()
             self._unsubscribe = None
@@ -229,7 +232,8 @@ class EventStreams(Service):
 
     def _heartbeat(self) -> None:
         # It repeats the newest id: it is not in the ring, and a reconnect misses nothing.
-        data = frame(self._boot, self._number, "sse:heartbeat", {"t": now_ms(self._clock)})
+        beat = Beat(t=now_ms(self._clock))
+        data = frame(self._boot, self._number, EventName.SSE_HEARTBEAT, beat)
         for client in tuple(self._clients):
             client.write(data)
 
@@ -269,7 +273,7 @@ class EventStreams(Service):
             missed = self._missed(call.header("last-event-id"))
             if missed is None:
                 status = self._status(call.identity)
-                client.write(frame(self._boot, self._number, "init", status))
+                client.write(frame(self._boot, self._number, EventName.INIT, status))
             for entry in missed or ():
                 client.tell(entry)
             await client.done

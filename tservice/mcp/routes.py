@@ -2,38 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from pydantic import Field
-
 from tservice.core.errors import ErrorCode
-from tservice.http.models import Answer
 from tservice.http.operations import Access, Call, Handler, Operation, Scope
-from tservice.mcp.model import Status
 from tservice.mcp.service import McpSyncService
-
-
-class TargetAnswer(Answer):
-    """One CLI's configuration file; of servers there are only names."""
-
-    id: str
-    label: str
-    file: str
-    status: Status
-    error: str | None = Field(default=None, description="Absent unless something went wrong")
-    servers: list[str] = Field(description="Names that it had")
-    added: list[str] = Field(description="Names that it was given, or would be")
-    skipped: list[str] = Field(description="Names that its format cannot express")
-
-
-class SyncAnswer(Answer):
-    """What was done, or would be."""
-
-    applied: bool = Field(description="False for the dry run")
-    targets: list[TargetAnswer]
-    conflicts: list[str] = Field(description="Names that CLIs define differently")
-    disabled: list[str] = Field(description="Names that are switched off wherever they are")
-    unsupported: list[str] = Field(description="Installed agents with no known MCP file")
+from tservice.mcp.shown import SyncAnswer
 
 
 class McpSyncRoutes:
@@ -63,10 +35,10 @@ class McpSyncRoutes:
             allowed=self._mcp.require_enabled,
         )
 
-    async def preview(self, call: Call) -> dict[str, Any]:
+    async def preview(self, call: Call) -> SyncAnswer:
         """The dry run."""
         return await self._mcp.preview(call.identity)
 
-    async def sync(self, call: Call) -> dict[str, Any]:
+    async def sync(self, call: Call) -> SyncAnswer:
         """The sync itself."""
         return await self._mcp.sync(call.identity)

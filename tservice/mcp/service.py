@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from attrs import evolve
 from twisted.internet.defer import Deferred, succeed
@@ -15,20 +14,20 @@ from twisted.internet.task import deferLater
 from tservice.clis.interfaces import Entry, ICliRegistry
 from tservice.core.doors.threads import IThreads
 from tservice.core.errors import ErrorCode, ServiceError, conflict
-from tservice.core.events import Audience, Event, EventHub
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.flight import Flight
 from tservice.core.identity import Identity
+from tservice.core.places.place import OWN
 from tservice.mcp.files import Busy
-from tservice.mcp.flight import Flight
 from tservice.mcp.model import Offer, Status
 from tservice.mcp.places import Place, places, unsupported
+from tservice.mcp.shown import SyncAnswer, shown_target
 from tservice.mcp.sync import Look, Target, look, write
 from tservice.settings.interfaces import ISettings
 
 LOCK_TRIES = 50
 LOCK_PAUSE = 0.1
 """How often, and how many seconds apart, a file is asked for that another service writes."""
-
-Result = dict[str, Any]
 
 
 class McpSyncService:
@@ -60,8 +59,8 @@ class McpSyncService:
         self._hub = hub
         self._home = home
         self._environ = environ
-        self._looking: Flight[Result] | None = None
-        self._syncing: Flight[Result] | None = None
+        self._looking: Flight[SyncAnswer] | None = None
+        self._syncing: Flight[SyncAnswer] | None = None
         self._stopping = False
 
     def require_enabled(self) -> None:
@@ -72,7 +71,7 @@ class McpSyncService:
         if not self._settings.get().mcp_sync_enabled:
             raise ServiceError(ErrorCode.FORBIDDEN, "the setting mcpSyncEnabled is off")
 
-    async def preview(self, caller: Identity) -> Result:
+    async def preview(self, caller: Identity) -> SyncAnswer:
         """What a sync would do (protocol-mcp-sync); nothing is written.
 
         @raise ServiceError: 403 for an account with an OS user.
@@ -82,7 +81,7 @@ class McpSyncService:
             self._looking = Flight(self._preview())
         return await self._looking.join()
 
-    async def sync(self, caller: Identity) -> Result:
+    async def sync(self, caller: Identity) -> SyncAnswer:
         """Add each server to the CLIs that lack it, and tell of it.
 
         @raise ServiceError: 403 for an account with an OS user; 409 while one runs.
@@ -98,15 +97,15 @@ class McpSyncService:
         self._stopping = True
         return succeed(None) if self._syncing is None else self._syncing.over
 
-    async def _preview(self) -> Result:
+    async def _preview(self) -> SyncAnswer:
         found = await self._look()
         return self._shown(found.targets, found.offer, applied=False)
 
-    async def _sync(self) -> Result:
+    async def _sync(self) -> SyncAnswer:
         found = await self._look()
         done = [await self._write(target, found.offer) for target in found.targets]
         result = self._shown(done, found.offer, applied=True)
-        self._hub.publish(Event(name="mcp:synced", data=result, audience=Audience.ADMINS))
+        self._hub.publish(Event(name=EventName.MCP_SYNCED, payload=result))
         return result
 
     async def _look(self) -> Look:
@@ -136,33 +135,19 @@ class McpSyncService:
 
     def _shown(
         self, targets: list[Target] | tuple[Target, ...], offer: Offer, *, applied: bool
-    ) -> Result:
-        return {
-            "applied": applied,
-            "targets": [shown_target(target) for target in targets],
-            "conflicts": [*offer.conflicts],
-            "disabled": [*offer.disabled],
-            "unsupported": [*unsupported(self._clis.entries(), self._installed)],
-        }
-
-
-def shown_target(target: Target) -> Result:
-    """A target as clients see it: of the file its path, of servers their names."""
-    item: Result = {
-        "id": target.place.id,
-        "label": target.place.label,
-        "file": target.place.stated if target.path is None else str(target.path),
-        "status": target.status.value,
-        "servers": [] if target.table is None else [*target.table.names],
-        "added": [*target.added],
-        "skipped": [*target.skipped],
-    }
-    return item if target.error is None else {**item, "error": target.error}
+    ) -> SyncAnswer:
+        return SyncAnswer(
+            applied=applied,
+            targets=[shown_target(target) for target in targets],
+            conflicts=[*offer.conflicts],
+            disabled=[*offer.disabled],
+            unsupported=[*unsupported(self._clis.entries(), self._installed)],
+        )
 
 
 def _refuse_os_user(caller: Identity) -> None:
     """The files are those of the service's user, whom such an account's agents do not run as."""
-    if caller.os_user is not None:
+    if caller.place != OWN:
         raise ServiceError(
             ErrorCode.FORBIDDEN, "MCP sync is for accounts without an OS user of their own"
         )

@@ -5,39 +5,41 @@ from __future__ import annotations
 import secrets
 import shutil
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from twisted.internet.defer import Deferred
 
 from tservice.core.errors import StartError
+from tservice.core.places.place import PlaceKind
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.metrics import Measure
 from tservice.mux.interface import IMultiplexer
+from tservice.mux.machine import LocalTransport
+from tservice.mux.tmux.built import built_keeper
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
+from tservice.mux.tmux.setup import ISetups, OwnSetups, TmuxSetup
 from tservice.mux.tmux.sockets import SocketFolder
-from tservice.mux.transport import LocalTransport
 
 
-def build_mux(ground: Ground) -> Feature[IMultiplexer]:
+def build_mux(
+    ground: Ground, setups: Mapping[PlaceKind, ISetups] | None = None
+) -> Feature[IMultiplexer]:
     """A tmux server for each session; a stop lets go of them, and they run on.
 
+    @param setups: of further kinds of places than those on this machine.
     @raise StartError: there is no tmux.
     """
-    path = ground.environ.get("PATH")
-    tmux = shutil.which("tmux", path=path)
+    tmux = shutil.which("tmux", path=ground.environ.get("PATH"))
     if tmux is None:
         raise StartError("tmux is missing: install tmux 3.2 or later")
-    runtime = ground.environ.get("XDG_RUNTIME_DIR")
     mux = TmuxMultiplexer(
         ground.reactor,
         ground.reactor,
-        LocalTransport(tmux, shutil.which("setpriv", path=path)),
-        SocketFolder(ground.config.data_dir, Path(runtime) if runtime else None),
+        {**_near_setups(ground, tmux), **(setups or {})},
         token=lambda: secrets.token_hex(8),
-        python=sys.executable,
         capacity=ground.config.output_ring,
-        others=ground.os_users.quarters(tmux),
     )
     output = Measure("output_bytes", "Output of panes.", lambda: {(): mux.output_bytes}, grows=True)
     return Feature(
@@ -46,3 +48,17 @@ def build_mux(ground: Ground) -> Feature[IMultiplexer]:
         measures=[output],
         close=lambda: Deferred.fromCoroutine(mux.close()),
     )
+
+
+def _near_setups(ground: Ground, tmux: str) -> dict[PlaceKind, ISetups]:
+    """Of the places on this machine."""
+    runtime = ground.environ.get("XDG_RUNTIME_DIR")
+    own = TmuxSetup(
+        transport=LocalTransport(tmux, shutil.which("setpriv", path=ground.environ.get("PATH"))),
+        sockets=SocketFolder(ground.config.data_dir, Path(runtime) if runtime else None),
+        python=sys.executable,
+        program=built_keeper(sys.executable),
+    )
+    found: dict[PlaceKind, ISetups] = {PlaceKind.LOCAL: OwnSetups(own)}
+    others = ground.os_users.setups(tmux)
+    return found if others is None else {**found, PlaceKind.OS_USER: others}

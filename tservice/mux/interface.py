@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 
-from attrs import frozen
+from attrs import field, frozen
 from zope.interface import Attribute, Interface
 
-from tservice.core.users.osuser import OsUser
+from tservice.core.places.place import Place
 from tservice.mux.outputlog import OutputLog
 
 COMMAND_TIMEOUT = 5.0
@@ -46,7 +46,9 @@ class PaneSpec:
     @ivar session_id: names the server's socket; a lowercase UUID.
     @ivar env: the whole environment of the pane; nothing else reaches it.
     @ivar history_limit: lines kept above the screen.
-    @ivar os_user: as whom it runs; C{None}: as this process.
+    @ivar place: where it runs.
+    @ivar preface: printed before the program starts, as if a program of before had; one that
+        cannot be passed on is left out.
     """
 
     session_id: str
@@ -56,7 +58,8 @@ class PaneSpec:
     cols: int = 120
     rows: int = 40
     history_limit: int = 100_000
-    os_user: OsUser | None = None
+    place: Place
+    preface: bytes = field(default=b"", repr=False)
 
 
 @frozen(kw_only=True)
@@ -248,15 +251,20 @@ class IMultiplexer(Interface):
         @raise MuxError: it could not be started, or a server of that session still runs.
         """
 
-    async def adopt(session_id: str, os_user: OsUser | None = None) -> IPane | None:
+    async def adopt(session_id: str, place: Place) -> IPane | None:
         """Take up a pane that runs already; C{None} when no server answers there.
 
-        @param os_user: as it was started.
+        @param place: where it was started.
+        @raise MuxError: nothing runs in such a place as far as this service can tell, which is
+            no proof that nothing does.
         @raise MuxTimeout: a server is there but does not answer: unknown, so leave it alone.
         """
 
-    def found() -> frozenset[str]:
-        """The session ids whose sockets exist; a socket may be stale."""
+    async def found() -> frozenset[str]:
+        """The session ids whose sockets exist; a socket may be stale.
+
+        Places that do not answer now are passed over.
+        """
 
     async def close() -> None:
         """Let go of every pane; they run on."""

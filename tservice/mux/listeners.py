@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from twisted.logger import Logger
-
+from tservice.core.listeners import Listeners
 from tservice.mux.interface import IPaneListener, PaneExit
 
 
@@ -16,21 +15,13 @@ class PaneListeners:
     once: after the first of L{exited} and L{lost} neither is told again.
     """
 
-    _log = Logger()
-
     def __init__(self) -> None:
-        self._listeners: dict[object, IPaneListener] = {}
+        self._listeners = Listeners[IPaneListener]("a pane")
         self._over = False
 
     def add(self, listener: IPaneListener) -> Callable[[], None]:
         """Start telling C{listener}; the returned function ends it and may be called twice."""
-        key = object()
-        self._listeners[key] = listener
-
-        def remove() -> None:
-            self._listeners.pop(key, None)
-
-        return remove
+        return self._listeners.add(listener)
 
     def clear(self) -> None:
         """Forget everyone."""
@@ -40,25 +31,18 @@ class PaneListeners:
         """The process is over."""
         if not self._over:
             self._over = True
-            self._tell(lambda listener: listener.paneExited(ending))
+            self._listeners.tell(lambda listener: listener.paneExited(ending))
 
     def lost(self) -> None:
         """The server is gone."""
         if not self._over:
             self._over = True
-            self._tell(lambda listener: listener.paneLost())
+            self._listeners.tell(lambda listener: listener.paneLost())
 
     def resized(self, cols: int, rows: int) -> None:
         """A size was applied."""
-        self._tell(lambda listener: listener.paneResized(cols, rows))
+        self._listeners.tell(lambda listener: listener.paneResized(cols, rows))
 
     def titled(self, title: str) -> None:
         """The program set its title."""
-        self._tell(lambda listener: listener.paneTitled(title))
-
-    def _tell(self, call: Callable[[IPaneListener], None]) -> None:
-        for listener in tuple(self._listeners.values()):
-            try:
-                call(listener)
-            except Exception:
-                self._log.failure("a listener of a pane failed")
+        self._listeners.tell(lambda listener: listener.paneTitled(title))

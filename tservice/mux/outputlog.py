@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from twisted.logger import Logger
-
-from tservice.core.memory import give_back
+from tservice.core.listeners import Listeners
+from tservice.core.process.memory import give_back
 
 SEGMENT = 64 * 1024
 
@@ -24,8 +23,6 @@ class OutputLog:
     @ivar end: offset of the next byte to come.
     """
 
-    _log = Logger()
-
     def __init__(
         self, capacity: int, epoch: str, counted: Callable[[int], None] = lambda size: None
     ) -> None:
@@ -37,7 +34,7 @@ class OutputLog:
         self._capacity = max(capacity, SEGMENT)
         self._segments: deque[bytearray] = deque()
         self._base = 0
-        self._listeners: dict[object, Callable[[], None]] = {}
+        self._listeners = Listeners[Callable[[], None]]("the output")
         self._last: tuple[int, int, bytes] | None = None
         self._finished = False
 
@@ -83,11 +80,10 @@ class OutputLog:
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call C{listener} after every change; the returned function ends it."""
-        key = object()
-        self._listeners[key] = listener
+        remove = self._listeners.add(listener)
 
         def unsubscribe() -> None:
-            self._listeners.pop(key, None)
+            remove()
             self._free_unread()
 
         return unsubscribe
@@ -130,8 +126,4 @@ class OutputLog:
         return b"".join(parts)
 
     def _tell(self) -> None:
-        for listener in tuple(self._listeners.values()):
-            try:
-                listener()
-            except Exception:
-                self._log.failure("a reader of the output failed")
+        self._listeners.tell(lambda listener: listener())

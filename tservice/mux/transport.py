@@ -1,25 +1,12 @@
-"""How tmux is reached: on this machine now, through ssh or a container by the same door."""
+"""How tmux is reached in a place, whatever is between it and this process."""
 
 from __future__ import annotations
 
-import fcntl
-import os
-import select
-import signal
-import socket
-import struct
-from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
 from typing import Protocol
 
-from attrs import frozen
-from twisted.logger import Logger
-
-from tservice.core.users.osuser import OsUser, OsUsers, process_owner
-
-_UCRED = struct.Struct("iII")
-"""What the kernel tells of a socket's other end: process, user and group."""
+from tservice.mux.interface import Liveness
 
 
 class Reach(Enum):
@@ -33,196 +20,37 @@ class Reach(Enum):
 class IHeldProcess(Protocol):
     """A process whose number cannot be given to another one meanwhile."""
 
-    def over(self) -> bool:
-        """Whether it has ended."""
+    async def probe(self) -> Liveness:
+        """Whether it lives; never raises."""
 
-    def hang_up(self) -> None:
-        """Tell it by SIGHUP that its terminal is gone."""
+    async def hang_up(self) -> None:
+        """Tell it by SIGHUP that its terminal is gone; nothing for one that is over."""
 
-    def kill(self) -> None:
-        """End it by SIGKILL."""
+    async def kill(self) -> None:
+        """End it by SIGKILL; nothing for one that is over."""
 
     def close(self) -> None:
         """Let go of it."""
 
 
 class ITransport(Protocol):
-    """An argv prefix, and how to tell "gone" from "unreachable"."""
+    """The way to the tmux servers of one place.
+
+    Whatever is asked is answered in a few seconds, also where the way is long or cut; what cannot
+    be told is unknown.
+    """
 
     def argv(self, *arguments: str) -> list[str]:
         """The command that runs C{tmux arguments} there; its first word is an absolute path."""
 
-    def reach(self, socket_path: Path) -> Reach:
-        """Does a server listen on that socket?  Answers at once."""
+    async def reach(self, socket_path: Path) -> Reach:
+        """Does a server listen on that socket?  Never raises."""
 
-    def hold(self, pid: int) -> IHeldProcess | None:
-        """Take hold of a process there; C{None} where that cannot be done."""
+    async def hold(self, pid: int) -> IHeldProcess | None:
+        """Take hold of a process there; C{None}: there is none, or it is not that place's.
 
-    def hold_server(self, socket_path: Path) -> IHeldProcess | None:
-        """Take hold of the server that listens on that socket, as L{hold}."""
+        Where that cannot be told, what is held answers L{Liveness.UNKNOWN}.
+        """
 
-
-@frozen
-class LocalTransport:
-    """This machine.
-
-    @ivar tmux: absolute path of the program.
-    @ivar setpriv: absolute path of util-linux' program; with it a client ends together with this
-        process, even by SIGKILL.  Without it, and only until the next service adopts the pane, a
-        pane that prints much stands still behind the client that nobody reads.
-    """
-
-    tmux: str
-    setpriv: str | None = None
-
-    def argv(self, *arguments: str) -> list[str]:
-        prefix = [self.setpriv, "--pdeathsig", "KILL", "--"] if self.setpriv else []
-        return [*prefix, self.tmux, *arguments]
-
-    def reach(self, socket_path: Path) -> Reach:
-        # tmux takes a connection that says nothing and forgets it when it closes.  A stopped
-        # server's socket still accepts, and a full backlog is no answer either way.
-        try:
-            # Asked first: a server that comes up in between is found listening.
-            starting = _is_starting(socket_path)
-            _listener(socket_path)
-        except (ConnectionRefusedError, FileNotFoundError):
-            return Reach.UNKNOWN if starting else Reach.GONE
-        except OSError:
-            return Reach.UNKNOWN
-        return Reach.HERE
-
-    def hold(self, pid: int) -> IHeldProcess | None:
-        try:
-            return _PidFd(os.pidfd_open(pid))
-        except OSError:
-            return None
-
-    def hold_server(self, socket_path: Path) -> IHeldProcess | None:
-        return _hold_listener(self, lambda: _listener(socket_path))
-
-
-@frozen
-class OsUserTransport:
-    """This machine, as another user than this process, which is root.
-
-    tmux is started by util-linux' setpriv, which takes every right of root away before it becomes
-    tmux, and as the leader of a session of its own, so that it has no terminal of root's.  That
-    costs a few milliseconds for each client; C{spawnProcess(uid=...)} would fork this process
-    and run Python in the child with root's rights, and a client would outlive a killed service.
-
-    @ivar tmux: absolute path of the program, as those of C{setpriv} and C{setsid}.
-    @ivar user: as whom.
-    """
-
-    tmux: str
-    setpriv: str
-    setsid: str
-    user: OsUser
-    users: OsUsers
-
-    def argv(self, *arguments: str) -> list[str]:
-        groups = ",".join(map(str, self.user.groups))
-        identity = ["--reuid", str(self.user.uid), "--regid", str(self.user.gid)]
-        rights = ["--groups", groups, "--inh-caps=-all", "--pdeathsig", "KILL", "--"]
-        return [self.setsid, self.setpriv, *identity, *rights, self.tmux, *arguments]
-
-    def reach(self, socket_path: Path) -> Reach:
-        # As the user, or a link put in the socket's place would knock on other people's doors.
-        try:
-            return self.users.act(self.user, lambda: LocalTransport(self.tmux).reach(socket_path))
-        except OSError:
-            return Reach.UNKNOWN
-
-    def hold(self, pid: int) -> IHeldProcess | None:
-        held = LocalTransport(self.tmux).hold(pid)
-        if held is None:
-            return None
-        # Asked while it is held: whoever has the number now had it when it was asked for.
-        if process_owner(pid) == self.user.uid and not held.over():
-            return held
-        held.close()
-        return None
-
-    def hold_server(self, socket_path: Path) -> IHeldProcess | None:
-        return _hold_listener(
-            self, lambda: self.users.act(self.user, lambda: _listener(socket_path))
-        )
-
-
-def _listener(socket_path: Path) -> int:
-    """The process that listens on a socket; 0 for one that cannot be seen from here.
-
-    @raise OSError: nobody listens, or it cannot be reached.
-    """
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.setblocking(False)
-        probe.connect(str(socket_path))
-        credentials = probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
-    pid: int = _UCRED.unpack(credentials)[0]
-    return pid
-
-
-def _is_starting(socket_path: Path) -> bool:
-    """Whether tmux brings a server up there: its socket refuses connections until it listens.
-
-    @raise OSError: it cannot be told.
-    """
-    # Who starts a server holds this lock from before there is a socket until it listens.
-    name = f"{socket_path}.lock"
-    # Who owns the folder may have put a link or a pipe there.
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    try:
-        descriptor = os.open(name, flags)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
-
-
-def _hold_listener(transport: ITransport, listener: Callable[[], int]) -> IHeldProcess | None:
-    try:
-        pid = listener()
-        held = transport.hold(pid) if pid else None
-        # Asked again while it is held: nobody else can have its number now.
-        if held is None or listener() == pid:
-            return held
-    except OSError:
-        return None
-    held.close()
-    return None
-
-
-class _PidFd:
-    """A process held by a file descriptor of the kernel."""
-
-    _log = Logger()
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-
-    def over(self) -> bool:
-        # Not select(2), which knows no descriptor above 1023.
-        poller = select.poll()
-        poller.register(self._descriptor, select.POLLIN)
-        return bool(poller.poll(0))
-
-    def hang_up(self) -> None:
-        self._signal(signal.SIGHUP)
-
-    def kill(self) -> None:
-        self._signal(signal.SIGKILL)
-
-    def _signal(self, number: signal.Signals) -> None:
-        try:
-            signal.pidfd_send_signal(self._descriptor, number)
-        except ProcessLookupError:
-            self._log.debug("the process ended by itself")
-
-    def close(self) -> None:
-        os.close(self._descriptor)
+    async def hold_server(self, socket_path: Path) -> IHeldProcess | None:
+        """Take hold of the server that listens on that socket; C{None}: nobody was seen to."""

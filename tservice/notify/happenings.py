@@ -8,7 +8,8 @@ from typing import Any
 
 from attrs import frozen
 
-from tservice.core.events import Event
+from tservice.core.events import Event, EventName
+from tservice.core.payloads import HookTold, RunTold
 from tservice.notify.model import Urgency
 
 TITLE_LIMIT = 200
@@ -39,37 +40,55 @@ class Happening:
         return one_line(f"{name or 'A session'} {self.says}", TITLE_LIMIT)
 
 
-_SESSION_EVENTS: Mapping[str, tuple[Urgency, str, str]] = {
-    "hook:permission_prompt": (Urgency.CRITICAL, "asks for permission", "It waits for an answer."),
-    "hook:elicitation_dialog": (Urgency.CRITICAL, "asks a question", "It waits for an answer."),
-    "hook:idle_prompt": (Urgency.WARNING, "waits for input", "Nobody has answered for a while."),
-    "hook:stop": (Urgency.INFO, "has finished its turn", "It is ready for the next prompt."),
-    "session:error": (Urgency.CRITICAL, "is in error", "It is not started again by itself."),
-    "session:breakerTripped": (
+_SESSION_EVENTS: Mapping[EventName, tuple[Urgency, str, str]] = {
+    EventName.HOOK_PERMISSION_PROMPT: (
+        Urgency.CRITICAL,
+        "asks for permission",
+        "It waits for an answer.",
+    ),
+    EventName.HOOK_ELICITATION_DIALOG: (
+        Urgency.CRITICAL,
+        "asks a question",
+        "It waits for an answer.",
+    ),
+    EventName.HOOK_IDLE_PROMPT: (
+        Urgency.WARNING,
+        "waits for input",
+        "Nobody has answered for a while.",
+    ),
+    EventName.HOOK_STOP: (
+        Urgency.INFO,
+        "has finished its turn",
+        "It is ready for the next prompt.",
+    ),
+    EventName.SESSION_ERROR: (
+        Urgency.CRITICAL,
+        "is in error",
+        "It is not started again by itself.",
+    ),
+    EventName.SESSION_BREAKER_TRIPPED: (
         Urgency.CRITICAL,
         "keeps failing",
         "Its process failed again and again, so it is not started any more.",
     ),
-    "session:limitPauseScheduled": (
+    EventName.SESSION_LIMIT_PAUSE_SCHEDULED: (
         Urgency.WARNING,
         "is paused by a usage limit",
         "It goes on when the limit is reset.",
     ),
 }
-_CRON_EVENTS = ("cron:runCreated", "cron:runUpdated")
 
 
 def happening(event: Event) -> Happening | None:
     """What C{event} is worth telling; C{None}: nothing (protocol-webhooks)."""
-    if event.name in _CRON_EVENTS:
-        return _failed_run(event.data)
+    if isinstance(event.payload, RunTold):
+        return _failed_run(event.payload)
     known = _SESSION_EVENTS.get(event.name)
     session_id = event.session_id
     if known is None or session_id is None:
         return None
     urgency, says, body = known
-    data = event.data.get("data")
-    details = data if isinstance(data, Mapping) else {}
+    details = event.payload.data if isinstance(event.payload, HookTold) else {}
     return Happening(
         event=event.name.partition(":")[2],
         urgency=urgency,
@@ -96,19 +115,15 @@ def _details(data: Mapping[str, Any]) -> str:
     return one_line(f"Tool: {tool}", BODY_LIMIT) if isinstance(tool, str) and tool else ""
 
 
-def _failed_run(run: Mapping[str, Any]) -> Happening | None:
-    if run.get("status") != "failed":
+def _failed_run(run: RunTold) -> Happening | None:
+    if run.status != "failed":
         return None
-    reason, session_id, name = (
-        value if isinstance(value, str) and value else None
-        for value in (run.get("errorMessage"), run.get("sessionId"), run.get("sessionName"))
-    )
     return Happening(
         event="runFailed",
         urgency=Urgency.WARNING,
-        about=str(run.get("id")),
+        about=run.id,
         says="was to run a scheduled job, which failed",
-        body=one_line(reason or "The run gave no reason.", BODY_LIMIT),
-        session_id=session_id,
-        session_name=name,
+        body=one_line(run.error_message or "The run gave no reason.", BODY_LIMIT),
+        session_id=run.session_id,
+        session_name=run.session_name,
     )

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from tservice.core.errors import ErrorCode
 from tservice.core.scopes import Scope as TokenScope
-from tservice.http.models import Answer, Body
+from tservice.http.models import Body
 from tservice.http.operations import Access, Call, Operation
 from tservice.notify.model import Kind, Scope
 from tservice.notify.service import WebhookService
-from tservice.notify.shown import shown_result
+from tservice.notify.shown import ResultAnswer, WebhookAnswer, shown_result
 
 
 class WebhookPatch(Body):
@@ -24,26 +24,6 @@ class WebhookPatch(Body):
     url: Annotated[str, Field(max_length=2048)] | None = Field(
         default=None, description="http or https; an empty string clears it and switches off"
     )
-
-
-class ResultAnswer(Answer):
-    """What became of an attempt; absent fields have no value."""
-
-    ok: bool
-    status: int | None = None
-    error: str | None = None
-    at: int
-
-
-class WebhookAnswer(Answer):
-    """The configuration; C{urlMasked} is scheme, host and port only."""
-
-    enabled: bool
-    kind: Kind
-    scope: Scope
-    has_url: bool
-    url_masked: str | None
-    last_result: ResultAnswer | None
 
 
 class WebhookRoutes:
@@ -90,11 +70,11 @@ class WebhookRoutes:
             ),
         ]
 
-    async def read(self, call: Call) -> dict[str, Any]:
+    async def read(self, call: Call) -> WebhookAnswer:
         """The configuration."""
         return self._webhooks.shown()
 
-    async def change(self, call: Call) -> dict[str, Any]:
+    async def change(self, call: Call) -> WebhookAnswer:
         """Merge the body into the configuration."""
         body: WebhookPatch = call.body
         given = {name: getattr(body, name) for name in body.model_fields_set}
@@ -102,6 +82,6 @@ class WebhookRoutes:
         self._webhooks.change(patch)
         return self._webhooks.shown()
 
-    async def test(self, call: Call) -> dict[str, Any]:
+    async def test(self, call: Call) -> ResultAnswer:
         """Send a test message."""
         return shown_result(await self._webhooks.test())

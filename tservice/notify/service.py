@@ -13,7 +13,7 @@ from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode, ServiceError, invalid
-from tservice.core.events import Audience, Event, EventHub
+from tservice.core.events import Event, EventHub, EventName
 from tservice.core.files import FileError
 from tservice.core.logs.redact import Redactor
 from tservice.core.net.egress import EgressRefused, parse_target
@@ -24,7 +24,7 @@ from tservice.notify.model import Message, Result, Urgency, Webhook
 from tservice.notify.outbox import Outbox
 from tservice.notify.repeats import Repeats
 from tservice.notify.sender import Sender
-from tservice.notify.shown import shown
+from tservice.notify.shown import WebhookAnswer, shown
 
 TESTS_LIMIT = 10
 """Test messages under way or waiting for a turn; more are refused with 429."""
@@ -99,7 +99,7 @@ class WebhookService:
         """What became of the last attempt, over restarts."""
         return self._outbox.last_result()
 
-    def shown(self) -> dict[str, Any]:
+    def shown(self) -> WebhookAnswer:
         """The configuration without its URL, and what became of the last attempt."""
         return shown(self._webhook, self.last_result())
 
@@ -157,9 +157,7 @@ class WebhookService:
         return result
 
     def _tell(self) -> None:
-        self._hub.publish(
-            Event(name="webhook:changed", data=self.shown(), audience=Audience.ADMINS)
-        )
+        self._hub.publish(Event(name=EventName.WEBHOOK_CHANGED, payload=self.shown()))
 
     def _use(self, webhook: Webhook) -> None:
         forget = self._redactor.register(webhook.url)

@@ -2,29 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import attrs
-
 from tservice.core.net.egress import EgressRefused, parse_target
-from tservice.notify.model import Result, Webhook
+from tservice.core.payload import Payload, absent
+from tservice.core.payloads import WebhookTold
+from tservice.notify.model import Kind, Result, Scope, Webhook
 
 
-def shown(webhook: Webhook, last: Result | None) -> dict[str, Any]:
-    """The shape of protocol-webhooks, for answers and for events."""
-    return {
-        "enabled": webhook.enabled,
-        "kind": webhook.kind.value,
-        "scope": webhook.scope.value,
-        "hasUrl": bool(webhook.url),
-        "urlMasked": masked(webhook.url),
-        "lastResult": None if last is None else shown_result(last),
-    }
-
-
-def shown_result(result: Result) -> dict[str, Any]:
+class ResultAnswer(Payload):
     """What became of an attempt; absent fields have no value."""
-    return attrs.asdict(result, filter=lambda _, value: value is not None)
+
+    ok: bool
+    status: int | None = absent()
+    error: str | None = absent()
+    at: int
+
+
+class WebhookAnswer(WebhookTold):
+    """The configuration; C{urlMasked} is scheme, host and port only."""
+
+    enabled: bool
+    kind: Kind
+    scope: Scope
+    has_url: bool
+    url_masked: str | None
+    last_result: ResultAnswer | None
+
+
+def shown(webhook: Webhook, last: Result | None) -> WebhookAnswer:
+    """The shape of protocol-webhooks, for answers and for events."""
+    return WebhookAnswer(
+        enabled=webhook.enabled,
+        kind=webhook.kind,
+        scope=webhook.scope,
+        has_url=bool(webhook.url),
+        url_masked=masked(webhook.url),
+        last_result=None if last is None else shown_result(last),
+    )
+
+
+def shown_result(result: Result) -> ResultAnswer:
+    """What became of an attempt."""
+    return ResultAnswer.model_validate(result, from_attributes=True)
 
 
 def masked(url: str) -> str | None:

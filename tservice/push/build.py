@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from tservice.access.interfaces import IAccounts
 from tservice.core.errors import ServiceError
 from tservice.core.net.egress import PUBLIC_ONLY
@@ -26,9 +23,9 @@ def build_push(
     @raise StartError: the file of the key is not one of ours, or open to others.
     """
 
-    def describe(session_id: str) -> Mapping[str, Any] | None:
+    def name_of(session_id: str) -> str | None:
         try:
-            return sessions.describe(session_id)
+            return sessions.get(session_id).name
         except ServiceError:
             return None
 
@@ -43,7 +40,7 @@ def build_push(
         threads=ground.doors.hashing,
         send=Outbound(ground.reactor, PUBLIC_ONLY).send,
         key=push_key(ground.config.data_dir, ground.random),
-        describe=describe,
+        name_of=name_of,
         active=active if ground.config.multiuser else None,
     )
     return Feature(

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from py_vapid import Vapid02
 
 from tservice.core.errors import StartError
-from tservice.core.files import FileError, read_text, write_private
+from tservice.core.keyfile import kept_text
 from tservice.push.model import LIFETIME_SECONDS, Note, Subscription, target_of, unpadded
 
 FILE_NAME = "push-key"
@@ -79,15 +79,9 @@ def push_key(data_dir: Path, random: Random) -> PushKey:
 
     It stays for good: a browser's subscription is bound to it.
 
-    @raise StartError: the file is not one of ours, or open to others.
+    @raise StartError: the file is not one of ours, open to others, or cannot be written.
     """
-    path = data_dir / FILE_NAME
-    try:
-        text = read_text(path, private=True).strip()
-    except FileNotFoundError:
-        return _made(path, random)
-    except FileError as error:
-        raise StartError(f"{error}") from None
+    text = kept_text(data_dir / FILE_NAME, lambda: _text(_scalar(random)))
     try:
         scalar = unpadded(text)
         if len(scalar) != SCALAR_BYTES:
@@ -99,15 +93,14 @@ def push_key(data_dir: Path, random: Random) -> PushKey:
         ) from None
 
 
-def _made(path: Path, random: Random) -> PushKey:
+def _scalar(random: Random) -> bytes:
     while True:
         scalar = random(SCALAR_BYTES)
         try:
-            key = PushKey(_private(scalar))
+            _private(scalar)
         except ValueError:
             continue  # 0, or not below the order of the curve
-        write_private(path, _text(scalar) + "\n")
-        return key
+        return scalar
 
 
 def _private(scalar: bytes) -> ec.EllipticCurvePrivateKey:

@@ -7,14 +7,13 @@ import binascii
 import hashlib
 import json
 import re
-from collections.abc import Mapping
-from typing import Any
 
 from attrs import field, frozen
 
 from tservice.core.errors import invalid
-from tservice.core.events import Event
+from tservice.core.events import Event, EventName
 from tservice.core.net.egress import PUBLIC_ONLY, EgressRefused, Target, parse_target
+from tservice.core.payloads import ApprovalTold
 
 MAX_PER_OWNER = 20
 """Subscriptions of one user; one more takes the place of the oldest."""
@@ -35,7 +34,11 @@ _KIND_OF_ITEM = {
     "question": "elicitation_dialog",
     "idle": "idle_prompt",
 }
-_KIND_OF_EVENT = {"session:stop": "stop", "session:exit": "exit", "session:error": "error"}
+_KIND_OF_EVENT = {
+    EventName.SESSION_STOP: "stop",
+    EventName.SESSION_EXIT: "exit",
+    EventName.SESSION_ERROR: "error",
+}
 
 
 @frozen(kw_only=True)
@@ -85,8 +88,8 @@ class Note:
 
 def kind_of(event: Event) -> str | None:
     """What C{event} is in the words of C{notificationPreferences}; C{None}: nothing to tell."""
-    if event.name == "approval:pending":
-        return _KIND_OF_ITEM.get(str(event.data.get("kind")))
+    if event.name is EventName.APPROVAL_PENDING and isinstance(event.payload, ApprovalTold):
+        return _KIND_OF_ITEM.get(event.payload.kind)
     return _KIND_OF_EVENT.get(event.name)
 
 
@@ -159,7 +162,7 @@ def _bytes(name: str, text: str, size: int) -> bytes:
     return found
 
 
-def session_name(event: Event, known: Mapping[str, Any] | None) -> str:
+def session_name(event: Event, known: str | None) -> str:
     """The session's name as it is now, else as the event has it."""
-    name = (known or {}).get("name") or event.data.get("sessionName")
-    return str(name or "")
+    told = event.payload
+    return known or (told.session_name if isinstance(told, ApprovalTold) else "")

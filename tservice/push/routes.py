@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode
 from tservice.core.net.egress import URL_LIMIT
+from tservice.core.payloads import Nothing
 from tservice.http.models import Answer, Body
 from tservice.http.operations import Access, Call, Operation
 from tservice.push.service import PushService
@@ -37,7 +38,7 @@ class EndpointBody(Body):
     endpoint: Endpoint
 
 
-class KeyAnswer(Answer):
+class PushKeyAnswer(Answer):
     """The service's public key: an uncompressed point of P-256, base64url."""
 
     public_key: str
@@ -65,7 +66,7 @@ class PushRoutes:
                 handler=self.key,
                 summary="The public key that a page subscribes with",
                 tag="Push",
-                answer=KeyAnswer,
+                answer=PushKeyAnswer,
             ),
             Operation(
                 method="POST",
@@ -75,7 +76,7 @@ class PushRoutes:
                 summary="Send word of the caller's sessions to this browser",
                 tag="Push",
                 body=SubscriptionBody,
-                answer=dict,
+                answer=Nothing,
                 errors=(ErrorCode.INVALID_INPUT,),
             ),
             Operation(
@@ -90,11 +91,11 @@ class PushRoutes:
             ),
         ]
 
-    async def key(self, call: Call) -> dict[str, Any]:
+    async def key(self, call: Call) -> PushKeyAnswer:
         """The key."""
-        return {"publicKey": self._push.public_key}
+        return PushKeyAnswer(public_key=self._push.public_key)
 
-    async def subscribe(self, call: Call) -> dict[str, Any]:
+    async def subscribe(self, call: Call) -> Nothing:
         """Keep a subscription."""
         body: SubscriptionBody = call.body
         self._push.subscribe(
@@ -104,8 +105,9 @@ class PushRoutes:
             owner=call.identity.username,
             origin=call.header("origin"),
         )
-        return {}
+        return Nothing()
 
-    async def forget(self, call: Call) -> dict[str, Any]:
+    async def forget(self, call: Call) -> RemovedAnswer:
         """Forget a subscription; one that is unknown is no error, for it is what was wanted."""
-        return {"removed": self._push.forget(call.body.endpoint, call.identity.username)}
+        removed = self._push.forget(call.body.endpoint, call.identity.username)
+        return RemovedAnswer(removed=removed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from twisted.logger import Logger
 
 from tservice.core.clock import now_ms
 from tservice.core.doors.threads import IThreads
-from tservice.core.events import Event, EventHub
+from tservice.core.events import Event, EventHub, EventName
 from tservice.core.net.outbound import Fault, OutboundError, Reply, Request
 from tservice.core.tasks import spawn
 from tservice.push.keys import PushKey
@@ -40,7 +40,7 @@ _GONE = (404, 410)
 """The push service knows the browser no more (RFC 8030, 7.3)."""
 
 Send = Callable[[Request], Awaitable[Reply]]
-Describe = Callable[[str], Mapping[str, Any] | None]
+NameOf = Callable[[str], str | None]
 
 
 @frozen(kw_only=True, eq=False)
@@ -65,12 +65,12 @@ class PushService(Service):
         threads: IThreads,
         send: Send,
         key: PushKey,
-        describe: Describe,
+        name_of: NameOf,
         active: Callable[[str], bool] | None,
     ) -> None:
         """
         @param send: under rules that let nothing but public addresses through.
-        @param describe: a session's record; C{None} for one that is gone.
+        @param name_of: a session's name; C{None} for one that is gone.
         @param active: whether an account is there and enabled; C{None} in single-user mode.
         """
         self._clock = clock
@@ -80,7 +80,7 @@ class PushService(Service):
         self._threads = threads
         self._send = send
         self._key = key
-        self._describe = describe
+        self._name_of = name_of
         self._active = active
         self._waiting: deque[_Job] = deque()
         self._running: dict[Deferred[None], str] = {}
@@ -131,12 +131,12 @@ class PushService(Service):
         self._waiting = deque(waiting)
 
     def _heard(self, event: Event) -> None:
-        if event.name == "admin:usersChanged":
+        if event.name is EventName.ADMIN_USERS_CHANGED:
             self._forget_strangers()
         kind = kind_of(event)
         if kind is None or event.session_id is None or not self._wanted(kind):
             return
-        name = session_name(event, self._describe(event.session_id))
+        name = session_name(event, self._name_of(event.session_id))
         note = Note(kind=kind, session_id=event.session_id, session_name=name)
         for one in self._audience(event.owner):
             self._put(_Job(subscription=one, note=note))
@@ -149,7 +149,8 @@ class PushService(Service):
         """The owner's browsers; with one user, all of them are."""
         if self._active is None:
             return self._store.every()
-        return [] if owner is None else self._store.every(owner)
+        # Of who is gone, a full disk has them still.
+        return [] if owner is None or not self._active(owner) else self._store.every(owner)
 
     def _put(self, job: _Job) -> None:
         if len(self._waiting) >= QUEUE:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from attrs import asdict
 
+from tservice.core.disk import NotKept
 from tservice.push.model import MAX_PER_OWNER, Subscription
 from tservice.store.database import Database
 
@@ -20,6 +21,7 @@ _TRIM = """
         ORDER BY created_at DESC, rowid DESC LIMIT :most
     )
 """
+_DELETE_ALL = "DELETE FROM push_subscriptions WHERE owner = ?"
 
 
 class PushStore:
@@ -54,8 +56,11 @@ class PushStore:
         return [row["owner"] for row in rows]
 
     def delete_all_of(self, owner: str) -> None:
-        """Forget every browser of one user."""
-        self._database.execute("DELETE FROM push_subscriptions WHERE owner = ?", (owner,))
+        """Forget every browser of one user; a full disk does so later."""
+        try:
+            self._database.execute(_DELETE_ALL, (owner,))
+        except NotKept:
+            self._database.later(("push subscriptions of", owner), _DELETE_ALL, (owner,))
 
     def every(self, owner: str | None = None) -> list[Subscription]:
         """All, or those of one user; oldest first."""

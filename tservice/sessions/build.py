@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tservice.access import hooksecret
+from tservice.cases.interfaces import ICases
 from tservice.clis.interfaces import ICliRegistry
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.metrics import Measure, Values
 from tservice.mux.interface import IMultiplexer
 from tservice.sessions.input.journal import InputJournal
+from tservice.sessions.interfaces import ICustomModels
 from tservice.sessions.life.activity import PlainSources
 from tservice.sessions.life.adoption import Adoption
 from tservice.sessions.life.create import Caps, Creator, Defaults
-from tservice.sessions.life.launcher import Launcher, LaunchSettings
+from tservice.sessions.life.launcher import Launcher, LaunchSettings, NoModels
+from tservice.sessions.life.places import SessionPlaces
 from tservice.sessions.life.priority import SetPriority, set_process_priority
 from tservice.sessions.life.processes import Processes
 from tservice.sessions.life.properties import Properties
 from tservice.sessions.life.quickstart import QuickStarter
-from tservice.sessions.life.workspaces import Workspaces
 from tservice.sessions.record.repository import SessionRepository
 from tservice.sessions.roster import Roster
 from tservice.sessions.service import Parts, SessionService, Support
@@ -32,8 +33,9 @@ def build_sessions(
     mux: IMultiplexer,
     clis: ICliRegistry,
     api_url: Callable[[], str],
-    workspaces: Workspaces | None = None,
+    cases: ICases,
     support: Support | None = None,
+    models: Callable[[], ICustomModels] = NoModels,
     set_priority: SetPriority = set_process_priority,
 ) -> Feature[SessionService]:
     """The sessions, which take up what runs when they start.
@@ -41,35 +43,36 @@ def build_sessions(
     Their routes are made by L{tservice.sessions.routes.build}, for they need the waits.
 
     @param api_url: C{SERVICE_API_URL} of the panes.
+    @param cases: where they may work.
+    @param models: of custom endpoints; not asked before there are sessions.
     @param support: of who knows the agents in them; none by default.
     """
     given = support or Support()
     roster = Roster(ground.reactor, SessionRepository(ground.database), ground.hub)
-    launcher = Launcher(mux, clis, _launching(ground, api_url), given.preparation)
+    launching = _launching(ground, api_url)
+    launcher = Launcher(mux, clis, launching, given.preparation, given.recollection, models)
     activity = given.activity or PlainSources(ground.reactor, clis)
     processes = Processes(
-        clock=ground.reactor,
-        roster=roster,
-        launcher=launcher,
-        activity=activity,
+        clock=ground.reactor, roster=roster, launcher=launcher, activity=activity,
         set_priority=set_priority,
-    )
-    folders = workspaces or build_workspaces(ground)
-    creator = _creator(ground, roster, clis, launcher, folders)
+    )  # fmt: skip
+    creator = _creator(ground, roster, clis, launcher, cases)
     service = SessionService(
         Parts(
             clock=ground.reactor,
             repository=SessionRepository(ground.database),
-            journal=InputJournal(ground.database),
+            journal=InputJournal(ground.database, ground.reactor),
             roster=roster,
             clis=clis,
             processes=processes,
             creator=creator,
-            quick=QuickStarter(ground.reactor, creator, folders),
+            quick=QuickStarter(ground.reactor, creator, cases),
             properties=_properties(ground, roster, set_priority, creator),
             adoption=Adoption(ground.reactor, mux, roster, processes),
             gate=given.gate,
             conversations=given.conversations,
+            recollection=given.recollection,
+            models=models,
             reach=ground.reach,
             new_input_id=lambda: ground.random(12).hex(),
             history_limit=lambda: ground.settings.get().history_limit,
@@ -84,22 +87,20 @@ def build_sessions(
     )
 
 
-def build_workspaces(ground: Ground) -> Workspaces:
-    """Where sessions may work."""
-    return Workspaces(
-        cases_dir=ground.config.cases_dir,
-        home=ground.home,
-        multiuser=ground.config.multiuser,
-        os_users=ground.os_users.for_sessions(),
-    )
+def session_places(ground: Ground) -> SessionPlaces:
+    """The rules on places, by what the accounts say now."""
+
+    def of_account(owner: str | None) -> str | None:
+        return None if owner is None else ground.os_users.of_account(owner)
+
+    return SessionPlaces(places=ground.places, of_account=of_account)
 
 
 def _launching(ground: Ground, api_url: Callable[[], str]) -> LaunchSettings:
     return LaunchSettings(
         api_url=api_url,
-        hook_secret_file=ground.config.data_dir / hooksecret.FILE_NAME,
         history_limit=lambda: ground.settings.get().history_limit,
-        os_users=ground.os_users.for_sessions(),
+        places=session_places(ground),
         reach=ground.reach,
         files=ground.doors.files,
     )
@@ -128,7 +129,7 @@ def _creator(
     roster: Roster,
     clis: ICliRegistry,
     launcher: Launcher,
-    workspaces: Workspaces,
+    cases: ICases,
 ) -> Creator:
     config = ground.config
     return Creator(
@@ -136,7 +137,7 @@ def _creator(
         roster=roster,
         clis=clis,
         launcher=launcher,
-        workspaces=workspaces,
+        cases=cases,
         defaults=lambda: _defaults(ground.settings),
         caps=Caps(total=config.max_sessions, per_user=config.max_sessions_per_user),
         random_bytes=ground.random,

@@ -2,44 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from attrs import frozen
 from zope.interface import Interface
 
+from tservice.clis.interfaces import Launch
 from tservice.core.identity import Identity
 from tservice.mux.interface import Capture, IPane
 from tservice.sessions.record.model import (
+    MODEL_PARAMS,
+    CustomModel,
     Location,
     ModelSource,
     NameSource,
+    Phase,
     Session,
     Status,
     Tokens,
 )
-from tservice.sessions.record.requests import CreateRequest, InputRequest
-from tservice.sessions.record.viewport import Viewport
+from tservice.sessions.record.questions import ContextQuestion, SwapQuestion
+from tservice.sessions.record.requests import CreateRequest, InputRequest, ModelWish
+from tservice.sessions.record.viewport import Wish
+from tservice.sessions.record.wire import SessionAnswer
 
 __all__ = [
+    "MODEL_PARAMS",
     "ActivitySink",
+    "ContextQuestion",
     "CreateRequest",
+    "CustomModel",
     "Delivery",
     "IActivitySource",
     "IActivitySources",
     "IConversations",
+    "ICustomModels",
     "IInputGate",
     "ILaunchPreparation",
+    "IRecollection",
     "ISessions",
     "Identity",
     "InputRequest",
     "Location",
+    "ModelQuestion",
     "ModelSource",
+    "ModelWish",
     "NameSource",
+    "Phase",
     "Session",
+    "SessionAnswer",
     "Status",
+    "SwapQuestion",
     "Tokens",
-    "Viewport",
 ]
 
 
@@ -72,7 +87,7 @@ class ISessions(Interface):
     def list(caller: Identity | None = None) -> list[Session]:
         """All that the caller may see, in the order of the list."""
 
-    def describe(session_id: str) -> dict[str, Any]:
+    def describe(session_id: str) -> SessionAnswer:
         """The session as clients see it (protocol-session)."""
 
     def owner_of(session_id: str) -> str | None:
@@ -88,13 +103,20 @@ class ISessions(Interface):
         """Make a session and start it where the request says so (protocol-create)."""
 
     async def start(
-        session_id: str, *, granted: bool, clear_breaker: bool = False, fresh: bool = False
+        session_id: str,
+        *,
+        granted: bool,
+        clear_breaker: bool = False,
+        fresh: bool = False,
+        resume: str | None = None,
     ) -> Session:
         """Start its process, or attach to the one that was let go.
 
         @param granted: whoever asks may bypass permissions.
-        @param fresh: the agent begins a conversation; else it goes on with the last one, where
-            there is one (protocol-start).
+        @param resume: the agent's own id of the conversation to go on with, as far as it has a
+            process to start; a bad one, or one for an agent that cannot, is a 400.
+        @param fresh: without C{resume} the agent begins a conversation; else it goes on with the
+            last one, where there is one (protocol-start).
         """
 
     async def stop(session_id: str, reason: str) -> Session:
@@ -112,10 +134,11 @@ class ISessions(Interface):
     async def send_key(session_id: str, key: str) -> None:
         """Press one key of C{tservice.mux.keys.KEYS}, in turn with the inputs."""
 
-    async def resize(
-        session_id: str, cols: int, rows: int, *, viewport: Viewport | None, force: bool
-    ) -> tuple[int, int]:
+    async def resize(session_id: str, wish: Wish) -> tuple[int, int]:
         """Ask for a size; the one that holds now (protocol-size)."""
+
+    async def leave(session_id: str, viewer: str) -> None:
+        """A terminal socket is gone: the size is whose who is still there (protocol-size)."""
 
     def report_model(session_id: str, source: ModelSource, text: str | None) -> None:
         """What C{source} says about the model; C{None}: nothing any more."""
@@ -165,11 +188,51 @@ class ILaunchPreparation(Interface):
         """Its process is about to start, with this environment; never keeps it from starting."""
 
 
+class ModelQuestion(Exception):
+    """Somebody has to answer before a model is used; nothing was changed (protocol-models).
+
+    @ivar answer: the question, as it is answered to the caller.
+    """
+
+    def __init__(self, answer: ContextQuestion | SwapQuestion) -> None:
+        super().__init__("a question on a custom model")
+        self.answer = answer
+
+
+class ICustomModels(Interface):
+    """Models of custom endpoints, for the agents in the panes."""
+
+    async def choose(mode: str, wish: ModelWish, caller: Identity) -> CustomModel:
+        """What C{wish} comes to for a session of that mode.
+
+        @raise ModelQuestion: it has to be answered first.
+        @raise ServiceError: 403: the feature is off; 404: no such endpoint; 400: not with that
+            model id, or not in that mode.
+        """
+
+    async def inject(session: Session, plan: Launch) -> Launch:
+        """C{plan}, less what would lead the agent elsewhere, and with what leads it to the
+        session's model; C{plan} itself for a session without one.
+
+        @raise ServiceError: 422: it cannot be used now.
+        """
+
+
 class IConversations(Interface):
     """What agents keep of their conversations."""
 
     async def last(session: Session) -> str | None:
         """The agent's own id of the session's last conversation that it can go on with."""
+
+
+class IRecollection(Interface):
+    """What is known of sessions from before the machine went down."""
+
+    def recalled(records: Sequence[Session]) -> None:
+        """The records as they are on the disk, before anything is asked of their panes."""
+
+    async def preface(session: Session) -> bytes:
+        """What stands above the first line of its next process; never keeps it from starting."""
 
 
 class ActivitySink(Protocol):
@@ -188,8 +251,8 @@ class ActivitySink(Protocol):
 class IActivitySource(Interface):
     """Finds out what one session does, as long as its process runs."""
 
-    def start(pane: IPane, sink: ActivitySink, fresh: bool) -> None:
-        """Begin; C{fresh}: the process was just started, not taken up again."""
+    def start() -> None:
+        """Begin."""
 
     def submitting(prompt: bool) -> None:
         """Enter is pressed next.
@@ -204,5 +267,8 @@ class IActivitySource(Interface):
 class IActivitySources(Interface):
     """Chooses how to find out."""
 
-    def source(session: Session) -> IActivitySource:
-        """A new source for that session's mode."""
+    def source(session: Session, pane: IPane, sink: ActivitySink, fresh: bool) -> IActivitySource:
+        """A new source for that session's mode, not started yet.
+
+        @param fresh: the process was just started, not taken up again.
+        """

@@ -12,12 +12,14 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.core.clock import now_ms
 from tservice.core.disk import NotKept
 from tservice.core.errors import not_found
-from tservice.core.events import Audience, Event, EventHub
+from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
+from tservice.core.payload import Payload
+from tservice.core.payloads import Happened, OrderTold
 from tservice.sessions.live import Live
 from tservice.sessions.record.model import Session, Status
 from tservice.sessions.record.repository import SessionRepository
-from tservice.sessions.record.wire import session_json
+from tservice.sessions.record.wire import session_answer
 
 
 class Roster:
@@ -75,11 +77,15 @@ class Roster:
         """Put in one whose record was read from disk."""
         self._sessions[live.record.id] = live
 
-    def add(self, live: Live) -> None:
-        """Put in a new one."""
-        self._repository.save(live.record)
+    def add(self, live: Live, *, durable: bool = True) -> None:
+        """Put in a new one.
+
+        @param durable: as for L{SessionRepository.save}.
+        @raise NotKept: the disk does not take it.
+        """
+        self._repository.save(live.record, durable=durable)
         self.recall(live)
-        self.publish(live, "session:created", session_json(live.session))
+        self.publish(live, EventName.SESSION_CREATED, session_answer(live.session))
 
     def remove(self, live: Live, *, asked: bool = True) -> None:
         """Take it out for good.
@@ -92,7 +98,7 @@ class Roster:
             self._repository.drop(live.record.id)
         del self._sessions[live.record.id]
         live.inputs.close()
-        self.tell(live, "session:deleted")
+        self.tell(live, EventName.SESSION_DELETED)
 
     def change(self, live: Live, *, durable: bool = True, **fields: Any) -> Session:
         """Change fields of the record, save it and publish C{session:updated}.
@@ -109,7 +115,7 @@ class Roster:
             else:
                 self._repository.note(record)
             live.record = record
-            self.publish(live, "session:updated", session_json(record))
+            self.publish(live, EventName.SESSION_UPDATED, session_answer(record))
         return record
 
     def happened(self, live: Live, **fields: Any) -> Session:
@@ -133,26 +139,23 @@ class Roster:
                 live.record = live.session
                 self._repository.note(live.record)
 
-    def tell(self, live: Live, name: str, **data: Any) -> None:
-        """Publish C{{id, at}} and what else there is to say."""
-        self.publish(live, name, {"id": live.record.id, "at": now_ms(self._clock), **data})
+    def tell(self, live: Live, name: EventName) -> None:
+        """Publish that something happened to it just now."""
+        self.publish(live, name, Happened(id=live.record.id, at=now_ms(self._clock)))
 
     def publish_order(self, owner: str | None, order: list[str]) -> None:
         """Tell an owner of the order of all of its sessions; it is of no single one of them."""
-        data = {"order": order}
-        self._hub.publish(
-            Event(name="session:orderChanged", data=data, owner=owner, audience=Audience.OWNER)
-        )
+        told = OrderTold(order=order)
+        self._hub.publish(Event(name=EventName.SESSION_ORDER_CHANGED, payload=told, owner=owner))
 
-    def publish(self, live: Live, name: str, data: Mapping[str, Any]) -> None:
+    def publish(self, live: Live, name: EventName, payload: Payload) -> None:
         """Publish an event that belongs to the session's owner."""
         self._hub.publish(
             Event(
                 name=name,
-                data=data,
+                payload=payload,
                 session_id=live.record.id,
                 owner=live.record.owner,
-                audience=Audience.OWNER,
             )
         )
 

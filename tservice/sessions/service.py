@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from zope.interface import implementer
@@ -24,17 +24,19 @@ from tservice.sessions.interfaces import (
     Delivery,
     IActivitySources,
     IConversations,
+    ICustomModels,
     IInputGate,
     ILaunchPreparation,
+    IRecollection,
     ISessions,
 )
 from tservice.sessions.life.adoption import Adoption
 from tservice.sessions.life.capacity import overdue
 from tservice.sessions.life.create import Creator
-from tservice.sessions.life.launcher import NothingToPrepare
+from tservice.sessions.life.launcher import NoRecollection, NothingToPrepare
 from tservice.sessions.life.processes import Processes
 from tservice.sessions.life.properties import Properties
-from tservice.sessions.life.quickstart import QuickStart, QuickStarter
+from tservice.sessions.life.quickstart import QuickStart, QuickStarter, take_back
 from tservice.sessions.lifecycle import Stage, recalled
 from tservice.sessions.live import Live
 from tservice.sessions.output.reading import (
@@ -47,8 +49,8 @@ from tservice.sessions.output.reading import (
 from tservice.sessions.record.model import ModelSource, NameSource, Phase, Session, Status
 from tservice.sessions.record.repository import SessionRepository
 from tservice.sessions.record.requests import CreateRequest, InputRequest
-from tservice.sessions.record.viewport import Viewport, after_resize, may_resize
-from tservice.sessions.record.wire import session_json
+from tservice.sessions.record.viewport import Wish, after_leaving, after_wish, may_resize
+from tservice.sessions.record.wire import SessionAnswer, session_answer
 from tservice.sessions.roster import Roster, is_own
 
 
@@ -88,12 +90,14 @@ class Support:
     @ivar gate: keeps prompts back.
     @ivar preparation: puts in place what agents read when they start.
     @ivar conversations: which one the next start of an agent goes on with.
+    @ivar recollection: what is known from before the machine went down.
     """
 
     activity: IActivitySources | None = None
     gate: IInputGate = field(factory=OpenGate)
     preparation: ILaunchPreparation = field(factory=NothingToPrepare)
     conversations: IConversations = field(factory=KnownConversations)
+    recollection: IRecollection = field(factory=NoRecollection)
 
 
 @frozen(kw_only=True)
@@ -113,6 +117,8 @@ class Parts:
     gate: IInputGate
     reach: IReach
     conversations: IConversations
+    recollection: IRecollection
+    models: Callable[[], ICustomModels]
     new_input_id: Callable[[], str]
     history_limit: Callable[[], int]
 
@@ -136,7 +142,9 @@ class SessionService:
 
     async def open(self) -> None:
         """Read the records and take up what runs; call it once, before anybody may ask."""
-        for record in self._parts.repository.load():
+        records = self._parts.repository.load()
+        self._parts.recollection.recalled(records)
+        for record in records:
             self._roster.recall(self._live(record, recalled(record.phase)))
         await self._parts.adoption.run()
 
@@ -148,6 +156,7 @@ class SessionService:
         """
         self._parts.adoption.close()
         self._roster.save_activity()
+        self._parts.journal.close()
         for live in self._roster:
             live.forget_pane()
             live.inputs.close()
@@ -160,8 +169,8 @@ class SessionService:
     def list(self, caller: Identity | None = None) -> list[Session]:
         return [live.session for live in self._roster.visible(caller)]
 
-    def describe(self, session_id: str) -> dict[str, Any]:
-        return session_json(self._roster.get(session_id).session)
+    def describe(self, session_id: str) -> SessionAnswer:
+        return session_answer(self._roster.get(session_id).session)
 
     def owner_of(self, session_id: str) -> str | None:
         return self._roster.get(session_id).record.owner
@@ -194,18 +203,43 @@ class SessionService:
 
     # -- life and death
 
+    async def choose_model(self, request: CreateRequest, caller: Identity) -> CreateRequest:
+        """C{request} with what came of its wish for a custom model.
+
+        @raise ModelQuestion: a question has to be answered first.
+        @raise ServiceError: as L{ICustomModels.choose}.
+        """
+        wish = request.model_wish
+        if wish is None:
+            return request
+        mode = self._parts.creator.mode_of(request)
+        custom = await self._parts.models().choose(mode, wish, caller)
+        chosen: CreateRequest = evolve(request, custom_model=custom)
+        return chosen
+
     async def create(self, request: CreateRequest, caller: Identity) -> Session:
         await self._answers(request, caller)
-        live = self._add(self._parts.creator.record(request, caller))
-        if request.start:
-            await self._first_start(live, caller)
+        request, made = await self._parts.creator.in_worktree(request, caller)
+        try:
+            record = self._parts.creator.record(request, caller)
+            live = self._add(record, starting=request.start)
+            if request.start:
+                await self._first_start(live, caller)
+        except Exception:
+            await take_back([] if made is None else [made])
+            raise
         return live.session
 
     async def quick_start(self, wanted: QuickStart, caller: Identity) -> Session:
         """Make a case and a session in it, and start it (protocol-quickstart)."""
         await self._answers(wanted.session, caller)
-        live = self._add(self._parts.quick.prepare(wanted, caller))
-        await self._first_start(live, caller)
+        prepared = await self._parts.quick.prepare(wanted, caller)
+        try:
+            live = self._add(prepared.session, starting=True)
+            await self._first_start(live, caller)
+        except Exception:
+            await take_back(prepared.made)
+            raise
         return live.session
 
     async def start(
@@ -215,9 +249,11 @@ class SessionService:
         granted: bool,
         clear_breaker: bool = False,
         fresh: bool = False,
+        resume: str | None = None,
     ) -> Session:
         live = self._roster.get(session_id)
-        resume = None if fresh else await self._conversation(live)
+        if resume is None and not fresh:
+            resume = await self._conversation(live)
         return await self._processes.start(
             live, clear_breaker=clear_breaker, granted=granted, resume=resume
         )
@@ -262,15 +298,22 @@ class SessionService:
     async def send_key(self, session_id: str, key: str) -> None:
         await self._roster.get(session_id).inputs.press(key)
 
-    async def resize(
-        self, session_id: str, cols: int, rows: int, *, viewport: Viewport | None, force: bool
-    ) -> tuple[int, int]:
+    async def resize(self, session_id: str, wish: Wish) -> tuple[int, int]:
         live = self._roster.get(session_id)
         now = now_ms(self._parts.clock)
-        if may_resize(live.claims, viewport, now, force=force):
-            live.claims = after_resize(live.claims, viewport, now, force=force)
-            await self._apply_size(live, cols, rows)
+        granted = may_resize(live.claims, wish, now)
+        live.claims = after_wish(live.claims, wish, now)
+        if granted:
+            await self._apply_size(live, wish.cols, wish.rows)
         return live.record.cols, live.record.rows
+
+    async def leave(self, session_id: str, viewer: str) -> None:
+        live = self._roster.find(session_id)
+        if live is None:
+            return
+        live.claims, heir = after_leaving(live.claims, viewer)
+        if heir is not None:
+            await self._apply_size(live, heir.cols, heir.rows)
 
     # -- changes
 
@@ -294,12 +337,13 @@ class SessionService:
 
         @raise ServiceError: 422: one does not answer; 429: too many are asked.
         """
-        folders = self._parts.creator.folders(request)
-        await self._parts.reach.paths(caller.os_user, folders, caller.username)
+        folders = self._parts.creator.folders(request, caller)
+        await self._parts.reach.paths(caller.place, folders, caller.username)
 
-    def _add(self, record: Session) -> Live:
+    def _add(self, record: Session, *, starting: bool) -> Live:
         live = self._live(record, record.phase)
-        self._roster.add(live)
+        # That it starts is on the disk before there is a process, and this with it.
+        self._roster.add(live, durable=not starting)
         return live
 
     async def _first_start(self, live: Live, caller: Identity) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from zope.interface import Interface
 
@@ -14,6 +15,7 @@ from tservice.settings.model import (
 )
 
 __all__ = [
+    "IChangingSettings",
     "ISettings",
     "ModelPrice",
     "NotificationPreferences",
@@ -37,4 +39,14 @@ class ISettings(Interface):
 
         An observer that raises is logged and keeps nobody else from hearing.
         @return: ends it; may be called twice.
+        """
+
+
+class IChangingSettings(Interface):
+    """The settings, for what has a route of its own and is kept among them."""
+
+    def change(patch: Mapping[str, Any]) -> Settings:
+        """Merge C{patch}, with the names and forms of the wire; what holds now.
+
+        @raise ServiceError: 403, 409, 422: it is not changed.
         """

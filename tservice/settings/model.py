@@ -13,7 +13,6 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
-    FailFast,
     Field,
     StringConstraints,
     ValidationError,
@@ -21,6 +20,9 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
+from tservice.core.failfast import AT_FIRST
+from tservice.core.payload import Payload
+from tservice.core.payloads import SettingsTold
 from tservice.core.text import LINE
 
 _TEXT = f"^{LINE}$"
@@ -32,24 +34,18 @@ def _distinct(items: tuple[str, ...]) -> tuple[str, ...]:
     return items
 
 
-class _AtFirst(FailFast):
-    """Ends the check of a list at its first fault; unions ask it for a hash."""
-
-    __hash__ = object.__hash__
-
-
 CaseName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,128}$")]
 SessionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{1,64}$")]
 CaseOrder = Annotated[
     tuple[CaseName, ...],
     Field(max_length=1000, strict=False),
-    _AtFirst(),
+    AT_FIRST,
     AfterValidator(_distinct),
 ]
 SessionOrder = Annotated[
     tuple[SessionId, ...],
     Field(max_length=1000, strict=False),
-    _AtFirst(),
+    AT_FIRST,
     AfterValidator(_distinct),
 ]
 Mode = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,23}$")]
@@ -59,6 +55,9 @@ ModelName = Annotated[
 Folder = Annotated[str, StringConstraints(pattern=r"^(?:/[^\x00-\x1f\x7f]*)?$", max_length=4096)]
 Language = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$", max_length=35)
+]
+MindModes = Annotated[
+    tuple[Mode, ...], Field(max_length=24, strict=False), AT_FIRST, AfterValidator(_distinct)
 ]
 Dollars = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
 Term = Annotated[str, StringConstraints(pattern=_TEXT, min_length=1, max_length=64)]
@@ -91,7 +90,21 @@ class VoiceSettings(Record):
         str, StringConstraints(pattern=r"^[\x21-\x7e]*$", max_length=500), Field(repr=False)
     ] = ""
     language: Language = "en"
-    keyterms: Annotated[tuple[Term, ...], Field(max_length=100, strict=False)] = ()
+    keyterms: Annotated[tuple[Term, ...], Field(max_length=100, strict=False), AT_FIRST] = ()
+
+    @property
+    def api_key_set(self) -> bool:
+        """Whether there is a key."""
+        return bool(self.api_key)
+
+
+class PublicVoice(Payload):
+    """Voice dictation; of the key only whether there is one."""
+
+    provider: str
+    api_key_set: bool
+    language: str
+    keyterms: tuple[str, ...]
 
 
 class NotificationPreferences(Record):
@@ -100,7 +113,10 @@ class NotificationPreferences(Record):
     enabled: bool = False
     sound: bool = False
     events: Annotated[
-        tuple[NotifiedEvent, ...], Field(max_length=16, strict=False), AfterValidator(_distinct)
+        tuple[NotifiedEvent, ...],
+        Field(max_length=16, strict=False),
+        AT_FIRST,
+        AfterValidator(_distinct),
     ] = (
         "permission_prompt",
         "elicitation_dialog",
@@ -130,6 +146,8 @@ class Settings(Record):
     """Every setting.  An empty string is a text that was not chosen.
 
     @ivar history_limit: lines of scrollback of a new pane.
+    @ivar external_signals: agents without hooks, whose screens tell enough, give C{stop} and
+        C{blocked}, and their dialogs make items of the inbox.
     @ivar primary_mode: the permission mode that primary sessions start in.
     @ivar model_prices: rows that come before those of the program.
     """
@@ -145,6 +163,9 @@ class Settings(Record):
     workspace_hooks_enabled: bool = True
     remote_auto_reconnect: bool = True
     approvals_inbox_enabled: bool = True
+    keep_scrollback_enabled: bool = True
+    auto_restore_enabled: bool = False
+    external_signals: bool = True
     primary_mode: Literal["bypass", "auto", "normal"] = "bypass"
     history_limit: Annotated[int, Field(ge=1000, le=1_000_000)] = 100_000
     display_name: Annotated[str, StringConstraints(pattern=_TEXT, max_length=60)] = ""
@@ -157,7 +178,10 @@ class Settings(Record):
     voice_settings: VoiceSettings = VoiceSettings()
     notification_preferences: NotificationPreferences = NotificationPreferences()
     read_my_mind_model: ModelName = ""
-    model_prices: Annotated[tuple[ModelPrice, ...], Field(strict=False, max_length=200)] = ()
+    read_my_mind_modes: MindModes = ("primary",)
+    model_prices: Annotated[
+        tuple[ModelPrice, ...], Field(strict=False, max_length=200), AT_FIRST
+    ] = ()
 
 
 def _patch_of(model: type[BaseModel]) -> type[Record]:
@@ -172,6 +196,18 @@ def _patch_of(model: type[BaseModel]) -> type[Record]:
         fields[name] = (kind | None, None)
     return create_model(f"{model.__name__}Patch", __base__=Record, **fields)
 
+
+def _public() -> type[SettingsTold]:
+    """Every setting, C{apiKeySet} in place of the key."""
+    kinds: dict[str, Any] = {
+        name: field.annotation for name, field in Settings.model_fields.items()
+    } | {"voice_settings": PublicVoice}
+    fields: dict[str, Any] = {name: (kind, ...) for name, kind in kinds.items()}
+    return create_model("SettingsAnswer", __base__=SettingsTold, __doc__=_public.__doc__, **fields)
+
+
+SettingsAnswer = _public()
+"""What clients see of the settings."""
 
 SettingsPatch = _patch_of(Settings)
 """The body of a change: what is absent or null stays as it is."""
@@ -220,8 +256,6 @@ def fault_of(name: str, value: object) -> str | None:
     return None
 
 
-def public(settings: Settings) -> dict[str, Any]:
-    """The settings as clients see them: C{apiKeySet} in place of the key."""
-    data = settings.model_dump(mode="json", by_alias=True)
-    data["voiceSettings"]["apiKeySet"] = bool(data["voiceSettings"].pop("apiKey"))
-    return data
+def public(settings: Settings) -> SettingsTold:
+    """The settings as clients see them."""
+    return SettingsAnswer.model_validate(settings, from_attributes=True)

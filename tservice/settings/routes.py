@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.payloads import SettingsTold
 from tservice.http.operations import Access, Call, Operation, Scope
 from tservice.http.reach import SETTINGS
-from tservice.settings.model import SettingsPatch, changes, public
+from tservice.settings.model import SettingsAnswer, SettingsPatch, changes, public
 from tservice.settings.service import SettingsService
 
 BODY_LIMIT = 512 * 1024
 """Bytes: two orders of a thousand names, and every text at its longest, escaped."""
-
-PUBLIC_SETTINGS: Any = dict[str, Any]
 
 
 class SettingsRoutes:
@@ -33,7 +30,7 @@ class SettingsRoutes:
                 handler=self.read,
                 summary="Every setting, defaults filled in",
                 tag="Settings",
-                answer=PUBLIC_SETTINGS,
+                answer=SettingsAnswer,
             ),
             Operation(
                 method="PUT",
@@ -45,16 +42,16 @@ class SettingsRoutes:
                 tag="Settings",
                 body=SettingsPatch,
                 body_limit=BODY_LIMIT,
-                answer=PUBLIC_SETTINGS,
+                answer=SettingsAnswer,
                 errors=(ErrorCode.FORBIDDEN, ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED),
             ),
         ]
 
-    async def read(self, call: Call) -> dict[str, Any]:
+    async def read(self, call: Call) -> SettingsTold:
         """All settings."""
         return public(self._settings.get())
 
-    async def change(self, call: Call) -> dict[str, Any]:
+    async def change(self, call: Call) -> SettingsTold:
         """Merge the body into the settings.
 
         @raise ServiceError: 403: a field wants a further scope of a token.

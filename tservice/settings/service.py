@@ -13,7 +13,7 @@ from zope.interface import implementer
 from tservice.core.config.model import Config
 from tservice.core.disk import trouble
 from tservice.core.errors import ErrorCode, ServiceError, conflict, failed
-from tservice.core.events import Event, EventHub
+from tservice.core.events import Event, EventHub, EventName
 from tservice.core.files import (
     FileError,
     UnparsableFile,
@@ -21,12 +21,12 @@ from tservice.core.files import (
     remove_leftovers,
     write_private,
 )
-from tservice.core.scopes import Scope
-from tservice.settings.interfaces import ISettings, SettingsObserver
+from tservice.core.listeners import Listeners
+from tservice.settings.interfaces import IChangingSettings, ISettings, SettingsObserver
 from tservice.settings.model import Settings, merge, public, read_settings
 
 
-@implementer(ISettings)
+@implementer(ISettings, IChangingSettings)
 class SettingsService:
     """Keeps C{<data>/settings.json}.
 
@@ -44,7 +44,7 @@ class SettingsService:
         self._hub = hub
         self._tunnel_allowed = config.has_login or config.allow_unauthenticated_network
         self._settings = Settings()
-        self._observers: dict[object, SettingsObserver] = {}
+        self._observers = Listeners[SettingsObserver]("the settings")
 
     def load(self) -> None:
         """Read the file; never raises for what is in it."""
@@ -60,13 +60,7 @@ class SettingsService:
         return self._settings
 
     def observe(self, observer: SettingsObserver) -> Callable[[], None]:
-        key = object()
-        self._observers[key] = observer
-
-        def end() -> None:
-            self._observers.pop(key, None)
-
-        return end
+        return self._observers.add(observer)
 
     def change(self, patch: Mapping[str, Any]) -> Settings:
         """Merge C{patch} into the file; it is on the disk when this returns.
@@ -121,9 +115,5 @@ class SettingsService:
         return settings
 
     def _tell(self, before: Settings, after: Settings) -> None:
-        for observer in tuple(self._observers.values()):
-            try:
-                observer(before, after)
-            except Exception:
-                self._log.failure("an observer of the settings failed")
-        self._hub.publish(Event(name="settings:changed", data=public(after), scope=Scope.SETTINGS))
+        self._observers.tell(lambda observer: observer(before, after))
+        self._hub.publish(Event(name=EventName.SETTINGS_CHANGED, payload=public(after)))

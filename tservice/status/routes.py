@@ -2,48 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from tservice.http.models import Answer
 from tservice.http.operations import Access, Call, Operation, Reply, Scope, Style
 from tservice.http.sse import Status
-
-
-class UserStatus(Answer):
-    """Who the caller is."""
-
-    username: str
-    role: Literal["admin", "user"]
-    multi_user: bool
-
-
-class TunnelStatus(Answer):
-    """The managed tunnel."""
-
-    running: bool = False
-    url: str | None = None
-
-
-class StatusAnswer(Answer):
-    """The state that a client begins with: also the C{init} event of the stream.
-
-    Every field is there from the first release, empty where its feature is off.
-
-    @ivar cron_jobs: how many there are.
-    @ivar server_time: Unix milliseconds.
-    @ivar time_zone: where the service's clocks are, an IANA name or an offset: scheduled jobs are
-        planned in it.
-    """
-
-    version: str
-    sessions: list[dict[str, Any]] = []
-    cron_jobs: int = 0
-    approvals: list[dict[str, Any]] = []
-    plan_usage: dict[str, Any] | None = None
-    tunnel: TunnelStatus = TunnelStatus()
-    user: UserStatus
-    server_time: int
-    time_zone: str = "UTC"
+from tservice.status.service import StatusAnswer
 
 
 class HealthAnswer(Answer):

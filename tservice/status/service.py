@@ -4,27 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, tzinfo
-from typing import Any
+from typing import Any, Literal
 
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
 from tservice.core.identity import Identity
+from tservice.core.payload import Payload
+from tservice.core.payloads import PlanUsageTold, StateTold
 from tservice.core.zone import zone_name
-from tservice.sessions.interfaces import ISessions
+from tservice.sessions.interfaces import ISessions, SessionAnswer
 
 Teller = Callable[[Identity], Any]
 """What a feature tells of itself to one caller."""
 
 
-def absent() -> dict[str, Any]:
-    """What is told of features that are not there."""
-    return {
-        "cronJobs": 0,
-        "approvals": [],
-        "planUsage": None,
-        "tunnel": {"running": False, "url": None},
-    }
+class UserStatus(Payload):
+    """Who the caller is."""
+
+    username: str
+    role: Literal["admin", "user"]
+    multi_user: bool
+
+
+class TunnelStatus(Payload):
+    """The managed tunnel."""
+
+    running: bool = False
+    url: str | None = None
+
+
+class StatusAnswer(StateTold):
+    """The state that a client begins with: also the C{init} event of the stream.
+
+    Every field is there from the first release, empty where its feature is off.
+
+    @ivar cron_jobs: how many there are.
+    @ivar approvals: the pending items, oldest first.
+    @ivar server_time: Unix milliseconds.
+    @ivar time_zone: where the service's clocks are, an IANA name or an offset: scheduled jobs are
+        planned in it.
+    """
+
+    version: str
+    sessions: list[SessionAnswer]
+    cron_jobs: int = 0
+    approvals: list[Any] = []
+    plan_usage: PlanUsageTold | None = None
+    tunnel: TunnelStatus = TunnelStatus()
+    user: UserStatus
+    server_time: int
+    time_zone: str = "UTC"
 
 
 class StatusService:
@@ -50,21 +80,20 @@ class StatusService:
         self._tells = tells
         self._zone = zone
 
-    def describe(self, identity: Identity) -> dict[str, Any]:
+    def describe(self, identity: Identity) -> StatusAnswer:
         """Everything that C{identity} may see."""
         sessions = self._sessions
         told = {name: tell(identity) for name, tell in self._tells.items()}
         now = now_ms(self._clock)
-        return {
-            "version": self._version,
-            "sessions": [sessions.describe(one.id) for one in sessions.list(identity)],
-            **absent(),
+        return StatusAnswer(
+            version=self._version,
+            sessions=[sessions.describe(one.id) for one in sessions.list(identity)],
+            user=UserStatus(
+                username=identity.username,
+                role="admin" if identity.admin else "user",
+                multi_user=self._multiuser,
+            ),
+            server_time=now,
+            time_zone=zone_name(self._zone, now),
             **told,
-            "user": {
-                "username": identity.username,
-                "role": "admin" if identity.admin else "user",
-                "multiUser": self._multiuser,
-            },
-            "serverTime": now,
-            "timeZone": zone_name(self._zone, now),
-        }
+        )

@@ -53,6 +53,7 @@ class Debts:
         self._owed: dict[Key, tuple[str, Params]] = {}
         self._clock: IReactorTime | None = None
         self._timer: IDelayedCall | None = None
+        self._telling: IDelayedCall | None = None
         self._paying = False
         self._recovered: list[Callable[[], object]] = []
         self._said_at: float | None = None
@@ -70,14 +71,18 @@ class Debts:
         self._clock = clock
 
     def when_recovered(self, call: Callable[[], object]) -> None:
-        """Have C{call} called each time that the disk takes writes again."""
+        """Have C{call} called each time that the disk takes writes again.
+
+        Not while the write runs that showed it: whoever writes is not done with its own state.
+        """
         self._recovered.append(call)
 
     def close(self) -> None:
         """Try once more, then never again: what is owed still is lost, and the log says so."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._stop_timer()
+        if self._telling is not None:
+            self._telling.cancel()
+            self._telling = None
         self._clock = None
         try:
             self.pay()
@@ -146,9 +151,14 @@ class Debts:
         if self._said_at == self.trouble.since:
             self._log.info("the disk takes writes again", event="disk-recovered")
         self.trouble = None
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._stop_timer()
+        if self._clock is None:
+            self._tell_recovered()
+        elif self._telling is None:
+            self._telling = self._clock.callLater(0, self._tell_recovered)
+
+    def _tell_recovered(self) -> None:
+        self._telling = None
         for call in tuple(self._recovered):
             try:
                 call()
@@ -158,6 +168,11 @@ class Debts:
     def _set_timer(self) -> None:
         if self._clock is not None and self._timer is None:
             self._timer = self._clock.callLater(AGAIN_SECONDS, self._again)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     def _again(self) -> None:
         self._timer = None

@@ -11,10 +11,11 @@ from typing import Any
 
 from twisted.application.service import IService
 
-from tservice.core.earlystop import EarlyStop
+from tservice.core.doors.programs import silent_folders
 from tservice.core.logs.redact import Redactor
 from tservice.core.logs.twistd import LogService, target_of
 from tservice.core.net.endpoints import parse_listen
+from tservice.core.process.earlystop import EarlyStop
 from tservice.ground.program import Program
 from tservice.tap.options import Options
 from tservice.tap.root import Root
@@ -29,6 +30,7 @@ def makeService(options: Options) -> IService:
     """
     from twisted.internet import reactor
 
+    silent = _leave_out_silent_folders()
     # Half a second of imports, which a wrong option or --help need not wait for.
     from tservice.tap.assembly import assemble
 
@@ -42,7 +44,7 @@ def makeService(options: Options) -> IService:
         reactor=reactor,
         config=loaded.config,
         addresses=parse_listen(loaded.config),
-        warnings=loaded.warnings,
+        warnings=(*loaded.warnings, *silent),
         environ=dict(os.environ),
         home=Path.home(),
         redactor=redactor,
@@ -54,3 +56,16 @@ def makeService(options: Options) -> IService:
     )
     EarlyStop(threads.sigTerm).setServiceParent(root)
     return root
+
+
+def _leave_out_silent_folders() -> list[str]:
+    """Take out of C{PATH} what would hold up the start, the imports among it, for ever.
+
+    @return: what to tell the operator.
+    """
+    path = os.environ.get("PATH", "")
+    silent = silent_folders(path)
+    if silent:
+        rest = [folder for folder in path.split(":") if folder not in silent]
+        os.environ["PATH"] = ":".join(rest)
+    return [f"PATH: {each} does not answer; left out until the next start" for each in silent]

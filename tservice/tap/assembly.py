@@ -8,22 +8,32 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from attrs import evolve
+from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 
-from tservice.access.build import build_access
+from tservice.access.build import Access, build_access
 from tservice.agents.approvals.build import build_approvals
+from tservice.agents.approvals.service import Approvals
 from tservice.agents.build import build_agents
+from tservice.agents.controls.build import build_controls
 from tservice.agents.transcripts.build import build_transcripts
+from tservice.agents.transcripts.service import Transcripts
 from tservice.agents.upkeep.build import build_upkeep
 from tservice.audit.build import build_audit
+from tservice.audit.service import AuditLog
+from tservice.cases.build import build_cases
+from tservice.cases.interfaces import ICases
 from tservice.clis.build import build_clis
+from tservice.clis.interfaces import ICliRegistry
 from tservice.core.late import Late
 from tservice.core.net.listening import Listener
 from tservice.core.stack import Closing, ServiceStack
-from tservice.cron.build import build_cron
+from tservice.cron.build import build_cron, owners
 from tservice.doctor.build import build_doctor
-from tservice.git.build import build_git
-from tservice.ground.feature import Contents
+from tservice.files.build import build_files
+from tservice.git.build import build_git, build_git_work
+from tservice.ground.feature import Contents, Feature
 from tservice.ground.ground import Ground
 from tservice.ground.program import Program
 from tservice.http.build import (
@@ -34,10 +44,16 @@ from tservice.http.build import (
 from tservice.http.parked import ParkedCalls
 from tservice.http.static import Pages
 from tservice.mcp.build import build_mcp
+from tservice.mind.build import build_mind
+from tservice.models.build import build_models
+from tservice.models.service import ModelService
 from tservice.mux.build import build_mux
 from tservice.notify.build import build_webhooks
 from tservice.push.build import build_push
-from tservice.sessions.build import build_sessions, build_workspaces
+from tservice.restore.build import build_recollection, build_restore
+from tservice.restore.recollection import Recollection
+from tservice.sessions.build import build_sessions
+from tservice.sessions.interfaces import IConversations
 from tservice.sessions.routes.build import build_waits
 from tservice.sessions.service import SessionService
 from tservice.settings.build import build_settings
@@ -54,57 +70,109 @@ def assemble(program: Program, stack: ServiceStack) -> None:
     add = contents.add
     listener: Late[Listener] = Late("the listener")
     late: Late[SessionService] = Late("the sessions")
-    api_url = api_url_of(ground, listener)
+    models: Late[ModelService] = Late("the custom models")
 
     add(build_faults())
     add(build_settings(settings))
     audit = add(build_audit(ground))
-    log = audit.log
     clis = add(build_clis(ground))
     mux = add(build_mux(ground))
     inside = add(build_agents(ground, clis=clis, sessions=late))
     agents = inside.agents
-    folders = build_workspaces(ground)
+    work = add(build_git_work(ground))
+    cases = add(build_cases(ground, git=work, hooks=inside.workspace_hooks, sessions=late))
+    before = build_recollection(ground, clis=clis)
     life = build_sessions(
-        ground, mux=mux, clis=clis, api_url=api_url, workspaces=folders, support=inside.support
-    )
+        ground, mux=mux, clis=clis, api_url=api_url_of(ground, listener), cases=cases,
+        models=models, support=evolve(inside.support, recollection=before),
+    )  # fmt: skip
     sessions = late.set(add(life))
-    inbox = add(build_approvals(ground, sessions=sessions, agents=agents))
+    models.set(add(build_models(ground, clis=clis, sessions=sessions)))
+    inbox = add(build_approvals(ground, sessions=sessions, agents=agents, clis=clis))
+    add(build_controls(ground, sessions=sessions, agents=agents, clis=clis))
     said = add(build_transcripts(ground, sessions=sessions, agents=agents, clis=clis))
     add(build_upkeep(ground, sessions=sessions, agents=agents, transcripts=said))
-    add(build_waits(ground, sessions=sessions, blocked=inbox.blocked, typed=audit.routes.typed))
+    add(build_waits(
+        ground, sessions=sessions, clis=clis, blocked=inbox.blocked, typed=audit.routes.typed
+    ))  # fmt: skip
     tunnel = add(build_tunnel(ground, local_url=lambda: listener().local_url("")))
     sockets = add(build_sockets(ground))
     streams = add(build_streams(ground, sessions=sessions, tells=contents.tells))
     pages = Pages(Path(__file__).parents[1] / "static")
     parked = ParkedCalls()
-    entrance = build_access(
-        ground, audit=log, sessions=sessions, open_ones=(sockets, streams, parked),
+    access = add(build_access(
+        ground, audit=audit.log, sessions=sessions, open_ones=(sockets, streams, parked),
         sse_clients=lambda: streams.count, pages=pages, tunnel=tunnel,
-    )  # fmt: skip
-    access = add(entrance)
-    accounts = access.accounts
-    add(build_git(ground, sessions=sessions))
-    # Before the jobs, for it hears of runs that fail at once.
-    add(build_webhooks(ground, sessions=sessions))
-    add(build_push(ground, sessions=sessions, accounts=accounts))
-    add(build_doctor(ground, clis=clis))
-    add(build_mcp(ground, clis=clis))
-    jobs = build_cron(
-        ground, sessions=sessions, agents=agents, clis=clis, audit=log, accounts=accounts,
-        folder=folders.folder,
-    )  # fmt: skip
-    add(jobs)
+    ))  # fmt: skip
+    # Before the jobs, for webhooks hear of runs that fail at once.
+    for feature in leaves(
+        ground, sessions=sessions, access=access, audit=audit.log, clis=clis, cases=cases,
+        recollection=before, conversations=inside.support.conversations, transcripts=said,
+        approvals=inbox,
+    ):  # fmt: skip
+        add(feature)
+    add(build_cron(
+        ground, sessions=sessions, agents=agents, clis=clis, audit=audit.log,
+        accounts=access.accounts, cases=cases,
+    ))  # fmt: skip
     site = build_site(
         ground, contents, gate=access.gate, pages=pages, sockets=sockets, parked=parked,
         heard=audit.routes.heard,
     )  # fmt: skip
     doors = listener.set(Listener(ground.reactor, program.addresses, site))
     startup = Startup(program, contents.start, doors, lambda: give_up(ground.reactor))
-    # One turn of the reactor, in which what was just written leaves for those who read.
-    last_words = Closing("last words", lambda: deferLater(ground.reactor, 0))
-    for part in (sockets, last_words, streams, doors, startup):
+    for part in (sockets, last_words(ground.reactor), streams, doors, startup):
         part.setServiceParent(stack)
+
+
+def leaves(
+    ground: Ground,
+    *,
+    sessions: SessionService,
+    access: Access,
+    audit: AuditLog,
+    clis: ICliRegistry,
+    cases: ICases,
+    recollection: Recollection,
+    conversations: IConversations,
+    transcripts: Transcripts,
+    approvals: Approvals,
+) -> list[Feature[Any]]:
+    """Features that nothing but each other leans on."""
+    accounts = access.accounts
+    identity = owners(ground, accounts)
+    git = build_git(ground, sessions=sessions, containers=cases.container_folders)
+    return [
+        git,
+        build_mind(
+            ground,
+            sessions=sessions,
+            clis=clis,
+            accounts=accounts,
+            transcripts=transcripts,
+            approvals=approvals,
+            git=git.service,
+        ),
+        build_restore(
+            ground,
+            recollection=recollection,
+            sessions=sessions,
+            clis=clis,
+            conversations=conversations,
+            identity=identity,
+            folder=cases.folder,
+        ),
+        build_files(ground, sessions=sessions, clis=clis, audit=audit, words=access.capabilities),
+        build_webhooks(ground, sessions=sessions),
+        build_push(ground, sessions=sessions, accounts=accounts),
+        build_doctor(ground, clis=clis),
+        build_mcp(ground, clis=clis),
+    ]
+
+
+def last_words(clock: IReactorTime) -> Closing:
+    """One turn of the reactor, in which what was just written leaves for those who read."""
+    return Closing("last words", lambda: deferLater(clock, 0))
 
 
 def api_url_of(ground: Ground, listener: Late[Listener]) -> Callable[[], str]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from tservice.clis.lookup import BinaryLookup
 from tservice.core.doors.reach import Reach
 from tservice.core.doors.resolving import door_resolver
 from tservice.core.doors.threads import Doors
 from tservice.core.errors import StartError
 from tservice.core.events import EventHub
+from tservice.core.places.places import Places
 from tservice.core.stack import Closing, ServiceStack
 from tservice.ground.ground import Ground
 from tservice.ground.osusers import OsUserParts, wire_os_users
+from tservice.ground.places import near_places, own_place
 from tservice.ground.program import Program
 from tservice.settings.service import SettingsService
 from tservice.store.database import Database
@@ -25,6 +28,9 @@ def lay_ground(program: Program, stack: ServiceStack) -> tuple[Ground, SettingsS
     database = open_database(program, stack)
     os_users = wire_os_users(config.data_dir, program.environ, program.redactor.register)
     doors = open_doors(program, os_users, stack)
+    programs = BinaryLookup(program.reactor, program.environ, program.home)
+    own = own_place(config.data_dir, program.environ, program.home, programs.find)
+    places = near_places(clock=program.reactor, environ=program.environ, own=own, os_users=os_users)
     settings = SettingsService(config.data_dir / "settings.json", hub, config)
     settings.load()
     ground = Ground(
@@ -35,8 +41,10 @@ def lay_ground(program: Program, stack: ServiceStack) -> tuple[Ground, SettingsS
         redactor=program.redactor,
         database=database,
         doors=doors,
-        reach=reach_of(program, os_users, doors),
+        reach=reach_of(program, places, doors),
         settings=settings,
+        programs=programs,
+        places=places,
         os_users=os_users,
         hub=hub,
     )
@@ -65,10 +73,10 @@ def open_doors(program: Program, os_users: OsUserParts, stack: ServiceStack) -> 
     return doors
 
 
-def reach_of(program: Program, os_users: OsUserParts, doors: Doors) -> Reach:
+def reach_of(program: Program, places: Places, doors: Doors) -> Reach:
     """Asks whether what users name answers, and what the service looks into for each of them."""
     programs = program.environ.get("PATH", "").split(":")
     home = program.home
     own = (home, home / ".local/bin", home / ".npm-global/bin")
     folders = (*programs, *map(str, own), str(program.config.cases_dir))
-    return Reach(os_users.users, doors.files, folders)
+    return Reach(places, doors.files, folders)

@@ -7,15 +7,15 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from twisted.application.service import Service
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import CancelledError, Deferred
 from twisted.logger import Logger
 from twisted.python.components import Componentized
 
 from tservice.core.errors import StartError
-from tservice.core.lock import FolderLock
 from tservice.core.logs.twistd import LogService
-from tservice.core.memory import settle
 from tservice.core.net.listening import Listener
+from tservice.core.process.lock import FolderLock
+from tservice.core.process.memory import settle
 from tservice.core.stack import ServiceStack
 from tservice.core.tasks import spawn
 from tservice.ground.program import Program
@@ -91,6 +91,9 @@ class Startup(Service):
     async def _start(self) -> None:
         try:
             await self._take_up()
+        except CancelledError:
+            # It is stopped before it has begun.
+            return
         except Exception:
             # Without its sessions it must not answer: somebody would start them again.
             self._log.failure("the sessions could not be taken up")

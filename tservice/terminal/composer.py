@@ -54,12 +54,17 @@ def composer_text(screen: Sequence[str], rule: ComposerRule) -> str | None:
     return "" if hint and _folded(text).startswith(hint) else text
 
 
+def has_stand_in(composer: str) -> bool:
+    """Whether an agent shows something else there for a text: C{[Pasted ~18 lines]}."""
+    return _STAND_IN.search(composer) is not None
+
+
 def still_holds(composer: str, prompt: str) -> bool:
     """Whether C{prompt}, typed before, still stands in C{composer}.
 
     Agents wrap rows, show tabs as blanks, scroll long texts and put a stand-in for long pastes.
     """
-    if _STAND_IN.search(composer):
+    if has_stand_in(composer):
         return True
     shown, typed = _folded(composer), _folded(prompt)
     if not shown or not typed:

@@ -35,6 +35,7 @@ _FREE_TEXT = re.compile(
 )
 _HINT_FIRST = re.compile(
     r" *(?:press |[↑↓←→⇆⇅][↑↓←→⇆⇅/]* "
+    r"|type to (?:filter|search)\b"
     r"|(?:enter|return|esc|escape|tab|space|backspace|ctrl|shift|alt)\b)",
     re.IGNORECASE,
 )

@@ -4,11 +4,13 @@ numbers."""
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from unicodedata import east_asian_width
 
 from attrs import evolve, frozen
 
+from tservice.terminal.regions import is_key_hint
 from tservice.terminal.screen import Frame
 
 MARKERS = "❯›●>→▶"
@@ -27,6 +29,9 @@ _NUMBERED = re.compile(
 )
 _CHECK = re.compile(r"(?:\[(?P<mark>[ xX✔✓*])\]|(?P<box>[☐☑☒◯◉]))\s+(?P<label>.*)")
 _COLUMN = re.compile(r" {2,}.*$")
+_BESIDE = re.compile(r"[^ ] {2,}(?P<text>[^ ✔✓│┃┌└╭╰─][^│┃┌└╭╰─]*)$")
+"""A column of its own, which is no tick and no box with a preview."""
+
 _CURRENT = re.compile(r" [✔✓]$")
 _MARKED = re.compile(rf" *[{MARKERS}] +(?P<label>[^ ].*)")
 _LETTER = re.compile(r"\[(?P<key>[A-Za-z])\] +(?P<label>[^\[\s](?:[^\[]*[^\[\s])?)")
@@ -47,6 +52,7 @@ class Option:
     @ivar checked: C{None} where there is no check box.
     @ivar key: the key that picks it at once, C{None} where there is none.
     @ivar free_text: picking it opens a field for the person's own words.
+    @ivar description: what stands below the label, white space folded; C{None}: nothing.
     """
 
     n: int
@@ -55,6 +61,7 @@ class Option:
     checked: bool | None = None
     key: str | None = None
     free_text: bool = False
+    description: str | None = None
 
 
 @frozen(kw_only=True)
@@ -173,7 +180,10 @@ def joined(frame: Frame, block: Block) -> Block:
     last = block.bottom
     for option, start, end in zip(block.options, block.rows, ends, strict=True):
         label, last = _whole(frame, option.label, start, end)
-        options.append(evolve(option, label=label))
+        described = _description(
+            frame.inner, start, last + 1, end, ticked=option.checked is not None
+        )
+        options.append(evolve(option, label=label, description=described))
     return evolve(block, options=tuple(options), bottom=max(block.bottom, last))
 
 
@@ -195,6 +205,33 @@ def _whole(frame: Frame, label: str, start: int, end: int) -> tuple[str, int]:
             return label, at - 1
         label = f"{label} {_fold(rows[at])}"
     return label, end - 1
+
+
+def _description(
+    rows: Sequence[str], start: int, first: int, end: int, *, ticked: bool
+) -> str | None:
+    """What stands behind or below the label that begins in row C{start}, up to what is set off.
+
+    @param ticked: it is a page with boxes, where only buttons stand farther right than numbers.
+    """
+    beside = _BESIDE.search(rows[start])
+    number = _indent(rows[start], f" {MARKERS}")
+    least, most = (number, number + (0 if ticked else _HANG))
+    text = []
+    if beside is not None:
+        least = most = beside.start("text")
+        text.append(_fold(beside["text"]))
+    for row in rows[first:end]:
+        hint = is_key_hint(row) or _HINT.fullmatch(row.strip())
+        if hint or not least <= _indent(row) <= most:
+            break
+        text.append(_fold(row))
+    return " ".join(text) or None
+
+
+def _indent(row: str, blanks: str = " ") -> int:
+    """How many cells are left free; of an empty row more than of any other."""
+    return len(row) - len(row.lstrip(blanks)) if row.strip() else sys.maxsize
 
 
 def fits(row: str, word: str, width: int) -> bool:

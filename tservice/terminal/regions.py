@@ -26,9 +26,9 @@ _SHELL_GLYPHS = ("!", "#", "$")
 _BAR_GLYPH = "▌"
 _OPTION = re.compile(r"\S [1-9][.)] ")
 _KEY_HINT = re.compile(
-    r"\b(?:enter|return|esc|escape)\b\)?(?:/\w+)?(?: to)? (?:confirm|cancel|select|continue"
+    r"\b(?:enter|return|esc|escape)\b\)?(?:/\S+)?(?: to)? (?:confirm|cancel|select|continue"
     r"|submit|exit|quit|go back|back|navigate|dismiss|close|open|reject|deny|approve|accept|choose"
-    r"|toggle)",
+    r"|toggle|change|clear)",
     re.IGNORECASE,
 )
 _WORK = re.compile(r" *(?:[\u2800-\u28ff] |(?:Waiting|Working|Thinking|Loading|Starting) )")

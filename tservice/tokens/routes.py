@@ -8,6 +8,8 @@ from pydantic import Field, StringConstraints
 
 from tservice.core.clock import LATEST_MS
 from tservice.core.errors import ErrorCode
+from tservice.core.failfast import AT_FIRST
+from tservice.core.payloads import Nothing
 from tservice.core.scopes import Scope
 from tservice.core.text import LINE
 from tservice.http.models import Answer, Body
@@ -23,9 +25,9 @@ class TokenBody(Body):
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=f"^{LINE}$")]
     scopes: list[Annotated[Scope, Field(strict=False)]] = Field(min_length=1, max_length=len(Scope))
-    sessions: Annotated[list[_SessionId], Field(min_length=1, max_length=MAX_SESSIONS)] | None = (
-        None
-    )
+    sessions: (
+        Annotated[list[_SessionId], Field(min_length=1, max_length=MAX_SESSIONS), AT_FIRST] | None
+    ) = None
     expires_at: Annotated[int, Field(ge=0, le=LATEST_MS)] | None = None
 
 
@@ -48,7 +50,7 @@ class NewTokenAnswer(Answer):
     record: TokenAnswer
 
 
-class TokensAnswer(Answer):
+class TokenListAnswer(Answer):
     """The caller's tokens, the oldest first."""
 
     tokens: list[TokenAnswer]
@@ -71,12 +73,12 @@ class TokenRoutes:
     async def read(self, call: Call) -> object:
         """The caller's tokens."""
         found = self._tokens.list(call.identity.username)
-        return TokensAnswer(tokens=[token_answer(token) for token in found])
+        return TokenListAnswer(tokens=[token_answer(token) for token in found])
 
     async def delete(self, call: Call) -> object:
         """End one of the caller's tokens."""
         self._tokens.delete(call.id, call.identity.username)
-        return {}
+        return Nothing()
 
     def operations(self) -> list[Operation]:
         """The routes, for the table."""
@@ -99,7 +101,7 @@ class TokenRoutes:
                 handler=self.read,
                 summary="One's own tokens",
                 tag="Access",
-                answer=TokensAnswer,
+                answer=TokenListAnswer,
                 errors=(ErrorCode.FORBIDDEN,),
             ),
             Operation(
@@ -109,7 +111,7 @@ class TokenRoutes:
                 handler=self.delete,
                 summary="End one of one's own tokens, and what is open in its name",
                 tag="Access",
-                answer=dict,
+                answer=Nothing,
                 errors=(ErrorCode.FORBIDDEN,),
             ),
         ]

@@ -14,6 +14,7 @@ from tservice.core.clock import now_ms, seconds_until
 from tservice.core.disk import NotKept
 from tservice.core.errors import failed, invalid, not_found
 from tservice.core.identity import Identity
+from tservice.core.timers import cancel
 from tservice.tokens.model import (
     MAX_PER_OWNER,
     Token,
@@ -125,8 +126,7 @@ class TokenService:
 
     def close(self) -> None:
         """Let go of the timer."""
-        if self._timer is not None and self._timer.active():
-            self._timer.cancel()
+        cancel(self._timer)
         self._timer = None
 
     def _end_on_demand(self, tokens: Iterable[Token]) -> None:

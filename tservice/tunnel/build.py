@@ -8,6 +8,7 @@ from tservice.access.cookies import CookieSessions
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import SCANNED, CookieSession, set_cookie
 from tservice.core.authentication import IFailures
+from tservice.core.doors.programs import finder
 from tservice.core.identity import Identity
 from tservice.core.scopes import Scope
 from tservice.ground.feature import Feature
@@ -34,6 +35,7 @@ def build_tunnel(ground: Ground, *, local_url: Callable[[], str | None]) -> Feat
             processes=ground.reactor,
             hub=ground.hub,
             command=config.tunnel_command,
+            find=finder(ground.doors.files),
             environ=ground.environ,
             home=ground.home,
             local_url=local_url,

@@ -10,7 +10,8 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.core.authentication import Bucket, IFailures
 from tservice.core.clock import now_ms
 from tservice.core.errors import not_found
-from tservice.core.events import Audience, Event, EventHub
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.payloads import CodeTold, CodeUseTold
 from tservice.tunnel.codes import MAX_OWNERS, QrCodes
 from tservice.tunnel.guesses import Guesses
 
@@ -105,7 +106,7 @@ class QrLogin:
         """
         if self._tunnel is not None and self._around.auth_enabled:
             self._codes.renew(owner)
-            self._tell("qrRegenerated", owner)
+            self._tell(EventName.TUNNEL_QR_REGENERATED, owner)
         return self.show(owner)
 
     def renew_all(self) -> None:
@@ -146,18 +147,16 @@ class QrLogin:
         self._codes.clear()
 
     def _used(self, address: str, agent: str) -> None:
-        data = {"ip": address, "ua": agent, "timestamp": now_ms(self._around.clock)}
-        event = Event(name="tunnel:qrAuthUsed", data=data, audience=Audience.ADMINS)
-        self._around.hub.publish(event)
+        told = CodeUseTold(ip=address, ua=agent, timestamp=now_ms(self._around.clock))
+        self._around.hub.publish(Event(name=EventName.TUNNEL_QR_AUTH_USED, payload=told))
 
     def _rotated(self, owner: str) -> None:
-        self._tell("qrRotated", owner)
+        self._tell(EventName.TUNNEL_QR_ROTATED, owner)
 
-    def _tell(self, what: str, owner: str) -> None:
+    def _tell(self, name: EventName, owner: str) -> None:
         shown = self.show(owner)
-        data = {"svg": shown.svg, "url": shown.url, "expiresAt": shown.expires_at}
-        event = Event(name=f"tunnel:{what}", data=data, owner=owner, audience=Audience.PERSON)
-        self._around.hub.publish(event)
+        told = CodeTold(svg=shown.svg, url=shown.url, expires_at=shown.expires_at)
+        self._around.hub.publish(Event(name=name, payload=told, owner=owner))
 
     def _draw(self, url: str) -> str:
         if url not in self._drawn:

@@ -20,6 +20,7 @@ from twisted.internet.interfaces import (
 from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
+from tservice.core.timers import cancel
 from tservice.tunnel import warden
 from tservice.tunnel.model import URL_SECONDS, find_url, legible
 
@@ -130,8 +131,7 @@ class TunnelProcess(ProcessProtocol):
 
     def processEnded(self, reason: Failure) -> None:
         for timer in self._timers:
-            if timer.active():
-                timer.cancel()
+            cancel(timer)
         self._over = True
         self._fail(self._ending_of(reason))
         waiting, self._awaiting_end = self._awaiting_end, []

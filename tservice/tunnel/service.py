@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -13,10 +12,15 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.logger import Logger
 
+from tservice.core.doors.programs import Find
 from tservice.core.errors import ErrorCode, ServiceError, failed
-from tservice.core.events import Audience, Event, EventHub
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.listeners import Listeners
 from tservice.core.logs.redact import Redactor
+from tservice.core.payload import Payload
+from tservice.core.payloads import Nothing, TroubleTold, TunnelTold
 from tservice.core.tasks import spawn
+from tservice.core.timers import cancel
 from tservice.tunnel.model import STEADY_SECONDS, host_of, wait_after
 from tservice.tunnel.process import KillGroup, TunnelFailed, TunnelProcess
 
@@ -26,6 +30,7 @@ class Surroundings:
     """What a tunnel needs.
 
     @ivar command: its program: a name on PATH, or a path.
+    @ivar find: finds the program.
     @ivar environ: the service's own environment.
     @ivar local_url: where the service listens on this machine; C{None}: on no TCP port.
     @ivar allowed: whether there is a password, or the operator wants none.
@@ -35,6 +40,7 @@ class Surroundings:
     processes: IReactorProcess
     hub: EventHub
     command: str
+    find: Find
     environ: Mapping[str, str]
     home: Path
     local_url: Callable[[], str | None]
@@ -61,7 +67,7 @@ class Tunnel:
 
     def __init__(self, around: Surroundings) -> None:
         self._around = around
-        self._observers: list[Changed] = []
+        self._observers = Listeners[Changed]("the tunnel")
         self.url: str | None = None
         self.running = False
         self._lasting = False
@@ -75,7 +81,7 @@ class Tunnel:
 
     def observe(self, changed: Changed) -> None:
         """Tell C{changed} of every change, for good."""
-        self._observers.append(changed)
+        self._observers.add(changed)
 
     def hosts(self) -> frozenset[str]:
         """The names under which the service is reached through it now."""
@@ -167,7 +173,7 @@ class Tunnel:
         process = TunnelProcess(self._around.clock, self._around.kill_group)
         up = False
         try:
-            self._launch(process)
+            self._launch(process, await self._program())
             try:
                 self._came_up(await process.url())
                 up = True
@@ -187,15 +193,23 @@ class Tunnel:
             await process.end()
         self._settling = False
 
-    def _launch(self, process: TunnelProcess) -> None:
-        """@raise TunnelFailed: there is no such program, or nothing for it to lead to."""
+    async def _program(self) -> str:
+        """@raise TunnelFailed: there is no such program."""
+        name, path = self._around.command, self._around.environ.get("PATH", os.defpath)
+        try:
+            found = await self._around.find(name, path)
+        except ServiceError as error:
+            raise TunnelFailed(f"{name} could not be looked for: {error.message}") from error
+        if found is None:
+            raise TunnelFailed(f"there is no program {name}")
+        return found
+
+    def _launch(self, process: TunnelProcess, program: str) -> None:
+        """@raise TunnelFailed: there is nothing for it to lead to, or it cannot be started."""
         around = self._around
         local = around.local_url()
         if local is None:
             raise TunnelFailed("it needs a TCP port of the service, and there is none")
-        program = shutil.which(around.command, path=around.environ.get("PATH"))
-        if program is None:
-            raise TunnelFailed(f"there is no program {around.command}")
         parts = urlsplit(local)
         argv = (os.path.abspath(program), "tunnel", "--url", f"{parts.scheme}://{parts.netloc}")
         # It needs its own settings of the environment, and nothing of the service's.
@@ -208,7 +222,7 @@ class Tunnel:
     def _came_up(self, url: str) -> None:
         self._log.info("the tunnel is up at {url}", url=url)
         self._change(url)
-        self._tell("started", url=url)
+        self._tell(EventName.TUNNEL_STARTED, TunnelTold(url=url))
         waiting, self._starts = self._starts, []
         for waiter in waiting:
             if not waiter.called:
@@ -217,7 +231,7 @@ class Tunnel:
     def _failed(self, why: str) -> None:
         text = f"tunnel: {self._around.redactor.clean(why)}"
         self._log.warn("{text}", text=text)
-        self._tell("error", error=text)
+        self._tell(EventName.TUNNEL_ERROR, TroubleTold(error=text))
         self._refuse(text)
 
     def _refuse(self, text: str) -> None:
@@ -230,17 +244,13 @@ class Tunnel:
         if url == self.url:
             return
         self.url = url
-        for changed in self._observers:
-            try:
-                changed(url)
-            except Exception:
-                # The process must be ended whatever happens to who is told of it.
-                self._log.failure("an observer of the tunnel failed")
+        # The process must be ended whatever happens to who is told of it.
+        self._observers.tell(lambda changed: changed(url))
 
     def _over(self) -> None:
         self.running = self._stopping = False
         self._work = None
-        self._tell("stopped")
+        self._tell(EventName.TUNNEL_STOPPED, Nothing())
         self._refuse("tunnel: it was stopped")
         waiting, self._stops = self._stops, []
         for waiter in waiting:
@@ -255,13 +265,12 @@ class Tunnel:
             await self._pause
         finally:
             self._pause = None
-            if timer.active():
-                timer.cancel()
+            cancel(timer)
 
     def _resume(self) -> None:
         pause, self._pause = self._pause, None
         if pause is not None:
             pause.callback(None)
 
-    def _tell(self, what: str, **data: object) -> None:
-        self._around.hub.publish(Event(name=f"tunnel:{what}", data=data, audience=Audience.ADMINS))
+    def _tell(self, name: EventName, payload: Payload) -> None:
+        self._around.hub.publish(Event(name=name, payload=payload))

@@ -96,6 +96,10 @@ def commands(recorder: Recorder) -> None:
         time.sleep(0.2)
         pane.keys("Escape")
         recorder.keep(pane, "rewind", 1.0)
+        pane.keys("Escape")
+        time.sleep(0.5)
+        pane.submit("/config")
+        recorder.keep(pane, "config", 1.5)
 
 
 def answers(recorder: Recorder) -> None:

@@ -61,17 +61,22 @@ class Recorder:
 Scene = Callable[[Recorder], None]
 
 
-def record(folder: Path, cli: str, size: tuple[int, int], wanted: list[str]) -> int:
-    """Play the scenes of a CLI, each in a world of its own; how many failed."""
+def record(
+    folder: Path, cli: str, size: tuple[int, int], wanted: list[str], binary: Path | None = None
+) -> int:
+    """Play the scenes of a CLI, each in a world of its own; how many failed.
+
+    @param binary: another one than the cache's.
+    """
     module = importlib.import_module(f"tests.agents.recording.{cli}")
     scenes: Mapping[str, Scene] = module.SCENES
-    binary = str(install(cli, os.environ).binary)
+    played = str(binary or install(cli, os.environ).binary)
     failed = 0
     for name in wanted or list(scenes):
         shutil.rmtree(SCRATCH, ignore_errors=True)
         with loopback_only() as isolated, World(cli, SCRATCH, isolated=isolated) as world:
             try:
-                scenes[name](Recorder(folder, world, binary, size))
+                scenes[name](Recorder(folder, world, played, size))
             except TimeoutError as why:
                 failed += 1
                 print(f"{cli} {size} {name}: {why}", file=sys.stderr)

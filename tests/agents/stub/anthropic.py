@@ -18,6 +18,8 @@ USAGE = {
     "cache_read_input_tokens": 5000,
 }
 _ADDED_BY_CLIENT = ("<system-reminder>", "[Request interrupted", "<local-command", "<command-")
+_SUGGESTING = "You predict what a person will want to say"
+"""How the service's own question begins, which is asked without tools on purpose."""
 _COMPACTING = "CRITICAL: Respond with TEXT ONLY"
 _ERROR_TYPES = {
     400: "invalid_request_error",
@@ -95,7 +97,7 @@ def read(body: Mapping[str, Any]) -> Asked:
         last_tool=_last_tool(messages) if after_tool else None,
         plan_file=_plan_file(messages),
         stream=bool(body.get("stream")),
-        side=not tools or prompt.startswith(_COMPACTING),
+        side=(not tools and not prompt.startswith(_SUGGESTING)) or prompt.startswith(_COMPACTING),
         tools=tools,
     )
 

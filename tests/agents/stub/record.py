@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from attrs import asdict, evolve, field, frozen
@@ -53,6 +53,7 @@ class Request:
         delivered exactly once if its hash is in the newest of these once.
     @ivar started: seconds since the epoch.
     @ivar ended: the same; L{None} while the answer is being sent.
+    @ivar keys: the credentials that came with it, by the header's name.
     """
 
     number: int
@@ -68,6 +69,7 @@ class Request:
     started: float
     ended: float | None = None
     outcome: Outcome = "open"
+    keys: dict[str, str] = field(factory=dict)
 
 
 @frozen(kw_only=True)
@@ -94,7 +96,14 @@ class Record:
         self.requests: list[Request] = []
         self._newest: tuple[int, tuple[str, ...]] = (-1, ())
 
-    def begin(self, protocol: str, asked: Asked, planned: Plan, now: float) -> int:
+    def begin(
+        self,
+        protocol: str,
+        asked: Asked,
+        planned: Plan,
+        now: float,
+        keys: Mapping[str, str] | None = None,
+    ) -> int:
         """Add a request; its number.
 
         @raise OverflowError: the record is full; a test must never lose truth.
@@ -116,6 +125,7 @@ class Record:
                 side=asked.side,
                 plan=type(planned).__name__.lower(),
                 started=now,
+                keys=dict(keys or {}),
             )
         )
         return len(self.requests) - 1

@@ -12,8 +12,9 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from typing import Any
+from urllib.parse import unquote
 
-from attrs import frozen
+from attrs import evolve, frozen
 from twisted.internet.defer import CancelledError, Deferred, ensureDeferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
@@ -29,6 +30,7 @@ from tests.agents.stub.script import Call, Fail, Say, Shell, plan
 from tests.agents.stub.tools import fitted, shell_call
 from tests.agents.stub.wire import Gate, Pause, Step
 
+KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key")
 MAX_UNKNOWN = 200
 """How many unknown paths are remembered."""
 
@@ -56,6 +58,12 @@ _ENDINGS = (
     ("/chat/completions", CHAT),
     ("/responses", RESPONSES),
 )
+
+
+def keys_of(request: Request) -> dict[str, str]:
+    """The credentials in a request's headers."""
+    found = {name: request.getHeader(name) for name in KEY_HEADERS}
+    return {name: str(value) for name, value in found.items() if value is not None}
 
 
 def protocol_of(path: str) -> Protocol | None:
@@ -100,7 +108,7 @@ class StubModel(Resource):
         protocol = protocol_of(path) if request.method == b"POST" else None
         if protocol is None:
             return self._unknown(request, path)
-        return self._answer(request, protocol, body, "stream" in path)
+        return self._answer(request, protocol, body, path)
 
     def _unknown(self, request: Request, path: str) -> bytes:
         self.unknown = [*self.unknown, f"{request.method.decode()} {path}"][-MAX_UNKNOWN:]
@@ -120,16 +128,18 @@ class StubModel(Resource):
         raise ValueError(f"no control called {what}")
 
     def _answer(
-        self, request: Request, protocol: Protocol, body: Mapping[str, Any], streamed: bool
+        self, request: Request, protocol: Protocol, body: Mapping[str, Any], path: str
     ) -> bytes | int:
-        asked = protocol.read(body)
+        asked, streamed = protocol.read(body), "stream" in path
+        if protocol is GEMINI:
+            asked = evolve(asked, model=unquote(path.rpartition("/models/")[2].rpartition(":")[0]))
         planned = plan(
             asked.prompt,
             last_tool=asked.last_tool,
             has_tools=not asked.side,
             plan_file=asked.plan_file,
         )
-        number = self.record.begin(protocol.name, asked, planned, self._now())
+        number = self.record.begin(protocol.name, asked, planned, self._now(), keys_of(request))
         if isinstance(planned, Fail):
             self.record.end(number, "failed", self._now())
             return self._refuse(request, protocol, planned)

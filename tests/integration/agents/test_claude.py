@@ -20,6 +20,8 @@ from tests.agents.subject import unavailable
 from tests.agents.world import World
 from tests.ground import FixedSettings, lay_ground
 from tests.integration.mux.harness import TmuxTestCase
+from tests.told import wire
+from tests.unit.cases.rig import lay_cases
 from tests.unit.http.driver import NoPages, NoSockets, OpenGate
 from tests.unit.sessions.rig import ADMIN
 from tservice.access.authenticators import HookAuthenticator
@@ -105,7 +107,6 @@ class ClaudeCase(TmuxTestCase):
             lookup=BinaryLookup(self.clock, self.environ, self.home),
             environ=self.environ,
             pane_env=self.pane_env,
-            root=False,
         )
         self.clis.use(merge_registry(stock_entries(), {}))
         self.ground = lay_ground(
@@ -132,6 +133,7 @@ class ClaudeCase(TmuxTestCase):
     def build_sessions(self) -> SessionService:
         return build_sessions(
             self.ground,
+            cases=lay_cases(self.ground, lambda: self.sessions).service,
             mux=self.mux,
             clis=self.clis,
             api_url=lambda: f"http://127.0.0.1:{self.port.getHost().port}",
@@ -197,7 +199,7 @@ class ClaudeCase(TmuxTestCase):
         transcript = self.agents.agents.transcript_of(session.id)
         assert transcript is not None
         self.assertTrue(os.path.isfile(transcript))  # noqa: ASYNC240
-        self.assertIn("Opus", str(self.sessions.describe(session.id)["displayModel"]))
+        self.assertIn("Opus", str(wire(self.sessions.describe(session.id))["displayModel"]))
         return session
 
     async def refused_dialog(self, session: Session) -> None:
@@ -255,7 +257,7 @@ class PlayedClaudeTests(ClaudeCase):
         await self.until_signals("idle")
         await self.prompt(session, "SAY: hello")
         await self.until(
-            lambda: self.sessions.describe(session.id).get("displayModelSource") == "statusline",
+            lambda: self.sessions.get(session.id).display_model_source == "statusline",
             "the status line",
         )
         await self.until(lambda: "stop" in self.signals(), "stop")

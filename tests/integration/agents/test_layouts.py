@@ -361,7 +361,7 @@ OTHERS = (
 
 
 class OtherTests(LayoutCase):
-    """The external CLIs: no hooks, no items; status and keys."""
+    """The external CLIs, without hooks: status, items of the inbox and keys."""
 
     def check(self, client: Client) -> None:
         session = self.session(mode=client.mode)
@@ -387,9 +387,10 @@ class OtherTests(LayoutCase):
 
     def allowed_and_refused(self, session: PlayedSession, client: Client) -> None:
         self.assertEqual("busy", session.reason("permission dialog: ")["status"])
-        self.assertEqual([], session.items())
         self.assertIn("answer that first", session.refused("SAY: not so"))
-        session.press("Enter")
+        item = session.item()
+        self.assertEqual("permission", item["kind"])
+        session.answer(item, action="approve")
         session.until("the file", session.made("a").exists)
         session.reason("composer on the screen")
         session.prompt("RUN: touch c")
@@ -397,6 +398,7 @@ class OtherTests(LayoutCase):
         session.press(*client.refuse)
         session.reason("composer on the screen")
         self.assertFalse(session.made("c").exists())
+        self.assertEqual([], session.items())
 
     def test_every_client(self) -> None:
         self.together({each.mode: partial(self.check, each) for each in OTHERS})

@@ -11,10 +11,11 @@ from typing import Any
 from twisted.internet.defer import Deferred
 from twisted.internet.task import deferLater, react
 
+from tests.ground import HERE, own_setups
 from tservice.mux.interface import PaneSpec
+from tservice.mux.machine import LocalTransport
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.sockets import SocketFolder
-from tservice.mux.transport import LocalTransport
 
 FLOODED = 100_000
 """Bytes after which the service is in the middle of it."""
@@ -26,15 +27,18 @@ async def serve(reactor: Any) -> None:
     mux = TmuxMultiplexer(
         reactor,
         reactor,
-        LocalTransport(shutil.which("tmux") or "tmux", setpriv or None),
-        SocketFolder(Path(folder)),
+        own_setups(
+            LocalTransport(shutil.which("tmux") or "tmux", setpriv or None),
+            SocketFolder(Path(folder)),
+        ),
         token=lambda: "token",
-        python=sys.executable,
         capacity=1024 * 1024,
     )
     flood = ("sh", "-c", "while :; do seq 1 20000; done")
     env = {"PATH": os.environ["PATH"]}
-    pane = await mux.create(PaneSpec(session_id=session_id, argv=flood, env=env, cwd="/"))
+    pane = await mux.create(
+        PaneSpec(session_id=session_id, argv=flood, env=env, cwd="/", place=HERE)
+    )
     while pane.log.end < FLOODED:
         await deferLater(reactor, 0.01)
     sys.stdout.write("up\n")

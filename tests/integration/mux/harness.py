@@ -19,11 +19,13 @@ from twisted.internet.utils import getProcessValue
 from twisted.trial.unittest import TestCase
 from zope.interface import implementer
 
+from tests.ground import HERE, own_setups
 from tservice.mux.interface import IPaneListener, PaneExit, PaneSpec
+from tservice.mux.machine import LocalTransport
+from tservice.mux.tmux.built import built_keeper
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.pane import TmuxPane
 from tservice.mux.tmux.sockets import SocketFolder
-from tservice.mux.transport import LocalTransport
 
 TMUX = shutil.which("tmux") or "/usr/bin/tmux"
 CAPACITY = 32 * 1024 * 1024
@@ -73,6 +75,7 @@ class TmuxTestCase(TestCase):
     """
 
     timeout = 60
+    keeper = built_keeper(sys.executable)
 
     def setUp(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="ts-", dir="/tmp"))
@@ -89,10 +92,12 @@ class TmuxTestCase(TestCase):
         mux = TmuxMultiplexer(
             self.clock,
             reactor,
-            LocalTransport(TMUX, shutil.which("setpriv")),
-            SocketFolder(self.folder),
+            own_setups(
+                LocalTransport(TMUX, shutil.which("setpriv")),
+                SocketFolder(self.folder),
+                self.keeper,
+            ),
             token=lambda: secrets.token_hex(8),
-            python=sys.executable,
             capacity=CAPACITY,
         )
         self.muxes.append(mux)
@@ -116,6 +121,7 @@ class TmuxTestCase(TestCase):
             "cwd": "/",
             "cols": 80,
             "rows": 24,
+            "place": HERE,
         }
         return PaneSpec(**{**given, **more})  # type: ignore[arg-type]
 

@@ -161,4 +161,4 @@ class ByteTests(TmuxTestCase):
         ):
             with self.assertRaises(MuxError):
                 await self.mux.create(spec)
-        self.assertEqual(frozenset(), self.mux.found())
+        self.assertEqual(frozenset(), await self.mux.found())

@@ -15,6 +15,7 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
 import tservice
+from tests.ground import HERE
 from tests.integration.mux.harness import TmuxTestCase
 from tservice.mux.interface import Liveness
 
@@ -51,14 +52,14 @@ class CrashTests(TmuxTestCase):
         finally:
             process.signalProcess(signal.SIGKILL)
             await service.ended
-        pane = await self.mux.adopt(ID)
+        pane = await self.mux.adopt(ID, HERE)
         assert pane is not None
         await self.until(lambda: pane.log.end > 1_000_000, "the flood")
         self.assertIs(Liveness.ALIVE, await pane.probe())
         blocks = await pane.link.command(b"list-clients")
         self.assertEqual(1, len(blocks[0].lines))
         await pane.kill()
-        self.assertEqual(frozenset(), self.mux.found())
+        self.assertEqual(frozenset(), await self.mux.found())
 
     def forget(self) -> None:
         """As if the service had been killed before it asked the server for anything."""

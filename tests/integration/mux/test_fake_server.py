@@ -14,16 +14,17 @@ from pathlib import Path
 from twisted.internet import reactor
 from twisted.internet.task import LoopingCall
 
+from tests.ground import HERE, own_setups
 from tests.integration.mux import fake_tmux
 from tests.integration.mux.harness import CAPACITY, Heard, TmuxTestCase, printed
 from tservice.mux.interface import MuxError
+from tservice.mux.machine import LocalTransport
 from tservice.mux.tmux.client import MAX_ERROR_TEXT, ControlClient
 from tservice.mux.tmux.commands import _FIELDS, TITLE_BYTES
 from tservice.mux.tmux.control import MAX_BLOCK
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.pane import TmuxPane
 from tservice.mux.tmux.sockets import SocketFolder
-from tservice.mux.transport import LocalTransport
 
 ATTACK_SECONDS = 1.0
 """How long each stream runs, or until the service has ended it and attached anew."""
@@ -54,7 +55,7 @@ class FakeServerTests(TmuxTestCase):
         self.fake.chmod(0o755)
         self.says()
         self.sockets = SocketFolder(self.folder / "liars")
-        self.sockets.prepare()
+        (self.folder / "liars" / "mux").mkdir(mode=0o700, parents=True)
         read = ControlClient.outReceived
 
         def counted(client: ControlClient, data: bytes) -> None:
@@ -66,10 +67,8 @@ class FakeServerTests(TmuxTestCase):
         self.liars = TmuxMultiplexer(
             self.clock,
             reactor,
-            LocalTransport(str(self.fake)),
-            self.sockets,
+            own_setups(LocalTransport(str(self.fake)), self.sockets),
             token=lambda: uuid.uuid4().hex,
-            python=sys.executable,
             capacity=CAPACITY,
         )
         self.muxes.append(self.liars)
@@ -88,7 +87,7 @@ class FakeServerTests(TmuxTestCase):
         self.addCleanup(listener.close)
         listener.bind(str(self.sockets.socket(name)))
         listener.listen(64)
-        pane = await self.liars.adopt(name)
+        pane = await self.liars.adopt(name, HERE)
         assert pane is not None
         return pane
 

@@ -14,6 +14,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
+from tests.ground import HERE
 from tests.integration.mux.harness import TMUX, Heard, TmuxTestCase, printed
 from tservice.mux.interface import COMMAND_TIMEOUT, Liveness, Mark, MuxError, MuxTimeout, PaneGone
 from tservice.mux.tmux.pane import TmuxPane
@@ -141,15 +142,15 @@ class FaultTests(TmuxTestCase):
         await self.mux.close()
         self.stop(pid)
         mux = self.multiplexer()
-        work = Deferred.fromCoroutine(mux.adopt(pane.session_id))
+        work = Deferred.fromCoroutine(mux.adopt(pane.session_id, HERE))
         while not work.called:
             await self.pause(0.05)
             self.clock.advance(COMMAND_TIMEOUT)
         with self.assertRaises(MuxTimeout):
             await work
-        self.assertEqual({pane.session_id}, mux.found())
+        self.assertEqual({pane.session_id}, await mux.found())
         os.kill(pid, signal.SIGCONT)
-        again = await mux.adopt(pane.session_id)
+        again = await mux.adopt(pane.session_id, HERE)
         assert again is not None
         self.assertEqual(pane.session_id, again.session_id)
         self.assertIs(Liveness.ALIVE, await again.probe())
@@ -164,7 +165,7 @@ class FaultTests(TmuxTestCase):
             self.clock.advance(COMMAND_TIMEOUT)
         await work
         self.assertEqual((b"", b""), (command_line(server), command_line(program)))
-        self.assertEqual((frozenset(), 0), (self.mux.found(), heard.lost))
+        self.assertEqual((frozenset(), 0), (await self.mux.found(), heard.lost))
 
     async def test_a_half_started_server_can_be_killed(self) -> None:
         """The service died while its client was starting: tmux never ends such a client."""
@@ -184,13 +185,13 @@ class FaultTests(TmuxTestCase):
             await self.pause(0.02)
             self.clock.advance(0.5)
         await work
-        self.assertEqual((b"", frozenset()), (command_line(server), self.mux.found()))
+        self.assertEqual((b"", frozenset()), (command_line(server), await self.mux.found()))
 
     async def adopted(self, session_id: str) -> TmuxPane:
         """Take up a server that comes up: it may not answer yet, or have no session yet."""
         for _ in range(400):
             try:
-                pane = await self.mux.adopt(session_id)
+                pane = await self.mux.adopt(session_id, HERE)
             except MuxError:
                 await self.pause(0.05)
                 continue
@@ -208,10 +209,10 @@ class FaultTests(TmuxTestCase):
         fcntl.flock(lock, fcntl.LOCK_EX)
         with socket.socket(socket.AF_UNIX) as starting:
             starting.bind(str(path))
-            for take in (self.mux.adopt(spec.session_id), self.mux.create(spec)):
+            for take in (self.mux.adopt(spec.session_id, HERE), self.mux.create(spec)):
                 with self.assertRaises(MuxError):
                     await take
-            self.assertEqual({spec.session_id}, self.mux.found())
+            self.assertEqual({spec.session_id}, await self.mux.found())
 
     async def test_a_stale_socket_is_removed(self) -> None:
         spec = self.spec()
@@ -219,8 +220,8 @@ class FaultTests(TmuxTestCase):
         path = self.folder / "mux" / f"{spec.session_id}.sock"
         with socket.socket(socket.AF_UNIX) as stale:
             stale.bind(str(path))
-        self.assertEqual({spec.session_id}, self.mux.found())
-        self.assertIsNone(await self.mux.adopt(spec.session_id))
+        self.assertEqual({spec.session_id}, await self.mux.found())
+        self.assertIsNone(await self.mux.adopt(spec.session_id, HERE))
         self.assertFalse(path.exists())
 
     async def test_a_killed_keeper(self) -> None:

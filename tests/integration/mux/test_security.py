@@ -78,7 +78,7 @@ class SecurityTests(TmuxTestCase):
         runtime = self.folder / "run"
         runtime.mkdir()
         folder = SocketFolder(self.folder / ("x" * 100), runtime)
-        folder.prepare()
+        await folder.prepare()
         self.assertEqual(runtime, folder.path.parent)
         self.assertEqual(0o700, stat.S_IMODE(folder.path.stat().st_mode))
         self.assertLessEqual(len(os.fsencode(folder.socket("a" * 36))), 107)

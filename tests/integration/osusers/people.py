@@ -10,13 +10,16 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from unittest import SkipTest
 
+from tests.ground import HERE, places_of
 from tests.integration.harness import PATIENCE, Daemon
 from tests.unit.http.gatecase import basic
+from tservice.core.places.place import HookAccess, Place, place_of_os_user
+from tservice.core.places.places import Places
 from tservice.core.users.acting import act_as
 from tservice.core.users.osuser import Host, OsUser, OsUsers
 from tservice.core.users.sharedfolder import SharedFolder
@@ -67,6 +70,23 @@ class People:
         self.made.append(user)
         home.chmod(0o700)
         return user
+
+    @property
+    def hooks(self) -> Callable[[OsUser], HookAccess]:
+        """They have no secrets of this service."""
+        return lambda user: HookAccess(secret_file=user.home / "none", put=lambda: None)
+
+    @property
+    def prefix(self) -> Callable[[OsUser], Sequence[str]]:
+        return lambda user: ["/bin/false"]
+
+    def places(self) -> Places:
+        """Of everybody on this machine."""
+        return places_of(HERE, self)
+
+    def place(self, user: OsUser) -> Place:
+        """That user's."""
+        return self.places().recall(place_of_os_user(user.name, user.uid))
 
     def remove(self, user: OsUser) -> None:
         """Forget the account; what runs as that user runs on."""

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Coroutine
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+from urllib.parse import quote
 from uuid import uuid4
 
 from attrs import evolve
+from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.integration.gitservers import HttpBackend, repository
 from tests.integration.osusers.people import (
     ADMIN,
     People,
@@ -28,8 +32,13 @@ from tservice.agents.transcripts.model import Place
 from tservice.agents.transcripts.reader import read_on
 from tservice.core.users.acting import NotActing, act_as
 from tservice.core.users.osuser import OsUser, can_run
-from tservice.mux.transport import LocalTransport, OsUserTransport, Reach
+from tservice.mux.interface import Liveness
+from tservice.mux.machine import LocalTransport, OsUserTransport
+from tservice.mux.transport import Reach
 from tservice.sessions.life.priority import confined
+from tservice.sessions.record.model import NameSource, Session
+
+_T = TypeVar("_T")
 
 GIT = shutil.which("git")
 CONVERSATION = "0a1b2c3d-0000-4000-8000-00000000000a"
@@ -122,11 +131,30 @@ class HostileTests(SynchronousTestCase):
     def _configure(self) -> None:
         HookConfig(self.ann.home).write(self.ann.home, hooks=True, telemetry=True, environ={})
 
+    def now(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """The answer of a transport that need not wait."""
+        found: _T = self.successResultOf(Deferred.fromCoroutine(work))
+        return found
+
+    def session_of(self, user: OsUser) -> Session:
+        """One that was made for that user."""
+        return Session(
+            id="s",
+            mode="primary",
+            name="n",
+            name_source=NameSource.MANUAL,
+            working_dir="/w",
+            created_at=1,
+            last_activity_at=1,
+            os_user=user.id,
+        )
+
     def test_transcripts_through_links(self) -> None:
         """A transcript that is somebody else's file is not read."""
         line = json.dumps({"type": "user", "sessionId": CONVERSATION, "cwd": "/"})
         self.as_ben(f"umask 0; echo '{line}' >{CONVERSATION}.jsonl")
-        homes = Homes(own=TranscriptFiles.of_home(Path("/root")), os_users=self.people.users)
+        homes = Homes(own=TranscriptFiles.of_home(Path("/root")), places=self.people.places())
+        session = self.session_of(self.ann)
         folder = TranscriptFiles.of_home(self.ann.home).folder_of("/w")
         for script in (
             f"mkdir -p {folder}; ln -s {self.ben.home}/{CONVERSATION}.jsonl {folder}/",
@@ -135,27 +163,29 @@ class HostileTests(SynchronousTestCase):
             self.as_ann(f"rm -rf .claude; {script}")
             path = folder / f"{CONVERSATION}.jsonl"
             turn = partial(read_on, Place(path=""), path, "primary")
-            read = homes.as_owner(self.ann.id, turn)
+            read = homes.as_owner(session, turn)
             self.assertRaises(OSError, read)
-            self.assertEqual([], homes.reading(self.ann.id, lambda files: files.all())())
+            found = homes.as_owner(session, homes.files_of(session).all)
+            self.assertEqual([], found())
 
     def test_processes_of_others(self) -> None:
         """A pane's word for its process is not taken: neither signals nor priorities follow it."""
         told: list[tuple[int, int]] = []
-        renice = confined(lambda *given: told.append(given), self.ann.id)
+        renice = confined(lambda *given: told.append(given), self.people.place(self.ann).id)
         for pid in (os.getpid(), 1, *self._sleepers(self.ben)):
-            transport = OsUserTransport("/t", "/p", "/s", self.ann, self.people.users)
-            self.assertIsNone(transport.hold(pid), pid)
+            transport = OsUserTransport("/t", self.people.place(self.ann))
+            self.assertIsNone(self.now(transport.hold(pid)), pid)
             self.assertRaises(PermissionError, renice, pid, 19)
             self.assertEqual([], told)
         own = self._sleepers(self.ann)[0]
         renice(own, 19)
         self.assertRaises(PermissionError, renice, own, -1)
         self.assertEqual([(own, 19)], told)
-        held = OsUserTransport("/t", "/p", "/s", self.ann, self.people.users).hold(own)
+        transport = OsUserTransport("/t", self.people.place(self.ann))
+        held = self.now(transport.hold(own))
         assert held is not None
-        held.kill()
-        until(held.over, "the end of her own process")
+        self.now(held.kill())
+        until(lambda: self.now(held.probe()) is Liveness.DEAD, "the end of her own process")
         held.close()
 
     def _sleepers(self, user: OsUser) -> list[int]:
@@ -170,9 +200,9 @@ class HostileTests(SynchronousTestCase):
         self.assertEqual(0, found.returncode, found.stderr)
         self.as_ann(f"ln -s {socket} s")
         link = self.ann.home / "s"
-        self.assertIs(Reach.HERE, LocalTransport("/t").reach(link))
-        transport = OsUserTransport("/t", "/p", "/s", self.ann, self.people.users)
-        self.assertIs(Reach.UNKNOWN, transport.reach(link))
+        self.assertIs(Reach.HERE, self.now(LocalTransport("/t").reach(link)))
+        transport = OsUserTransport("/t", self.people.place(self.ann))
+        self.assertIs(Reach.UNKNOWN, self.now(transport.reach(link)))
 
 
 class TrappedServiceTests(SynchronousTestCase):
@@ -216,8 +246,38 @@ class TrappedServiceTests(SynchronousTestCase):
         self.as_user(self.ann, f"rm -rf service-cases; ln -s {data} service-cases")
         before = sorted(os.listdir(data))
         found = self.service.ask("ann", "POST", "/api/quick-start", body)
-        self.assertEqual(400, found.status, found.body)
+        self.assertEqual(422, found.status, found.body)
+        self.assertIn("Permission denied", found.json()["error"])
         self.assertEqual(before, sorted(os.listdir(data)))
+
+    def test_clones_and_worktrees(self) -> None:
+        """Git of the user, in the user's home; ben's is not to be had, nor what root may read."""
+        ran = self.people.folder / "ran"
+        ran.touch()
+        ran.chmod(0o666)
+        (self.bin / "git").write_text(f'#!/bin/sh\nid -ru >>{ran}\nexec {GIT} "$@"\n')
+        (self.bin / "git").chmod(0o755)
+        web = HttpBackend(self.people.folder / "remotes")
+        self.addCleanup(web.close)
+        repository(self.people.folder / "remotes" / "plain")
+        where = f"http://{web.USER}:{quote(web.PASSWORD, safe='')}@{web.host}/plain/.git"
+        self.service.good("ann", "POST", "/api/cases/clone", {"name": "one", "repository": where})
+        self.service.good("ann", "POST", "/api/cases/one/worktree", {"branch": "b"})
+        cases = self.ann.home / "service-cases"
+        for folder in (cases / "one", cases / "one-b"):
+            for path in (folder, *folder.rglob("*")):
+                self.assertEqual(self.ann.uid, path.lstat().st_uid, path)
+        found = self.service.ask(
+            "ann", "POST", "/api/cases/clone", {"name": "two", "repository": "/etc"}
+        )
+        self.assertEqual(403, found.status, found.body)
+        self.service.good("ann", "DELETE", "/api/cases/one-b")
+        self.service.good("ann", "DELETE", "/api/cases/one")
+        self.assertEqual([".trash"], os.listdir(cases))
+        self.assertEqual({str(self.ann.uid)}, set(ran.read_text().split()))
+        for path in (self.ben.home, Path("/root")):
+            found = self.service.ask("ann", "GET", f"/api/cases/browse?path={path}")
+            self.assertEqual(422, found.status, found.body)
 
     def test_git(self) -> None:
         """Her repository is read as ann; one that leads into ben's shows nothing of it."""

@@ -59,6 +59,7 @@ class AccountCase(SynchronousTestCase):
             hub=self.hub,
             revoke=self.revoke,
             forget=self.forgotten.append,
+            tokens_of=lambda name: 0 if name in self.forgotten else 2,
             owns=self.owners.__contains__,
             os_users=self.os_users.users,
         )

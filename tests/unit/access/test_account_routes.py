@@ -76,9 +76,17 @@ class AccountRouteTests(SynchronousTestCase):
         self.root("POST", "", {"username": "ann"})
 
     def test_signed_out(self) -> None:
-        self.assertEqual({"revoked": 1}, self.root("POST", "/bob/logout"))
+        make = {"name": "x", "scopes": ["sessions:read"]}
+        word = self.world.good("bob", "POST", "/api/tokens", make)["token"]
+        left = len(self.world.good("bob", "GET", "/api/tokens")["tokens"])
+        self.assertEqual({"revoked": 1, "tokens": left}, self.root("POST", "/bob/logout"))
         bob = {"Cookie": self.world.cookies["bob"]}
         self.assertEqual(401, self.world.ask("GET", "/api/me", None, bob).status)
+        token = {"Authorization": f"Bearer {word}"}
+        self.assertEqual(200, self.world.ask("GET", "/api/sessions", None, token).status)
+        ended = self.root("POST", "/bob/logout", {"tokens": True})
+        self.assertEqual({"revoked": 0, "tokens": 0}, ended)
+        self.assertEqual(401, self.world.ask("GET", "/api/sessions", None, token).status)
 
     def test_a_reset_password(self) -> None:
         once = self.root("POST", "/bob/reset-password")["oneTimePassword"]

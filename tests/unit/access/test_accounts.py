@@ -207,9 +207,12 @@ class ChangeTests(AccountCase):
 
     def test_logging_out(self) -> None:
         self.make()
-        self.assertEqual(3, self.accounts.log_out("bob"))
+        self.assertEqual((3, 2), self.accounts.log_out("bob"))
+        self.assertEqual([], self.forgotten)
         self.assertRaises(ServiceError, self.accounts.log_out, "nobody")
         self.assertEqual(["bob"], self.revoked)
+        self.assertEqual((3, 0), self.accounts.log_out("bob", tokens=True))
+        self.assertEqual(["bob"], self.forgotten)
 
 
 class FirstAdminTests(AccountCase):

@@ -57,6 +57,14 @@ class CapabilityTests(SynchronousTestCase):
         self.clock.advance(TTL_SECONDS)
         self.assertFalse(self.opens(word))
 
+    def test_one_that_lasts_less_long(self) -> None:
+        word = self.capabilities.mint("webview", "tab", "ann", lasts=60.0)
+        for _ in range(3):
+            self.clock.advance(59)
+            self.assertTrue(self.opens(word))
+        self.clock.advance(60)
+        self.assertFalse(self.opens(word))
+
     def test_another_s_try_makes_it_last_no_longer(self) -> None:
         word = self.mint("ann")
         self.clock.advance(TTL_SECONDS - 1)

@@ -6,6 +6,7 @@ from typing import Any
 
 from twisted.internet.defer import Deferred
 
+from tests.told import wire
 from tests.unit.agents.client import Client
 from tests.unit.agents.rig import COMPOSER, AgentCase
 from tests.unit.sessions.rig import ADMIN, begin
@@ -34,6 +35,7 @@ class ApprovalCase(AgentCase):
             self.inbox,
             self.sessions,
             self.agents.agents,
+            self.machine.clis,
             self.machine.settings,
         )
         self.approvals.start(self.machine.hub)
@@ -80,7 +82,7 @@ class ApprovalCase(AgentCase):
     def told(self) -> list[tuple[str, Any]]:
         """The approval events since this was asked last."""
         found = [
-            (event.name[9:], event.data.get("resolution") or event.data["kind"])
+            (event.name[9:], wire(event).get("resolution") or wire(event)["kind"])
             for event in self.machine.events
             if event.name.startswith("approval:")
         ]

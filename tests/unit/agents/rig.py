@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from attrs import evolve
 
 from tests.ground import FixedSettings
+from tests.unit.cases.rig import lay_cases
 from tests.unit.sessions.rig import ADMIN, Machine, SessionCase
 from tests.unit.terminal.screens import COMPOSER, PERMISSION, RULE, TRUST
 from tservice.agents.build import AgentParts, build_agents
@@ -19,7 +20,6 @@ from tservice.mux.testing.multiplexer import FakeMultiplexer, Tty
 from tservice.sessions.build import build_sessions
 from tservice.sessions.record.model import Session
 from tservice.sessions.service import KnownConversations
-from tservice.settings.model import Settings
 
 IDLE_TITLE = "✳ Claude Code"
 BUSY_TITLE = "⠂ Claude Code"
@@ -32,7 +32,7 @@ __all__ = ["COMPOSER", "NO_TRUST", "PERMISSION", "RULE", "SPINNER", "TRUST"]
 _T = TypeVar("_T")
 
 
-_COMPOSER = re.compile(r"(?m)^(❯\xa0|› (?!\d\.))(.*)$")
+COMPOSER_ROW = re.compile(r"(?m)^(❯\xa0|› (?!\d\.))(.*)$")
 """The row of a composer: what it begins with, and its draft or placeholder."""
 
 
@@ -45,13 +45,14 @@ class Screen:
     """A program that shows what the test tells it to, and a paste in its composer until Enter.
 
     @ivar pressed: what was typed.
+    @ivar shown: what was shown last.
     @ivar answers: typed bytes to the screen that they lead to.
     """
 
     def __init__(self) -> None:
         self.pressed: list[bytes] = []
         self.answers: dict[bytes, str] = {}
-        self._shown = ""
+        self.shown = ""
 
     def started(self, tty: Tty) -> None:
         self.tty = tty
@@ -65,13 +66,13 @@ class Screen:
 
     def echo(self, data: bytes) -> None:
         """What comes of C{data} in the composer, if one is shown: a text until its Enter."""
-        if _COMPOSER.search(self._shown) is None:
+        if COMPOSER_ROW.search(self.shown) is None:
             return
         if data == b"\r":
-            self._draw(self._shown)
+            self._draw(self.shown)
         elif len(data) > 1 and data[:1] != b"\x1b":
             draft = data.decode().split("\n")[0]
-            self._draw(_COMPOSER.sub(lambda row: row[1] + draft, self._shown))
+            self._draw(COMPOSER_ROW.sub(lambda row: row[1] + draft, self.shown))
 
     def resized(self, cols: int, rows: int) -> None:
         """It is drawn anew by the test."""
@@ -80,7 +81,7 @@ class Screen:
         """Draw a whole screen."""
         if title is not None:
             self.tty.emit(f"\x1b]0;{title}\x07".encode())
-        self._shown = text
+        self.shown = text
         self._draw(text)
 
     def _draw(self, text: str) -> None:
@@ -99,8 +100,10 @@ class AgentMachine(Machine):
         self.clis = self._clis()
         ground = self.ground()
         self.agents = build_agents(ground, clis=self.clis, sessions=lambda: self.sessions).service
+        self.cases = lay_cases(ground, lambda: self.sessions, self.git, self.hooks).service
         self.sessions = build_sessions(
             ground,
+            cases=self.cases,
             mux=self.mux,
             clis=self.clis,
             api_url=lambda: "http://127.0.0.1:8770",
@@ -153,7 +156,7 @@ class AgentCase(SessionCase):
     def change_settings(self, **fields: Any) -> None:
         settings = self.machine.settings
         assert isinstance(settings, FixedSettings)
-        settings.now = Settings.model_construct(**{**dict(settings.now), **fields})
+        settings.alter(**fields)
 
     def hook(self, session: Session, event: str, **data: Any) -> None:
         """A hook of the session's agent fires."""

@@ -15,6 +15,7 @@ from zope.interface import implementer
 
 from tservice.clis.interfaces import LaunchRequest, PaneKeys
 from tservice.clis.model import Entry, parse_entry
+from tservice.core.places.place import Place
 from tservice.settings.interfaces import ISettings, SettingsObserver
 from tservice.settings.model import Settings, read_settings
 
@@ -28,9 +29,9 @@ def make_entry(**fields: object) -> Entry:
     )
 
 
-def request(mode: str, *, granted: bool = True, **fields: Any) -> LaunchRequest:
-    """A launch of C{mode}."""
-    return LaunchRequest(mode=mode, pane=PANE, granted=granted, **fields)
+def request(mode: str, place: Place, *, granted: bool = True, **fields: Any) -> LaunchRequest:
+    """A launch of C{mode} in C{place}."""
+    return LaunchRequest(mode=mode, pane=PANE, place=place, granted=granted, **fields)
 
 
 def make_program(folder: Path, name: str, text: str = "#!/bin/sh\n") -> Path:

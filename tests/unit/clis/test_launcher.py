@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from attrs import evolve
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface.verify import verifyObject
 
 from tests.unit.clis.fakes import FakeSettings, make_program, request
 from tests.unit.osuserworld import OsUserWorld
-from tservice.clis.guests import Guests
-from tservice.clis.interfaces import ICliRegistry
+from tservice.clis.interfaces import ICliRegistry, LaunchRequest
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.lookup import BinaryLookup
 from tservice.clis.registry import merge_registry
 from tservice.clis.stock import stock_entries
 from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.places.place import place_of_os_user
+from tservice.ground.places import near_places, own_place
 
 
 class LaunchTests(SynchronousTestCase):
@@ -33,19 +36,24 @@ class LaunchTests(SynchronousTestCase):
         for name in ("claude", "codex", "pi", "bash"):
             make_program(self.bin, name)
 
-    def make(self, *, root: bool = False, **file: object) -> CliRegistry:
+    def make(self, **file: object) -> CliRegistry:
         registry = CliRegistry(
             settings=self.settings,
             lookup=BinaryLookup(Clock(), self.environ, Path("/nowhere")),
             environ=self.environ,
-            root=root,
         )
         registry.use(merge_registry(stock_entries(), file))
         return registry
 
+    def request(self, mode: str, *, uid: int = 1000, **fields: Any) -> LaunchRequest:
+        """For the service's own place, whose user is C{uid}."""
+        find = BinaryLookup(Clock(), self.environ, Path("/nowhere")).find
+        place = own_place(Path("/d"), self.environ, Path("/nowhere"), find, uid=uid)
+        return request(mode, place, **fields)
+
     def refusal(self, mode: str, **fields: Any) -> ServiceError:
         error: ServiceError = self.assertRaises(
-            ServiceError, self.registry.launch, request(mode, **fields)
+            ServiceError, self.registry.launch, self.request(mode, **fields)
         )
         return error
 
@@ -54,7 +62,7 @@ class LaunchTests(SynchronousTestCase):
 
     def test_whole(self) -> None:
         plan = self.registry.launch(
-            request(
+            self.request(
                 "codex",
                 params={"model": "m-1"},
                 overrides={"CODEX_HOME": "/c"},
@@ -64,15 +72,15 @@ class LaunchTests(SynchronousTestCase):
         self.assertEqual((str(self.bin / "codex"), "resume", "0a", "--model", "m-1"), plan.argv)
         self.assertEqual(
             {
+                **self.environ,
                 "CODEX_HOME": "/c",
                 "SERVICE_MUX": "1",
                 "SERVICE_SESSION_ID": "s-1",
                 "SERVICE_API_URL": "http://127.0.0.1:1",
                 "SERVICE_HOOK_SECRET_FILE": "/d/hook-secret",
             },
-            plan.additions,
+            plan.env,
         )
-        self.assertEqual({**self.environ, **plan.additions}, plan.env)
         self.assertEqual({"model": "m-1"}, plan.params)
         self.assertEqual((), plan.clamped)
 
@@ -83,31 +91,32 @@ class LaunchTests(SynchronousTestCase):
             ("bypass", "bypassPermissions", "auto"),
         ):
             self.settings.settings = FakeSettings(primaryMode=setting).get()
-            plan = self.registry.launch(request("primary"))
+            plan = self.registry.launch(self.request("primary"))
             self.assertEqual(("--permission-mode", mode), plan.argv[-2:])
-            lowered = self.registry.launch(request("primary", granted=False))
+            lowered = self.registry.launch(self.request("primary", granted=False))
             self.assertEqual(("--permission-mode", least), lowered.argv[-2:])
         self.assertEqual(("permissionMode",), lowered.clamped)
-        chosen = request("primary", params={"permissionMode": "plan"})
+        chosen = self.request("primary", params={"permissionMode": "plan"})
         self.assertEqual({"permissionMode": "plan"}, self.registry.check(chosen))
 
     def test_root_bypasses_nothing_outside_of_a_sandbox(self) -> None:
         self.settings.settings = FakeSettings(primaryMode="bypass").get()
-        self.registry = self.make(root=True)
-        plan = self.registry.launch(request("primary"))
+        plan = self.registry.launch(self.request("primary", uid=0))
         self.assertEqual(("--permission-mode", "default"), plan.argv[-2:])
         for params in ({}, {"permissionMode": "bypassPermissions"}):
-            plan = self.registry.launch(request("primary", granted=False, params=params))
+            plan = self.registry.launch(
+                self.request("primary", uid=0, granted=False, params=params)
+            )
             self.assertEqual(("--permission-mode", "auto"), plan.argv[-2:])
         wanted: tuple[dict[str, Any], ...] = (
             {"overrides": {"IS_SANDBOX": "1"}},
             {"params": {"permissionMode": "bypassPermissions"}},
         )
         for more in wanted:
-            plan = self.registry.launch(request("primary", **more))
+            plan = self.registry.launch(self.request("primary", uid=0, **more))
             self.assertEqual(("--permission-mode", "bypassPermissions"), plan.argv[-2:])
         self.environ["IS_SANDBOX"] = "1"
-        plan = self.registry.launch(request("primary"))
+        plan = self.registry.launch(self.request("primary", uid=0))
         self.assertEqual(("--permission-mode", "bypassPermissions"), plan.argv[-2:])
 
     def test_unknown_and_disabled_modes(self) -> None:
@@ -116,7 +125,9 @@ class LaunchTests(SynchronousTestCase):
         error = self.assertRaises(ServiceError, self.registry.require, "codex")
         self.assertEqual("mode: codex is disabled", error.message)
         self.assertEqual(ErrorCode.INVALID_INPUT, self.refusal("nope").code)
-        self.assertEqual("codex", self.registry.launch(request("codex")).argv[0].split("/")[-1])
+        self.assertEqual(
+            "codex", self.registry.launch(self.request("codex")).argv[0].split("/")[-1]
+        )
         self.assertIs(self.registry.get("codex"), self.registry.entries()[3])
 
     def test_not_installed(self) -> None:
@@ -129,16 +140,34 @@ class LaunchTests(SynchronousTestCase):
             "Antigravity is not installed: Install Antigravity and put agy on PATH",
             self.refusal("antigravity").message,
         )
-        self.assertEqual({}, self.registry.check(request("gemini")))
+        self.assertEqual({}, self.registry.check(self.request("gemini")))
 
-    def test_elsewhere_nothing_is_looked_up(self) -> None:
-        plan = self.registry.launch(request("gemini", binary="gemini"))
-        self.assertEqual(("gemini",), plan.argv)
+    def test_what_is_elsewhere_is_looked_for_there(self) -> None:
+        """With what a child there starts from, and nothing of this machine's environment."""
+
+        class Elsewhere:
+            def act(self, work: Callable[[], Any]) -> Any:
+                raise OSError("far away")
+
+            def find(self, names: Sequence[str]) -> Path | None:
+                return Path("/there") / names[0]
+
+            def command(self, argv: Sequence[str]) -> list[str]:
+                return ["/far", *argv]
+
+            def environment(self, named: Sequence[str] = ()) -> Mapping[str, str]:
+                return {"LANG": "C", "HOME": "/home/there"}
+
+        far = evolve(self.request("gemini").place, near=False, effects=Elsewhere())
+        plan = self.registry.launch(request("gemini", far))
+        self.assertEqual("/there/gemini", plan.argv[0])
+        self.assertEqual("/home/there", plan.env["HOME"])
+        self.assertNotIn("PATH", plan.env)
 
     def test_what_runs_any_command_needs_the_grant(self) -> None:
         for mode in ("shell", "pi"):
             self.assertEqual(ErrorCode.FORBIDDEN, self.refusal(mode, granted=False).code)
-            self.registry.launch(request(mode))
+            self.registry.launch(self.request(mode))
 
     def test_bad_requests_name_their_field(self) -> None:
         for fields, field in (
@@ -157,7 +186,7 @@ class LaunchTests(SynchronousTestCase):
             (str(self.bin / "zsh"), self.bin / "bash"),
         ):
             self.environ["SHELL"] = shell
-            plan = self.make().launch(request("shell"))
+            plan = self.make().launch(self.request("shell"))
             self.assertEqual((str(runs), "-l"), plan.argv, shell)
 
 
@@ -173,22 +202,25 @@ class OsUserTests(SynchronousTestCase):
                         "HTTPS_PROXY": "p", "IS_SANDBOX": "0"}  # fmt: skip
         make_program(self.bin, "bash")
         make_program(self.bin, "claude")
+        find = BinaryLookup(Clock(), self.environ, Path("/nowhere")).find
+        self.root = own_place(Path("/d"), self.environ, Path("/root"), find, uid=0)
+        places = near_places(
+            clock=Clock(), environ=self.environ, own=self.root, os_users=self.world
+        )
+        self.place = places.recall(place_of_os_user("ann", 1001))
 
-    def registry(self, *, guests: bool = True) -> CliRegistry:
-        found = Guests(Clock(), self.environ, self.world.users)
+    def registry(self) -> CliRegistry:
         registry = CliRegistry(
             settings=FakeSettings(),
             lookup=BinaryLookup(Clock(), self.environ, Path("/nowhere")),
             environ=self.environ,
             pane_env=("HTTPS_PROXY",),
-            root=True,
-            guests=found if guests else None,
         )
         registry.use(merge_registry(stock_entries(), {}))
         return registry
 
     def test_environment(self) -> None:
-        plan = self.registry().launch(request("primary", os_user=self.user))
+        plan = self.registry().launch(request("primary", self.place))
         self.assertNotIn("ANTHROPIC_API_KEY", plan.env)
         self.assertEqual(
             ("ann", str(self.user.home), "p"),
@@ -198,26 +230,20 @@ class OsUserTests(SynchronousTestCase):
 
     def test_found_on_the_users_paths(self) -> None:
         own = make_program(self.user.home / ".local/bin", "codex")
-        plan = self.registry().launch(request("codex", os_user=self.user))
+        plan = self.registry().launch(request("codex", self.place))
         self.assertEqual(str(own), plan.argv[0])
-        error = self.assertRaises(ServiceError, self.registry().launch, request("codex"))
+        error = self.assertRaises(ServiceError, self.registry().launch, request("codex", self.root))
         self.assertIn("is not installed", error.message)
 
     def test_the_users_shell(self) -> None:
-        plan = self.registry().launch(request("shell", os_user=self.user))
+        plan = self.registry().launch(request("shell", self.place))
         self.assertEqual(str(self.bin / "bash"), plan.argv[0])
         shell = make_program(self.user.home / "bin", "zsh")
-        plan = self.registry().launch(request("shell", os_user=self.user))
+        plan = self.registry().launch(request("shell", self.place))
         self.assertEqual(str(shell), plan.argv[0])
 
     def test_not_root(self) -> None:
         """What root may not, an OS user may."""
-        for user, mode in ((None, "default"), (self.user, "bypassPermissions")):
-            plan = self.registry().launch(request("primary", os_user=user))
+        for place, mode in ((self.root, "default"), (self.place, "bypassPermissions")):
+            plan = self.registry().launch(request("primary", place))
             self.assertEqual(mode, plan.params["permissionMode"])
-
-    def test_where_there_are_none(self) -> None:
-        error = self.assertRaises(
-            ServiceError, self.registry(guests=False).launch, request("shell", os_user=self.user)
-        )
-        self.assertIn("osUser: panes can only run as the service's own user", error.message)

@@ -10,14 +10,15 @@ from typing import Any
 from attrs import evolve, frozen
 from zope.interface import implementer
 
+from tests.told import wire
 from tests.unit.agents.rig import AgentCase
+from tests.unit.cases.rig import lay_cases
 from tests.unit.sessions.rig import ADMIN, begin
 from tservice.audit.interfaces import Entry, IAuditLog
 from tservice.core.identity import Identity
 from tservice.cron.build import build_cron
 from tservice.cron.model import Job, Run
 from tservice.cron.service import CronService
-from tservice.sessions.build import build_workspaces
 
 DAY = 86_400
 
@@ -84,7 +85,7 @@ class CronCase(AgentCase):
             clis=machine.clis,
             audit=self.audit,
             accounts=accounts,
-            folder=build_workspaces(ground).folder,
+            cases=lay_cases(ground, lambda: machine.sessions).service,
         ).service
         self.cron.start()
 
@@ -141,7 +142,7 @@ class CronCase(AgentCase):
 
     def told(self, name: str) -> list[Any]:
         """Payloads of the events of that name so far."""
-        return [event.data for event in self.machine.events if event.name == name]
+        return [wire(event) for event in self.machine.events if event.name == name]
 
     def until(self, done: Callable[[], bool], seconds: float = 60) -> None:
         for _ in range(int(seconds * 10)):

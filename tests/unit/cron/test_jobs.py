@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.told import happened
 from tests.unit.cron.rig import CronCase
 from tests.unit.sessions.rig import ADMIN
 from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.events import Event
 from tservice.core.identity import Identity
 from tservice.cron.model import (
     MAX_JOBS,
@@ -314,7 +314,7 @@ class OwnerTests(JobCase):
     def test_jobs_of_a_user_who_is_gone_go(self) -> None:
         job = self.of_ann()
         del self.accounts["ann"]
-        self.machine.hub.publish(Event(name="admin:usersChanged"))
+        self.machine.hub.publish(happened("admin:usersChanged"))
         self.assertEqual([], self.cron.jobs(ROOT))
         self.accounts["ann"] = ANN
         self.assertRaises(ServiceError, self.cron.job, job.id, ANN)

@@ -45,7 +45,7 @@ class OsUserJobTests(CronCase):
             run, _ = self.run_by_hand(job)
         self.assertEqual(["a"], readers)
         assert run.session_id is not None
-        self.assertEqual(self.user, self.host[run.session_id].spec.os_user)
+        self.assertEqual(self.user, self.host[run.session_id].spec.place.user)
 
     def test_a_user_who_is_gone(self) -> None:
         job = self.make(self.ann)

@@ -19,7 +19,8 @@ from tservice.doctor.routes import DoctorRoutes
 from tservice.doctor.service import DoctorService
 from tservice.http.operations import Access
 
-REPORT = {"platform": "linux", "summary": {}, "tools": []}
+NONE = dict.fromkeys(("ok", "missing", "outdated", "skipped", "error"), 0)
+REPORT = {"platform": "linux", "summary": NONE, "tools": []}
 
 
 class DoctorCase(SynchronousTestCase):

@@ -16,6 +16,7 @@ from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
+from tests.answers import checked
 from tservice.core.authentication import Pass, Visit
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity
@@ -188,7 +189,7 @@ class Api:
     ) -> None:
         self.clock = clock or Clock()
         self.kernel = Kernel(
-            operations,
+            checked(operations),
             gate or OpenGate(),
             pages or NoPages(),
             sockets or NoSockets(),

@@ -118,6 +118,7 @@ class BodyTests(SynchronousTestCase):
         self.assertSays(f"name: {rule}", b'{"name": "a\\ud800"}')
         self.assertSays(f"anything.0.x: {rule}", b'{"anything": [{"x": "\\uDFFFa"}]}')
         self.assertSays(f"body: {rule}", b'"\\udc00\\ud800"')
+        self.assertSays(f"anything.0: {rule}", b'{"anything": ["\\ud83d", "\\ude00"]}')
         self.assertSays(f"\\udc00: {rule}", b'{"\\udc00": 1}')
         self.assertEqual("😀", read(b'{"cols": 1, "name": "\\ud83d\\ude00"}').name)
 
@@ -138,6 +139,10 @@ class BodyTests(SynchronousTestCase):
         finite = "body: must hold finite numbers only"
         for number in ("1" * (MAX_DIGITS + 1), "-" + "9" * MAX_DIGITS, "9" * 5000):
             self.assertSays(most, b'{"anything": [%b]}' % number.encode())
+        for place in range(MAX_DIGITS):
+            raw = b'{"anything": %b%d.5}' % (b" " * place, 10**MAX_DIGITS)
+            self.assertSays("cols: is required", raw)
+            self.assertSays(most, raw.replace(b".5", b""))
         zeros = MAX_DIGITS - 1
         self.assertEqual(10**zeros, read(b'{"cols":1,"anything":1%b}' % (b"0" * zeros)).anything)
         for number in ("-1E999", "1e0309", "9" * 280 + "e+50", "9" * 400 + ".5"):

@@ -7,6 +7,7 @@ from typing import Any
 
 import h2.connection
 import h2.events
+from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
@@ -14,10 +15,16 @@ from tests.unit.http.driver import Api, UpgradeGate
 from tests.unit.http.sample import Handlers, operation
 from tests.unit.http.tls import TLSTransport
 from tests.unit.http.websockets.wsframes import UPGRADE
+from tservice.core.errors import invalid
 from tservice.http.connections.channel import LINGER_BYTES
-from tservice.http.operations import JSON_BODY_LIMIT, Style
+from tservice.http.operations import JSON_BODY_LIMIT, Call, Style
 from tservice.http.site import IDLE_SECONDS
+from tservice.http.transfer.incoming import HELD
+from tservice.http.transfer.outgoing import Outgoing
 from tservice.http.websockets.upgrade import WebSockets
+
+FORM_LIMIT = 100 * HELD
+PIECES = 20
 
 
 class HTTP2Tests(SynchronousTestCase):
@@ -29,7 +36,13 @@ class HTTP2Tests(SynchronousTestCase):
         table = [
             *self.handlers.table(),
             operation("GET", "/ws/x", self.handlers.echo, style=Style.WEBSOCKET),
+            operation("GET", "/api/file", self.file, style=Style.STREAM),
+            operation("POST", "/api/form", self.form, streams=True, body_limit=FORM_LIMIT),
         ]
+        self.read: list[bytes] = []
+        self.reading: Deferred[None] | None = None
+        self.refused = False
+        self.written = 0
         sockets = WebSockets(self.clock)
         self.api = Api(table, UpgradeGate(), None, sockets, clock=self.clock, http2=True)
         self.transport = TLSTransport()
@@ -39,7 +52,31 @@ class HTTP2Tests(SynchronousTestCase):
         self.client = h2.connection.H2Connection()
         self.client.initiate_connection()
         self.events: dict[int, list[Any]] = {}
+        self.acknowledging = True
         self.pump()
+
+    async def form(self, call: Call) -> object:
+        if self.refused:
+            raise invalid("file", "no")
+        while data := await call.incoming.read():
+            self.read.append(data)
+            if self.reading is not None:
+                await self.reading
+        return {"size": sum(map(len, self.read))}
+
+    async def file(self, call: Call) -> None:
+        answer = Outgoing(call.request)
+        try:
+            answer.begin(200, {"Content-Type": "text/plain"})
+            for _ in range(PIECES):
+                await answer.write(bytes(HELD))
+                self.written += 1
+        finally:
+            answer.close()
+
+    def begin_form(self) -> int:
+        kind = "multipart/form-data; boundary=x"
+        return self.ask("POST", "/api/form", end=False, content_type=kind)
 
     def pump(self) -> None:
         """Carry bytes both ways until there are none."""
@@ -50,7 +87,7 @@ class HTTP2Tests(SynchronousTestCase):
             self.clock.advance(0)
             for event in self.client.receive_data(self.transport.value()):
                 self.events.setdefault(getattr(event, "stream_id", 0), []).append(event)
-                if isinstance(event, h2.events.DataReceived):
+                if isinstance(event, h2.events.DataReceived) and self.acknowledging:
                     length = event.flow_controlled_length
                     self.client.acknowledge_received_data(length, event.stream_id)
             self.transport.clear()
@@ -115,6 +152,58 @@ class HTTP2Tests(SynchronousTestCase):
         self.pump()
         reset = [e for e in self.events[stream] if isinstance(e, h2.events.StreamReset)]
         self.assertEqual(1, len(reset))
+
+    def test_a_file_waits_for_its_reader(self) -> None:
+        self.acknowledging = False
+        stream = self.ask("GET", "/api/file")
+        self.assertEqual("200", self.status(stream))
+        self.assertLess(self.written, 2)
+        self.acknowledging = True
+        self.client.increment_flow_control_window(2**20)
+        self.client.increment_flow_control_window(2**20, stream)
+        for _ in range(PIECES):
+            self.pump()
+        self.assertEqual(PIECES, self.written)
+        self.assertEqual(PIECES * HELD, len(self.content(stream)))
+
+    def test_a_form_is_read_as_it_arrives(self) -> None:
+        stream = self.begin_form()
+        self.send(stream, b"abc")
+        self.assertEqual([b"abc"], self.read)
+        self.send(stream, b"def")
+        self.client.end_stream(stream)
+        self.pump()
+        self.assertEqual({"size": 6}, json.loads(self.content(stream))["data"])
+
+    def test_a_form_waits_for_its_reader(self) -> None:
+        self.reading = Deferred()
+        stream = self.begin_form()
+        self.send(stream, b"a")
+        while self.client.local_flow_control_window(stream) > 0:
+            self.send(stream, bytes(min(1000, self.client.local_flow_control_window(stream))))
+        held = sum(map(len, self.channel._channel.streams[stream]._request.incoming._pieces))
+        self.assertLess(held, 2 * HELD)
+        waiting, self.reading = self.reading, None
+        waiting.callback(None)
+        self.pump()
+        self.assertGreater(self.client.local_flow_control_window(stream), 0)
+
+    def test_a_form_that_is_refused_is_answered_at_its_end(self) -> None:
+        self.refused = True
+        stream = self.begin_form()
+        self.send(stream, b"abc")
+        self.assertEqual("", self.status(stream))
+        self.client.end_stream(stream)
+        self.pump()
+        self.assertEqual("400", self.status(stream))
+
+    def test_a_refused_form_without_end(self) -> None:
+        self.refused = True
+        stream = self.begin_form()
+        self.send(stream, b"abc")
+        self.channel._channel.streams[stream]._request.handleContentChunk(bytes(LINGER_BYTES + 1))
+        self.pump()
+        self.assertTrue(any(isinstance(e, h2.events.StreamReset) for e in self.events[stream]))
 
     def test_a_long_poll_is_no_idleness(self) -> None:
         stream = self.ask("GET", "/api/park")

@@ -88,6 +88,19 @@ class RoutingTests(SynchronousTestCase):
         connection.send(b"GET /api/things/\xff HTTP/1.1\r\nHost: localhost\r\n\r\n")
         self.assertTrue(connection.value().startswith(b"HTTP/1.1 400 "))
 
+    def test_a_line_without_end(self) -> None:
+        """What stands before the end of the line, and what comes behind it, is all the same."""
+        good = b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: "
+        for start, status in ((b"GET /", b"414"), (good, b"431")):
+            for end in (b"", b" HTTP/1.1\r\nHost: localhost\r\n\r\n"):
+                connection = self.api.connect()
+                connection.send(start + b"x" * 20_000 + end)
+                connection.send(b"y" * 20_000 + b"\r\n\r\n" + good + b"\r\n\r\n")
+                self.assertEqual(1, connection.value().count(b"HTTP/1.1"))
+                self.assertTrue(connection.value().startswith(b"HTTP/1.1 " + status))
+                self.api.clock.advance(LINGER_SECONDS)
+                self.assertTrue(connection.transport.aborted)
+
     def test_rest_of_the_path(self) -> None:
         for path, rest in (("", ""), ("/a//b%2Fc/", "/a//b%2Fc/"), ("x", "x")):
             self.assertEqual(

@@ -8,14 +8,19 @@ from typing import Any
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.told import happened
 from tests.unit.http.driver import Api, Connection, OpenGate, head
-from tservice.core.events import Audience, Event, EventHub
+from tservice.core.events import Audience, EventHub, EventName
 from tservice.core.identity import Identity
+from tservice.core.payload import Payload
+from tservice.core.payloads import NameTold
 from tservice.http import sse
 from tservice.http.sse import HEARTBEAT_SECONDS, MAX_BACKLOG, MAX_CLIENTS, RING, EventStreams
 
 ANN = Identity(username="ann", admin=False, auth_session="s1")
 ROOT = Identity(username="root", admin=True)
+
+A, B, C = "session:idle", "session:working", "session:stop"
 
 
 def events(data: bytes) -> list[tuple[str, str, Any]]:
@@ -46,8 +51,8 @@ class StreamTests(SynchronousTestCase):
         self.streams.startService()
         self.addCleanup(self.api.close)
 
-    def status(self, identity: Identity) -> object:
-        return {"user": identity.username}
+    def status(self, identity: Identity) -> Payload:
+        return NameTold(id="", name=identity.username, name_source="")
 
     def listen(self, query: str = "", last: str | None = None) -> Connection:
         connection = self.api.connect()
@@ -55,27 +60,30 @@ class StreamTests(SynchronousTestCase):
         connection.send(head("GET", f"/api/v1/events{query}", headers))
         return connection
 
-    def happen(self, name: str = "cron:runCreated", **fields: Any) -> None:
-        self.hub.publish(Event(name=name, **fields))
+    def happen(self, name: str = "cli:installOutput", **fields: Any) -> None:
+        self.hub.publish(happened(name, **fields))
 
     def names(self, connection: Connection) -> list[str]:
         return [name for _, name, _ in events(connection.value())]
 
     def test_init_first(self) -> None:
         connection = self.listen()
-        self.assertEqual([("b1-0", "init", {"user": "root"})], events(connection.value()))
+        self.assertEqual(
+            [("b1-0", "init", {"id": "", "name": "root", "nameSource": ""})],
+            events(connection.value()),
+        )
         text = connection.value().decode().lower()
         self.assertIn("content-type: text/event-stream", text)
         self.assertIn("cache-control: no-store", text)
 
     def test_events_are_numbered(self) -> None:
         connection = self.listen()
-        self.happen(data={"n": 1})
-        self.happen("case:created", data={"text": "a\nb\r\n\u2028"})
+        self.happen(data="1")
+        self.happen("tunnel:error", error="a\nb\r\n\u2028")
         self.assertEqual(
             [
-                ("b1-1", "cron:runCreated", {"n": 1}),
-                ("b1-2", "case:created", {"text": "a\nb\r\n\u2028"}),
+                ("b1-1", "cli:installOutput", {"id": "", "data": "1"}),
+                ("b1-2", "tunnel:error", {"error": "a\nb\r\n\u2028"}),
             ],
             events(connection.value())[1:],
         )
@@ -89,14 +97,14 @@ class StreamTests(SynchronousTestCase):
         self.assertFalse(connection.transport.disconnecting)
 
     def test_reconnect_replays_what_was_missed_and_nothing_else(self) -> None:
-        for name in ("a", "b", "c"):
+        for name in (A, B, C):
             self.happen(name)
-        self.assertEqual(["b", "c"], self.names(self.listen(last="b1-1")))
+        self.assertEqual([B, C], self.names(self.listen(last="b1-1")))
         self.assertEqual([], self.names(self.listen(last="b1-3")))
-        self.assertEqual(["a", "b", "c"], self.names(self.listen(last="b1-0")))
+        self.assertEqual([A, B, C], self.names(self.listen(last="b1-0")))
 
     def test_unknown_ids_get_init(self) -> None:
-        self.happen("a")
+        self.happen(A)
         for last in ("b2-1", "b1-2", "b1-", "b1", "-1", "b1-x", "b1-\xb2", "b1-" + "9" * 5000):
             self.assertEqual(["init"], self.names(self.listen(last=last)), last)
 
@@ -109,13 +117,13 @@ class StreamTests(SynchronousTestCase):
     def test_ring_is_bounded_in_size(self) -> None:
         big = "x" * (sse.RING_CHARS // 2)
         for _ in range(3):
-            self.happen("session:terminal", bulky=True, data={"data": big})
+            self.happen("session:terminal", data=big)
         self.assertEqual(2, len(self.streams._ring))
 
     def test_bulky_events_are_filtered_by_session(self) -> None:
         streams = {query: self.listen(query) for query in ("", "?sessions=a,b", "?sessions=")}
         for session in ("a", "c"):
-            self.happen("session:terminal", session_id=session, bulky=True, data={"id": session})
+            self.happen("session:terminal", session_id=session)
         self.happen("session:created", session_id="c")
         self.assertEqual(
             {"": 4, "?sessions=a,b": 3, "?sessions=": 2},
@@ -127,16 +135,18 @@ class StreamTests(SynchronousTestCase):
         ann = self.listen()
         self.gate.identity = ROOT
         root = self.listen()
-        for audience, owner in (
-            (Audience.EVERYONE, None),
-            (Audience.OWNER, "ann"),
-            (Audience.OWNER, "bob"),
-            (Audience.OWNER, None),
-            (Audience.ADMINS, "ann"),
-            (Audience.PERSON, "ann"),
-            (Audience.PERSON, "root"),
+        for name, audience, owner in (
+            ("settings:changed", Audience.EVERYONE, None),
+            (A, Audience.OWNER, "ann"),
+            (A, Audience.OWNER, "bob"),
+            (A, Audience.OWNER, None),
+            ("mcp:synced", Audience.ADMINS, "ann"),
+            ("tunnel:qrRotated", Audience.PERSON, "ann"),
+            ("tunnel:qrRotated", Audience.PERSON, "root"),
         ):
-            self.happen(audience=audience, owner=owner)
+            event = happened(name, owner=owner)
+            self.assertIs(audience, event.name.audience)
+            self.hub.publish(event)
         self.assertEqual(["b1-0", "b1-1", "b1-2"], [i for i, _, _ in events(ann.value())])
         self.assertEqual(7, len(events(root.value())))
 
@@ -152,11 +162,11 @@ class StreamTests(SynchronousTestCase):
     def test_a_client_that_does_not_read_is_cut_off_alone(self) -> None:
         slow, quick = self.listen(), self.listen()
         slow.producer.pauseProducing()
-        self.happen(data={"a": "x" * 1000})
+        self.happen(data="x" * 1000)
         self.assertEqual(["init"], self.names(slow))
         big = "y" * (1024 * 1024)
         for _ in range(MAX_BACKLOG // len(big)):
-            self.happen(bulky=True, data={"d": big})
+            self.happen("session:terminal", data=big)
         self.assertTrue(slow.transport.aborted)
         self.assertFalse(quick.transport.aborted)
         self.assertEqual(6, len(self.names(quick)))
@@ -166,7 +176,7 @@ class StreamTests(SynchronousTestCase):
     def test_the_ring_is_bounded_by_what_it_holds(self) -> None:
         """Also by events that are not bulky: a list of jobs may be long."""
         for _ in range(2 * sse.RING_CHARS // 1_000_000):
-            self.happen(data={"a": "x" * 1_000_000})
+            self.happen(data="x" * 1_000_000)
         held = sum(len(entry.frame()) for entry in self.streams._ring)
         self.assertLessEqual(held, sse.RING_CHARS)
         self.assertGreater(held, sse.RING_CHARS // 2)
@@ -174,38 +184,38 @@ class StreamTests(SynchronousTestCase):
     def test_a_client_that_reads_again_gets_everything_in_order(self) -> None:
         connection = self.listen()
         connection.producer.pauseProducing()
-        for name in ("a", "b"):
+        for name in (A, B):
             self.happen(name)
         connection.producer.resumeProducing()
-        self.happen("c")
-        self.assertEqual(["init", "a", "b", "c"], self.names(connection))
+        self.happen(C)
+        self.assertEqual(["init", A, B, C], self.names(connection))
 
     def test_bytes_are_made_once(self) -> None:
         made: list[str] = []
         real = sse.frame
 
-        def counting(boot: str, number: int, name: str, data: object) -> bytes:
+        def counting(boot: str, number: int, name: EventName, data: Payload) -> bytes:
             made.append(name)
             return real(boot, number, name, data)
 
         for _ in range(3):
             self.listen()
         self.patch(sse, "frame", counting)
-        self.happen("a")
-        self.happen("b", bulky=True)
-        self.assertEqual(["a", "b"], made)
+        self.happen(A)
+        self.happen("session:terminal")
+        self.assertEqual([A, "session:terminal"], made)
 
     def test_bulky_events_cost_nothing_while_nobody_listens(self) -> None:
         self.patch(sse, "frame", None)
-        self.happen(bulky=True)
+        self.happen("session:terminal")
         self.assertEqual(1, len(self.streams._ring))
 
     def test_what_cannot_be_written_stays_out(self) -> None:
         connection = self.listen()
-        self.happen("bad", data={"x": object()})
+        self.happen("hook:stop", data={"x": object()})
         self.assertEqual(1, len(self.flushLoggedErrors()))
-        self.happen("good")
-        self.assertEqual(["init", "good"], self.names(connection))
+        self.happen(A)
+        self.assertEqual(["init", A], self.names(connection))
 
     def test_shutdown(self) -> None:
         connection = self.listen()
@@ -213,7 +223,7 @@ class StreamTests(SynchronousTestCase):
         self.assertEqual(["init", "server:shutdown"], self.names(connection))
         self.assertTrue(connection.value().endswith(b"0\r\n\r\n"))
         self.assertEqual(0, self.streams.count)
-        self.happen("late")
+        self.happen(A)
         self.assertEqual(2, len(self.names(connection)))
 
     def test_streams_of_a_revoked_session_end(self) -> None:
@@ -223,8 +233,8 @@ class StreamTests(SynchronousTestCase):
         self.streams.drop(lambda identity: identity.auth_session == "s1")
         self.assertTrue(connection.value().endswith(b"0\r\n\r\n"))
         self.assertEqual(1, self.streams.count)
-        self.happen("a")
-        self.assertEqual(["init", "a"], self.names(other))
+        self.happen(A)
+        self.assertEqual(["init", A], self.names(other))
 
     def test_head(self) -> None:
         self.assertEqual(200, self.api.request("HEAD", "/api/events").status)

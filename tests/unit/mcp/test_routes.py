@@ -13,6 +13,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
 from tests.ground import FixedSettings, NoDoors, lay_ground
+from tests.told import wire
 from tests.unit.http.driver import Api, head, parse
 from tservice.clis.build import build_clis
 from tservice.core.doors.threads import IThreads
@@ -122,8 +123,8 @@ class RouteTests(RouteCase):
         self.assertTrue(self.written())
         self.assertNotIn(b"s3cr3t", answer.content)
         [event] = self.heard
-        self.assertEqual(("mcp:synced", Audience.ADMINS), (event.name, event.audience))
-        self.assertEqual(answer.data, event.data)
+        self.assertEqual(("mcp:synced", Audience.ADMINS), (event.name, event.name.audience))
+        self.assertEqual(answer.data, wire(event))
         self.assertEqual([[]] * 6, [t["added"] for t in self.api.get(PATH).data["targets"]])
 
     def test_errors_hold_no_content(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from twisted.internet.defer import Deferred
 from twisted.internet.error import ProcessDone, ProcessTerminated
 from twisted.python.failure import Failure
 
@@ -73,12 +74,19 @@ class Server:
         self.reached = Reach.HERE
         self.answering = True
         self.asked = 0
+        self._held: Deferred[Reach] | None = None
+
+    def hold(self) -> Deferred[Reach]:
+        """Let the next question wait for what is returned."""
+        self._held = Deferred()
+        return self._held
 
     def attach(self, client: ControlClient) -> None:
         self.started.append(Process(client))
 
-    def reach(self) -> Reach:
-        return self.reached
+    async def reach(self) -> Reach:
+        held, self._held = self._held, None
+        return self.reached if held is None else await held
 
     async def answers(self) -> bool:
         self.asked += 1

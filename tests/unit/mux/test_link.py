@@ -76,6 +76,38 @@ class LinkTests(SynchronousTestCase):
         self.assertEqual(2, len(self.server.started))
         self.assertEqual([], self.told.events)
 
+    def test_an_answer_that_takes_its_time(self) -> None:
+        """Nothing is done before it is there, nor after whoever asked has let go."""
+        for reach, told in ((Reach.GONE, ["lost"]), (Reach.UNKNOWN, []), (Reach.HERE, [])):
+            self.setUp()
+            answer = self.server.hold()
+            self.last.end(9)
+            self.clock.advance(LAST_DELAY)
+            self.assertEqual((1, []), (len(self.server.started), self.told.events))
+            answer.callback(reach)
+            self.clock.advance(FIRST_DELAY)
+            self.assertEqual(told, self.told.events)
+            self.assertEqual(1 if told else 2, len(self.server.started))
+
+    def test_let_go_before_the_answer(self) -> None:
+        answer = self.server.hold()
+        self.last.end(9)
+        closing = Deferred.fromCoroutine(self.link.close("it was let go"))
+        self.successResultOf(closing)
+        self.assertFalse(answer.called and answer.result is Reach.GONE)
+        self.assertEqual(([], []), (self.told.events, self.clock.getDelayedCalls()))
+
+    def test_an_end_that_is_expected_before_the_answer(self) -> None:
+        """Whoever ends the server says what follows."""
+        answer = self.server.hold()
+        self.last.end(9)
+        self.link.expect_end(True)
+        answer.callback(Reach.HERE)
+        self.assertEqual([], self.clock.getDelayedCalls())
+        self.server.reached = Reach.GONE
+        self.link.expect_end(False)
+        self.assertEqual(["lost"], self.told.events)
+
     def test_a_server_that_stands_still_is_waited_for(self) -> None:
         """No client is killed and none is added; the old one is understood again."""
         self.server.answering = False

@@ -11,13 +11,19 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Coroutine
 from pathlib import Path
+from typing import Any, TypeVar
 
+from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.mux.interface import MuxError
+from tservice.mux.interface import Liveness, MuxError
+from tservice.mux.machine import LocalTransport
 from tservice.mux.tmux.sockets import SocketFolder
-from tservice.mux.transport import LocalTransport, Reach
+from tservice.mux.transport import IHeldProcess, Reach
+
+_T = TypeVar("_T")
 
 
 class TransportTests(SynchronousTestCase):
@@ -27,40 +33,57 @@ class TransportTests(SynchronousTestCase):
         self.path = self.folder / "s.sock"
         self.transport = LocalTransport("/usr/bin/tmux", "/usr/bin/setpriv")
 
+    def now(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """The answer of a transport that need not wait."""
+        found: _T = self.successResultOf(Deferred.fromCoroutine(work))
+        return found
+
+    def refused(self, work: Coroutine[Any, Any, None]) -> None:
+        self.failureResultOf(Deferred.fromCoroutine(work), MuxError)
+
+    def reach(self) -> Reach:
+        return self.now(self.transport.reach(self.path))
+
+    def hold(self, pid: int) -> IHeldProcess | None:
+        return self.now(self.transport.hold(pid))
+
+    def hold_server(self, path: Path) -> IHeldProcess | None:
+        return self.now(self.transport.hold_server(path))
+
     def test_nobody_listens(self) -> None:
-        self.assertIs(Reach.GONE, self.transport.reach(self.path))
+        self.assertIs(Reach.GONE, self.reach())
         with socket.socket(socket.AF_UNIX) as stale:
             stale.bind(str(self.path))
-        self.assertIs(Reach.GONE, self.transport.reach(self.path))
+        self.assertIs(Reach.GONE, self.reach())
 
     def test_somebody_listens(self) -> None:
         """A full queue of connections is neither yes nor no."""
         with socket.socket(socket.AF_UNIX) as server:
             server.bind(str(self.path))
             server.listen(0)
-            self.assertIs(Reach.HERE, self.transport.reach(self.path))
-            self.assertIs(Reach.UNKNOWN, self.transport.reach(self.path))
+            self.assertIs(Reach.HERE, self.reach())
+            self.assertIs(Reach.UNKNOWN, self.reach())
 
     def test_a_server_that_is_starting(self) -> None:
         """Its socket refuses connections at first, and whoever starts it holds a lock."""
         with socket.socket(socket.AF_UNIX) as server, open(f"{self.path}.lock", "w") as lock:
-            self.assertIs(Reach.GONE, self.transport.reach(self.path))
+            self.assertIs(Reach.GONE, self.reach())
             fcntl.flock(lock, fcntl.LOCK_EX)
-            self.assertIs(Reach.UNKNOWN, self.transport.reach(self.path))
+            self.assertIs(Reach.UNKNOWN, self.reach())
             server.bind(str(self.path))
-            self.assertIs(Reach.UNKNOWN, self.transport.reach(self.path))
+            self.assertIs(Reach.UNKNOWN, self.reach())
             server.listen()
-            self.assertIs(Reach.HERE, self.transport.reach(self.path))
-        self.assertIs(Reach.GONE, self.transport.reach(self.path))
+            self.assertIs(Reach.HERE, self.reach())
+        self.assertIs(Reach.GONE, self.reach())
 
     def test_what_is_no_lock_of_a_server(self) -> None:
         """A pipe without a writer holds nobody up; a link is not followed."""
         lock = Path(f"{self.path}.lock")
         os.mkfifo(lock)
-        self.assertIs(Reach.GONE, self.transport.reach(self.path))
+        self.assertIs(Reach.GONE, self.reach())
         lock.unlink()
         lock.symlink_to("/etc/passwd")
-        self.assertIs(Reach.UNKNOWN, self.transport.reach(self.path))
+        self.assertIs(Reach.UNKNOWN, self.reach())
 
     def test_argv(self) -> None:
         with_setpriv = ["/usr/bin/setpriv", "--pdeathsig", "KILL", "--", "/usr/bin/tmux", "-V"]
@@ -69,15 +92,15 @@ class TransportTests(SynchronousTestCase):
 
     def test_a_held_process(self) -> None:
         with subprocess.Popen(["sleep", "60"]) as child:
-            held = self.transport.hold(child.pid)
+            held = self.hold(child.pid)
             assert held is not None
-            self.assertFalse(held.over())
-            held.kill()
+            self.assertIs(Liveness.ALIVE, self.now(held.probe()))
+            self.now(held.kill())
             child.wait()
-            self.assertTrue(held.over())
-            held.kill()
+            self.assertIs(Liveness.DEAD, self.now(held.probe()))
+            self.now(held.kill())
             held.close()
-        self.assertIsNone(self.transport.hold(child.pid))
+        self.assertIsNone(self.hold(child.pid))
 
     def test_a_held_process_under_a_high_number(self) -> None:
         """A service with a thousand clients has its descriptors above 1023."""
@@ -88,9 +111,9 @@ class TransportTests(SynchronousTestCase):
         high = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 2000)
         os.close(low)
         self.patch(os, "pidfd_open", lambda pid: high)
-        held = self.transport.hold(os.getpid())
+        held = self.hold(os.getpid())
         assert held is not None
-        self.assertFalse(held.over())
+        self.assertIs(Liveness.ALIVE, self.now(held.probe()))
         held.close()
 
     def test_who_listens_is_held(self) -> None:
@@ -102,24 +125,24 @@ class TransportTests(SynchronousTestCase):
         with subprocess.Popen(words, stdout=subprocess.PIPE) as server:
             assert server.stdout is not None
             server.stdout.readline()
-            held = self.transport.hold_server(self.path)
+            held = self.hold_server(self.path)
             assert held is not None
-            held.kill()
+            self.now(held.kill())
             server.wait()
-            self.assertTrue(held.over())
+            self.assertIs(Liveness.DEAD, self.now(held.probe()))
             held.close()
-        self.assertIsNone(self.transport.hold_server(self.path))
+        self.assertIsNone(self.hold_server(self.path))
 
     def test_a_hangup(self) -> None:
         # Children of a test run under nohup would ignore it.
         before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
         self.addCleanup(signal.signal, signal.SIGHUP, before)
         with subprocess.Popen(["sleep", "60"]) as child:
-            held = self.transport.hold(child.pid)
+            held = self.hold(child.pid)
             assert held is not None
-            held.hang_up()
+            self.now(held.hang_up())
             self.assertEqual(-signal.SIGHUP, child.wait())
-            held.hang_up()
+            self.now(held.hang_up())
             held.close()
 
     def test_session_ids_are_no_paths(self) -> None:
@@ -129,19 +152,19 @@ class TransportTests(SynchronousTestCase):
 
     def test_found(self) -> None:
         folder = SocketFolder(self.folder)
-        self.assertEqual(frozenset(), folder.found())
-        folder.prepare()
+        self.assertEqual(frozenset(), self.now(folder.found()))
+        self.now(folder.prepare())
         for name in ("abc.sock", "BAD.sock", "abc.txt"):
             with socket.socket(socket.AF_UNIX) as made:
                 made.bind(str(folder.path / name))
         (folder.path / "file.sock").touch()
-        self.assertEqual({"abc"}, folder.found())
+        self.assertEqual({"abc"}, self.now(folder.found()))
 
     def test_a_folder_that_is_a_link_is_refused(self) -> None:
         (self.folder / "mux").symlink_to("/tmp")
-        self.assertRaises(MuxError, SocketFolder(self.folder).prepare)
+        self.refused(SocketFolder(self.folder).prepare())
 
     def test_a_path_that_is_too_long_everywhere(self) -> None:
         long = self.folder / ("x" * 100)
-        self.assertRaises(MuxError, SocketFolder(long, long).prepare)
+        self.refused(SocketFolder(long, long).prepare())
         self.assertFalse(os.path.lexists(long))

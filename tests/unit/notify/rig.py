@@ -10,8 +10,9 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.ground import lay_ground
+from tests.told import happened
 from tservice.core.config.model import Config
-from tservice.core.events import Event, EventHub
+from tservice.core.events import EventHub
 from tservice.core.logs.redact import Redactor
 from tservice.core.net.outbound import Fault, OutboundError, Reply, Request
 from tservice.notify.build import build_webhooks
@@ -97,8 +98,8 @@ class NotifyCase(SynchronousTestCase):
 
     def tell(self, name: str, session_id: str = "s1", **data: object) -> None:
         """Publish a session's event."""
-        payload = {"sessionId": session_id, "at": 1, "data": data}
-        self.hub.publish(Event(name=name, data=payload, session_id=session_id))
+        told: dict[str, Any] = {"data": data} if name.startswith("hook:") else {}
+        self.hub.publish(happened(name, session_id=session_id, **told))
 
     def waiting(self) -> int:
         """Rows of the outbox."""

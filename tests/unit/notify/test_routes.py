@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.internet.defer import Deferred
 
+from tests.told import wire
 from tests.unit.http.driver import Api, head, parse
 from tests.unit.notify.rig import ON, URL, FakePost, NotifyCase
 from tservice.core.events import Audience, Event
@@ -66,8 +67,8 @@ class ConfigTests(RouteCase):
         self.hub.subscribe(heard.append)
         self.put(**ON)
         [event] = heard
-        self.assertEqual(("webhook:changed", Audience.ADMINS), (event.name, event.audience))
-        self.assertEqual(self.api.get("/api/webhook").data, event.data)
+        self.assertEqual(("webhook:changed", Audience.ADMINS), (event.name, event.name.audience))
+        self.assertEqual(self.api.get("/api/webhook").data, wire(event))
         self.assertNotIn("s3cr3t", repr(event))
 
     def test_a_refused_change_is_told_to_nobody(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,9 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
+from tests.told import happened
 from tservice.core.doors.threads import NoThreads
-from tservice.core.events import Event, EventHub
+from tservice.core.events import EventHub
 from tservice.core.net.outbound import Reply, Request
 from tservice.push.keys import push_key
 from tservice.push.model import Subscription
@@ -121,7 +122,7 @@ class PushCase(SynchronousTestCase):
             threads=NoThreads(),
             send=self.send,
             key=push_key(self.folder, counted),
-            describe=self.describe,
+            name_of=self.names.get,
             active=self.is_active if self.multiuser else None,
         )
         self.push.startService()
@@ -135,13 +136,9 @@ class PushCase(SynchronousTestCase):
     def is_active(self, owner: str) -> bool:
         return owner in self.people
 
-    def describe(self, session_id: str) -> Mapping[str, Any] | None:
-        name = self.names.get(session_id)
-        return None if name is None else {"name": name}
-
     def tell(self, name: str = "session:stop", owner: str | None = "ann", **data: Any) -> None:
         session_id = data.pop("session_id", "s1")
-        self.hub.publish(Event(name=name, data=data, session_id=session_id, owner=owner))
+        self.hub.publish(happened(name, session_id=session_id, owner=owner, **data))
 
     def answer(self, at: int, status: int) -> None:
         self.sent[at][1].callback(Reply(status=status, headers={}))

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.told import happened
 from tests.unit.push.browsers import Browser, text
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.events import Event
 from tservice.push.model import (
     FALLBACK_SUBJECT,
     Note,
@@ -97,7 +97,7 @@ class SubscriptionTests(SynchronousTestCase):
 
 class NoteTests(SynchronousTestCase):
     def kind(self, name: str, **data: Any) -> str | None:
-        return kind_of(Event(name=name, data=data, session_id="s"))
+        return kind_of(happened(name, session_id="s", **data))
 
     def test_kinds(self) -> None:
         wanted = {
@@ -112,10 +112,11 @@ class NoteTests(SynchronousTestCase):
         self.assertEqual("error", self.kind("session:error"))
 
     def test_nothing_to_tell(self) -> None:
-        for name in ("approval:updated", "approval:resolved", "session:idle", "session:terminal"):
+        for name in ("approval:updated", "approval:resolved"):
             self.assertIsNone(self.kind(name, kind="permission"))
+        for name in ("session:idle", "session:terminal"):
+            self.assertIsNone(self.kind(name))
         self.assertIsNone(self.kind("approval:pending", kind="new"))
-        self.assertIsNone(self.kind("approval:pending"))
 
     def test_the_payload_holds_a_name_and_a_kind_and_nothing_else(self) -> None:
         note = Note(kind="stop", session_id="s1", session_name="é" * 300)
@@ -138,7 +139,7 @@ class NoteTests(SynchronousTestCase):
         self.assertRegex(one.topic, r"^[A-Za-z0-9_-]{32}$")
 
     def test_the_name_as_it_is_now(self) -> None:
-        event = Event(name="approval:pending", data={"sessionName": "old"})
-        self.assertEqual("new", session_name(event, {"name": "new"}))
+        event = happened("approval:pending", sessionName="old")
+        self.assertEqual("new", session_name(event, "new"))
         self.assertEqual("old", session_name(event, None))
-        self.assertEqual("", session_name(Event(name="session:exit"), None))
+        self.assertEqual("", session_name(happened("session:exit"), None))

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from twisted.internet.defer import Deferred
 
+from tests.told import happened
 from tests.unit.push.browsers import Browser, PushCase
-from tservice.core.events import Event
+from tservice.agents.approvals.model import ItemKind
+from tservice.agents.approvals.shown import ItemAnswer
+from tservice.core.events import Event, EventName
 from tservice.core.net.outbound import Fault, OutboundError
 from tservice.push.model import MAX_PER_OWNER
 from tservice.push.service import IN_FLIGHT, QUEUE
@@ -34,7 +37,18 @@ class AudienceTests(PushCase):
         self.assertEqual([], self.sent)
 
     def test_an_approval(self) -> None:
-        self.tell("approval:pending", kind="permission", sessionName="old", toolSummary="rm -r /")
+        item = ItemAnswer(
+            id="s1:1",
+            session_id="s1",
+            session_name="old",
+            kind=ItemKind.PERMISSION,
+            created_at=1,
+            tool_summary="rm -r /",
+            frame="f",
+        )
+        self.hub.publish(
+            Event(name=EventName.APPROVAL_PENDING, payload=item, session_id="s1", owner="ann")
+        )
         self.assertEqual(
             {"kind": "permission_prompt", "sessionId": "s1", "sessionName": "build"},
             ANN.read(self.sent[0][0].body),
@@ -81,9 +95,14 @@ class AccountTests(PushCase):
 
     def test_an_account_that_is_gone_or_locked(self) -> None:
         self.people.remove("ann")
-        self.hub.publish(Event(name="admin:usersChanged"))
+        self.hub.publish(happened("admin:usersChanged"))
         self.assertEqual(["bob"], self.subscriptions.owners())
         self.people.add("ann")
+        self.tell(owner="ann")
+        self.assertEqual([], self.sent)
+
+    def test_one_whose_browsers_a_full_disk_has_still(self) -> None:
+        self.people.remove("ann")
         self.tell(owner="ann")
         self.assertEqual([], self.sent)
 
@@ -205,7 +224,7 @@ class FairTests(PushCase):
             for _ in range(IN_FLIGHT):
                 self.tell(owner=owner)
         self.people.remove("bob")
-        self.hub.publish(Event(name="admin:usersChanged"))
+        self.hub.publish(happened("admin:usersChanged"))
         for at in range(IN_FLIGHT):
             self.answer(at, 201)
         self.assertEqual([ANN.endpoint] * IN_FLIGHT, self.urls())

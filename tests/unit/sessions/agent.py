@@ -20,6 +20,8 @@ class ComposerAgent:
     @ivar numb: its caret does not move.
     @ivar stands_still: it reads nothing; what was typed waits.
     @ivar pickers: texts for which a picker takes the composer's place instead of a turn.
+    @ivar half_drawn: for a moment there is no composer on its screen, nor anything else.
+    @ivar height: rows that its screen has at least; then its composer grows upwards.
     @ivar drawn: false: the composer is not to be seen (a dialog has its place).
     @ivar text: what stands in the composer.
     """
@@ -33,6 +35,8 @@ class ComposerAgent:
         self.stands_still = False
         self.pickers: set[str] = set()
         self.drawn = True
+        self.half_drawn = False
+        self.height = 0
         self.text = ""
         self._stash = ""
         self._at_start = False
@@ -88,8 +92,11 @@ class ComposerAgent:
     def draw(self) -> None:
         """Paint the screen."""
         rows = [f"❯ {prompt}" for prompt in self.prompts[-5:]]
-        if self.drawn:
+        if self.half_drawn:
+            caret = (1, 1)
+        elif self.drawn:
             lines = self.text.split("\n")
+            rows = [""] * (self.height - len(rows) - len(lines)) + rows
             caret = (len(rows) + 1 + len(lines), 3 if self._at_start else 3 + len(lines[-1]))
             rows += [_RULE, "❯\xa0" + lines[0], *("  " + line for line in lines[1:]), _RULE]
             rows.append("  ? for shortcuts")

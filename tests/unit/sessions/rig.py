@@ -17,8 +17,9 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.ground import FixedSettings, lay_ground
+from tests.told import wire
+from tests.unit.cases.rig import FakeGit, FakeHooks, lay_cases
 from tests.unit.osuserworld import OsUserWorld
-from tservice.clis.guests import Guests
 from tservice.clis.interfaces import ICliRegistry
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.lookup import BinaryLookup
@@ -32,7 +33,8 @@ from tservice.ground.ground import Ground
 from tservice.mux.interface import PaneSpec
 from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer, HostedPane, Program
 from tservice.sessions.build import build_sessions
-from tservice.sessions.interfaces import Delivery, IInputGate
+from tservice.sessions.interfaces import Delivery, ICustomModels, IInputGate
+from tservice.sessions.life.launcher import NoModels
 from tservice.sessions.record.model import Session
 from tservice.sessions.record.requests import CreateRequest, InputRequest
 from tservice.sessions.service import OpenGate, SessionService, Support
@@ -68,7 +70,9 @@ class Machine:
         program: Callable[[PaneSpec], Program] | None = None,
         gate: IInputGate | None = None,
         config: Config | None = None,
+        models: Callable[[], ICustomModels] = NoModels,
     ) -> None:
+        self._models = models
         self.clock = Clock()
         self.clock.advance(BOOT)
         self.folder = folder
@@ -82,8 +86,15 @@ class Machine:
         self.gate = gate or OpenGate()
         self.os_users = OsUserWorld(folder)
         self.random = random.Random(1)
+        self.git, self.hooks = FakeGit(), FakeHooks()
         self.install("bash", "claude", "codex", "gemini")
         self.events: list[Event] = []
+        self.environ = {
+            "PATH": str(folder / "bin"),
+            "HOME": str(self.home),
+            "LANG": "C.UTF-8",
+            "TZ": "UTC",
+        }
         self.boot()
 
     def install(self, *names: str) -> None:
@@ -101,13 +112,17 @@ class Machine:
         self.hub = EventHub()
         self.hub.subscribe(self.events.append)
         self.clis = self._clis()
+        ground = self.ground()
+        self.cases = lay_cases(ground, lambda: self.sessions, self.git, self.hooks).service
         self.sessions = build_sessions(
-            self.ground(),
+            ground,
+            cases=self.cases,
             mux=self.mux,
             clis=self.clis,
             api_url=lambda: "http://127.0.0.1:8770",
             set_priority=self.renice,
             support=Support(gate=self.gate),
+            models=self._models,
         ).service
 
     def ground(self, **given: Any) -> Ground:
@@ -119,7 +134,8 @@ class Machine:
             "settings": self.settings,
             "config": self.config,
             "home": self.home,
-            "environ": {"HOME": str(self.home), "TZ": "UTC"},
+            "environ": self.environ,
+            "programs": self.programs,
             "random": self.random.randbytes,
             "os_users": self.os_users,
         }
@@ -149,12 +165,8 @@ class Machine:
         return self.sessions
 
     def _clis(self) -> ICliRegistry:
-        environ = {"PATH": str(self.folder / "bin"), "HOME": str(self.home), "LANG": "C.UTF-8"}
-        lookup = BinaryLookup(self.clock, environ, self.home)
-        guests = Guests(self.clock, environ, self.os_users.users)
-        registry = CliRegistry(
-            settings=self.settings, lookup=lookup, environ=environ, guests=guests
-        )
+        self.programs = BinaryLookup(self.clock, self.environ, self.home)
+        registry = CliRegistry(settings=self.settings, lookup=self.programs, environ=self.environ)
         registry.use(merge_registry(stock_entries(), {}))
         return registry
 
@@ -181,7 +193,8 @@ class SessionCase(SynchronousTestCase):
 
     def last(self, name: str) -> dict[str, object]:
         """What the latest event of that name told."""
-        return [dict(e.data) for e in self.machine.events if e.name == name][-1]
+        found: dict[str, object] = [wire(e) for e in self.machine.events if e.name == name][-1]
+        return found
 
     def run_now(self, work: Awaitable[_T]) -> _T:
         """The result of something that needs no time."""

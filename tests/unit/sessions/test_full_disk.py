@@ -14,6 +14,7 @@ from tests.unit.store.failing import FailingConnection
 from tservice.core.disk import FULL
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import MuxTimeout
+from tservice.mux.typed import PIECE
 from tservice.sessions.input.heldmarks import HeldMark, held_mark
 from tservice.sessions.interfaces import Delivery
 from tservice.sessions.record.model import NameSource, Phase, Session
@@ -110,9 +111,10 @@ class TypingTests(FullDiskCase):
         self.make_room()
         self.pane(session).fail("write", MuxTimeout("x"))
         self.pane(session).fail("last_mark", MuxTimeout("x"))
-        self.typed(session, "b", 2)
+        more = "b" * (PIECE + 1)
+        self.typed(session, more, 2)
         self.begin_anew()
-        self.assertEqual(b"ab", bytes(self.pane(session).typed))
+        self.assertEqual(f"a{more}".encode(), bytes(self.pane(session).typed))
 
     def test_clients_are_bounded(self) -> None:
         session = self.shell()

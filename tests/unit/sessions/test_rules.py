@@ -24,11 +24,19 @@ from tservice.sessions.record.viewport import (
     DESKTOP_CLAIM_MS,
     Claims,
     Viewport,
-    after_resize,
+    Wish,
+    after_leaving,
+    after_wish,
     may_resize,
 )
 
 thorough = settings(max_examples=examples(2000), deadline=None, database=None)
+
+
+def wish(
+    viewport: Viewport | None, viewer: str | None = None, *, cols: int = 80, force: bool = False
+) -> Wish:
+    return Wish(cols=cols, rows=24, viewport=viewport, viewer=viewer, force=force)
 
 
 class NameTests(SynchronousTestCase):
@@ -63,42 +71,83 @@ class ViewportTests(SynchronousTestCase):
     """Whose size counts."""
 
     def test_a_phone_waits_for_the_desktop(self) -> None:
-        claims = after_resize(Claims(), Viewport.DESKTOP, 1000, force=False)
+        claims = after_wish(Claims(), wish(Viewport.DESKTOP), 1000)
         for viewport in (Viewport.MOBILE, Viewport.TABLET):
             end = 1000 + DESKTOP_CLAIM_MS
-            self.assertFalse(may_resize(claims, viewport, end - 1, force=False))
-            self.assertTrue(may_resize(claims, viewport, end, force=False))
-            self.assertTrue(may_resize(claims, viewport, 1001, force=True))
+            self.assertFalse(may_resize(claims, wish(viewport), end - 1))
+            self.assertTrue(may_resize(claims, wish(viewport), end))
+            self.assertTrue(may_resize(claims, wish(viewport, force=True), 1001))
         for free in (None, Viewport.DESKTOP):
-            self.assertTrue(may_resize(claims, free, 1001, force=False))
+            self.assertTrue(may_resize(claims, wish(free), 1001))
 
     def test_force_ends_the_claim(self) -> None:
-        claims = after_resize(Claims(1000), Viewport.MOBILE, 1001, force=True)
-        self.assertTrue(may_resize(claims, Viewport.MOBILE, 1002, force=False))
+        claims = after_wish(Claims(desktop_at=1000), wish(Viewport.MOBILE, force=True), 1001)
+        self.assertTrue(may_resize(claims, wish(Viewport.MOBILE), 1002))
 
     def test_a_script_leaves_the_claim(self) -> None:
-        self.assertEqual(Claims(1000), after_resize(Claims(1000), None, 1001, force=False))
+        self.assertEqual(1000, after_wish(Claims(desktop_at=1000), wish(None), 1001).desktop_at)
+
+    def test_a_desktop_that_leaves_gives_the_size_to_the_phone_it_held_off(self) -> None:
+        desk, phone = wish(Viewport.DESKTOP, "desk"), wish(Viewport.MOBILE, "phone", cols=40)
+        claims = after_wish(after_wish(Claims(), desk, 1000), phone, 1001)
+        self.assertEqual("desk", claims.holder)
+        claims, heir = after_leaving(claims, "desk")
+        self.assertEqual(phone, heir)
+        self.assertTrue(may_resize(claims, phone, 1002))
+
+    def test_a_second_window_that_leaves_gives_the_size_back_to_the_first(self) -> None:
+        one, two = wish(Viewport.DESKTOP, "one"), wish(Viewport.DESKTOP, "two", cols=50)
+        phone = wish(Viewport.MOBILE, "phone", cols=40)
+        claims = Claims()
+        for each in (one, phone, two, phone):
+            claims = after_wish(claims, each, 1000)
+        claims, heir = after_leaving(claims, "two")
+        self.assertEqual(one, heir)
+        self.assertEqual(("one", (one, phone)), (claims.holder, claims.wishes))
+
+    def test_who_leaves_without_the_size_changes_nothing(self) -> None:
+        desk, phone = wish(Viewport.DESKTOP, "desk"), wish(Viewport.MOBILE, "phone")
+        claims = after_wish(after_wish(Claims(), desk, 1000), phone, 1001)
+        claims, heir = after_leaving(claims, "phone")
+        self.assertEqual((None, after_wish(Claims(), desk, 1000)), (heir, claims))
 
     @thorough
     @given(
         st.lists(
-            st.tuples(st.integers(0, 200_000), st.sampled_from([None, *Viewport]), st.booleans()),
+            st.tuples(
+                st.integers(0, 200_000),
+                st.sampled_from([None, *Viewport]),
+                st.booleans(),
+                st.sampled_from(["a", "b", "c", None]),
+                st.booleans(),
+            ),
             max_size=20,
         )
     )
-    def test_a_phone_never_wins_within_90_s(
-        self, asked: list[tuple[int, Viewport | None, bool]]
+    def test_the_size_is_of_who_is_there(
+        self, asked: list[tuple[int, Viewport | None, bool, str | None, bool]]
     ) -> None:
         claims, desktop = Claims(), None
-        for now, viewport, force in sorted(asked, key=lambda it: it[0]):
-            applied = may_resize(claims, viewport, now, force=force)
-            phone = viewport in (Viewport.MOBILE, Viewport.TABLET)
-            held = desktop is not None and now - desktop < DESKTOP_CLAIM_MS
-            self.assertEqual(not (phone and held and not force), applied)
-            if not applied:
-                continue
-            claims = after_resize(claims, viewport, now, force=force)
-            desktop = now if viewport is Viewport.DESKTOP else None if phone and force else desktop
+        there: set[str | None] = set()
+        for now, viewport, force, viewer, leaves in sorted(asked, key=lambda it: it[0]):
+            if leaves and viewer is not None:
+                claims, heir = after_leaving(claims, viewer)
+                there.discard(viewer)
+                desktop = None if desktop is not None and desktop[1] == viewer else desktop
+                self.assertTrue(heir is None or heir.viewer == claims.holder)
+            else:
+                asks = wish(viewport, viewer, force=force)
+                applied = may_resize(claims, asks, now)
+                held = desktop is not None and now - desktop[0] < DESKTOP_CLAIM_MS
+                self.assertEqual(not (asks.small and held and not force), applied)
+                claims = after_wish(claims, asks, now)
+                there |= {viewer} - {None}
+                if applied and viewport is Viewport.DESKTOP:
+                    desktop = (now, viewer)
+                elif applied and asks.small and force:
+                    desktop = None
+            self.assertEqual(there, {each.viewer for each in claims.wishes})
+            self.assertIn(claims.holder, {None, *there})
 
 
 class BreakerTests(SynchronousTestCase):

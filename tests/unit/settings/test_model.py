@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.told import wire
 from tservice.settings.model import (
     Settings,
     SettingsPatch,
@@ -90,7 +91,7 @@ class DefaultTests(SynchronousTestCase):
     """What holds when nobody chose."""
 
     def test_features_that_reach_out_are_off(self) -> None:
-        data = public(Settings())
+        data = wire(public(Settings()))
         for name in (
             "readMyMindEnabled",
             "customModelEndpointsEnabled",
@@ -102,7 +103,12 @@ class DefaultTests(SynchronousTestCase):
             "tunnelEnabled",
         ):
             self.assertIs(False, data[name], name)
-        for name in ("workspaceHooksEnabled", "remoteAutoReconnect", "approvalsInboxEnabled"):
+        for name in (
+            "workspaceHooksEnabled",
+            "remoteAutoReconnect",
+            "approvalsInboxEnabled",
+            "externalSignals",
+        ):
             self.assertIs(True, data[name], name)
         self.assertEqual(100_000, data["historyLimit"])
 
@@ -110,9 +116,10 @@ class DefaultTests(SynchronousTestCase):
         settings, faults = read_settings({"voiceSettings": {"apiKey": "sk-secret"}})
         self.assertEqual([], faults)
         self.assertEqual("sk-secret", settings.voice_settings.api_key)
-        self.assertNotIn("sk-secret", json.dumps(public(settings)) + repr(settings))
-        self.assertIs(True, public(settings)["voiceSettings"]["apiKeySet"])
-        self.assertNotIn("apiKey", public(settings)["voiceSettings"])
+        self.assertNotIn("sk-secret", repr(public(settings)) + repr(settings))
+        voice = wire(public(settings))["voiceSettings"]
+        self.assertIs(True, voice["apiKeySet"])
+        self.assertNotIn("apiKey", voice)
 
 
 class ReadTests(SynchronousTestCase):

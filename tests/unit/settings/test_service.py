@@ -9,6 +9,7 @@ from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.told import wire
 from tservice.core.config.model import Config
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub
@@ -79,7 +80,7 @@ class ChangeTests(ServiceCase):
         service.change({"historyLimit": 3000})
         self.assertEqual([(100_000, 2000)], seen)
         self.assertEqual(["settings:changed"] * 2, [event.name for event in self.events])
-        self.assertEqual(2000, self.events[0].data["historyLimit"])
+        self.assertEqual(2000, wire(self.events[0])["historyLimit"])
         self.assertNotIn("sk-secret", repr(self.events))
 
     def test_an_observer_that_raises_is_logged_only(self) -> None:

@@ -55,3 +55,8 @@ def reading(text: str, cli: str = "claude", title: str = "") -> Reading:
 def labels(found: Dialog | None) -> list[str]:
     """The options' labels; empty without a dialog."""
     return [] if found is None else [option.label for option in found.options]
+
+
+def descriptions(found: Dialog | None) -> list[str | None]:
+    """What is said of each option; empty without a dialog."""
+    return [] if found is None else [option.description for option in found.options]

@@ -11,6 +11,7 @@ from tests.unit.terminal.screens import (
     PERMISSION,
     RULE,
     TRUST,
+    descriptions,
     dialog,
     frame,
     labels,
@@ -118,7 +119,26 @@ class PermissionTests(SynchronousTestCase):
             "                                (currently something)\n"
             "    2. Other                    Something else\n\n  Enter to confirm · Esc to cancel"
         )
-        self.assertEqual(["Default (recommended)", "Other"], labels(dialog(text)))
+        found = dialog(text)
+        self.assertEqual(["Default (recommended)", "Other"], labels(found))
+        self.assertEqual(
+            ["Use the default model (currently something)", "Something else"], descriptions(found)
+        )
+
+    def test_descriptions_below(self) -> None:
+        """Of what stands below an option its description is told, not a button and not a hint."""
+        text = (
+            f"{RULE}\n ☐ Checks\n\nWhich?\n\n❯ 1. [ ] Types\n  The type\n  checker\n"
+            "  2. [✔] Style\n  3. [ ] Type something\n     Submit\n"
+            f"{RULE}\n  4. Chat about this\n\nEnter to select · ↑/↓ to navigate · Esc to cancel"
+        )
+        self.assertEqual(["The type checker", None, None, None], descriptions(dialog(text)))
+        text = (
+            f"{RULE}\n Ready to code?\n\n Would you like to proceed?\n\n ❯ 1. Keep 8080\n"
+            "      No change\n   2. Tell Claude what to change\n"
+            "      shift+tab to approve with this feedback"
+        )
+        self.assertEqual(["No change", None], descriptions(dialog(text)))
 
     def test_plan_belongs_to_its_dialog(self) -> None:
         """The rule below a shown plan does not cut the plan off: another plan, another hash."""

@@ -8,6 +8,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.ground import HERE
 from tservice.mux.interface import Capture, PaneSpec
 from tservice.mux.testing.grid import FakeGrid
 from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer
@@ -34,7 +35,7 @@ def capture(data: bytes) -> Capture:
     """What a fake pane of 20x5 shows after C{data}."""
     clock = Clock()
     host = FakeHost(clock)
-    spec = PaneSpec(session_id="a", argv=("sh",), env={}, cwd="/", cols=20, rows=5)
+    spec = PaneSpec(session_id="a", argv=("sh",), env={}, cwd="/", cols=20, rows=5, place=HERE)
     mux = FakeMultiplexer(clock, host)
     found: list[Capture] = []
 

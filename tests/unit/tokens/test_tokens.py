@@ -6,6 +6,7 @@ from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.told import happened
 from tests.unit.http.driver import Answer
 from tests.unit.http.gatecase import GateCase, basic
 from tests.unit.http.sample import operation
@@ -31,6 +32,14 @@ from tservice.tokens.service import (
 from tservice.tokens.store import TokenStore
 
 ANN = Identity(username="ann", admin=False)
+
+HEARD_BY = {
+    Audience.EVERYONE: "server:shutdown",
+    Audience.OWNER: "session:updated",
+    Audience.ADMINS: "mcp:synced",
+    Audience.PERSON: "tunnel:qrRotated",
+}
+"""An event of each audience."""
 
 
 class TokenCase(GateCase):
@@ -169,7 +178,7 @@ class BoundTests(TokenCase):
         root = self.made.narrow(Identity(username="root", admin=True))
 
         def event(session: str | None, audience: Audience) -> Event:
-            return Event(name="x", session_id=session, owner="ann", audience=audience)
+            return happened(HEARD_BY[audience], session_id=session, owner="ann")
 
         for who, one, want in (
             (bound, event("mine", Audience.OWNER), True),

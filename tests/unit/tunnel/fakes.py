@@ -11,6 +11,8 @@ from twisted.internet.task import Clock
 
 from tests.unit.clis.fakes import FakeProcesses, FakeTransport, make_program
 from tests.unit.tunnel import cloudflared
+from tservice.core.doors.programs import finder
+from tservice.core.doors.threads import NoThreads
 from tservice.core.events import Event, EventHub
 from tservice.core.logs.redact import Redactor
 from tservice.tunnel.service import Surroundings, Tunnel
@@ -41,6 +43,7 @@ class Stage:
             "processes": self.processes,
             "hub": hub,
             "command": "cloudflared",
+            "find": finder(NoThreads()),
             "environ": {"PATH": str(program.parent), "HOME": "/h", "SERVICE_PANE_ENV": "x"},
             "home": folder,
             "local_url": lambda: LOCAL,

@@ -8,6 +8,7 @@ from typing import Any
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.told import wire
 from tservice.access.failures import CAP, Failures
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Audience, Event, EventHub
@@ -82,9 +83,9 @@ class LoginTests(LoginCase):
         self.assertEqual([("admin", "203.0.113.1", "phone")], self.opened)
         [event] = self.named("qrAuthUsed")
         self.assertEqual(
-            {"ip": "203.0.113.1", "ua": "phone", "timestamp": 1_000_000_000}, event.data
+            {"ip": "203.0.113.1", "ua": "phone", "timestamp": 1_000_000_000}, wire(event)
         )
-        self.assertIs(Audience.ADMINS, event.audience)
+        self.assertIs(Audience.ADMINS, event.name.audience)
         self.assertIsNone(self.enter(code))
         self.assertEqual(1, len(self.named("qrAuthUsed")))
 
@@ -93,16 +94,16 @@ class LoginTests(LoginCase):
         [event] = self.named("qrRotated")
         shown = self.login.show("admin")
         self.assertEqual(
-            {"svg": shown.svg, "url": shown.url, "expiresAt": shown.expires_at}, event.data
+            {"svg": shown.svg, "url": shown.url, "expiresAt": shown.expires_at}, wire(event)
         )
-        self.assertEqual((Audience.PERSON, "admin"), (event.audience, event.owner))
+        self.assertEqual((Audience.PERSON, "admin"), (event.name.audience, event.owner))
 
     def test_regenerated(self) -> None:
         code = self.code()
         shown = self.login.regenerate("admin")
         self.assertNotIn(code, shown.url)
         [event] = self.named("qrRegenerated")
-        self.assertEqual(shown.svg, event.data["svg"])
+        self.assertEqual(shown.svg, wire(event)["svg"])
         self.assertIsNone(self.enter(code))
 
     def test_all_renewed(self) -> None:

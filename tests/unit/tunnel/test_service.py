@@ -10,6 +10,7 @@ from typing import Any
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.told import wire
 from tests.unit.tunnel import cloudflared
 from tests.unit.tunnel.fakes import LOCAL, Stage
 from tservice.core.errors import ErrorCode, ServiceError
@@ -67,8 +68,8 @@ class StartTests(TunnelCase):
         self.assertEqual(frozenset({cloudflared.HOST}), self.tunnel.hosts())
         self.assertEqual([cloudflared.URL], self.stage.changes)
         [event] = self.stage.events
-        self.assertEqual(("tunnel:started", Audience.ADMINS), (event.name, event.audience))
-        self.assertEqual({"url": cloudflared.URL}, event.data)
+        self.assertEqual(("tunnel:started", Audience.ADMINS), (event.name, event.name.audience))
+        self.assertEqual({"url": cloudflared.URL}, wire(event))
 
     def test_byte_by_byte(self) -> None:
         started = self.start()
@@ -125,7 +126,7 @@ class StartTests(TunnelCase):
         self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
         self.assertIn(text, error.message)
         self.assertEqual(["error", "stopped"], self.stage.told())
-        self.assertEqual({"error": error.message}, self.stage.events[0].data)
+        self.assertEqual({"error": error.message}, wire(self.stage.events[0]))
         self.assertAtRest()
 
     def test_no_address_in_time(self) -> None:

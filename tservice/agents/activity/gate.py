@@ -21,6 +21,7 @@ from tservice.agents.interfaces import Look
 from tservice.agents.transcripts.proofs import Proofs
 from tservice.core.clock import sleep
 from tservice.core.errors import conflict, failed
+from tservice.core.timers import cancel
 from tservice.mux.interface import Capture
 from tservice.sessions.interfaces import IInputGate, Session
 from tservice.terminal.composer import shows_quoted
@@ -144,8 +145,7 @@ class Readiness:
         try:
             await seen
         finally:
-            if over.active():
-                over.cancel()
+            cancel(over)
             if seen in self._waiting:
                 self._waiting.remove(seen)
 

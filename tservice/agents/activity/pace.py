@@ -83,7 +83,6 @@ class Looked:
     @ivar at: when, in the clock's seconds.
     @ivar current: nothing was printed since.
     @ivar failed: it did not succeed.
-    @ivar streak: looks in a row that showed an idle agent although a turn was begun.
     @ivar calm_since: since when every look showed the end of a turn that had been seen to work.
     @ivar unseen: the turn was not seen to work yet, or what was submitted was not seen at all.
     @ivar pending: something was submitted of which nothing was seen yet.
@@ -92,7 +91,6 @@ class Looked:
     at: float
     current: bool
     failed: bool = False
-    streak: int = 0
     calm_since: float | None = None
     unseen: bool = False
     pending: bool = False

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.agents.activity.awaiting import shows_ready, until_ready
 from tservice.agents.activity.gate import Readiness
-from tservice.agents.activity.watch import AgentWatch, Subject
+from tservice.agents.activity.signalling import ScreenSignals
+from tservice.agents.activity.tracker import Tracked
+from tservice.agents.activity.watch import AgentWatch, Watched
 from tservice.agents.interfaces import IAgents, Look, LookObserver
 from tservice.agents.model import PlanUsage
 from tservice.agents.store import AgentStore
 from tservice.clis.interfaces import Hooks, ICliRegistry, Kind, Trust
 from tservice.core.doors.threads import IThreads, NoThreads
 from tservice.core.errors import ServiceError, conflict
+from tservice.core.events import EventHub
+from tservice.core.listeners import Listeners
+from tservice.core.places.places import Places
 from tservice.core.tasks import spawn
-from tservice.core.users.osuser import OsUsers, environment_of
+from tservice.mux.interface import IPane
 from tservice.sessions.interfaces import (
+    ActivitySink,
     IActivitySource,
     IActivitySources,
     ISessions,
@@ -37,23 +43,22 @@ _RULES_KEPT = 200
 
 
 @frozen(kw_only=True)
-class Around:
+class Collaborators:
     """What the agents live on.
 
     @ivar sessions: asked when it is needed, for the sessions are made after this.
     @ivar shells: finds out what shells do.
-    @ivar environ: what the service was started with; says where agents have their settings.
-    @ivar os_users: the settings of theirs are read as they.
+    @ivar places: say where agents have their settings, and with whose rights they are read.
     @ivar files: the door for what users' folders hold.
     """
 
     clock: IReactorTime
+    hub: EventHub
     sessions: Callable[[], ISessions]
     clis: ICliRegistry
     shells: IActivitySources
     store: AgentStore
-    environ: Mapping[str, str]
-    os_users: OsUsers = field(factory=OsUsers)
+    places: Places
     files: IThreads = field(factory=NoThreads)
 
 
@@ -63,29 +68,37 @@ class Agents:
 
     _log = Logger()
 
-    def __init__(self, around: Around) -> None:
-        self._around = around
+    def __init__(self, collaborators: Collaborators) -> None:
+        self._collaborators = collaborators
         self._watches: dict[str, AgentWatch] = {}
-        self._observers: dict[object, LookObserver] = {}
+        self._observers = Listeners[LookObserver]("the screens")
         self._rules: dict[str, ScreenRules] = {}
 
     # -- for the sessions
 
-    def source(self, session: Session) -> IActivitySource:
-        entry = self._around.clis.get(session.mode)
+    def source(
+        self, session: Session, pane: IPane, sink: ActivitySink, fresh: bool
+    ) -> IActivitySource:
+        entry = self._collaborators.clis.get(session.mode)
         if entry is not None and entry.kind is Kind.SHELL:
-            return self._around.shells.source(session)
+            return self._collaborators.shells.source(session, pane, sink, fresh)
         can = None if entry is None else entry.capabilities
-        watch = AgentWatch(
-            self._around.clock,
-            Subject(
-                session=lambda: self._around.sessions().get(session.id),
+        watched = Watched(
+            agent=Tracked(
+                session=lambda: self._collaborators.sessions().get(session.id),
                 rules=self.rules_of(session.mode),
                 hooks=can is not None and can.hooks is not Hooks.NONE,
-                trust=can is not None and can.trust is Trust.ANSWER,
-                seen=self._seen,
-                over=lambda: self._over(session.id, watch),
             ),
+            pane=pane,
+            sink=sink,
+            fresh=fresh,
+            trust=can is not None and can.trust is Trust.ANSWER,
+            seen=self._seen,
+            over=lambda: self._over(session.id, watch),
+        )
+        watch = AgentWatch(
+            self._collaborators.clock,
+            watched if watched.agent.hooks else self._signalling(watched),
         )
         self._watches[session.id] = watch
         self._report_known_models(session)
@@ -109,7 +122,7 @@ class Agents:
         return watch.last.reading.dialog if watch is not None and watch.last is not None else None
 
     async def look(self, session_id: str) -> Look:
-        self._around.sessions().get(session_id)
+        self._collaborators.sessions().get(session_id)
         watch = self._watches.get(session_id)
         if watch is None:
             raise conflict("no agent runs in the session")
@@ -117,23 +130,17 @@ class Agents:
 
     async def ready(self, session_id: str, patience: float) -> None:
         await until_ready(
-            self._around.clock,
+            self._collaborators.clock,
             lambda: self.look(session_id),
             lambda look: shows_ready(look, self.readiness_of(session_id)),
             patience,
         )
 
     def observe(self, observer: LookObserver) -> Callable[[], None]:
-        key = object()
-        self._observers[key] = observer
-
-        def end() -> None:
-            self._observers.pop(key, None)
-
-        return end
+        return self._observers.add(observer)
 
     def rules_of(self, mode: str) -> ScreenRules:
-        entry = self._around.clis.get(mode)
+        entry = self._collaborators.clis.get(mode)
         if entry is None:
             return ScreenRules()
         can = entry.capabilities.model_dump_json(by_alias=True)
@@ -146,20 +153,29 @@ class Agents:
         return self._rules[can]
 
     def transcript_of(self, session_id: str) -> str | None:
-        return self._around.store.transcript(session_id)
+        return self._collaborators.store.transcript(session_id)
 
     def plan_usage(self) -> PlanUsage | None:
-        return self._around.store.plan_usage()
+        return self._collaborators.store.plan_usage()
 
     # -- inside
 
+    def _signalling(self, watched: Watched) -> Watched:
+        """A run of an agent without hooks, whose screen gives C{stop} and C{blocked}."""
+        among = self._collaborators
+        signals = ScreenSignals(
+            among.clock, among.hub, watched.agent.session, among.clis.gives_signals
+        )
+
+        def seen(look: Look) -> None:
+            watched.seen(look)
+            signals.looked(look)
+
+        return evolve(watched, sink=signals.wrap(watched.sink), seen=seen)
+
     def _seen(self, look: Look) -> None:
         self._report_screen_model(look)
-        for observer in tuple(self._observers.values()):
-            try:
-                observer(look)
-            except Exception:
-                self._log.failure("an observer of the screens failed")
+        self._observers.tell(lambda observer: observer(look))
 
     def _over(self, session_id: str, watch: AgentWatch) -> None:
         if self._watches.get(session_id) is watch:
@@ -172,9 +188,10 @@ class Agents:
         spawn(self._report_configured(session.id), self._log, "reading the configured model")
 
     async def _report_configured(self, session_id: str) -> None:
-        sessions = self._around.sessions()
+        sessions = self._collaborators.sessions()
         try:
-            found = await self._around.files.run(self._configured_model(sessions.get(session_id)))
+            read = self._configured_model(sessions.get(session_id))
+            found = await self._collaborators.files.run(read)
             # It may be gone meanwhile, and says other things than when the file was asked for.
             self._report(sessions.get(session_id), ModelSource.CONFIG, found)
         except ServiceError as error:
@@ -182,15 +199,13 @@ class Agents:
 
     def _configured_model(self, session: Session) -> Callable[[], str | None]:
         """Reads it, in a thread."""
-        around = self._around
-        user = around.os_users.recall(session.os_user)
-        environ = around.environ if user is None else environment_of(user, around.environ)
-        env = {**environ, **session.env_overrides}
-        read = partial(around.clis.configured_model, session.mode, env)
-        return partial(around.os_users.act, user, read)
+        place = self._collaborators.places.recall(session.place)
+        env = {**place.environment(), **session.env_overrides}
+        read = partial(self._collaborators.clis.configured_model, session.mode, env)
+        return partial(place.act, read)
 
     def _report_screen_model(self, look: Look) -> None:
-        session = self._around.sessions().get(look.session_id)
+        session = self._collaborators.sessions().get(look.session_id)
         shown = display_model(look.frame, self.rules_of(session.mode))
         # The name scrolls away; what was read once holds until another is read.
         if shown is not None:
@@ -198,4 +213,4 @@ class Agents:
 
     def _report(self, session: Session, source: ModelSource, text: str | None) -> None:
         if session.models.get(source) != text:
-            self._around.sessions().report_model(session.id, source, text)
+            self._collaborators.sessions().report_model(session.id, source, text)

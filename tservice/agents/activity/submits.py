@@ -43,7 +43,7 @@ def submits(prompt: bool, last: Look | None, rules: ScreenRules, *, printed: boo
         return True
     if last is None or last.reading.dialog is not None:
         return False
-    return printed or _has_draft(last.frame, rules)
+    return printed or has_draft(last.frame, rules)
 
 
 def is_over(
@@ -57,11 +57,11 @@ def is_over(
         return False
     rested = rhythm.silent(now) or submission.rests >= STREAK
     if look.reading.state == "idle":
-        return rested and not _has_draft(look.frame, rules)
+        return rested and not has_draft(look.frame, rules)
     return is_blind(rules) and rhythm.silent(now)
 
 
-def _has_draft(frame: Frame, rules: ScreenRules) -> bool:
+def has_draft(frame: Frame, rules: ScreenRules) -> bool:
     """Whether text stands in the composer: neither what marks an empty one nor a dim suggestion."""
     rule = ComposerRule(
         glyph=rules.glyphs[0] if rules.glyphs else None, placeholder=rules.ready_mark

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from attrs import frozen
+from attrs import field, frozen
 
+from tservice.clis.interfaces import AnswerKeys
 from tservice.core.errors import conflict, invalid
 from tservice.terminal.composer import still_holds
 from tservice.terminal.dialogs import Dialog, is_placeholder
@@ -72,10 +73,12 @@ class Progress:
     """What was done on this page so far.
 
     @ivar first: the dialog as it was when the answer began.
+    @ivar keys: of the agent's dialogs.
     @ivar steps: what was pressed and pasted, oldest first.
     """
 
     first: Dialog
+    keys: AnswerKeys = field(factory=AnswerKeys)
     steps: tuple[Press | Paste, ...] = ()
 
 
@@ -156,7 +159,7 @@ def free_text(dialog: Dialog) -> Option | None:
 def next_step(answer: Answer, dialog: Dialog, progress: Progress) -> Step:
     """What to do next on C{dialog}, which is the page that the answer began on."""
     if answer.action is Action.DENY:
-        return Done() if progress.steps else Press(key="Escape")
+        return Done() if progress.steps else Press(key=progress.keys.deny)
     if answer.action is Action.TEXT:
         return _text_step(answer.text, dialog, progress)
     if dialog.page == "multi":
@@ -195,7 +198,7 @@ def _walk_step(number: int, dialog: Dialog, progress: Progress) -> Step:
         return Press(key="Enter")
     if dialog.page != "single":
         return Done()
-    return Press(key="Down" if now.n < number else "Up")
+    return Press(key=progress.keys.forward if now.n < number else progress.keys.back)
 
 
 def _tick_step(answer: Answer, dialog: Dialog, progress: Progress) -> Step:

@@ -7,15 +7,18 @@ from tservice.agents.approvals.routes import ApprovalRoutes
 from tservice.agents.approvals.service import Approvals
 from tservice.agents.approvals.store import ApprovalStore
 from tservice.agents.interfaces import IAgents
+from tservice.clis.interfaces import ICliRegistry
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.sessions.interfaces import ISessions
 
 
-def build_approvals(ground: Ground, *, sessions: ISessions, agents: IAgents) -> Feature[Approvals]:
+def build_approvals(
+    ground: Ground, *, sessions: ISessions, agents: IAgents, clis: ICliRegistry
+) -> Feature[Approvals]:
     """What the agents ask; what was kept is read at the start, and stays on disk at a stop."""
     inbox = Inbox(ground.reactor, ApprovalStore(ground.database), ground.hub)
-    approvals = Approvals(ground.reactor, inbox, sessions, agents, ground.settings)
+    approvals = Approvals(ground.reactor, inbox, sessions, agents, clis, ground.settings)
     return Feature(
         name="approvals",
         service=approvals,

@@ -17,16 +17,19 @@ from tservice.agents.approvals.model import (
     Resolution,
     clipped,
     is_same_question,
-    item_json,
     item_kind,
     with_dialog,
     with_hook,
 )
+from tservice.agents.approvals.shown import item_answer
 from tservice.agents.approvals.store import ApprovalStore
 from tservice.core.clock import now_ms
 from tservice.core.errors import conflict, not_found
-from tservice.core.events import Audience, Event, EventHub
+from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
+from tservice.core.payload import Payload
+from tservice.core.payloads import ResolvedTold
+from tservice.core.timers import cancel
 from tservice.terminal.dialogs import Dialog
 
 REMEMBERED = 1000
@@ -78,8 +81,7 @@ class Inbox:
 
     def close(self) -> None:
         """Let the clock go; items stay on disk."""
-        if self._timer is not None and self._timer.active():
-            self._timer.cancel()
+        cancel(self._timer)
         self._timer = None
 
     # -- asking
@@ -189,13 +191,13 @@ class Inbox:
             self._tell_resolved(before, Resolution.SUPERSEDED)
         self._items[item.session_id] = item
         self._arm()
-        self._tell(item, "approval:pending", item_json(item))
+        self._tell(item, EventName.APPROVAL_PENDING, item_answer(item))
 
     def _change(self, before: Item, item: Item) -> None:
         if item != before:
             self._store.save(item)
             self._items[item.session_id] = item
-            self._tell(item, "approval:updated", item_json(item))
+            self._tell(item, EventName.APPROVAL_UPDATED, item_answer(item))
 
     def _end(self, item: Item, resolution: Resolution) -> None:
         del self._items[item.session_id]
@@ -220,21 +222,17 @@ class Inbox:
         self._arm()
 
     def _tell_resolved(self, item: Item, resolution: Resolution) -> None:
-        data = {
-            "id": item.id,
-            "sessionId": item.session_id,
-            "kind": item.kind,
-            "resolution": resolution,
-        }
-        self._tell(item, "approval:resolved", data)
+        told = ResolvedTold(
+            id=item.id, session_id=item.session_id, kind=item.kind, resolution=resolution
+        )
+        self._tell(item, EventName.APPROVAL_RESOLVED, told)
 
-    def _tell(self, item: Item, name: str, data: Mapping[str, Any]) -> None:
+    def _tell(self, item: Item, name: EventName, payload: Payload) -> None:
         self._hub.publish(
             Event(
                 name=name,
-                data=data,
+                payload=payload,
                 session_id=item.session_id,
                 owner=item.owner,
-                audience=Audience.OWNER,
             )
         )

@@ -24,6 +24,7 @@ from tservice.agents.approvals.answers import (
     next_step,
 )
 from tservice.agents.approvals.screen import AnswerScreen, Seen
+from tservice.clis.interfaces import AnswerKeys
 from tservice.core.clock import sleep
 from tservice.core.errors import ServiceError, conflict, failed
 from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
@@ -67,11 +68,17 @@ class Changed(Exception):
 
 
 class Answerer:
-    """Gives one answer to the dialog C{frame}."""
+    """Gives one answer to the dialog C{frame}.
 
-    def __init__(self, clock: IReactorTime, screen: AnswerScreen) -> None:
+    @param keys: of the agent's dialogs.
+    """
+
+    def __init__(
+        self, clock: IReactorTime, screen: AnswerScreen, keys: AnswerKeys | None = None
+    ) -> None:
         self._clock = clock
         self._screen = screen
+        self._keys = keys or AnswerKeys()
 
     async def give(self, answer: Answer, frame: str, stuck_at: int | None = None) -> Outcome:
         """Carry the answer out.
@@ -96,19 +103,19 @@ class Answerer:
 
     async def _page(self, answer: Answer, seen: Seen, dialog: Dialog) -> Outcome:
         check_against(answer, dialog)
-        begun = seen.state
-        progress = Progress(first=dialog)
+        progress = Progress(first=dialog, keys=self._keys)
         while True:
             step = next_step(answer, dialog, progress)
             if isinstance(step, Done):
                 break
+            before = seen.state
             seen = await self._done(step, seen, progress)
+            if seen.state == before:
+                raise Untaken(failed("the dialog did not take the key"))
             progress = evolve(progress, steps=(*progress.steps, step))
             if seen.dialog is None or not self._goes_on(progress, seen.dialog):
                 return await self._left(answer, seen, dialog)
             dialog = seen.dialog
-        if seen.state == begun:
-            raise Untaken(failed("the dialog did not take the key"))
         return Outcome(closed=False, dialog=dialog)
 
     def _goes_on(self, progress: Progress, now: Dialog) -> bool:

@@ -22,7 +22,9 @@ MESSAGE_CHARS = 500
 """Of a message (protocol-hooks)."""
 CONTEXT_CHARS = 4000
 
-_ESCAPE = re.compile(r"\besc(?:ape)?\b(?: to)? (?:cancel|close|back|exit|go back)", re.IGNORECASE)
+_ESCAPE = re.compile(
+    r"\besc(?:ape)?\b(?: to)? (?:cancel|clear|close|back|exit|go back)", re.IGNORECASE
+)
 
 QUESTION_TOOL = "AskUserQuestion"
 IDLE_FRAME = "idle"
@@ -65,12 +67,14 @@ class ItemOption:
 
     @ivar selected: the highlight is on it.
     @ivar checked: whether its box is ticked; C{None} where it has none.
+    @ivar description: what the dialog says of it beside its label.
     """
 
     n: int
     label: str
     selected: bool
     checked: bool | None = None
+    description: str | None = None
 
 
 @frozen(kw_only=True)
@@ -103,35 +107,6 @@ class Item:
         return self.created_at + LIFETIME_MS
 
 
-def item_json(item: Item) -> dict[str, Any]:
-    """The item on the wire; what is not known is left out."""
-    answer: dict[str, Any] = {
-        "id": item.id,
-        "sessionId": item.session_id,
-        "sessionName": item.session_name,
-        "kind": item.kind,
-        "createdAt": item.created_at,
-        "frame": item.frame,
-    }
-    optional = {
-        "toolName": item.tool_name,
-        "toolSummary": item.tool_summary,
-        "message": item.message,
-        "cwd": item.cwd,
-        "context": item.context,
-        "acknowledgedAt": item.acknowledged_at,
-    }
-    answer |= {name: value for name, value in optional.items() if value is not None}
-    if item.options:
-        answer["options"] = [_option_json(option) for option in item.options]
-    return answer
-
-
-def _option_json(option: ItemOption) -> dict[str, Any]:
-    answer: dict[str, Any] = {"n": option.n, "label": option.label, "selected": option.selected}
-    return answer if option.checked is None else answer | {"checked": option.checked}
-
-
 def is_asking(dialog: Dialog | None) -> bool:
     """Whether the dialog is one that an agent raised, or a picker that a command opened."""
     return dialog is not None and (is_raised(dialog) or is_picker(dialog))
@@ -161,10 +136,14 @@ def item_kind(dialog: Dialog, tool_name: str | None) -> ItemKind:
 
 
 def with_dialog(item: Item, dialog: Dialog) -> Item:
-    """The item as the dialog shows it now; a question says what is asked, not that one waits."""
+    """The item as the dialog shows it now.
+
+    A question says what is asked, not that one waits; so does what no hook spoke of.
+    """
     kind = item_kind(dialog, item.tool_name)
     said = dialog.question or (dialog.title if _says_itself(dialog) else "")
-    asked = said[:MESSAGE_CHARS] if kind is ItemKind.QUESTION or _says_itself(dialog) else ""
+    own = kind is ItemKind.QUESTION or _says_itself(dialog) or item.message is None
+    asked = said[:MESSAGE_CHARS] if own else ""
     return evolve(
         item,
         kind=kind,
@@ -173,7 +152,11 @@ def with_dialog(item: Item, dialog: Dialog) -> Item:
         context=clipped(dialog.context),
         options=tuple(
             ItemOption(
-                n=option.n, label=option.label, selected=option.selected, checked=option.checked
+                n=option.n,
+                label=option.label,
+                selected=option.selected,
+                checked=option.checked,
+                description=option.description,
             )
             for option in dialog.options
         ),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from tservice.agents.approvals.answers import MOST, TEXT_LENGTH, Action, check_form
-from tservice.agents.approvals.model import ItemKind
 from tservice.agents.approvals.service import Approvals
+from tservice.agents.approvals.shown import ItemAnswer
 from tservice.core.errors import ErrorCode
 from tservice.http.models import Answer, Body
 from tservice.http.operations import Access, Call, Operation, Scope
@@ -25,36 +25,6 @@ class AnswerBody(Body):
     options: Annotated[tuple[Number, ...], Field(strict=False, max_length=MOST)] | None = None
     text: Annotated[str, Field(min_length=1, max_length=TEXT_LENGTH)] | None = None
     expect_frame: Annotated[str, Field(max_length=128)] | None = None
-
-
-class OptionAnswer(Answer):
-    """One choice of a dialog."""
-
-    n: int
-    label: str
-    selected: Annotated[bool, Field(description="The highlight is on it")]
-    checked: Annotated[
-        bool | None,
-        Field(description="Whether its box is ticked; only on pages where several are ticked"),
-    ] = None
-
-
-class ItemAnswer(Answer):
-    """One thing that waits for a person."""
-
-    id: str
-    session_id: str
-    session_name: str
-    kind: ItemKind
-    created_at: int
-    tool_name: str | None = None
-    tool_summary: str | None = None
-    message: str | None = None
-    cwd: str | None = None
-    context: str | None = None
-    options: list[OptionAnswer] | None = None
-    frame: str
-    acknowledged_at: int | None = None
 
 
 class ItemsAnswer(Answer):
@@ -141,18 +111,18 @@ class ApprovalRoutes:
             ),
         ]
 
-    async def list(self, call: Call) -> dict[str, Any]:
-        return {"approvals": await self._approvals.list(call.identity)}
+    async def list(self, call: Call) -> ItemsAnswer:
+        return ItemsAnswer(approvals=await self._approvals.list(call.identity))
 
-    async def answer(self, call: Call) -> dict[str, Any]:
+    async def answer(self, call: Call) -> AnsweredAnswer:
         body: AnswerBody = call.body
         answer = check_form(body.action, body.option, body.options, body.text, body.expect_frame)
         item = await self._approvals.answer(call.path["item"], answer, call.identity)
-        return {"id": item.id, "sessionId": item.session_id, "action": body.action}
+        return AnsweredAnswer(id=item.id, session_id=item.session_id, action=body.action)
 
-    async def dismiss(self, call: Call) -> dict[str, Any]:
-        return {"id": self._approvals.dismiss(call.path["item"], call.identity).id}
+    async def dismiss(self, call: Call) -> DismissedAnswer:
+        return DismissedAnswer(id=self._approvals.dismiss(call.path["item"], call.identity).id)
 
-    async def viewed(self, call: Call) -> dict[str, Any]:
+    async def viewed(self, call: Call) -> ViewedAnswer:
         found = self._approvals.viewed(call.id, call.identity)
-        return {"sessionId": call.id, "acknowledged": found}
+        return ViewedAnswer(session_id=call.id, acknowledged=found)

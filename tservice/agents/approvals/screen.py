@@ -15,7 +15,7 @@ from tservice.terminal.rules import ScreenRules
 from tservice.terminal.screen import Frame
 from tservice.terminal.status import Reading, read
 
-SETTLE = 0.3
+SETTLE = 1.0
 """Seconds that a program is given to show what somebody else's keys did."""
 RESTS = (0.0, 0.25, 0.25, 0.25, 0.25)
 """Seconds before each attempt to find the screen at rest; then its rows alone are guarded."""

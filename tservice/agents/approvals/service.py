@@ -17,11 +17,12 @@ from tservice.agents.approvals.model import (
     ItemKind,
     Resolution,
     is_asking,
-    item_json,
 )
 from tservice.agents.approvals.screen import AnswerScreen
+from tservice.agents.approvals.shown import ItemAnswer, item_answer
 from tservice.agents.approvals.watch import ApprovalWatch
 from tservice.agents.interfaces import IAgents
+from tservice.clis.interfaces import AnswerKeys, ICliRegistry
 from tservice.core.errors import ErrorCode, ServiceError, conflict, invalid
 from tservice.core.events import EventHub
 from tservice.core.identity import Identity
@@ -49,17 +50,25 @@ class Approvals:
         inbox: Inbox,
         sessions: ISessions,
         agents: IAgents,
+        clis: ICliRegistry,
         settings: ISettings,
     ) -> None:
         self._clock = clock
         self._inbox = inbox
         self._sessions = sessions
         self._agents = agents
+        self._clis = clis
         self._settings = settings
         self._busy: set[str] = set()
         self._stuck: dict[str, tuple[str, int]] = {}
         self._watch = ApprovalWatch(
-            clock, inbox, sessions, agents, settings, self._busy.__contains__
+            clock,
+            inbox,
+            sessions,
+            agents,
+            clis.gives_signals,
+            settings,
+            self._busy.__contains__,
         )
 
     def start(self, hub: EventHub) -> None:
@@ -79,11 +88,15 @@ class Approvals:
         item = self._inbox.of_session(session_id) if self._enabled else None
         return item is not None and item.kind is not ItemKind.IDLE
 
-    def known(self, caller: Identity) -> list[dict[str, Any]]:
-        """The items that C{caller} may see, oldest first, as they were seen last."""
-        return [item_json(item) for item in self._inbox.visible(caller)] if self._enabled else []
+    def pending_of(self, session_id: str) -> Item | None:
+        """What that session's agent asks, as it was seen last."""
+        return self._inbox.of_session(session_id) if self._enabled else None
 
-    async def list(self, caller: Identity) -> list[dict[str, Any]]:
+    def known(self, caller: Identity) -> list[ItemAnswer]:
+        """The items that C{caller} may see, oldest first, as they were seen last."""
+        return [item_answer(item) for item in self._inbox.visible(caller)] if self._enabled else []
+
+    async def list(self, caller: Identity) -> list[ItemAnswer]:
         """As L{known}, each checked against its pane, as far as panes answer in time."""
         if self._enabled:
             looks = [self._watch.look(item.session_id) for item in self._inbox.visible(caller)]
@@ -153,8 +166,9 @@ class Approvals:
 
     async def _press(self, item: Item, answer: Answer) -> None:
         pane = self._pane(item)
-        rules = self._agents.rules_of(self._sessions.get(item.session_id).mode)
-        answerer = Answerer(self._clock, AnswerScreen(self._clock, pane, rules))
+        mode = self._sessions.get(item.session_id).mode
+        screen = AnswerScreen(self._clock, pane, self._agents.rules_of(mode))
+        answerer = Answerer(self._clock, screen, self._keys_of(mode))
         epoch, stuck_at = self._stuck.pop(item.session_id, ("", 0))
         stuck = stuck_at if epoch == pane.log.epoch else None
         try:
@@ -166,6 +180,10 @@ class Approvals:
             self._stuck[item.session_id] = (pane.log.epoch, pane.log.end)
             raise untaken.error from untaken
         self._settle(item, outcome)
+
+    def _keys_of(self, mode: str) -> AnswerKeys | None:
+        entry = self._clis.get(mode)
+        return None if entry is None else entry.capabilities.answers
 
     def _pane(self, item: Item) -> IPane:
         pane = self._sessions.pane_of(item.session_id)

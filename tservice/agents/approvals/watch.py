@@ -11,32 +11,28 @@ from twisted.logger import Logger
 
 from tservice.agents.approvals.inbox import About, Inbox
 from tservice.agents.approvals.model import ItemKind, Resolution, is_asking
-from tservice.agents.interfaces import HookEvent, IAgents, Look
+from tservice.agents.interfaces import IAgents, Look
 from tservice.core.clock import sleep
 from tservice.core.errors import ServiceError
-from tservice.core.events import Event, EventHub
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.payloads import HookTold
 from tservice.core.tasks import spawn
 from tservice.sessions.interfaces import ISessions, Session
 from tservice.settings.interfaces import ISettings, Settings
 
-PRIMARY = "primary"
-"""The only mode whose dialogs make items."""
-
 PATIENCE = (0.0, 0.15, 0.5, 1.5)
 """Seconds before each look for a dialog that a hook spoke of: the hook comes before the screen."""
 
-_LOOK_AGAIN = {f"hook:{event}" for event in (HookEvent.STOP, HookEvent.PROMPT_SUBMITTED)}
-_ANSWERED = {
-    f"hook:{event}" for event in (HookEvent.ELICITATION_COMPLETE, HookEvent.ELICITATION_RESPONSE)
-}
-_ASKING = {f"hook:{event}" for event in (HookEvent.PERMISSION_PROMPT, HookEvent.ELICITATION_DIALOG)}
-_IDLE = f"hook:{HookEvent.IDLE_PROMPT}"
-_ENDS = {"session:exit", "session:deleted"}
+_LOOK_AGAIN = {EventName.HOOK_STOP, EventName.HOOK_PROMPT_SUBMITTED}
+_ANSWERED = {EventName.HOOK_ELICITATION_COMPLETE, EventName.HOOK_ELICITATION_RESPONSE}
+_ASKING = {EventName.HOOK_PERMISSION_PROMPT, EventName.HOOK_ELICITATION_DIALOG}
+_ENDS = {EventName.SESSION_EXIT, EventName.SESSION_DELETED}
 
 
 class ApprovalWatch:
     """Hears of dialogs and keeps the inbox true to the screens.
 
+    @param makes_items: whether the dialogs of a mode do.
     @param answering: whether an answer is being given in that session just now; then whoever gives
         it says what became of the item.
     """
@@ -49,6 +45,7 @@ class ApprovalWatch:
         inbox: Inbox,
         sessions: ISessions,
         agents: IAgents,
+        makes_items: Callable[[str], bool],
         settings: ISettings,
         answering: Callable[[str], bool],
     ) -> None:
@@ -56,6 +53,7 @@ class ApprovalWatch:
         self._inbox = inbox
         self._sessions = sessions
         self._agents = agents
+        self._makes_items = makes_items
         self._settings = settings
         self._answering = answering
         self._ends: list[Callable[[], None]] = []
@@ -86,18 +84,22 @@ class ApprovalWatch:
             return
         if event.name in _ENDS:
             self._ended(session_id)
-        elif event.name in _ASKING:
-            self._search(session_id, event.data.get("data") or {})
-        elif event.name == _IDLE:
-            self._go(self._idle(session_id, event.data.get("data") or {}), "an idle prompt")
-        elif event.name in _ANSWERED:
+        elif isinstance(event.payload, HookTold):
+            self._hooked(event.name, session_id, event.payload.data)
+
+    def _hooked(self, name: EventName, session_id: str, data: Mapping[str, Any]) -> None:
+        if name in _ASKING:
+            self._search(session_id, data)
+        elif name is EventName.HOOK_IDLE_PROMPT:
+            self._go(self._idle(session_id, data), "an idle prompt")
+        elif name in _ANSWERED:
             self._answered(session_id)
-        elif event.name in _LOOK_AGAIN and self._inbox.of_session(session_id) is not None:
+        elif name in _LOOK_AGAIN and self._inbox.of_session(session_id) is not None:
             self._go(self.look(session_id), "looking at a dialog again")
 
     def looked(self, look: Look) -> None:
         """A look at a session's screen."""
-        session = self._primary(look.session_id)
+        session = self._asking(look.session_id)
         if session is None or self._answering(session.id):
             return
         dialog = look.reading.dialog
@@ -141,7 +143,7 @@ class ApprovalWatch:
         for pause in PATIENCE:
             if pause:
                 await sleep(self._clock, pause)
-            session = self._primary(session_id)
+            session = self._asking(session_id)
             if session is None or self._answering(session_id):
                 return
             look = await self.look(session_id)
@@ -153,7 +155,7 @@ class ApprovalWatch:
         self._log.info("{id}: a hook told of a dialog that is not there", id=session_id)
 
     async def _idle(self, session_id: str, data: Mapping[str, Any]) -> None:
-        session = self._primary(session_id)
+        session = self._asking(session_id)
         if session is None:
             return
         look = await self.look(session_id)
@@ -173,21 +175,22 @@ class ApprovalWatch:
             self._inbox.resolve(item, Resolution.SESSION_ENDED)
 
     def _switched(self, before: Settings, after: Settings) -> None:
-        if before.approvals_inbox_enabled and not after.approvals_inbox_enabled:
-            for session in self._sessions.list():
-                item = self._inbox.of_session(session.id)
-                if item is not None:
-                    self._inbox.resolve(item, Resolution.DISMISSED)
+        """What was switched off leaves nothing behind that nobody would look after."""
+        for session in self._sessions.list():
+            item = self._inbox.of_session(session.id)
+            if item is not None and not self._tells_items_of(session):
+                self._inbox.resolve(item, Resolution.DISMISSED)
 
-    def _primary(self, session_id: str) -> Session | None:
+    def _tells_items_of(self, session: Session) -> bool:
+        return self._settings.get().approvals_inbox_enabled and self._makes_items(session.mode)
+
+    def _asking(self, session_id: str) -> Session | None:
         """The session, if its dialogs make items and it runs."""
-        if not self._settings.get().approvals_inbox_enabled:
-            return None
         try:
             session = self._sessions.get(session_id)
         except ServiceError:
             return None
-        return session if session.mode == PRIMARY and session.pid is not None else None
+        return session if session.pid is not None and self._tells_items_of(session) else None
 
     def _go(self, work: Any, what: str) -> None:
         spawn(work, self._log, what)

@@ -14,8 +14,9 @@ from tservice.agents.hooks.files import HookConfig, Refused
 from tservice.agents.hooks.firstrun import NotSeeded, seed
 from tservice.clis.interfaces import Hooks, ICliRegistry
 from tservice.core.doors.threads import IThreads, NoThreads
-from tservice.core.users.osuser import OsUser, OsUsers
-from tservice.sessions.interfaces import ILaunchPreparation, ISessions, Location, Session
+from tservice.core.places.place import Place
+from tservice.core.places.places import Places
+from tservice.sessions.interfaces import ILaunchPreparation, ISessions, Session
 from tservice.settings.interfaces import ISettings
 
 
@@ -34,20 +35,18 @@ class HookPreparation:
 
     def __init__(
         self,
-        config: HookConfig,
         settings: ISettings,
         clis: ICliRegistry,
         sessions: Callable[[], ISessions],
-        os_users: OsUsers | None = None,
+        places: Places,
         files: IThreads | None = None,
     ) -> None:
         """
-        @param os_users: a workspace of one of them is written to as that user.
+        @param places: a workspace is written to with the rights of its session's place.
         @param files: the door for what users' folders hold; C{None}: at once.
         """
         self._files = files or NoThreads()
-        self._os_users = os_users or OsUsers()
-        self._config = config
+        self._places = places
         self._settings = settings
         self._clis = clis
         self._sessions = sessions
@@ -56,40 +55,49 @@ class HookPreparation:
         entry = self._clis.get(session.mode)
         if entry is None or entry.capabilities.hooks is Hooks.NONE:
             return
-        # Elsewhere the file is not ours to reach, and the agent cannot reach us.
-        if session.location is Location.LOCAL and self._settings.get().first_run_seed_enabled:
-            await self._seed(session, env)
-        available = session.location is Location.LOCAL and await self._write(session, env)
+        place = self._places.recall(session.place)
+        if place.closed is None and self._settings.get().first_run_seed_enabled:
+            await self._seed(session, place, env)
+        available = place.hooks is not None and await self._write(session, place, env)
         if session.hooks_available != available:
             self._sessions().update(session.id, hooks_available=available)
 
-    async def _seed(self, session: Session, env: Mapping[str, str]) -> None:
-        user = self._os_users.recall(session.os_user)
-        home = self._config.home if user is None else user.home
+    def writer(self, place: Place) -> Callable[[Path], None]:
+        """See L{tservice.cases.interfaces.IWorkspaceHooks}."""
+        config = HookConfig(place.home)
+        wanted = self._settings.get().workspace_hooks_enabled
+
+        def write(folder: Path) -> None:
+            if not wanted:
+                return
+            try:
+                config.write(folder, hooks=True, telemetry=False, environ={})
+            except Refused as error:
+                why = error.__cause__
+                raise why if isinstance(why, OSError) else OSError(str(error)) from error
+
+        return write
+
+    async def _seed(self, session: Session, place: Place, env: Mapping[str, str]) -> None:
         try:
-            await self._as(user, lambda: seed(home, env))
+            await self._files.run(partial(place.act, lambda: seed(place.home, env)))
         except NotSeeded as error:
             self._log.warn("session {id}: no first-run state: {error}", id=session.id, error=error)
 
-    async def _write(self, session: Session, env: Mapping[str, str]) -> bool:
+    async def _write(self, session: Session, place: Place, env: Mapping[str, str]) -> bool:
         chosen = self._settings.get()
         hooks = chosen.workspace_hooks_enabled
         telemetry = chosen.show_plan_usage_limits or session.statusline_telemetry
-        user = self._os_users.recall(session.os_user)
-        config = self._config if user is None else HookConfig(user.home)
-        folder = Path(session.working_dir)
+        config, folder = HookConfig(place.home), Path(session.working_dir)
 
         def write() -> None:
             config.write(folder, hooks=hooks, telemetry=telemetry, environ=env)
 
         try:
-            await self._as(user, write)
+            await self._files.run(partial(place.act, write))
         except Refused as error:
             self._log.warn(
                 "session {id} has no hooks: {error}", id=session.id, error=error, event="no-hooks"
             )
             return False
         return hooks
-
-    async def _as(self, user: OsUser | None, work: Callable[[], None]) -> None:
-        await self._files.run(partial(self._os_users.act, user, work))

@@ -11,17 +11,19 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.activity.machine import Doing
 from tservice.agents.activity.sources import Agents
-from tservice.agents.activity.watch import AgentWatch
+from tservice.agents.activity.tracker import Tracker
 from tservice.agents.approvals.model import tool_summary
-from tservice.agents.hooks.model import CLEAR, Conversations, Dialogs
+from tservice.agents.hooks.model import CLEAR, Conversations, Dialogs, Tools
 from tservice.agents.hooks.senders import told_of
 from tservice.agents.model import DIALOGS, WORK, HookEvent, HookNotice, reduce_data
 from tservice.agents.store import AgentStore
 from tservice.agents.transcripts.proofs import Proofs
 from tservice.clis.interfaces import Hooks, ICliRegistry
 from tservice.core.clock import now_ms
-from tservice.core.events import Audience, Event, EventHub
+from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
+from tservice.core.payload import Payload
+from tservice.core.payloads import Happened, HookTold
 from tservice.sessions.interfaces import ISessions, Session
 from tservice.terminal.model import sanitised
 
@@ -31,7 +33,18 @@ CONVERSATIONS = 50
 REASON_CHARS = 120
 """Of the tool that runs, as C{statusReason} names it."""
 
+_NAMES = {event: name for event in HookEvent for name in EventName if name == f"hook:{event}"}
+
 _CONVERSATION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}")
+
+
+_WORK = ("current_tool", "background_tasks")
+_RESTS = {
+    EventName.SESSION_IDLE: _WORK[:1],
+    EventName.SESSION_EXIT: _WORK,
+    EventName.SESSION_INTERACTIVE: _WORK,
+}
+"""What of a session's work is over at an event."""
 
 
 @define
@@ -40,6 +53,7 @@ class _Told:
 
     conversations: Conversations
     dialogs: Dialogs = field(factory=Dialogs)
+    tools: Tools = field(factory=Tools)
 
 
 class HookIntake:
@@ -90,9 +104,10 @@ class HookIntake:
             data=reduce_data(data),
             source=_text(data, "source"),
             subagent=bool(_text(data, "agent_id")),
+            background=_count(data, "background_tasks"),
         )
-        told = {"sessionId": session_id, "at": notice.at, "data": notice.data}
-        self._publish(session, f"hook:{event}", told)
+        told = HookTold(session_id=session_id, at=notice.at, data=dict(notice.data))
+        self._publish(session, _NAMES[event], told)
         if self._speaks(session):
             if event is HookEvent.PROMPT_SUBMITTED:
                 self._proofs.heard(session_id, (data or {}).get("prompt"), notice.at)
@@ -114,6 +129,7 @@ class HookIntake:
         if not told.conversations.is_own(notice.event, conversation, notice.source):
             return
         self._remember(session, notice, conversation)
+        self._note_work(session, notice, told.tools)
         self._signal(session, notice, told.dialogs)
 
     def _remember(self, session: Session, notice: HookNotice, conversation: str) -> None:
@@ -130,44 +146,66 @@ class HookIntake:
         if path and path != self._store.transcript(session.id):
             self._store.keep_transcript(session.id, path)
 
+    def _note_work(self, session: Session, notice: HookNotice, tools: Tools) -> None:
+        """What runs, in the turn and beside it; what an agent of its own does is not told."""
+        if not notice.subagent:
+            tools.heard(notice.event, _tool(notice))
+        fields: dict[str, Any] = {}
+        if tools.current != session.current_tool:
+            fields["current_tool"] = tools.current
+        if notice.event is HookEvent.STOP and notice.background != session.background_tasks:
+            fields["background_tasks"] = notice.background
+        if fields:
+            self._sessions().update(session.id, durable=False, **fields)
+
     def _signal(self, session: Session, notice: HookNotice, dialogs: Dialogs) -> None:
         watch = self._agents.watch_of(session.id)
         reason = _reason(notice)
         if notice.event in DIALOGS:
-            blocked = watch is not None and watch.doing is Doing.BLOCKED
+            blocked = watch is not None and watch.tracker.doing is Doing.BLOCKED
             if watch is not None:
-                watch.asked(reason)
+                watch.tracker.asked(reason)
             if dialogs.is_new(notice.name, blocked=blocked):
-                self._publish_signal(session, "session:blocked", notice.at)
+                self._publish_signal(session, EventName.SESSION_BLOCKED, notice.at)
             return
         if notice.event in (HookEvent.PROMPT_SUBMITTED, HookEvent.STOP, HookEvent.SESSION_START):
             dialogs.turn_over()
         if notice.event is HookEvent.STOP:
-            self._publish_signal(session, "session:stop", notice.at)
+            self._publish_signal(session, EventName.SESSION_STOP, notice.at)
         if watch is not None:
-            _move(watch, notice, reason)
+            _move(watch.tracker, notice, reason)
 
-    def _publish_signal(self, session: Session, name: str, at: int) -> None:
-        self._publish(session, name, {"id": session.id, "at": at})
+    def _publish_signal(self, session: Session, name: EventName, at: int) -> None:
+        self._publish(session, name, Happened(id=session.id, at=at))
 
-    def _publish(self, session: Session, name: str, data: Mapping[str, Any]) -> None:
+    def _publish(self, session: Session, name: EventName, payload: Payload) -> None:
         self._hub.publish(
             Event(
                 name=name,
-                data=data,
+                payload=payload,
                 session_id=session.id,
                 owner=session.owner,
-                audience=Audience.OWNER,
             )
         )
 
     def _heard(self, event: Event) -> None:
         """A new process, or the session's end: what hooks told before is of another life."""
-        if event.name in ("session:interactive", "session:deleted"):
+        if event.name in (EventName.SESSION_INTERACTIVE, EventName.SESSION_DELETED):
             self._told.pop(event.session_id or "", None)
             self._proofs.forget(event.session_id or "")
-        if event.name == "session:interactive" and event.session_id is not None:
+        if event.name is EventName.SESSION_INTERACTIVE and event.session_id is not None:
             self._told[event.session_id] = _Told(Conversations(None))
+        if event.name in _RESTS and event.session_id in self._told:
+            # No hook tells of Escape, nor of a crash.
+            self._told[event.session_id].tools.over()
+            self._forget_work(event.session_id, _RESTS[event.name])
+
+    def _forget_work(self, session_id: str, names: tuple[str, ...]) -> None:
+        """Clear what the record says of work that is over."""
+        session = self._sessions().get(session_id)
+        fields: dict[str, Any] = {n: None for n in names if getattr(session, n) is not None}
+        if fields:
+            self._sessions().update(session_id, durable=False, **fields)
 
 
 def _text(data: Mapping[str, Any] | None, key: str) -> str:
@@ -177,27 +215,38 @@ def _text(data: Mapping[str, Any] | None, key: str) -> str:
 
 def _reason(notice: HookNotice) -> str:
     """One line for C{statusReason}: the tool that begins to run, else the event."""
-    tool = notice.data.get("tool_name")
-    if notice.event is not HookEvent.TOOL_STARTED or not tool:
+    if notice.event is not HookEvent.TOOL_STARTED or not notice.data.get("tool_name"):
         return f"{notice.event} hook"
-    words = f"tool {tool} {tool_summary(notice.data.get('tool_input')) or ''}"
+    return sanitised(f"tool {_tool(notice)}", REASON_CHARS) or str(notice.event)
+
+
+def _tool(notice: HookNotice) -> str:
+    """The tool and what it does, in one line."""
+    words = (
+        f"{notice.data.get('tool_name', '')} {tool_summary(notice.data.get('tool_input')) or ''}"
+    )
     return sanitised(words, REASON_CHARS) or str(notice.event)
 
 
-def _move(watch: AgentWatch, notice: HookNotice, reason: str) -> None:
+def _count(data: Mapping[str, Any] | None, key: str) -> int | None:
+    found = (data or {}).get(key)
+    return len(found) if isinstance(found, list) else None
+
+
+def _move(tracker: Tracker, notice: HookNotice, reason: str) -> None:
     match notice.event:
         case HookEvent.STOP:
-            watch.stopped(reason)
+            tracker.stopped(reason)
         case HookEvent.PROMPT_SUBMITTED | HookEvent.AGENT_WORKING:
-            watch.prompted(reason)
+            tracker.prompted(reason)
         case HookEvent.ELICITATION_COMPLETE | HookEvent.ELICITATION_RESPONSE:
-            watch.answered(reason)
+            tracker.answered(reason)
         case HookEvent.IDLE_PROMPT:
-            watch.resting(reason)
+            tracker.resting(reason)
         case HookEvent.SESSION_START if notice.source == CLEAR:
             # Not so of a compaction, which goes on behind this hook.
-            watch.carried_out(reason)
+            tracker.carried_out(reason)
         case event if event in WORK and not notice.subagent:
-            watch.acts(reason)
+            tracker.acts(reason)
         case _:
             pass  # the others say nothing of the turn

@@ -7,6 +7,11 @@ from tservice.agents.model import HookEvent
 FOREIGN = 100
 """Conversations of other agents that are remembered; the oldest is forgotten first."""
 
+TOOLS = 16
+"""Tools that are remembered as running; of more, the newest."""
+_OVER = frozenset(
+    {HookEvent.STOP, HookEvent.PROMPT_SUBMITTED, HookEvent.SESSION_START, HookEvent.SESSION_END}
+)
 _AT_ONCE = ("PermissionRequest", "Elicitation")
 CLEAR = "clear"
 _REPLACES = (CLEAR, "resume", "compact")
@@ -48,6 +53,35 @@ class Conversations:
     def _is_second(self, event: HookEvent, conversation: str, source: str) -> bool:
         begins = event is HookEvent.SESSION_START and source not in _REPLACES
         return begins and self._current not in (None, conversation)
+
+
+class Tools:
+    """The tools that run in a turn; several may at a time."""
+
+    def __init__(self) -> None:
+        self._running: list[str] = []
+
+    @property
+    def current(self) -> str | None:
+        """The one that began last; C{None}: none runs."""
+        return self._running[-1] if self._running else None
+
+    def heard(self, event: HookEvent, words: str) -> None:
+        """A hook told of one, or that whatever ran is over.
+
+        @param words: what names the tool and what it does, the same at its beginning and its end.
+        """
+        if event is HookEvent.TOOL_STARTED:
+            self._running = [*self._running, words][-TOOLS:]
+        elif event in (HookEvent.TOOL_ENDED, HookEvent.PERMISSION_DENIED):
+            if words in self._running:
+                self._running.remove(words)
+        elif event in _OVER:
+            self.over()
+
+    def over(self) -> None:
+        """Nothing runs any more."""
+        self._running = []
 
 
 class Dialogs:

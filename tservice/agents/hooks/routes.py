@@ -8,7 +8,8 @@ from pydantic import Field
 
 from tservice.agents.model import HookEvent
 from tservice.core.identity import Identity
-from tservice.http.models import MEMBER, Answer, Body
+from tservice.core.payloads import Nothing
+from tservice.http.models import MEMBER, Body
 from tservice.http.operations import Access, Call, Operation, Reply, Style
 
 HOOK_BODY_LIMIT = 8 * 1024 * 1024
@@ -35,10 +36,6 @@ class TelemetryBody(Body):
     data: dict[str, Any] | None = None
 
 
-class Nothing(Answer):
-    """Taken in."""
-
-
 class IHooks(Protocol):
     """Takes in hook events."""
 
@@ -59,7 +56,7 @@ def agent_operations(hooks: IHooks, telemetry: ITelemetry) -> list[Operation]:
     async def hook(call: Call) -> object:
         body: HookBody = call.body
         hooks.take(body.event, body.session_id, body.data, call.identity)
-        return {}
+        return Nothing()
 
     async def report(call: Call) -> object:
         body: TelemetryBody = call.body

@@ -19,7 +19,6 @@ def told_of(sessions: ISessions, session_id: str, caller: Identity | None) -> Se
     if caller is None or caller.method != "hook":
         return sessions.get(session_id, caller)
     session = sessions.get(session_id)
-    uid = None if session.os_user is None else session.os_user.uid
-    if caller.os_uid != uid:
+    if caller.os_uid != session.place.uid:
         raise not_found(f"Session {session_id}")
     return session

@@ -9,12 +9,14 @@ from typing import Any
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.hooks.senders import told_of
-from tservice.agents.hooks.telemetry_model import Telemetry, event_data, footer, read_telemetry
+from tservice.agents.hooks.telemetry_model import Telemetry, footer, read_telemetry, told_of_report
 from tservice.agents.model import PlanUsage
 from tservice.agents.store import AgentStore
 from tservice.core.clock import now_ms
-from tservice.core.events import Audience, Event, EventHub
+from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
+from tservice.core.payloads import TelemetryTold
+from tservice.core.places.place import OWN
 from tservice.sessions.interfaces import ISessions, ModelSource, Session, Tokens
 
 
@@ -32,7 +34,7 @@ class TelemetryIntake:
         self._hub = hub
         self._sessions = sessions
         self._store = store
-        self._told: dict[str, dict[str, Any]] = {}
+        self._told: dict[str, TelemetryTold] = {}
         self.stop = hub.subscribe(self._heard)
 
     def take(
@@ -47,8 +49,8 @@ class TelemetryIntake:
         report = read_telemetry(data)
         self._update(session, report)
         usage = report.plan_usage(now_ms(self._clock))
-        if usage is not None and session.os_user is None:
-            # An OS user's agent signs in by itself: that plan is nobody else's business.
+        if usage is not None and session.place == OWN:
+            # Elsewhere an agent signs in by itself: that plan is nobody else's business.
             self._store.keep_plan_usage(usage)
         self._tell(session, report)
         return footer(report)
@@ -72,22 +74,21 @@ class TelemetryIntake:
             sessions.report_model(session.id, ModelSource.STATUSLINE, report.model)
 
     def _tell(self, session: Session, report: Telemetry) -> None:
-        data = event_data(session.id, report)
-        if self._told.get(session.id, {"sessionId": session.id}) == data:
+        told = told_of_report(session.id, report)
+        if self._told.get(session.id, TelemetryTold(session_id=session.id)) == told:
             return
-        self._told[session.id] = data
+        self._told[session.id] = told
         self._hub.publish(
             Event(
-                name="session:statusTelemetry",
-                data=data,
+                name=EventName.SESSION_STATUS_TELEMETRY,
+                payload=told,
                 session_id=session.id,
                 owner=session.owner,
-                audience=Audience.OWNER,
             )
         )
 
     def _heard(self, event: Event) -> None:
-        if event.name == "session:deleted" and event.session_id is not None:
+        if event.name is EventName.SESSION_DELETED and event.session_id is not None:
             self._told.pop(event.session_id, None)
 
 

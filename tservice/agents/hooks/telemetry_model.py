@@ -11,6 +11,7 @@ from attrs import frozen
 
 from tservice.agents.model import PlanUsage, Window
 from tservice.core.numbers import TOKENS_MAX
+from tservice.core.payloads import PlanUsageTold, TelemetryTold, WindowTold
 from tservice.terminal.model import sanitised
 
 COST_MAX = 1e9
@@ -75,32 +76,30 @@ def footer(report: Telemetry) -> str:
     return "  ".join(filter(None, (report.model, " ".join(tokens), context)))
 
 
-def event_data(session_id: str, report: Telemetry) -> dict[str, Any]:
-    """The payload of C{session:statusTelemetry}."""
-    parts = {
-        "fiveHour": window_json(report.five_hour),
-        "sevenDay": window_json(report.seven_day),
-        "contextUsedPercentage": report.context_used,
-        "costUsd": report.cost,
-        "modelDisplayName": report.model,
-    }
-    return {"sessionId": session_id} | {k: v for k, v in parts.items() if v is not None}
+def told_of_report(session_id: str, report: Telemetry) -> TelemetryTold:
+    """What C{session:statusTelemetry} tells of it."""
+    return TelemetryTold(
+        session_id=session_id,
+        five_hour=_window_told(report.five_hour),
+        seven_day=_window_told(report.seven_day),
+        context_used_percentage=report.context_used,
+        cost_usd=report.cost,
+        model_display_name=report.model,
+    )
 
 
-def window_json(window: Window | None) -> dict[str, Any] | None:
-    """A window for clients."""
-    if window is None:
-        return None
-    shown: dict[str, Any] = {"usedPercentage": window.used_percentage}
-    return shown if window.reset_at is None else shown | {"resetAt": window.reset_at}
-
-
-def plan_usage_json(usage: PlanUsage | None) -> dict[str, Any] | None:
+def plan_usage_told(usage: PlanUsage | None) -> PlanUsageTold | None:
     """C{planUsage} of the C{init} event (protocol-state): the windows that are known, and C{at}."""
     if usage is None:
         return None
-    windows = {"fiveHour": window_json(usage.five_hour), "sevenDay": window_json(usage.seven_day)}
-    return {name: shown for name, shown in windows.items() if shown is not None} | {"at": usage.at}
+    five, seven = _window_told(usage.five_hour), _window_told(usage.seven_day)
+    return PlanUsageTold(five_hour=five, seven_day=seven, at=usage.at)
+
+
+def _window_told(window: Window | None) -> WindowTold | None:
+    if window is None:
+        return None
+    return WindowTold(used_percentage=window.used_percentage, reset_at=window.reset_at)
 
 
 def _inner(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -23,7 +23,7 @@ def build_transcripts(
     ground: Ground, *, sessions: ISessions, agents: IAgents, clis: ICliRegistry
 ) -> Feature[Transcripts]:
     """The agents' own records of their conversations, those of OS users read as they."""
-    homes = Homes(own=own_files(ground.home, clis), os_users=ground.os_users.users)
+    homes = Homes(own=own_files(ground.home, clis), places=ground.places)
     store = TranscriptStore(ground.database)
     prices = Prices(packaged=packaged_prices(), chosen=lambda: ground.settings.get().model_prices)
 

@@ -12,6 +12,7 @@ from attrs import frozen
 
 from tservice.agents.transcripts.model import Tally
 from tservice.agents.transcripts.places import Found
+from tservice.agents.transcripts.reader import HEAD
 from tservice.sessions.interfaces import Session
 
 NEAR_MS = 10_000
@@ -61,5 +62,16 @@ def _apart(session: Session, candidate: Candidate) -> int | None:
 
 
 def _is_young(session: Session, candidate: Candidate) -> bool:
+    """Whether it was begun in the session's time."""
     first = candidate.begins.first_at
-    return first is None or first >= session.created_at - EARLY_MS
+    return _is_begun(candidate) and (first is None or first >= session.created_at - EARLY_MS)
+
+
+def _is_begun(candidate: Candidate) -> bool:
+    """Whether anything was said in it, as far as its beginning tells.
+
+    One in which nothing was may be that of a process that is gone: Gemini CLI, once its trust
+    dialog is answered, starts anew and begins another.
+    """
+    begins = candidate.begins
+    return bool(begins.prompts or begins.response) or candidate.found.size > HEAD

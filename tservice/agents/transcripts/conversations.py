@@ -34,7 +34,7 @@ class Conversations:
             return session.conversation_ids[-1]
         homes = self._homes()
         files = homes.files_of(session)
-        look = homes.as_owner(session.os_user, lambda: files.resumable(session))
+        look = homes.as_owner(session, lambda: files.resumable(session))
         try:
             return await self._in_thread(look)
         except OSError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from tservice.agents.transcripts.files import TranscriptFiles, all_transcripts
@@ -33,24 +34,23 @@ class History:
 
         @raise ServiceError: 422 naming C{osUser}: nothing can be read as that user now.
         """
-        await self._homes.os_users.ask(caller.os_user)
-        user = None if caller.os_user is None else self._homes.os_users.judge(caller.os_user)
+        await self._homes.places.ask(caller.place)
+        place = self._homes.places.judge(caller.place, caller.os_user)
         sessions = self._sessions.list(caller)
         own = None if caller.admin else frozenset(each.working_dir for each in sessions)
-        places = self._homes.every(user, sessions)
-        return await self._in_thread(
-            self._homes.reading_as(user, lambda _: _page(places, own, limit, offset))
-        )
+        files = self._homes.every(place, sessions)
+        page = partial(_page, files, own, limit, offset)
+        return await self._in_thread(lambda: place.act(page))
 
 
 def _page(
-    places: Iterable[TranscriptFiles], own: frozenset[str] | None, limit: int, offset: int
+    files: Iterable[TranscriptFiles], own: frozenset[str] | None, limit: int, offset: int
 ) -> dict[str, Any]:
-    """One page of what C{places} hold.
+    """One page of what C{files} hold.
 
     @param own: the folders whose conversations the caller may see; C{None} for all.
     """
-    found = all_transcripts(places)
+    found = all_transcripts(files)
     if own is None:
         page = [_described(each) for each in found[offset : offset + limit]]
         return {"sessions": page, "total": len(found)}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from tservice.agents.transcripts.history import History
 from tservice.agents.transcripts.service import Transcripts
+from tservice.core.payload import absent
 from tservice.http.models import Answer, Query, QueryInt
 from tservice.http.operations import Access, Call, Operation, Scope
 
@@ -41,7 +42,7 @@ class ResponseAnswer(Answer):
 
     text: str
     timestamp: int | None
-    messages: list[MessageAnswer] | None = None
+    messages: list[MessageAnswer] | None = absent()
 
 
 class ConversationAnswer(Answer):
@@ -51,8 +52,8 @@ class ConversationAnswer(Answer):
     mode: str
     updated_at: int
     size: int
-    working_dir: str | None = None
-    title: str | None = None
+    working_dir: str | None = absent()
+    title: str | None = absent()
 
 
 class HistoryAnswer(Answer):
@@ -95,9 +96,12 @@ class TranscriptRoutes:
             ),
         ]
 
-    async def last_response(self, call: Call) -> dict[str, Any]:
+    async def last_response(self, call: Call) -> ResponseAnswer:
         whole = call.query.context == "full"
-        return await self._transcripts.last_response(call.id, whole=whole)
+        found = await self._transcripts.last_response(call.id, whole=whole)
+        return ResponseAnswer.model_validate(found)
 
-    async def history(self, call: Call) -> dict[str, Any]:
-        return await self._history.list(call.identity, call.query.limit, call.query.offset)
+    async def history(self, call: Call) -> HistoryAnswer:
+        query = call.query
+        found = await self._history.list(call.identity, query.limit, query.offset)
+        return HistoryAnswer.model_validate(found)

@@ -23,7 +23,7 @@ from tservice.agents.transcripts.sources import messages, read_on
 from tservice.agents.transcripts.turns import Turns
 from tservice.core.clock import sleep
 from tservice.core.errors import ServiceError, invalid
-from tservice.core.events import Event, EventHub
+from tservice.core.events import Event, EventHub, EventName
 from tservice.core.tasks import spawn
 from tservice.sessions.interfaces import ISessions, ModelSource, NameSource, Session, Tokens
 from tservice.store.database import Database
@@ -35,7 +35,12 @@ MOMENT = 0.1
 """Seconds from an event to the reading: the agent writes the last lines of a turn after its hook,
 one turn makes several events, and whoever waits for them is to be answered first."""
 
-_MOMENTS = {"session:stop", "session:idle", "hook:stop", "hook:prompt_submitted"}
+_MOMENTS = {
+    EventName.SESSION_STOP,
+    EventName.SESSION_IDLE,
+    EventName.HOOK_STOP,
+    EventName.HOOK_PROMPT_SUBMITTED,
+}
 
 _T = TypeVar("_T")
 
@@ -153,7 +158,7 @@ class Transcripts:
             said: list[Message] = []
             if place.path:
                 path = Path(place.path)
-                read = self._homes.as_owner(session.os_user, partial(messages, path, session.mode))
+                read = self._homes.as_owner(session, partial(messages, path, session.mode))
                 said = await self._attempt(read) or []
             answer["messages"] = [attrs.asdict(message) for message in said]
         return answer
@@ -174,7 +179,7 @@ class Transcripts:
         session_id = event.session_id
         if session_id is None:
             return
-        if event.name == "session:deleted":
+        if event.name is EventName.SESSION_DELETED:
             self._places.pop(session_id, None)
             self._locks.pop(session_id, None)
         elif event.name in _MOMENTS and session_id not in self._wanted:
@@ -205,18 +210,18 @@ class Transcripts:
         place = self._places.get(session.id) or self._store.load(session.id)
         told = self._agents.transcript_of(session.id)
         taken = {each.path for name, each in self._places.items() if name != session.id}
-        homes, known = self._homes, session.os_user
+        homes = self._homes
         files = homes.files_of(session)
         shared = self._shares(session)
         path = await self._attempt(
-            homes.as_owner(known, lambda: files.locate(session, told, taken, shared=shared))
+            homes.as_owner(session, lambda: files.locate(session, told, taken, shared=shared))
         )
         if path is None:
             return place
         before = place
         while True:
             turn = partial(read_on, place, path, session.mode)
-            read = await self._attempt(homes.as_owner(known, turn))
+            read = await self._attempt(homes.as_owner(session, turn))
             if read is None:
                 return place
             place = read

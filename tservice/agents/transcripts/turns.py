@@ -10,7 +10,7 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.transcripts.model import Tally
 from tservice.core.clock import now_ms
-from tservice.core.events import Event
+from tservice.core.events import Event, EventName
 
 LOOK = 0.05
 """Seconds between two looks at a transcript that lacks something."""
@@ -33,11 +33,11 @@ class Turns:
         name = event.session_id
         if name is None:
             return
-        if event.name == "hook:prompt_submitted":
+        if event.name is EventName.HOOK_PROMPT_SUBMITTED:
             self._begun[name] = now_ms(self._clock)
-        elif event.name == "hook:stop":
+        elif event.name is EventName.HOOK_STOP:
             self._ended[name] = self._clock.seconds()
-        elif event.name == "session:deleted":
+        elif event.name is EventName.SESSION_DELETED:
             self._begun.pop(name, None)
             self._ended.pop(name, None)
 

@@ -12,14 +12,15 @@ from tservice.agents.interfaces import IAgents
 from tservice.agents.transcripts.model import Tally
 from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError
-from tservice.core.events import Audience, Event, EventHub
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.payloads import CommandTold
 from tservice.core.tasks import spawn
 from tservice.sessions.interfaces import ISessions, Session, Status
 from tservice.terminal.regions import holds_draft
 
 PRIMARY = "primary"
-COMPACT = "session:autoCompact"
-CLEAR = "session:autoClear"
+COMPACT = EventName.SESSION_AUTO_COMPACT
+CLEAR = EventName.SESSION_AUTO_CLEAR
 
 
 class Automatic:
@@ -35,7 +36,7 @@ class Automatic:
         self._agents = agents
         self._hub = hub
         self._context: dict[str, int] = {}
-        self._done: dict[str, set[str]] = {}
+        self._done: dict[str, set[EventName]] = {}
         self._busy: set[str] = set()
         self._end: Callable[[], None] | None = None
 
@@ -58,9 +59,9 @@ class Automatic:
         session_id = event.session_id
         if session_id is None:
             return
-        if event.name == "session:idle":
+        if event.name is EventName.SESSION_IDLE:
             self._go(session_id)
-        elif event.name == "session:deleted":
+        elif event.name is EventName.SESSION_DELETED:
             self._context.pop(session_id, None)
             self._done.pop(session_id, None)
 
@@ -69,7 +70,7 @@ class Automatic:
             self._busy.add(session_id)
             spawn(self._act(session_id), self._log, "an automatic command")
 
-    def _wanted(self, session_id: str) -> tuple[Session, str, str] | None:
+    def _wanted(self, session_id: str) -> tuple[Session, EventName, str] | None:
         """The session, the event and the command that it is time for."""
         try:
             session = self._sessions.get(session_id)
@@ -78,7 +79,7 @@ class Automatic:
         context = self._context.get(session_id, 0)
         compact, clear = session.auto_compact, session.auto_clear
         done = self._done.setdefault(session_id, set())
-        due: dict[str, bool] = {
+        due: dict[EventName, bool] = {
             CLEAR: context >= clear.threshold,
             COMPACT: context >= compact.threshold,
         }
@@ -111,14 +112,13 @@ class Automatic:
         finally:
             self._busy.discard(session_id)
 
-    def _tell(self, session: Session, name: str) -> None:
+    def _tell(self, session: Session, name: EventName) -> None:
         tokens = self._context.get(session.id, 0)
         self._hub.publish(
             Event(
                 name=name,
-                data={"id": session.id, "at": now_ms(self._clock), "tokens": tokens},
+                payload=CommandTold(id=session.id, at=now_ms(self._clock), tokens=tokens),
                 session_id=session.id,
                 owner=session.owner,
-                audience=Audience.OWNER,
             )
         )

@@ -13,7 +13,7 @@ from datetime import tzinfo
 from typing import Any
 
 from attrs import evolve
-from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.agents.approvals.answers import Press
@@ -24,8 +24,11 @@ from tservice.agents.transcripts.model import Failure, Tally
 from tservice.agents.upkeep.limits_model import Limit, full_until, parse_reset, resume_at
 from tservice.core.clock import now_ms, sleep
 from tservice.core.errors import ServiceError, conflict
-from tservice.core.events import Audience, Event, EventHub
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.payload import Payload
+from tservice.core.payloads import Happened, HookTold, PauseTold, TelemetryTold
 from tservice.core.tasks import spawn
+from tservice.core.timers import Timers
 from tservice.mux.interface import MuxError
 from tservice.sessions.interfaces import ISessions, Session, Status
 from tservice.terminal.status import limit_of
@@ -58,7 +61,7 @@ class Limits:
         self._agents = agents
         self._hub = hub
         self._local = local
-        self._timers: dict[str, IDelayedCall] = {}
+        self._timers = Timers(clock)
         # The limit that holds, and the sentence that a later turn has proved to be past.
         self._limits: dict[str, Limit] = {}
         self._past: dict[str, str] = {}
@@ -79,8 +82,6 @@ class Limits:
         for end in self._ends:
             end()
         self._ends = []
-        for timer in self._timers.values():
-            timer.cancel()
         self._timers.clear()
 
     # -- what is seen and told
@@ -97,22 +98,22 @@ class Limits:
         session_id = event.session_id
         if session_id is None:
             return
-        match event.name:
-            case "hook:stop":
-                self._stopped(session_id, event.data.get("data") or {})
-            case "session:statusTelemetry":
-                self._used(session_id, event.data)
-            case "session:working":
+        match event.name, event.payload:
+            case EventName.HOOK_STOP, HookTold(data=data):
+                self._stopped(session_id, data)
+            case _, TelemetryTold() as told:
+                self._used(session_id, told)
+            case EventName.SESSION_WORKING, _:
                 self._works(session_id)
-            case "session:updated":
+            case EventName.SESSION_UPDATED, _:
                 self._updated(session_id)
-            case "session:deleted":
+            case EventName.SESSION_DELETED, _:
                 self._disarm(session_id)
                 self._well.discard(session_id)
                 for known in (self._limits, self._past, self._full, self._failures):
                     known.pop(session_id, None)
 
-    def _stopped(self, session_id: str, data: dict[str, Any]) -> None:
+    def _stopped(self, session_id: str, data: Mapping[str, Any]) -> None:
         if data.get("hook_event_name") != _FAILURE:
             self._well.add(session_id)
             limit = self._limits.pop(session_id, None)
@@ -129,7 +130,7 @@ class Limits:
             self._past.pop(session_id, None)
             self._reached(session_id, *found)
 
-    def _used(self, session_id: str, told: Mapping[str, Any]) -> None:
+    def _used(self, session_id: str, told: TelemetryTold) -> None:
         """A status line's figures; a turn that ended well proves that more is left."""
         full = full_until(told, now_ms(self._clock))
         if full is None:
@@ -187,12 +188,10 @@ class Limits:
         if session.auto_resume.resume_at != at:
             auto = evolve(session.auto_resume, resume_at=at)
             self._arm(self._sessions.update(session_id, auto_resume=auto))
-            self._tell(
-                session,
-                "session:limitPauseScheduled",
-                resumeAt=at,
-                reason=limit.text if limit else "",
-            )
+            reason = limit.text if limit else ""
+            now = now_ms(self._clock)
+            told = PauseTold(id=session_id, at=now, resume_at=at, reason=reason)
+            self._publish(session, EventName.SESSION_LIMIT_PAUSE_SCHEDULED, told)
 
     def _works(self, session_id: str) -> None:
         """Any working output ends the pause."""
@@ -201,7 +200,7 @@ class Limits:
             limit = self._limits.pop(session_id, None)
             if limit is not None:
                 self._past[session_id] = limit.text
-            self._release(session, "session:limitResumeCancelled")
+            self._release(session, EventName.SESSION_LIMIT_RESUME_CANCELLED)
 
     def _updated(self, session_id: str) -> None:
         """Its auto-resume may have been switched."""
@@ -216,7 +215,7 @@ class Limits:
             if session.auto_resume.resume_at is not None:
                 auto = evolve(session.auto_resume, resume_at=None)
                 self._sessions.update(session_id, auto_resume=auto)
-            self._tell(session, "session:limitResumeCancelled")
+            self._tell(session, EventName.SESSION_LIMIT_RESUME_CANCELLED)
 
     # -- resuming
 
@@ -227,12 +226,10 @@ class Limits:
             return
         left = max(0.0, (at - now_ms(self._clock)) / 1000)
         call = self._due if left <= LONGEST_SLEEP else self._look_at_clock
-        self._timers[session.id] = self._clock.callLater(min(left, LONGEST_SLEEP), call, session.id)
+        self._timers.set(session.id, min(left, LONGEST_SLEEP), call, session.id)
 
     def _disarm(self, session_id: str) -> None:
-        timer = self._timers.pop(session_id, None)
-        if timer is not None and timer.active():
-            timer.cancel()
+        self._timers.stop(session_id)
 
     def _look_at_clock(self, session_id: str) -> None:
         session = self._session(session_id)
@@ -240,7 +237,6 @@ class Limits:
             self._arm(session)
 
     def _due(self, session_id: str) -> None:
-        del self._timers[session_id]
         spawn(self._resume(session_id), self._log, "resuming after a limit")
 
     async def _resume(self, session_id: str) -> None:
@@ -257,13 +253,13 @@ class Limits:
             if session is None or not session.limit_paused:
                 return
             # Before the prompt: after a crash it may be missing, but never comes twice.
-            self._release(session, "session:limitResume")
+            self._release(session, EventName.SESSION_LIMIT_RESUME)
             await self._sessions.prompt(session_id, PROMPT)
         except (ServiceError, MuxError) as error:
             self._log.warn("{id} was not resumed: {error}", id=session_id, error=error)
             session = self._session(session_id)
             if session is not None and session.limit_paused:
-                self._release(session, "session:limitResumeCancelled")
+                self._release(session, EventName.SESSION_LIMIT_RESUME_CANCELLED)
 
     async def _escape(self, session: Session) -> None:
         """Close the client's own menu; a dialog of the agent is not ours to close."""
@@ -281,7 +277,7 @@ class Limits:
 
     # -- inside
 
-    def _release(self, session: Session, event: str) -> None:
+    def _release(self, session: Session, event: EventName) -> None:
         armed = session.auto_resume.resume_at is not None
         self._disarm(session.id)
         self._limits.pop(session.id, None)
@@ -296,13 +292,15 @@ class Limits:
         except ServiceError:
             return None
 
-    def _tell(self, session: Session, name: str, **data: Any) -> None:
+    def _tell(self, session: Session, name: EventName) -> None:
+        self._publish(session, name, Happened(id=session.id, at=now_ms(self._clock)))
+
+    def _publish(self, session: Session, name: EventName, payload: Payload) -> None:
         self._hub.publish(
             Event(
                 name=name,
-                data={"id": session.id, "at": now_ms(self._clock), **data},
+                payload=payload,
                 session_id=session.id,
                 owner=session.owner,
-                audience=Audience.OWNER,
             )
         )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from attrs import frozen
+
+from tservice.core.payloads import TelemetryTold, WindowTold
 
 RESUME_DELAY_MS = 2 * 60 * 1000
 """How long after the reset a session goes on (protocol-automatic)."""
@@ -63,21 +63,22 @@ class Limit:
     reset_at: int | None
 
 
-def full_until(told: Mapping[str, Any], now_ms: int) -> Limit | None:
+def full_until(told: TelemetryTold, now_ms: int) -> Limit | None:
     """The window that a status line's figures say is used up, the one that lasts longest.
 
-    @param told: the payload of C{session:statusTelemetry}.
+    @param told: by C{session:statusTelemetry}.
     """
-    found = [_window_limit(told.get(name), name, now_ms) for name in ("fiveHour", "sevenDay")]
+    windows = {"fiveHour": told.five_hour, "sevenDay": told.seven_day}
+    found = [_window_limit(window, name, now_ms) for name, window in windows.items()]
     full = [limit for limit in found if limit is not None]
     return max(full, key=lambda limit: limit.reset_at or 0, default=None)
 
 
-def _window_limit(window: object, name: str, now_ms: int) -> Limit | None:
-    if not isinstance(window, Mapping) or window.get("usedPercentage", 0) < FULL:
+def _window_limit(window: WindowTold | None, name: str, now_ms: int) -> Limit | None:
+    if window is None or window.used_percentage < FULL:
         return None
-    resets = window.get("resetAt")
-    if isinstance(resets, int) and resets <= now_ms:
+    resets = window.reset_at
+    if resets is not None and resets <= now_ms:
         return None
     return Limit(text=f"{_WINDOWS[name]} limit reached", reset_at=resets)
 

@@ -161,6 +161,11 @@ class Config:
         parse.text,
         "Program that opens the tunnel, a name on PATH or a path; run with: tunnel --url URL.",
     )
+    boot_id_file: Path = _setting(
+        Path("/proc/sys/kernel/random/boot_id"),
+        parse.path,
+        "File that names the boot of this machine; in a container one that each start writes anew.",
+    )
     # A service that was started inside a pane of another one finds that one's SERVICE_API_URL.
     api_url: str | None = _setting(
         None,

@@ -17,7 +17,8 @@ from attrs import define
 
 from tservice.core.doors.threads import Door
 from tservice.core.errors import ErrorCode, ServiceError, failed
-from tservice.core.users.osuser import OsUser, OsUsers
+from tservice.core.places.place import Place, PlaceId
+from tservice.core.places.places import Places
 
 PROBE_SECONDS = 5.0
 """What has not answered by then is as good as gone."""
@@ -26,22 +27,35 @@ PROBE_SECONDS = 5.0
 class IReach(Protocol):
     """What callers ask."""
 
-    def paths(self, os_user: str | None, paths: Iterable[str], place: str) -> Awaitable[None]:
-        """Touch folders with the rights of an OS user; that they are missing is fine.
+    def paths(
+        self,
+        place: PlaceId,
+        paths: Iterable[str],
+        asker: str,
+        seconds: float = PROBE_SECONDS,
+    ) -> Awaitable[None]:
+        """Touch folders of a place with its rights; that they are missing is fine.
 
-        The user's home and what the service itself looks into are touched too.
+        Its home and what the service itself looks into are touched too.  Of a place whose files
+        are not this machine's nothing is touched: no thread of the service waits for them.
 
         Raises C{ServiceError}: 422 naming the one that does not answer; 429: too much waits.
 
-        @param os_user: C{None}: the service's own.
-        @param place: who asks.
+        @param asker: the account that asks.
+        @param seconds: that all of them together may take.
         """
 
 
 class NoReach:
     """Everything answers: for tests."""
 
-    async def paths(self, os_user: str | None, paths: Iterable[str], place: str) -> None:
+    async def paths(
+        self,
+        place: PlaceId,
+        paths: Iterable[str],
+        asker: str,
+        seconds: float = PROBE_SECONDS,
+    ) -> None:
         """See L{IReach}."""
 
 
@@ -66,39 +80,46 @@ class Reach:
     @param always: folders that every request leads to: those of C{PATH}, the cases, the home.
     """
 
-    def __init__(self, users: OsUsers, files: Door, always: Sequence[str] = ()) -> None:
-        self._users, self._files, self._always = users, files, tuple(always)
-        self._silent: dict[tuple[str | None, str], _Probe] = {}
+    def __init__(self, places: Places, files: Door, always: Sequence[str] = ()) -> None:
+        self._places, self._files, self._always = places, files, tuple(always)
+        self._silent: dict[tuple[PlaceId, str], _Probe] = {}
 
-    async def paths(self, os_user: str | None, paths: Iterable[str], place: str) -> None:
-        await self._users.ask(os_user)
-        user = None if os_user is None else self._users.find(os_user)
-        if os_user is not None and user is None:
-            return  # whoever judges the user says so
-        every = (*paths, *self._always, "" if user is None else str(user.home))
+    async def paths(
+        self,
+        place: PlaceId,
+        paths: Iterable[str],
+        asker: str,
+        seconds: float = PROBE_SECONDS,
+    ) -> None:
+        await self._places.ask(place)
+        found = self._places.find(place)
+        if found is None or not found.near:
+            return  # whoever judges the place says that there is none
+        home = str(found.home) if found.apart else ""
+        every = (*paths, *self._always, home)
         wanted = list(dict.fromkeys(path for path in every if path.startswith("/")))
-        self._refuse_silent(os_user, wanted)
+        self._refuse_silent(found.id, wanted)
         probe = _Probe()
         try:
-            await self._touch(user, probe, wanted, place)
+            await self._touch(found, probe, wanted, asker, seconds)
         except ServiceError as error:
             at = probe.at
             if at is None or error.code is not ErrorCode.OPERATION_FAILED:
                 raise
-            self._silent[os_user, at] = probe
+            self._silent[found.id, at] = probe
             raise _silent(at) from None
 
     async def _touch(
-        self, user: OsUser | None, probe: _Probe, paths: list[str], place: str
+        self, place: Place, probe: _Probe, paths: list[str], asker: str, seconds: float
     ) -> None:
-        work = partial(self._users.act, user, partial(probe.touch, paths))
-        await self._files.run(work, place, PROBE_SECONDS)
+        work = partial(place.act, partial(probe.touch, paths))
+        await self._files.run(work, asker, seconds)
 
-    def _refuse_silent(self, os_user: str | None, paths: list[str]) -> None:
+    def _refuse_silent(self, place: PlaceId, paths: list[str]) -> None:
         # No more than the door has threads that hang.
         self._silent = {key: probe for key, probe in self._silent.items() if probe.at == key[1]}
         for path in paths:
-            if (os_user, path) in self._silent:
+            if (place, path) in self._silent:
                 raise _silent(path)
 
 

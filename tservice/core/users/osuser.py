@@ -131,24 +131,15 @@ class OsUsers:
             raise _refused(f"{known.name} is another OS user than when the session was made")
         return user
 
-    def recall(self, known: OsUserId | None) -> OsUser | None:
+    def recall(self, known: OsUserId) -> OsUser:
         """Who a session was made for, whatever became of that account: what runs, runs on.
 
         One that is gone has no home, no shell and no groups but nobody's.
         """
-        if known is None:
-            return None
         user = self.find(known.name)
         if user is not None and user.uid == known.uid:
             return user
-        return OsUser(
-            name=known.name,
-            uid=known.uid,
-            gid=_NOBODY,
-            groups=(_NOBODY,),
-            home=Path("/nonexistent"),
-            shell="",
-        )
+        return nobody(known.name, known.uid)
 
     def act(self, user: OsUser | None, work: Callable[[], _T]) -> _T:
         """Work on files as C{user}; C{None}: as this process (see L{act_as})."""
@@ -169,6 +160,28 @@ class OsUsers:
             home=Path(entry.pw_dir),
             shell=entry.pw_shell or "/bin/sh",
         )
+
+
+def nobody(name: str, uid: int = _NOBODY) -> OsUser:
+    """A user without a home, a shell, or any group but nobody's."""
+    return OsUser(
+        name=name, uid=uid, gid=_NOBODY, groups=(_NOBODY,), home=Path("/nonexistent"), shell=""
+    )
+
+
+def run_as(setsid: str, setpriv: str, user: OsUser) -> list[str]:
+    """The words before a command that run it as C{user}, for a service that is root.
+
+    util-linux' setpriv takes every right of root away before it becomes the command, which leads a
+    session of its own, so that it has no terminal of root's, and ends together with this process.
+    That costs a few milliseconds; C{spawnProcess(uid=...)} would fork this process and run Python
+    in the child with root's rights, and the child would outlive a killed service.
+
+    @param setsid: absolute path of the program, as that of C{setpriv}.
+    """
+    groups = ",".join(map(str, user.groups))
+    identity = ["--reuid", str(user.uid), "--regid", str(user.gid), "--groups", groups]
+    return [setsid, setpriv, *identity, "--inh-caps=-all", "--pdeathsig", "KILL", "--"]
 
 
 def environment_of(

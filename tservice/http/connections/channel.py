@@ -14,7 +14,8 @@ from twisted.internet.interfaces import IDelayedCall, IProtocol
 from twisted.python.failure import Failure
 from twisted.web.http import HTTPChannel
 
-from tservice.http.connections.parts import Early, Server
+from tservice.core.timers import cancel
+from tservice.http.connections.parts import Early, Server, Streamed
 
 HEADER_SECONDS = 20.0
 """From a request's first byte to the end of its headers."""
@@ -25,6 +26,11 @@ BODY_RATE = 4096.0
 LINGER_SECONDS = 5.0
 LINGER_BYTES = 16 * 1024 * 1024
 """How long, and how much of, a refused body is read and thrown away."""
+
+_REFUSED = b"HTTP/1.1 %b\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+TOO_LONG_TARGET = _REFUSED % b"414 URI Too Long"
+TOO_LONG_HEADER = _REFUSED % b"431 Request Header Fields Too Large"
+"""Nobody is asked who they are before a head is whole, so nothing else is said."""
 
 
 class Channel(HTTPChannel):
@@ -43,6 +49,7 @@ class Channel(HTTPChannel):
     _linger: IDelayedCall | None = None
     _upgraded: IProtocol | None = None
     _held = False
+    _streaming: Streamed | None = None
     _turn: IDelayedCall | None = None
 
     @property
@@ -53,7 +60,8 @@ class Channel(HTTPChannel):
     @property
     def answering(self) -> bool:
         """Whether an answer is under way, or the connection is another protocol's now."""
-        return bool(self._handlingRequest) or self._upgraded is not None
+        busy = self._handlingRequest or self._streaming is not None
+        return bool(busy) or self._upgraded is not None
 
     @property
     def arrived(self) -> int:
@@ -96,10 +104,22 @@ class Channel(HTTPChannel):
         taken: bool = super().headerReceived(line)
         return taken
 
+    def lineLengthExceeded(self, line: bytes) -> None:
+        """Refuse a head of which one line is too long; twisted.web would hang up without a word."""
+        self._draining = True
+        self.setTimeout(None)
+        self._linger = self.site.reactor.callLater(LINGER_SECONDS, self.abortConnection)
+        self.transport.write(TOO_LONG_HEADER if self.requests else TOO_LONG_TARGET)
+
     def allContentReceived(self) -> None:
         if self._draining:
             return
         self._started, self._arrived = None, 0
+        if self._streaming is not None:
+            self._handlingRequest = True
+            self.setTimeout(None)
+            self._streaming.body_ended()
+            return
         super().allContentReceived()
 
     def rawDataReceived(self, data: bytes) -> None:
@@ -116,6 +136,10 @@ class Channel(HTTPChannel):
         twisted.web answers all that came in at once, also to a client that reads none of it: a
         read of 64 KiB asks for a thousand files.
         """
+        unread = self._streaming is not None and not self._handlingRequest
+        if unread:
+            self._linger_on()
+            self.go_on()
         if self.persistent and (self._buffer or self._dataBuffer):
             self.requests.remove(request)
             self._handlingRequest, self._held = False, True
@@ -146,10 +170,27 @@ class Channel(HTTPChannel):
     def refuse(self, request: Early) -> None:
         """Answer C{request} before its body is here, then end the connection."""
         self.persistent = 0
+        self._linger_on()
+        request.answer_early(*self.head)
+
+    def _linger_on(self) -> None:
         self._draining = True
         self.setTimeout(None)
         self._linger = self.site.reactor.callLater(LINGER_SECONDS, self.abortConnection)
+
+    def stream(self, request: Streamed) -> None:
+        """Have C{request} handled while its body arrives; the connection ends with it."""
+        self.persistent = 0
+        self._streaming = request
         request.answer_early(*self.head)
+
+    def hold_body(self) -> None:
+        """Read nothing more of the body for now."""
+        self._networkProducer.pauseProducing()
+
+    def go_on(self) -> None:
+        """Read on."""
+        self._networkProducer.resumeProducing()
 
     def _send100Continue(self) -> None:
         if not self._draining:
@@ -188,8 +229,7 @@ class Channel(HTTPChannel):
 
     def connectionLost(self, reason: Failure) -> None:  # type: ignore[override]
         for timer in (self._linger, self._turn):
-            if timer is not None and timer.active():
-                timer.cancel()
+            cancel(timer)
         super().connectionLost(reason)
         if self._upgraded is not None:
             self._upgraded.connectionLost(reason)

@@ -12,6 +12,13 @@ class Early(Protocol):
         """Answer it now."""
 
 
+class Streamed(Early, Protocol):
+    """A request whose handler reads the body while it arrives."""
+
+    def body_ended(self) -> None:
+        """All of it is here."""
+
+
 class Server(Protocol):
     """The factory of the connections.
 
@@ -36,6 +43,9 @@ class Kernel(Protocol):
 
     def body_bound(self, method: bytes, path: bytes) -> int:
         """How many bytes a body may have."""
+
+    def is_streamed(self, method: bytes, path: bytes) -> bool:
+        """Whether the handler reads such a body while it arrives."""
 
     def render(self, request: Any) -> Any:
         """Answer it."""

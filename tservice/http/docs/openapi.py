@@ -9,16 +9,29 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 
 from tservice.core.errors import HTTP_STATUS, ErrorCode
+from tservice.http import envelope
 from tservice.http.operations import Access, Operation, Style
 from tservice.http.pagekey import CARRIER, HEADER, PROTOCOL
 from tservice.http.reach import REACH, name_of
 from tservice.http.routing import ANY
 
+Schema = dict[str, Any]
+
+EVENTS = "text/event-stream"
+"""Of a stream that does not say what it is."""
+
+BYTES = "application/octet-stream"
+"""Of a stream of a file's bytes."""
+
+PARTIAL: Schema = {
+    "206": {"description": "The range that was asked for"},
+    "304": {"description": "Not changed since the ETag that was shown"},
+    "416": {"description": "The range begins behind the end"},
+}
+
 _REF = "#/components/schemas/{model}"
 _PARAMETER = re.compile(r"\{(\w+)(?::path)?\}")
 _ANY_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-
-Schema = dict[str, Any]
 
 ERROR: Schema = {
     "type": "object",
@@ -77,7 +90,7 @@ def document(operations: Sequence[Operation], version: str) -> Schema:
             "version": version,
             "description": "Every /api path is served as /api/v1 as well.",
         },
-        "tags": [{"name": tag} for tag in sorted({op.tag for op in operations})],
+        "tags": [{"name": tag} for tag in sorted({op.tag for op in operations}, key=str.lower)],
         "paths": found,
         "components": {
             "schemas": {**schemas.shared, "Error": ERROR},
@@ -134,6 +147,8 @@ def _operation(operation: Operation, method: str, schemas: _Schemas) -> Schema:
         "security": _security(operation),
         "x-access": operation.access.value,
     }
+    if operation.deprecated is not None:
+        found["deprecated"] = True
     parameters = _path_parameters(operation) + _query_parameters(operation, schemas)
     if parameters:
         found["parameters"] = parameters
@@ -142,6 +157,11 @@ def _operation(operation: Operation, method: str, schemas: _Schemas) -> Schema:
         found["requestBody"] = {
             "required": not operation.optional_body,
             "content": {"application/json": {"schema": schema}},
+        }
+    elif operation.streams:
+        found["requestBody"] = {
+            "required": True,
+            "content": {"multipart/form-data": {"schema": {"type": "object"}}},
         }
     return found
 
@@ -199,14 +219,16 @@ def _success(operation: Operation, schemas: _Schemas) -> Schema:
     if operation.status == 302:
         return {"302": {"description": "A redirect"}}
     if operation.style is Style.STREAM:
-        media, schema = "text/event-stream", {"type": "string"}
+        media = operation.media_type
+        media, schema = (EVENTS if media == envelope.JSON else media), {"type": "string"}
     elif operation.style is Style.RAW:
         media, schema = operation.media_type, {}
         if operation.answer is not None:
             schema = schemas.of("answer", operation.answer)
     else:
         media, schema = "application/json", _envelope(operation, schemas)
-    return {"200": {"description": "Success", "content": {media: {"schema": schema}}}}
+    found = {"200": {"description": "Success", "content": {media: {"schema": schema}}}}
+    return {**found, **PARTIAL} if media == BYTES else found
 
 
 def _envelope(operation: Operation, schemas: _Schemas) -> Schema:

@@ -18,6 +18,8 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 from zope.interface import Attribute, Interface, implementer
 
+from tservice.core.net.atonce import write_at_once
+from tservice.core.timers import cancel
 from tservice.http.websockets.frames import Message
 
 MAX_MESSAGE = 1024 * 1024
@@ -162,7 +164,7 @@ class Socket(WebSocketServerProtocol):
             return
         data = message.wire(self._deflate)
         self._traffic.sent += len(data)
-        self._write(data)
+        self._write(data, at_once=message.binary)
 
     def send_text(self, text: str) -> None:
         self.send(Message(text))
@@ -178,13 +180,17 @@ class Socket(WebSocketServerProtocol):
         self._queued = 0
         self.sendCloseFrame(code, reason.encode()[:123].decode(errors="ignore").encode())
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, data: bytes, *, at_once: bool = False) -> None:
         if self._full:
             self._queue.append(data)
             self._queued += len(data)
             return
         self._writing = len(data)
-        self.transport.write(data)
+        if at_once:
+            write_at_once(self.transport, self.transport, data)
+        else:
+            # The acknowledgement of a key: often its echo is next, and takes it along.
+            self.transport.write(data)
 
     # What the transport calls
 
@@ -254,8 +260,7 @@ class Socket(WebSocketServerProtocol):
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         super().connectionLost(reason)
-        if self._timer is not None and self._timer.active():
-            self._timer.cancel()
+        cancel(self._timer)
         self.stopProducing()
         code = self._how_it_ended()
         self._gone(self)
@@ -274,8 +279,7 @@ class Socket(WebSocketServerProtocol):
     # Liveness
 
     def _rest(self, seconds: float, then: Callable[..., object], *args: object) -> None:
-        if self._timer is not None and self._timer.active():
-            self._timer.cancel()
+        cancel(self._timer)
         self._timer = self._clock.callLater(seconds, then, *args)
 
     def _ping(self) -> None:

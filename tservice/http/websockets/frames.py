@@ -38,16 +38,17 @@ class Message:
     """One message to send, to one socket or to many.
 
     @ivar payload: text in UTF-8, or bytes.
+    @ivar binary: whether it is a binary message.
     """
 
-    __slots__ = ("_deflated", "_first", "_plain", "payload")
+    __slots__ = ("_deflated", "_first", "_plain", "binary", "payload")
 
     def __init__(self, payload: str | bytes) -> None:
         """
         @param payload: C{str} for a text message, C{bytes} for a binary one.
         """
-        text = isinstance(payload, str)
-        self._first = _FIN_TEXT if text else _FIN_BINARY
+        self.binary = isinstance(payload, bytes)
+        self._first = _FIN_BINARY if self.binary else _FIN_TEXT
         self.payload = payload.encode() if isinstance(payload, str) else payload
         self._plain: bytes | None = None
         self._deflated: bytes | None = None

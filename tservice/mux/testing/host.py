@@ -340,6 +340,8 @@ class FakeHost:
         self.panes[spec.session_id] = pane
         self.specs.append(spec)
         attach(pane)
+        if spec.preface:
+            pane.emit(spec.preface)
         program.started(pane)
         return pane
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 from twisted.internet.interfaces import IReactorTime
 from zope.interface import implementer
 
-from tservice.core.users.osuser import OsUser
+from tservice.core.places.place import Place
 from tservice.mux.interface import (
     Capture,
     Guard,
@@ -279,10 +279,10 @@ class FakeMultiplexer:
         self.host.start(spec, lambda hosted: made.append(self._attach(hosted)))
         return made[0]
 
-    async def adopt(self, session_id: str, os_user: OsUser | None = None) -> FakePane | None:
+    async def adopt(self, session_id: str, place: Place) -> FakePane | None:
         """Take up what runs there; its log starts empty and with a new epoch."""
         hosted = self.host.panes.get(session_id)
-        if hosted is not None and _uid(hosted.spec.os_user) != _uid(os_user):
+        if hosted is not None and hosted.spec.place.id != place.id:
             return None
         if hosted is None or hosted.gone:
             self.host.panes.pop(session_id, None)
@@ -290,7 +290,7 @@ class FakeMultiplexer:
         await hosted.do("adopt", lambda: None)
         return self._attach(hosted)
 
-    def found(self) -> frozenset[str]:
+    async def found(self) -> frozenset[str]:
         return frozenset(self.host.panes)
 
     async def close(self) -> None:
@@ -306,7 +306,3 @@ class FakeMultiplexer:
         pane = FakePane(self.host, hosted, log)
         self._panes = [*(p for p in self._panes if not p.hosted.gone), pane]
         return pane
-
-
-def _uid(user: OsUser | None) -> int | None:
-    return None if user is None else user.uid

@@ -15,6 +15,8 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from tservice.core.net.atonce import write_at_once
+from tservice.core.timers import cancel
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxError, MuxTimeout
 from tservice.mux.tmux.commands import PANE
 from tservice.mux.tmux.control import (
@@ -179,7 +181,8 @@ class ControlClient(ProcessProtocol):
         command = _Command(answers, done)
         command.timer = self._clock.callLater(timeout, self._late, command, line, timeout)
         self._waiting.append(command)
-        self._process.write(line + b"\n")
+        pipes = getattr(self._process, "pipes", {})
+        write_at_once(self._process, pipes.get(0), line + b"\n")
         return done
 
     def detach(self) -> None:
@@ -212,8 +215,7 @@ class ControlClient(ProcessProtocol):
         self._closing = self._clock.callLater(CLOSE_TIMEOUT, self._process.loseConnection)
 
     def processEnded(self, reason: Failure) -> None:
-        if self._closing is not None and self._closing.active():
-            self._closing.cancel()
+        cancel(self._closing)
         for event in self._parser.finish():
             self._dispatch(event)
         self._process = None

@@ -4,11 +4,13 @@ tmux drops what it has not yet passed on when the process that it started ends, 
 of a program that prints and exits would be lost.  This process starts the program, waits for it,
 says in the stream that it is over, lingers, and then ends with the same status or signal.
 
-It runs by file name in a bare interpreter (C{python -I -S}): standard library only, few imports,
-since each one is time to the first prompt.  Everything comes in by the environment, which
+C{keeper.c} is the same as a small program, used where one was built; both pass the same tests.
+This one runs by file name in a bare interpreter (C{python -I -S}): standard library only, few
+imports, since each one is time to the first prompt.  Everything comes in by the environment, which
 shows on no command line; nothing of it but the pane's own variables goes on to the program:
 
   - C{TSERVICE_PANE_ARG0}..: the command; C{TSERVICE_PANE_CWD}: its folder
+  - C{TSERVICE_PANE_PREFACE}: a file to print before that, and to remove; there need not be one
   - C{TSERVICE_PANE_TOKEN}: makes the words in the stream this keeper's
   - C{TSERVICE_PANE_HISTORY}, C{TSERVICE_PANE_TERM}: for tmux.conf
   - C{TSERVICE_PANE_ENV_<name>}: a variable that tmux overwrites, as the pane shall have it
@@ -87,6 +89,19 @@ def say(token: bytes, word: str, argument: int) -> None:
     """Put a word into the stream; a terminal that is gone needs none."""
     try:
         os.write(1, b"\x1b]7773;%b;%b;%d\x07" % (token, word.encode(), argument))
+    except OSError:
+        return
+
+
+def show(path: bytes) -> None:
+    """Print a file and remove it; the program starts all the same where that cannot be done."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        os.unlink(path)
+        while data := os.read(descriptor, 65536):
+            while data:
+                data = data[os.write(1, data) :]
+        os.close(descriptor)
     except OSError:
         return
 
@@ -178,6 +193,8 @@ def main() -> NoReturn:
     """Run the program of this environment."""
     found = dict(os.environb)
     token = found.get(PREFIX + b"TOKEN", b"")
+    if preface := found.get(PREFIX + b"PREFACE"):
+        show(preface)
     try:
         pid = start(command(found), pane_environment(found), found.get(PREFIX + b"CWD", b"/"))
     except OSError as error:

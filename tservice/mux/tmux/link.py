@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from tservice.core.tasks import spawn
+from tservice.core.timers import Timers, cancel
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxError, MuxTimeout, PaneGone
 from tservice.mux.tmux.client import MAX_WAITING, ClientGone, ControlClient
 from tservice.mux.tmux.control import Block, Notice, Output
@@ -58,7 +58,7 @@ class IServer(Protocol):
     def attach(self, client: ControlClient) -> None:
         """Start C{client}'s process."""
 
-    def reach(self) -> Reach:
+    async def reach(self) -> Reach:
         """Whether it listens."""
 
     async def answers(self) -> bool:
@@ -93,10 +93,11 @@ class Link:
         self._waiters: list[Deferred[ControlClient]] = []
         self._over: PaneGone | None = None
         self._checking: Deferred[None] | None = None
+        self._seeking: Deferred[None] | None = None
         self._ending = False
         self._attempts = 0
         self._since = 0.0
-        self._timers: dict[str, IDelayedCall] = {}
+        self._timers = Timers(clock)
 
     # -- the pane's side
 
@@ -108,7 +109,7 @@ class Link:
         """Let C{client}, which is attached, be the one that counts."""
         self._fresh, self._current = None, client
         self._since = self._clock.seconds()
-        self._later("heartbeat", HEARTBEAT, self._beat)
+        self._timers.set("heartbeat", HEARTBEAT, self._beat)
         waiters, self._waiters = self._waiters, []
         for waiter in waiters:
             waiter.callback(client)
@@ -140,8 +141,7 @@ class Link:
         for client in clients:
             timer = self._clock.callLater(DETACH_TIMEOUT, client.kill)
             await client.gone
-            if timer.active():
-                timer.cancel()
+            cancel(timer)
 
     def expect_end(self, expected: bool) -> None:
         """While an end is expected, clients that end are not replaced."""
@@ -170,14 +170,15 @@ class Link:
 
     def clientStalled(self, client: ControlClient) -> None:
         if client is self._current and "doubt" not in self._timers:
-            self._later("doubt", 0, self._doubt)
+            self._timers.set("doubt", 0, self._doubt)
 
     def clientEnded(self, client: ControlClient, why: str) -> None:
         if client is self._fresh:
             self._fresh = None
         elif client is self._current:
             self._current = None
-            self._stop("doubt", "heartbeat")
+            self._timers.stop("doubt")
+            self._timers.stop("heartbeat")
             self._log.info("a tmux client ended: {why}", why=why)
             if self._clock.seconds() - self._since > SETTLED:
                 self._attempts = 0
@@ -189,16 +190,25 @@ class Link:
     # -- inside
 
     def _pending(self) -> bool:
-        return self._fresh is not None or "retry" in self._timers
+        seeking = self._seeking is not None and not self._seeking.called
+        return self._fresh is not None or seeking or "retry" in self._timers
 
     def _again(self) -> None:
-        if self._server.reach() is Reach.GONE:
+        self._seeking = spawn(self._seek(), self._log, "looking for a tmux server")
+
+    async def _seek(self) -> None:
+        """Attach anew after a while, unless the server is known to be gone."""
+        reach = await self._server.reach()
+        if self._ending:
+            return  # whoever ends it says what follows
+        if reach is Reach.GONE:
+            self._seeking = None  # or its own end would cancel it
             self._finish("its tmux server is gone")
             self._events.linkLost()
             return
         delay = min(FIRST_DELAY * 2**self._attempts, LAST_DELAY)
         self._attempts = min(self._attempts + 1, 16)
-        self._later("retry", delay, self._renew)
+        self._timers.set("retry", delay, self._renew)
 
     def _renew(self) -> None:
         client = self._fresh = self.new_client()
@@ -229,7 +239,7 @@ class Link:
             self._log.warn("a tmux client has stalled and is replaced")
             client.kill()
         else:
-            self._later("doubt", LAST_DELAY, self._doubt)
+            self._timers.set("doubt", LAST_DELAY, self._doubt)
 
     async def _wait(self, timeout: float) -> ControlClient:
         if self._over is not None:
@@ -243,8 +253,7 @@ class Link:
         try:
             return await waiter
         finally:
-            if timer.active():
-                timer.cancel()
+            cancel(timer)
 
     def _drop(self, waiter: Deferred[ControlClient]) -> None:
         if waiter in self._waiters:
@@ -257,30 +266,17 @@ class Link:
     def _finish(self, why: str) -> None:
         self._over = PaneGone(why)
         self._current = self._fresh = None
-        self._stop(*self._timers)
-        if self._checking is not None:
-            self._checking.cancel()
+        self._timers.clear()
+        for asked in (self._checking, self._seeking):
+            if asked is not None:
+                asked.cancel()
         waiters, self._waiters = self._waiters, []
         for waiter in waiters:
             waiter.errback(PaneGone(why))
 
     def _beat(self) -> None:
-        self._later("heartbeat", HEARTBEAT, self._beat)
+        self._timers.set("heartbeat", HEARTBEAT, self._beat)
         client = self._current
         if client is not None and not client.waiting:
             # A client that does not answer this is doubted by its time-out.
             self._events.linkHeartbeat()
-
-    def _later(self, name: str, delay: float, call: Callable[[], None]) -> None:
-        def run() -> None:
-            del self._timers[name]
-            call()
-
-        self._stop(name)
-        self._timers[name] = self._clock.callLater(delay, run)
-
-    def _stop(self, *names: str) -> None:
-        for name in names:
-            timer = self._timers.pop(name, None)
-            if timer is not None:
-                timer.cancel()

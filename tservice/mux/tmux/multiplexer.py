@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from twisted.internet.defer import Deferred, TimeoutError, gatherResults
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
@@ -10,7 +10,7 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
-from tservice.core.users.osuser import OsUser
+from tservice.core.places.place import Place, PlaceKind
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
     IMultiplexer,
@@ -22,10 +22,9 @@ from tservice.mux.outputlog import OutputLog
 from tservice.mux.tmux.client import ControlClient, Refused
 from tservice.mux.tmux.control import Block
 from tservice.mux.tmux.pane import TmuxPane
-from tservice.mux.tmux.quarters import IOsUserQuarters, Quarters
 from tservice.mux.tmux.server import Server
-from tservice.mux.tmux.sockets import SocketFolder
-from tservice.mux.transport import ITransport, Reach
+from tservice.mux.tmux.setup import ISetups, TmuxSetup
+from tservice.mux.transport import Reach
 
 
 @implementer(IMultiplexer)
@@ -33,10 +32,9 @@ class TmuxMultiplexer:
     """Starts, finds and lets go of panes.
 
     @param processes: starts clients; a reactor, like C{clock}.
-    @param others: where panes that run as another user live; C{None}: there are none.
+    @param setups: how tmux runs in the places of each kind that panes can live in.
     @param token: a fresh unguessable word of letters and digits at each call; names a pane's
         keeper and the epoch of a log.
-    @param python: absolute path of the interpreter that runs the keeper.
     @param capacity: bytes that each pane's L{OutputLog} keeps.
     """
 
@@ -46,18 +44,14 @@ class TmuxMultiplexer:
         self,
         clock: IReactorTime,
         processes: IReactorProcess,
-        transport: ITransport,
-        folder: SocketFolder,
+        setups: Mapping[PlaceKind, ISetups],
         *,
         token: Callable[[], str],
-        python: str,
         capacity: int,
-        others: IOsUserQuarters | None = None,
     ) -> None:
         self._clock = clock
         self._processes = processes
-        self._own = Quarters(transport=transport, folder=folder, python=python)
-        self._others = others
+        self._setups = dict(setups)
         self._token = token
         self._capacity = capacity
         self.output_bytes = 0
@@ -71,15 +65,16 @@ class TmuxMultiplexer:
 
         @raise MuxError: the program or its folder is missing, or a server of that session runs.
         """
-        quarters = self._quarters(spec.os_user)
-        quarters.folder.prepare()
-        server = self._server(spec.session_id, quarters)
-        if server.reach() is not Reach.GONE:
+        setup = await self._setup(spec.place)
+        await setup.sockets.prepare()
+        server = self._server(spec.session_id, setup)
+        if await server.reach() is not Reach.GONE:
             raise MuxError(f"session {spec.session_id} still has a tmux server")
-        server.clear()
+        await server.clear()
+        preface = await server.put_preface(spec)
         pane, token = self._pane(spec.session_id, server), self._token().encode()
         client = pane.link.new_client()
-        server.start(client, spec, token)
+        server.start(client, spec, token, preface)
         try:
             await self._ready(client)
             await pane.begin(client, token, (spec.cols, spec.rows))
@@ -90,13 +85,13 @@ class TmuxMultiplexer:
         await self._hold(pane)
         return pane
 
-    async def adopt(self, session_id: str, os_user: OsUser | None = None) -> TmuxPane | None:
+    async def adopt(self, session_id: str, place: Place) -> TmuxPane | None:
         """Take up what runs there.  A socket on which nobody listens is removed.
 
         @raise MuxTimeout: a server is there but does not answer.
         """
-        server = self._server(session_id, self._quarters(os_user))
-        pane, client = self._waiting(session_id) or self._attach(session_id, server)
+        server = self._server(session_id, await self._setup(place))
+        pane, client = self._waiting(session_id) or await self._attach(session_id, server)
         if pane is None or client is None:
             return None
         try:
@@ -105,7 +100,7 @@ class TmuxMultiplexer:
             self._attaching[session_id] = (pane, client)
             raise
         except Refused:
-            if server.reach() is Reach.GONE:
+            if await server.reach() is Reach.GONE:
                 return None
             raise
         try:
@@ -120,12 +115,12 @@ class TmuxMultiplexer:
         found = self._attaching.pop(session_id, None)
         return None if found is None or found[1].ended else found
 
-    def _attach(
+    async def _attach(
         self, session_id: str, server: Server
     ) -> tuple[TmuxPane, ControlClient] | tuple[None, None]:
-        reach = server.reach()
+        reach = await server.reach()
         if reach is Reach.GONE:
-            server.clear()
+            await server.clear()
             return None, None
         if reach is Reach.UNKNOWN:
             raise MuxTimeout(f"the tmux server of {session_id} cannot be reached")
@@ -134,9 +129,11 @@ class TmuxMultiplexer:
         server.attach(client)
         return pane, client
 
-    def found(self) -> frozenset[str]:
-        own = self._own.folder.found()
-        return own if self._others is None else own | self._others.found()
+    async def found(self) -> frozenset[str]:
+        names: frozenset[str] = frozenset()
+        for setups in self._setups.values():
+            names |= await setups.found()
+        return names
 
     async def close(self) -> None:
         panes, self._panes = self._panes, {}
@@ -145,15 +142,14 @@ class TmuxMultiplexer:
             client.kill()
         await gatherResults([Deferred.fromCoroutine(pane.let_go()) for pane in panes.values()])
 
-    def _quarters(self, os_user: OsUser | None) -> Quarters:
-        if os_user is None:
-            return self._own
-        if self._others is None:
-            raise MuxError("panes can only run as the service's own user")
-        return self._others.of(os_user)
+    async def _setup(self, place: Place) -> TmuxSetup:
+        setups = self._setups.get(place.id.kind)
+        if setups is None:
+            raise MuxError(f"this service runs no panes in {place.title}")
+        return await setups.of(place)
 
-    def _server(self, session_id: str, quarters: Quarters) -> Server:
-        return Server(self._clock, self._processes, quarters, session_id)
+    def _server(self, session_id: str, setup: TmuxSetup) -> Server:
+        return Server(self._clock, self._processes, setup, session_id)
 
     def _pane(self, session_id: str, server: Server) -> TmuxPane:
         log = OutputLog(self._capacity, self._token(), self._count)

@@ -11,14 +11,16 @@ from twisted.internet.defer import Deferred
 from twisted.internet.error import ProcessExitedAlready
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.internet.protocol import ProcessProtocol
+from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from tservice.core.clock import sleep
-from tservice.mux.interface import COMMAND_TIMEOUT, MuxError, MuxTimeout, PaneSpec
+from tservice.core.timers import cancel
+from tservice.mux.interface import COMMAND_TIMEOUT, Liveness, MuxError, MuxTimeout, PaneSpec
 from tservice.mux.tmux import keeper
 from tservice.mux.tmux.client import ControlClient
 from tservice.mux.tmux.link import Link
-from tservice.mux.tmux.quarters import Quarters
+from tservice.mux.tmux.setup import TmuxSetup
 from tservice.mux.transport import IHeldProcess, Reach
 
 DEFAULT_TERMINAL = "screen-256color"
@@ -41,55 +43,78 @@ class Server:
 
     @param clock: time.
     @param processes: starts the clients.
-    @param quarters: as whom it runs, and by which files.
+    @param setup: how it runs, and by which files.
     @ivar path: its socket.
     """
+
+    _log = Logger()
 
     def __init__(
         self,
         clock: IReactorTime,
         processes: IReactorProcess,
-        quarters: Quarters,
+        setup: TmuxSetup,
         session_id: str,
     ) -> None:
-        self.path = quarters.folder.socket(session_id)
+        self.path = setup.sockets.socket(session_id)
         self._session_id = session_id
         self._clock = clock
         self._processes = processes
-        self._quarters = quarters
-        self._transport = quarters.transport
+        self._setup = setup
+        self._transport = setup.transport
 
-    def reach(self) -> Reach:
+    async def reach(self) -> Reach:
         """Whether it listens."""
-        return self._transport.reach(self.path)
+        return await self._transport.reach(self.path)
 
-    def clear(self) -> None:
+    async def clear(self) -> None:
         """Remove the socket of a server that is gone.
 
         @raise MuxError: it cannot be removed.
         """
-        self._quarters.folder.clear(self._session_id)
+        await self._setup.sockets.clear(self._session_id)
 
-    def start(self, client: ControlClient, spec: PaneSpec, token: bytes) -> None:
-        """Start the server, with C{client} attached from the first byte on."""
+    def start(
+        self, client: ControlClient, spec: PaneSpec, token: bytes, preface: bytes = b""
+    ) -> None:
+        """Start the server, with C{client} attached from the first byte on.
+
+        @param preface: see L{put_preface}.
+        """
         size = ("-x", str(spec.cols), "-y", str(spec.rows))
-        quarters = self._quarters
-        program = (quarters.python, "-I", "-S", str(quarters.keeper))
+        setup = self._setup
         self._client(
             client,
             (
                 "-f",
-                str(quarters.configuration),
+                str(setup.configuration),
                 "-C",
                 "new-session",
                 *size,
                 "-c",
                 "/",
                 "--",
-                *program,
+                *setup.keeping,
             ),
-            environment(spec, token, foreign=quarters.foreign),
+            environment(spec, token, foreign=setup.foreign, preface=preface),
+            # The server outlives the service and must not keep its folder busy.  What does not
+            # may stay there: a process of another folder is made by a fork, which takes 100 times
+            # as long as a spawn.
+            "/",
         )
+
+    async def put_preface(self, spec: PaneSpec) -> bytes:
+        """Where the keeper finds what it prints first; empty for none."""
+        if not spec.preface:
+            return b""
+        sockets = self._setup.sockets
+        try:
+            return os.fsencode(await sockets.put_preface(spec.session_id, spec.preface))
+        except OSError as error:
+            self._log.warn(
+                "{id} starts without its preface: {error}", id=spec.session_id, error=error
+            )
+            return b""
 
     def attach(self, client: ControlClient) -> None:
         """Attach C{client} to the session that runs there."""
@@ -107,13 +132,13 @@ class Server:
     async def end(self, link: Link, pid: int | None) -> None:
         """End the server and the process in its pane; returns once both are gone.
 
-        @raise MuxTimeout: it still listens.
+        @raise MuxTimeout: it still listens, or nobody can tell whether it or the process ended.
         """
-        held = None if pid is None else self._transport.hold(pid)
+        held = None if pid is None else await self._transport.hold(pid)
         link.expect_end(True)
         try:
             await self._end_server(link)
-            self.clear()
+            await self.clear()
             await self._end_process(held)
         finally:
             link.expect_end(False)
@@ -125,23 +150,26 @@ class Server:
             await link.command(b"kill-server")
         except MuxError:
             # No client, or none that answers: ask by a process of its own.
-            if self.reach() is not Reach.GONE:
+            if await self.reach() is not Reach.GONE:
                 await self._run("kill-server")
         if not await self._gone():
             # It stands still, or waits for ever for a client whose pipes nobody reads any more.
-            self._kill_server()
+            await self._kill_server()
             if not await self._gone():
                 raise MuxTimeout(f"the tmux server of {self.path.stem} does not end")
 
-    def _kill_server(self) -> None:
-        server = self._transport.hold_server(self.path)
+    async def _kill_server(self) -> None:
+        # Only one that is seen to listen there is held.
+        server = await self._transport.hold_server(self.path)
         if server is not None:
-            server.kill()
-            server.close()
+            try:
+                await server.kill()
+            finally:
+                server.close()
 
     async def _gone(self) -> bool:
         deadline = self._clock.seconds() + END_TIMEOUT
-        while self.reach() is not Reach.GONE:
+        while await self.reach() is not Reach.GONE:
             if self._clock.seconds() > deadline:
                 return False
             await sleep(self._clock, LOOK_EVERY)
@@ -163,44 +191,57 @@ class Server:
             await protocol.ended
             return timer.active()
         finally:
-            if timer.active():
-                timer.cancel()
+            cancel(timer)
 
     async def _end_process(self, held: IHeldProcess | None) -> None:
-        if held is None or held.over():
+        if held is None or await held.probe() is Liveness.DEAD:
             return
         # The system hangs up on the foreground alone: a shell in a loop would not hear of it.
-        held.hang_up()
-        if not await self._over(held):
+        await held.hang_up()
+        found = await self._until_dead(held)
+        if found is Liveness.ALIVE:
             # A program that ignores the hangup would live on without a terminal.
-            held.kill()
-            await self._over(held)
+            await held.kill()
+            found = await self._until_dead(held)
+        if found is Liveness.UNKNOWN:
+            raise MuxTimeout(f"nobody can tell whether the process of {self.path.stem} ended")
 
-    async def _over(self, held: IHeldProcess) -> bool:
+    async def _until_dead(self, held: IHeldProcess) -> Liveness:
+        """What is known of it once it is over, or after L{HANGUP_TIMEOUT}."""
         deadline = self._clock.seconds() + HANGUP_TIMEOUT
-        while not held.over():
-            if self._clock.seconds() > deadline:
-                return False
+        found = await held.probe()
+        while found is not Liveness.DEAD and self._clock.seconds() <= deadline:
             await sleep(self._clock, LOOK_EVERY)
-        return True
+            found = await held.probe()
+        return found
 
     def _client(
-        self, client: ControlClient, arguments: tuple[str, ...], env: Mapping[bytes, bytes]
+        self,
+        client: ControlClient,
+        arguments: tuple[str, ...],
+        env: Mapping[bytes, bytes],
+        folder: str | None = None,
     ) -> None:
         argv = self._transport.argv("-u", "-S", str(self.path), *arguments)
-        self._spawn(client, argv, env)
+        self._spawn(client, argv, env, folder)
 
     def _spawn(
         self,
         protocol: ProcessProtocol,
         argv: list[str],
         env: Mapping[bytes, bytes],
+        folder: str | None = None,
         **more: Any,
     ) -> None:
-        """@raise MuxError: the system refuses."""
+        """
+        @param folder: where it stands; the service's own if C{None}, but never for another user,
+            who may have no right to be there.
+        @raise MuxError: the system refuses.
+        """
+        path = "/" if self._setup.foreign else folder
         try:
-            with self._quarters.apart():
-                self._processes.spawnProcess(protocol, argv[0], argv, env, "/", **more)
+            with self._setup.apart():
+                self._processes.spawnProcess(protocol, argv[0], argv, env, path, **more)
         except OSError as error:
             raise MuxError(f"{argv[0]} cannot be started: {error.strerror}") from error
 
@@ -224,17 +265,22 @@ class _Run(ProcessProtocol):
             self.ended.callback(None)
 
 
-def environment(spec: PaneSpec, token: bytes, *, foreign: bool = False) -> dict[bytes, bytes]:
+def environment(
+    spec: PaneSpec, token: bytes, *, foreign: bool = False, preface: bytes = b""
+) -> dict[bytes, bytes]:
     """The server's environment: the pane's own, and what the keeper takes out of it again.
 
     @param foreign: every variable comes to the keeper under a name that means nothing to anybody
         on the way.
+    @param preface: the file of C{spec.preface}; empty for none.
     @raise MuxError: a name or a value that no environment can hold.
     """
     own = {os.fsencode(name): os.fsencode(value) for name, value in spec.env.items()}
     term = own.get(b"TERM", DEFAULT_TERMINAL.encode())
     added = {b"TOKEN": token, b"CWD": os.fsencode(spec.cwd), b"TERM": term}
     added[b"HISTORY"] = b"%d" % spec.history_limit
+    if preface:
+        added[b"PREFACE"] = preface
     added |= {b"ARG%d" % at: os.fsencode(word) for at, word in enumerate(spec.argv)}
     hidden = own if foreign else own.keys() & set(keeper.OVERWRITTEN)
     added |= {b"ENV_" + name: own[name] for name in hidden}

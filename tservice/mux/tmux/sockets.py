@@ -9,6 +9,7 @@ import stat
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
+from typing import Protocol
 
 from tservice.core.files import FileError
 from tservice.mux.interface import MuxError
@@ -20,8 +21,41 @@ LOOKED_AT = 10_000
 """Entries of a folder that are looked at: whose folder it is may have filled it."""
 
 _SUFFIX = ".sock"
+_PREFACE = ".preface"
 _SESSION_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _LONGEST_NAME = 36 + len(_SUFFIX)
+
+
+class ISockets(Protocol):
+    """The sockets of a place's servers."""
+
+    async def prepare(self) -> None:
+        """Have a folder for them, mode 0700.
+
+        @raise MuxError: there can be none.
+        """
+
+    def socket(self, session_id: str) -> Path:
+        """The socket of a session, by the path that it has there.
+
+        @raise ValueError: the id is none.
+        """
+
+    async def clear(self, session_id: str) -> None:
+        """Remove the socket of a server that is gone.
+
+        @raise MuxError: it cannot be removed.
+        """
+
+    async def put_preface(self, session_id: str, data: bytes) -> Path:
+        """Leave a file for the keeper of a session, which removes it.
+
+        @return: the path that it has there.
+        @raise OSError: it cannot be written.
+        """
+
+    async def found(self) -> frozenset[str]:
+        """The session ids whose sockets are there."""
 
 
 class SocketFolder:
@@ -38,7 +72,7 @@ class SocketFolder:
             home = (runtime or Path("/tmp")) / f"tservice-{os.getuid()}-{digest}"  # noqa: S108
         self.path = home
 
-    def prepare(self) -> None:
+    async def prepare(self) -> None:
         """Make the folder, mode 0700.
 
         @raise MuxError: it belongs to somebody else, or is no folder, or its path is too long.
@@ -60,7 +94,7 @@ class SocketFolder:
             raise ValueError(f"not a session id: {session_id!r}")
         return self.path / (session_id + _SUFFIX)
 
-    def clear(self, session_id: str) -> None:
+    async def clear(self, session_id: str) -> None:
         """Remove the socket of a server that is gone.
 
         @raise MuxError: what is there cannot be removed; only the folder's owner can have put it.
@@ -68,10 +102,20 @@ class SocketFolder:
         path = self.socket(session_id)
         try:
             path.unlink(missing_ok=True)
+            path.with_suffix(_PREFACE).unlink(missing_ok=True)
         except OSError as error:
             raise MuxError(f"{path.name} cannot be removed: {error.strerror}") from error
 
-    def found(self) -> frozenset[str]:
+    async def put_preface(self, session_id: str, data: bytes) -> Path:
+        """Leave a file for the keeper of a session, which removes it.
+
+        @raise OSError: it cannot be written.
+        """
+        path = self.socket(session_id).with_suffix(_PREFACE)
+        _write_new(path, data)
+        return path
+
+    async def found(self) -> frozenset[str]:
         """The session ids whose sockets are there."""
         return sockets_in(self.path)
 
@@ -80,13 +124,22 @@ class OsUserSockets(SocketFolder):
     """Of an OS user's panes: a folder that is the user's alone.
 
     @param make: makes it; raises L{FileError} or C{OSError}.
+    @param act: does work on files as the user; raises C{OSError}.
     """
 
-    def __init__(self, path: Path, make: Callable[[], object]) -> None:
+    def __init__(
+        self, path: Path, make: Callable[[], object], act: Callable[[Callable[[], None]], None]
+    ) -> None:
         self.path = path
         self._make = make
+        self._act = act
 
-    def prepare(self) -> None:
+    async def put_preface(self, session_id: str, data: bytes) -> Path:
+        path = self.socket(session_id).with_suffix(_PREFACE)
+        self._act(lambda: _write_new(path, data))
+        return path
+
+    async def prepare(self) -> None:
         try:
             self._make()
         except (OSError, FileError) as error:
@@ -101,6 +154,13 @@ def sockets_in(folder: Path) -> frozenset[str]:
         paths = [Path(entry.path) for entry in islice(entries, LOOKED_AT)]
     names = (path.stem for path in paths if _is_socket(path))
     return frozenset(name for name in names if _SESSION_ID.fullmatch(name))
+
+
+def _write_new(path: Path, data: bytes) -> None:
+    path.unlink(missing_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with open(os.open(path, flags, 0o600), "wb") as file:
+        file.write(data)
 
 
 def _is_socket(entry: Path) -> bool:

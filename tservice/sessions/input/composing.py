@@ -22,6 +22,11 @@ class Sight:
     draft: Draft
     caret: tuple[int, int]
 
+    @property
+    def row(self) -> int:
+        """The caret's row in the composer, wherever that stands on the screen."""
+        return self.caret[1] - self.draft.rows[0]
+
 
 @frozen(kw_only=True)
 class Composer:
@@ -30,6 +35,11 @@ class Composer:
     rule: ComposerRule
     screen: ScreenRules
     submission: Submission
+
+    @property
+    def knowable(self) -> bool:
+        """Whether it can be seen at all."""
+        return self.screen.shape != "mark" or self.screen.ready_mark is not None
 
     def see(self, capture: Capture) -> Sight | None:
         """What stands there; C{None} when no composer is seen."""

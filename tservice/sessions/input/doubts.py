@@ -37,7 +37,7 @@ class Doubts:
         if prompter is None:
             return
         try:
-            doubted = await prompter.holds() is not False
+            doubted = await prompter.doubted()
         except PaneGone:
             doubted = False
         if doubted:

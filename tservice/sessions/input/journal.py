@@ -6,6 +6,11 @@ down together with its sequence number before its first byte is typed, and struc
 with nothing else once it is done: a crash in between leaves one entry, and the pane's own mark
 says how far it came.
 
+Keys of a client that is known already wait for no disk.  One command types them and sets the
+pane's mark, which names the client and the number: after a crash either both were done or
+neither, and the client, which was not answered, sends again.  At any time the numbers on the disk
+and the pane's mark together tell every number (L{tservice.sessions.input.unsaved}).
+
 A disk that takes nothing refuses prompts.  Raw keys go on, or nobody could make room
 (protocol-errors): their numbers are held in memory until the disk takes them, and go with the
 pane's mark, where the service after a crash finds them.
@@ -17,9 +22,12 @@ import sqlite3
 from enum import StrEnum
 
 from attrs import evolve, frozen
+from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.disk import NotKept
+from tservice.mux.typed import PIECE
 from tservice.sessions.input.heldmarks import HeldMark, digest, held_mark
+from tservice.sessions.input.unsaved import Unsaved
 from tservice.store.database import Database
 
 CLIENTS = 256
@@ -52,7 +60,8 @@ class Entry:
 
     @ivar id: goes into the pane's mark; unique over all sessions and restarts.
     @ivar previous_seq: the client's mark before; what a failed write gives back.
-    @ivar held: it is in memory and with the pane only.
+    @ivar held: it is in memory and with the pane only, for the disk did not take it.
+    @ivar with_pane: the pane's mark is all that is kept of it until it was typed.
     """
 
     session_id: str
@@ -63,6 +72,7 @@ class Entry:
     seq: int | None = None
     previous_seq: int | None = None
     held: bool = False
+    with_pane: bool = False
 
 
 class InputJournal:
@@ -72,8 +82,9 @@ class InputJournal:
         process, because the power loss takes the pane that they were typed into as well.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, clock: IReactorTime) -> None:
         self._database = database
+        self._unsaved = Unsaved(clock, self._save_number)
         # By session the client that typed last and its number, as the database has them.
         self._latest: dict[str, tuple[str, int]] = {}
         # By session what the disk did not take yet: numbers by client, and the row that is over.
@@ -84,6 +95,9 @@ class InputJournal:
 
     def last_seq(self, session_id: str, client_id: str) -> int | None:
         """The highest number accepted from that client."""
+        unsaved = self._unsaved.number(session_id, client_id)
+        if unsaved is not None:
+            return unsaved
         held = self._held.get(session_id, {})
         seq = held[client_id] if client_id in held else self._kept_seq(session_id, client_id)
         learned = self._learned.get(session_id)
@@ -106,6 +120,10 @@ class InputJournal:
         @return: the entry as it is to be typed; its id tells a number that is only held.
         @raise NotKept: the disk does not take a prompt, or the numbers of so many clients.
         """
+        if _fleeting(entry):
+            self._unsaved.settle(entry.session_id, but_of=entry.client_id)
+            return evolve(self._marked(entry), with_pane=True)
+        self._unsaved.settle(entry.session_id)
         raw = entry.kind is Kind.RAW
         if raw and not self._database.debts.worth_a_try:
             return self._hold(entry)
@@ -130,15 +148,25 @@ class InputJournal:
         if found is None:
             return None
         self._learned[session_id] = found
+        client = self._known_client(session_id, found.client)
+        if client is not None:
+            # The next mark takes this one's place.
+            self._unsaved.settle(session_id, but_of=client)
+            kept = self._kept_seq(session_id, client) or 0
+            self._unsaved.put(session_id, client, max(kept, found.seq))
         return found.over
 
     def finish(self, entry: Entry) -> None:
         """It was typed whole, or nobody will type the rest."""
-        if not entry.held and not self._strike_later(entry):
+        if entry.with_pane:
+            self._unsaved.put(entry.session_id, entry.client_id or "", entry.seq or 0)
+        elif not entry.held and not self._strike_later(entry):
             self._over[entry.session_id] = entry.id
 
     def give_back(self, entry: Entry) -> None:
         """It was not typed: forget it, so that the client may send its number again."""
+        if entry.with_pane:
+            return
         self._latest.pop(entry.session_id, None)
         try:
             if entry.held:
@@ -152,8 +180,13 @@ class InputJournal:
 
     def forget(self, session_id: str) -> None:
         """Keep nothing of a session in memory: it is over, or its numbers change."""
+        self._unsaved.drop(session_id)
         for known in (self._latest, self._held, self._over, self._learned):
             known.pop(session_id, None)
+
+    def close(self) -> None:
+        """Write what only panes and memory have; call it before the last L{forget}."""
+        self._unsaved.close()
 
     # -- on the disk
 
@@ -190,28 +223,39 @@ class InputJournal:
         )
         return None if row is None else int(row["seq"])
 
+    def _known_client(self, session_id: str, wanted: str) -> str | None:
+        rows = self._database.query(
+            "SELECT client_id FROM input_marks WHERE session_id = ?", (session_id,)
+        )
+        return next((row["client_id"] for row in rows if digest(row["client_id"]) == wanted), None)
+
     # -- held
 
     def _hold(self, entry: Entry) -> Entry:
-        over = self._over.get(entry.session_id)
-        mark = held_mark(entry.id, entry.client_id, entry.seq, over)
         self._hold_number(entry, entry.seq)
-        return evolve(entry, id=mark, held=True)
+        return evolve(self._marked(entry), held=True)
+
+    def _marked(self, entry: Entry) -> Entry:
+        """With an id that tells the number, for the mark."""
+        over = self._over.get(entry.session_id)
+        return evolve(entry, id=held_mark(entry.id, entry.client_id, entry.seq, over))
 
     def _hold_number(self, entry: Entry, seq: int | None) -> None:
-        """Hold a client's number, and owe it to the disk."""
-        client = entry.client_id
-        if client is None:
-            return
-        held = self._held.setdefault(entry.session_id, {})
+        if entry.client_id is not None:
+            self._save_number(entry.session_id, entry.client_id, seq)
+
+    def _save_number(self, session_id: str, client: str, seq: int | None) -> None:
+        """Write a client's number, or hold it and owe it to the disk."""
+        held = self._held.setdefault(session_id, {})
         if client not in held and len(held) >= CLIENTS:
             raise NotKept(self._database.debts.reason)
         held[client] = seq
-        key, place = ("mark", entry.session_id, client), (entry.session_id, client)
+        key, place = ("mark", session_id, client), (session_id, client)
         if seq is None:
             self._database.later(key, _FREE, place)
-        else:
-            self._database.later(key, _MARK, (*place, seq, entry.session_id))
+        elif self._database.later(key, _MARK, (*place, seq, session_id)):
+            del held[client]
+            self._latest[session_id] = (client, seq)
 
     # -- in memory of the disk
 
@@ -247,6 +291,12 @@ class InputJournal:
             " ORDER BY used DESC LIMIT 1 OFFSET ?2)",
             (session_id, CLIENTS),
         )
+
+
+def _fleeting(entry: Entry) -> bool:
+    """Whether one command types it whole, and its client's number has a row on the disk."""
+    known = entry.client_id is not None and entry.previous_seq is not None
+    return known and entry.kind is Kind.RAW and len(entry.data) <= PIECE
 
 
 def _entry(row: sqlite3.Row) -> Entry:

@@ -13,12 +13,22 @@ from tservice.mux.interface import MuxError, PaneGone
 from tservice.sessions.input.composing import Composer, Sight
 from tservice.sessions.input.touching import Touch, Unanswered
 from tservice.sessions.input.typist import Hands, NotTyped
+from tservice.terminal.composer import has_stand_in
 from tservice.terminal.draft import Draft
 
 LOOKS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 2.0, 3.0)
 """Seconds before each look for what a key made of the draft."""
 
 UNPARKED = "somebody's draft stands in the composer, send or clear that first"
+
+
+def is_retypable(draft: str) -> bool:
+    """Whether it can be typed again as it was read.
+
+    What was wrapped cannot be told from what was written on two rows, and of a long paste an agent
+    shows a stand-in.
+    """
+    return "\n" not in draft and not has_stand_in(draft)
 
 
 class Parking:
@@ -74,8 +84,7 @@ class Parking:
         return await self._hands.submitted(before.text, before.at) is True
 
     async def _take_out(self, sight: Sight) -> None:
-        # What was wrapped cannot be told from what was written on two rows.
-        if self._park is None or (not self._park.returns and "\n" in sight.draft.text):
+        if self._park is None or not (self._park.returns or is_retypable(sight.draft.text)):
             raise NotTyped(UNPARKED)
         self._draft = sight.draft
         for key in self._park.keys:

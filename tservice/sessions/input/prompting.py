@@ -23,8 +23,16 @@ from tservice.sessions.input.parking import Parking
 from tservice.sessions.input.touching import Touch, Unanswered
 from tservice.sessions.input.typist import PASTE_GAP, PASTED, WRITTEN, Hands, NotTyped, Typist
 
-TAKING = (0.03, *(0.05,) * 8, *(0.1,) * 5, *(0.25,) * 8, *(0.5,) * 4)
-"""Seconds before each look for a text that was put in; then Enter is pressed all the same."""
+SIGHTS = (0.1, 0.2, 0.3, 0.5, 0.9)
+"""Seconds before each further look for a composer, before anything is typed: a screen that is half
+drawn has none."""
+TAKING = (0.03, *(0.05,) * 8, *(0.1,) * 5, *(0.25,) * 8, *(0.5,) * 50)
+"""Seconds before each look for a text that was put in; then Enter is pressed all the same.
+
+Gemini CLI reads nothing for some seconds behind a prompt of 64 KiB.
+"""
+UNSEEN = 2.0
+"""Seconds of such looks without a composer after which none can be seen."""
 SEEN_GAP = 0.12
 """Seconds between the text's appearance and Enter."""
 SETTLING = (0.15,) * 10
@@ -77,7 +85,9 @@ class Prompter:
         self._touch = Touch(hands, composer)
         self._parking = Parking(hands, composer)
         self._blind = False
+        self._untaken = False
         self._entered: Sight | None = None
+        self._began = 0
 
     async def give(self, *, resumed: bool = False) -> Given:
         """Give it, or what is left of it.
@@ -88,6 +98,7 @@ class Prompter:
         @raise NotSure: it was typed, and whether it was submitted is not known.
         @raise ServiceError: 422: it was typed, in part or whole, but did not get through.
         """
+        self._began = now_ms(self._hands.clock)
         mark = await self._typist.mark() if resumed else None
         if not self._text:
             return await self._bare_enter(mark)
@@ -105,6 +116,13 @@ class Prompter:
         except PaneGone:
             # Enter was pressed, and the program ended on it: C{/exit} does that.
             return Given()
+
+    async def doubted(self) -> bool:
+        """Whether it is still not known what became of it."""
+        if self._untaken:
+            # It may not have been read yet, so that it does not stand there says nothing.
+            return await self._hands.submitted(self._text, self._began) is not True
+        return await self.holds() is not False
 
     async def holds(self) -> bool | None:
         """Whether the text stands in the composer; C{None}: there is none to be seen."""
@@ -126,27 +144,53 @@ class Prompter:
             await self._typist.put_in(mark)
             return not resumed or await self.holds() is not False
         await self._unasked()
-        before = await self._parking.park(await self._touch.see())
+        before = await self._parking.park(await self._sight())
         await self._typist.put_in(None)
         await self._taken(before)
         return True
 
+    async def _sight(self) -> Sight | None:
+        """The composer, for which a screen that is half drawn is given a while."""
+        seen = await self._touch.see()
+        for pause in SIGHTS if self._composer.knowable else ():
+            if seen is not None:
+                break
+            await sleep(self._hands.clock, pause)
+            seen = await self._touch.see()
+        return seen
+
     async def _taken(self, before: Sight | None) -> None:
         """Return once the composer shows the text, or does not tell."""
         began = self._hands.clock.seconds()
-        for pause in TAKING:
-            await sleep(self._hands.clock, pause)
-            now = await self._touch.see()
-            if before is None or now is None:
-                # What cannot be seen cannot be waited for.
-                self._blind = True
-                break
-            if now.draft.text != before.draft.text:
-                break
+        if before is None:
+            # What cannot be seen cannot be waited for.
+            self._blind = True
+        else:
+            await self._shown(before.draft.text)
         spent = self._hands.clock.seconds() - began
         await sleep(self._hands.clock, max(SEEN_GAP, PASTE_GAP - spent))
         if not self._blind and self._composer.submission.is_command(self._text):
             await self._settled()
+
+    async def _shown(self, before: str) -> None:
+        """Return once the text stands there, as it is or as the agent draws it: twice the same."""
+        other, unseen = before, 0.0
+        for pause in TAKING:
+            await sleep(self._hands.clock, pause)
+            now = await self._touch.see()
+            if now is None and await self._asks(self._text) is not None:
+                await self._past_dialog()
+                return
+            if now is None:
+                unseen += pause
+                self._blind = unseen > UNSEEN
+                if self._blind:
+                    return
+            elif now.draft.holds(self._text) or now.draft.text == other != before:
+                return
+            else:
+                other = now.draft.text
+        self._untaken = True
 
     async def _settled(self) -> None:
         """Return once the screen rests, or after a while.
@@ -170,9 +214,15 @@ class Prompter:
             raise NotTyped(f"the agent asks for something, answer that first ({asked})")
 
     async def _asked_no_more(self) -> None:
-        """Press no Enter at a dialog that came up since: it may go soon, and leave the text."""
-        if await self._asks(self._text) is None:
-            return
+        """Press no Enter at a dialog that came up since."""
+        if await self._asks(self._text) is not None:
+            await self._past_dialog()
+
+    async def _past_dialog(self) -> None:
+        """Return once the dialog is gone and has left the text: it may go soon.
+
+        @raise ServiceError: 422: it does not.
+        """
         for pause in DIALOG_LOOKS:
             await sleep(self._hands.clock, pause)
             if await self._asks(self._text) is None and await self.holds():
@@ -192,7 +242,8 @@ class Prompter:
         if self._blind:
             return await self._told_blindly()
         try:
-            await self._until_submitted()
+            if not self._untaken or await self._surfaced():
+                await self._until_submitted()
         except Unanswered as error:
             raise NotSure(NOT_SURE) from error
 
@@ -208,6 +259,21 @@ class Prompter:
             await sleep(self._hands.clock, pause)
         if not self._composer.submission.is_unsaid(self._text):
             raise NotSure(NOT_SURE)
+
+    async def _surfaced(self) -> bool:
+        """Whether a text that was not seen before its Enter stands there now; false: it was
+        submitted, as the agent tells.
+
+        @raise NotSure: neither is known; a composer without it is no proof.
+        """
+        for pause in PATIENCE:
+            if await self._hands.submitted(self._text, self._began):
+                return False
+            if await self.holds():
+                self._untaken = False
+                return True
+            await sleep(self._hands.clock, pause)
+        raise NotSure(NOT_SURE)
 
     async def _until_submitted(self) -> None:
         """Return once the text was submitted, and the composer let go of it.
@@ -311,7 +377,7 @@ class Prompter:
         before = self._entered
         if before is None or now is None or not self._stands(now):
             return False
-        return now.caret[1] == before.caret[1] + 1 and now.draft.text == before.draft.text
+        return now.row == before.row + 1 and now.draft.text == before.draft.text
 
     async def _moves(self, key: str) -> bool:
         before = await self._touch.press(key, self._stands)

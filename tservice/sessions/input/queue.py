@@ -21,9 +21,9 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import now_ms, sleep
 from tservice.core.errors import ServiceError, conflict, failed, invalid
-from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
+from tservice.mux.interface import IPane, MuxError, MuxTimeout, PaneGone
 from tservice.mux.keys import KEYS
 from tservice.sessions.input.classify import check_text, classify
 from tservice.sessions.input.doubts import Doubts
@@ -31,9 +31,10 @@ from tservice.sessions.input.journal import Entry, InputJournal, Kind
 from tservice.sessions.input.prompting import Given, NotSure, Prompter
 from tservice.sessions.input.serial import WAITING, SerialQueue
 from tservice.sessions.input.target import Subject, no_process
-from tservice.sessions.input.typist import Before, Hands, NotTyped, Typist
+from tservice.sessions.input.typist import PAUSE, Before, Hands, NotTyped, Typist
 from tservice.sessions.interfaces import Delivery, IInputGate
 from tservice.sessions.record.requests import InputRequest, check_input
+from tservice.terminal.reports import is_report
 
 _T = TypeVar("_T")
 
@@ -114,9 +115,16 @@ class InputQueue:
         Its number stays taken: it may have been typed into the process that is gone.
         """
         self._doubts.clear()
+        if not self._idle:
+            return
         entry = self._journal.pending(self._subject.session().id)
-        if entry is not None and self._idle:
+        if entry is not None:
             self._journal.finish(entry)
+        pane = self._subject.pane()
+        if pane is not None:
+            self._queue.put(lambda: self._learn(pane)).addErrback(
+                lambda why: self._log.failure("the mark of what was typed is not known", why)
+            )
 
     def close(self) -> None:
         """Stop where it stands; the journal keeps what was begun."""
@@ -237,7 +245,8 @@ class InputQueue:
             self._journal.finish(entry)
             raise
         self._journal.finish(entry)
-        self._subject.typed(entry.kind is not Kind.RAW or b"\r" in entry.data)
+        if not is_report(entry.data):
+            self._subject.typed(entry.kind is not Kind.RAW or b"\r" in entry.data)
         return given
 
     async def _give(self, entry: Entry, hands: Hands, *, resumed: bool = False) -> Given:
@@ -254,18 +263,31 @@ class InputQueue:
     async def _recover(self) -> None:
         session_id = self._subject.session().id
         entry = self._journal.pending(session_id)
-        try:
-            mark = await self._subject.living_pane().last_mark()
-        except (MuxError, ServiceError) as error:
-            self._log.warn("session {id}: no mark: {error}", id=session_id, error=error)
-            mark = None
-        over = None if mark is None else self._journal.learn(session_id, mark.id)
+        pane = self._subject.pane()
+        over = None if pane is None else await self._learn(pane)
         if entry is None:
             return
         if entry.id == over:
             self._journal.finish(entry)
         else:
             await self._finish_begun(entry)
+
+    async def _learn(self, pane: IPane) -> str | None:
+        """Take in what the pane's mark tells, which nothing else may; no input comes before.
+
+        @return: the id of the row on disk that was over by then.
+        """
+        session_id = self._subject.session().id
+        while True:
+            try:
+                mark = await pane.last_mark()
+            except PaneGone:
+                return None
+            except MuxError as error:
+                self._log.warn("session {id}: no mark: {error}", id=session_id, error=error)
+                await sleep(self._clock, PAUSE)
+            else:
+                return None if mark is None else self._journal.learn(session_id, mark.id)
 
     async def _finish_begun(self, entry: Entry) -> None:
         try:

@@ -6,6 +6,7 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from zope.interface import implementer
 
 from tservice.clis.interfaces import ICliRegistry, Kind
+from tservice.core.timers import cancel
 from tservice.mux.interface import IPane
 from tservice.sessions.interfaces import ActivitySink, IActivitySource, IActivitySources
 from tservice.sessions.record.model import Session
@@ -20,22 +21,25 @@ AGENT_IDLE = 3.0
 class IdleAfterStart:
     """One C{idle} after a fresh start; after a take-over it tells nothing."""
 
-    def __init__(self, clock: IReactorTime, seconds: float, reason: str) -> None:
+    def __init__(
+        self, clock: IReactorTime, sink: ActivitySink, fresh: bool, seconds: float, reason: str
+    ) -> None:
         self._clock = clock
+        self._sink = sink
+        self._fresh = fresh
         self._seconds = seconds
         self._reason = reason
         self._timer: IDelayedCall | None = None
 
-    def start(self, pane: IPane, sink: ActivitySink, fresh: bool) -> None:
-        if fresh:
-            self._timer = self._clock.callLater(self._seconds, sink.idle, self._reason)
+    def start(self) -> None:
+        if self._fresh:
+            self._timer = self._clock.callLater(self._seconds, self._sink.idle, self._reason)
 
     def submitting(self, prompt: bool) -> None:
         """What follows is not looked at."""
 
     def stop(self) -> None:
-        if self._timer is not None and self._timer.active():
-            self._timer.cancel()
+        cancel(self._timer)
         self._timer = None
 
 
@@ -47,8 +51,10 @@ class PlainSources:
         self._clock = clock
         self._clis = clis
 
-    def source(self, session: Session) -> IActivitySource:
+    def source(
+        self, session: Session, pane: IPane, sink: ActivitySink, fresh: bool
+    ) -> IActivitySource:
         entry = self._clis.get(session.mode)
         if entry is not None and entry.kind is Kind.SHELL:
-            return IdleAfterStart(self._clock, SHELL_IDLE, "the shell is up")
-        return IdleAfterStart(self._clock, AGENT_IDLE, "the agent was started")
+            return IdleAfterStart(self._clock, sink, fresh, SHELL_IDLE, "the shell is up")
+        return IdleAfterStart(self._clock, sink, fresh, AGENT_IDLE, "the agent was started")

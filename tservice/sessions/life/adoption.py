@@ -8,6 +8,7 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.tasks import spawn
+from tservice.core.timers import cancel
 from tservice.mux.interface import IMultiplexer
 from tservice.sessions.life.processes import Processes
 from tservice.sessions.live import Live
@@ -45,15 +46,14 @@ class Adoption:
     async def run(self) -> None:
         """Meet every record once; what does not answer is asked again later."""
         known = {live.record.id for live in self._roster}
-        for stray in sorted(self._mux.found() - known):
+        for stray in sorted(await self._mux.found() - known):
             self._log.warn("left alone: a multiplexer server without a session, {id}", id=stray)
         await self._ask()
 
     def close(self) -> None:
         """Ask no more."""
         self._closed = True
-        if self._timer is not None and self._timer.active():
-            self._timer.cancel()
+        cancel(self._timer)
         if self._asking is not None:
             self._asking.cancel()
 

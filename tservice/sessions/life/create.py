@@ -8,14 +8,20 @@ from collections.abc import Callable
 from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
+from tservice.cases.interfaces import CasePlace, ICases
 from tservice.clis.interfaces import Hooks, ICliRegistry
 from tservice.core.clock import now_ms
-from tservice.core.errors import ServiceError, not_found
+from tservice.core.errors import ServiceError, invalid, not_found
 from tservice.core.identity import Identity
 from tservice.sessions.life.capacity import check_capacity
 from tservice.sessions.life.launcher import Launcher
-from tservice.sessions.life.workspaces import Workspaces
-from tservice.sessions.record.model import NameSource, Session
+from tservice.sessions.record.display import custom_models
+from tservice.sessions.record.model import (
+    MODEL_PARAMS,
+    NameSource,
+    Session,
+    fields_of_place,
+)
 from tservice.sessions.record.names import check_name, placeholder
 from tservice.sessions.record.requests import CreateRequest
 from tservice.sessions.roster import Roster, may_see
@@ -50,7 +56,7 @@ class Creator:
         roster: Roster,
         clis: ICliRegistry,
         launcher: Launcher,
-        workspaces: Workspaces,
+        cases: ICases,
         defaults: Callable[[], Defaults],
         caps: Caps,
         random_bytes: Callable[[int], bytes],
@@ -59,7 +65,7 @@ class Creator:
         self._roster = roster
         self._clis = clis
         self._launcher = launcher
-        self._workspaces = workspaces
+        self._cases = cases
         self._defaults = defaults
         self._caps = caps
         self._random_bytes = random_bytes
@@ -70,38 +76,63 @@ class Creator:
         @raise ServiceError: 400 naming the field; 403: a folder or mode that the caller may not
             use; 404: no such case or parent; 422: the CLI is missing, or capacity is reached.
         """
-        mode = request.mode or self._defaults().mode
+        mode = self.mode_of(request)
         entry = self._clis.require(mode)
-        user = self._launcher.os_users.of_caller(caller)
-        owner = caller.username if self._workspaces.multiuser else None
+        place = self._launcher.places.of_caller(caller)
+        owner = self._cases.owner_of(caller)
         name, source = self._name(request)
+        custom = request.custom_model
+        case_name, folder = self._place(request, caller)
         session = Session(
             id=str(uuid.UUID(bytes=self._random_bytes(16), version=4)),
             mode=mode,
             name=name,
             name_source=source,
-            working_dir=self._folder(request, caller),
-            case_name=request.case_name,
+            working_dir=folder,
+            case_name=case_name,
             created_at=now_ms(self._clock),
             last_activity_at=now_ms(self._clock),
             owner=owner,
             parent_session_id=self._parent(request.parent_session_id, caller, owner),
             agent_origin=request.agent_origin,
             position=self._roster.next_position(),
-            params=dict(request.params),
+            params=_params(request),
             env_overrides=dict(request.env_overrides),
+            custom_model=custom,
+            models=custom_models(None if custom is None else custom.model_id),
             conversation_ids=(request.resume_session_id,) if request.resume_session_id else (),
             cols=request.cols,
             rows=request.rows,
             hooks_available=entry.capabilities.hooks is not Hooks.NONE,
             statusline_telemetry=request.statusline_telemetry,
-            os_user=None if user is None else user.id,
+            **fields_of_place(place.id),
         )
         return self._complete(session, caller)
 
-    def folders(self, request: CreateRequest) -> list[str]:
+    def folders(self, request: CreateRequest, caller: Identity) -> list[str]:
         """Where the session of C{request} may come to work."""
-        return [request.working_dir or self._defaults().working_dir or ""]
+        named = request.case_name
+        case = [] if named is None else self._cases.paths_of(named, caller)
+        return [request.working_dir or self._defaults().working_dir or "", *case]
+
+    async def in_worktree(
+        self, request: CreateRequest, caller: Identity
+    ) -> tuple[CreateRequest, CasePlace | None]:
+        """The request for a session in the worktree that it asks for, which is made.
+
+        @return: the request, and what was made.
+        @raise ServiceError: 400 naming C{worktree}; as L{ICases.add_worktree}.
+        """
+        if request.worktree is None:
+            return request, None
+        if request.case_name is None or request.working_dir is not None:
+            raise invalid("worktree", "goes with a caseName, and with no workingDir")
+        made = await self._cases.add_worktree(request.case_name, request.worktree, caller)
+        return evolve(request, case_name=made.name, worktree=None), made
+
+    def mode_of(self, request: CreateRequest) -> str:
+        """The mode of the session that C{request} is for, whether there is such a mode or not."""
+        return request.mode or self._defaults().mode
 
     def find_parent(self, text: str | None, caller: Identity) -> str | None:
         """The living session of the same owner that C{text} names, whole or by 8 characters.
@@ -110,7 +141,7 @@ class Creator:
         """
         if text is None:
             return None
-        owner = caller.username if self._workspaces.multiuser else None
+        owner = self._cases.owner_of(caller)
         ids = [
             record.id
             for record in self._roster.records()
@@ -146,14 +177,17 @@ class Creator:
         name = check_name(request.name or "")
         return name, NameSource.MANUAL if name else NameSource.PLACEHOLDER
 
-    def _folder(self, request: CreateRequest, caller: Identity) -> str:
+    def _place(self, request: CreateRequest, caller: Identity) -> tuple[str | None, str]:
+        """The case, as it is really written, and the folder."""
+        case = None
         if request.case_name is not None:
-            case = self._workspaces.case(request.case_name, caller)
-            if request.working_dir is None:
-                return case
+            case = self._cases.case(request.case_name, caller)
+        name = None if case is None else case.name
         if request.working_dir is not None:
-            return self._workspaces.folder(request.working_dir, caller)
-        return self._workspaces.default(caller, self._defaults().working_dir)
+            return name, self._cases.folder(request.working_dir, caller)
+        if case is not None:
+            return name, case.path
+        return None, self._cases.default(caller, self._defaults().working_dir)
 
     def _parent(self, parent: str | None, caller: Identity, owner: str | None) -> str | None:
         if parent is None:
@@ -162,6 +196,13 @@ class Creator:
         if live is None or live.record.owner != owner or not may_see(live.record, caller):
             raise _no_parent(parent)
         return parent
+
+
+def _params(request: CreateRequest) -> dict[str, object]:
+    """Its launch parameters; a custom model takes the place of one that is named there."""
+    if request.custom_model is None:
+        return dict(request.params)
+    return {name: value for name, value in request.params.items() if name not in MODEL_PARAMS}
 
 
 def _no_parent(parent: str) -> ServiceError:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 
 from attrs import field, frozen
 from twisted.logger import Logger
@@ -13,13 +12,20 @@ from zope.interface import implementer
 from tservice.clis.interfaces import ICliRegistry, Launch, LaunchRequest, PaneKeys
 from tservice.core.doors.reach import IReach, NoReach
 from tservice.core.doors.threads import IThreads, NoThreads
-from tservice.core.errors import ServiceError, failed
+from tservice.core.errors import ServiceError, failed, not_found
+from tservice.core.identity import Identity
 from tservice.core.kernelfiles import leads_to_kernel
+from tservice.core.places.place import Place
 from tservice.core.users.osuser import can_enter
 from tservice.mux.interface import IMultiplexer, IPane, MuxError, PaneGone, PaneSpec
-from tservice.sessions.interfaces import ILaunchPreparation
-from tservice.sessions.life.osusers import SessionOsUsers
-from tservice.sessions.record.model import Session
+from tservice.sessions.interfaces import (
+    ICustomModels,
+    ILaunchPreparation,
+    IRecollection,
+    ModelWish,
+)
+from tservice.sessions.life.places import SessionPlaces, put_secret
+from tservice.sessions.record.model import CustomModel, Session
 
 
 @frozen(kw_only=True)
@@ -28,15 +34,14 @@ class LaunchSettings:
 
     @ivar api_url: C{SERVICE_API_URL}; asked at each start, for the port may be the kernel's choice.
     @ivar history_limit: lines above the screen (setting C{historyLimit}).
-    @ivar os_users: the OS users that panes run as.
+    @ivar places: where panes run.
     @ivar reach: asks whether folders answer.
     @ivar files: the door for what users' folders hold.
     """
 
     api_url: Callable[[], str]
-    hook_secret_file: Path
     history_limit: Callable[[], int]
-    os_users: SessionOsUsers = field(factory=SessionOsUsers)
+    places: SessionPlaces
     reach: IReach = field(factory=NoReach)
     files: IThreads = field(factory=NoThreads)
 
@@ -47,6 +52,30 @@ class NothingToPrepare:
 
     async def prepare(self, session: Session, env: Mapping[str, str]) -> None:
         """Nothing to put in place."""
+
+
+@implementer(IRecollection)
+class NoRecollection:
+    """For a machine that never goes down."""
+
+    def recalled(self, records: Sequence[Session]) -> None:
+        """Nothing to compare them with."""
+
+    async def preface(self, session: Session) -> bytes:
+        return b""
+
+
+@implementer(ICustomModels)
+class NoModels:
+    """There are no endpoints."""
+
+    async def choose(self, mode: str, wish: ModelWish, caller: Identity) -> CustomModel:
+        """None that could be chosen."""
+        raise not_found(f"Model endpoint {wish.endpoint_id}")
+
+    async def inject(self, session: Session, plan: Launch) -> Launch:
+        """Nothing that could be put in."""
+        return plan
 
 
 class Launcher:
@@ -60,64 +89,69 @@ class Launcher:
         clis: ICliRegistry,
         settings: LaunchSettings,
         preparation: ILaunchPreparation,
+        recollection: IRecollection,
+        models: Callable[[], ICustomModels] = NoModels,
     ) -> None:
+        self._models = models
         self._preparation = preparation
+        self._recollection = recollection
         self._mux = mux
         self._clis = clis
         self._settings = settings
 
     @property
-    def os_users(self) -> SessionOsUsers:
-        """As whom panes run."""
-        return self._settings.os_users
+    def places(self) -> SessionPlaces:
+        """Where panes run."""
+        return self._settings.places
 
     async def answers(self, session: Session) -> None:
         """Make sure that nothing that a start looks at holds up everybody.
 
         @raise ServiceError: 422: a folder, or the system's word on a user, does not answer; 429.
         """
-        os_user = None if session.os_user is None else session.os_user.name
         folders = (session.working_dir,)
-        await self._settings.reach.paths(os_user, folders, session.owner or "")
+        await self._settings.reach.paths(session.place, folders, session.owner or "")
 
     def plan(self, session: Session, *, granted: bool, resume: str | None = None) -> Launch:
         """What would run.
 
         @param granted: whoever asks may bypass permissions.
         @param resume: the agent's own conversation to go on with.
-        @raise ServiceError: 400, 403 or 422, as L{ICliRegistry.launch} says; 422: the OS user that
-            it was made for is not that of its account any more, or panes cannot run as it.
+        @raise ServiceError: 400, 403 or 422, as L{ICliRegistry.launch} says; 422: nothing may be
+            started in its place now (L{SessionPlaces.starting}).
         """
-        user = self._settings.os_users.starting(session)
-        secret_file = self._settings.hook_secret_file
-        if user is not None:
-            secret_file = self._settings.os_users.secret_file(user)
+        place = self.places.starting(session)
         request = LaunchRequest(
             mode=session.mode,
-            pane=PaneKeys(
-                session_id=session.id,
-                api_url=self._settings.api_url(),
-                hook_secret_file=str(secret_file),
-            ),
+            pane=self._keys(session, place),
             params=session.params,
             resume=resume,
             overrides=session.env_overrides,
             granted=granted,
-            os_user=user,
+            place=place,
         )
         return self._clis.launch(request)
+
+    def _keys(self, session: Session, place: Place) -> PaneKeys:
+        hooks = place.hooks
+        url = self._settings.api_url if hooks is None or hooks.url is None else hooks.url
+        return PaneKeys(
+            session_id=session.id,
+            api_url=url(),
+            hook_secret_file="" if hooks is None else str(hooks.secret_file),
+        )
 
     async def launch(self, session: Session, plan: Launch) -> IPane:
         """Start C{plan} in a pane of the session's size.
 
         @raise ServiceError: 422: the folder is gone, or the multiplexer could not do it.
         """
-        os_users = self._settings.os_users
-        user = os_users.starting(session)
+        place = self.places.starting(session)
         look = partial(_is_usable, session.working_dir)
-        if not await self._settings.files.run(partial(os_users.users.act, user, look)):
+        if place.near and not await self._settings.files.run(partial(place.act, look)):
             raise failed(f"the folder {session.working_dir} is gone, or closed to its user")
-        os_users.put_secret(user)
+        put_secret(place)
+        plan = await self._models().inject(session, plan)
         await self._preparation.prepare(session, plan.env)
         spec = PaneSpec(
             session_id=session.id,
@@ -127,7 +161,8 @@ class Launcher:
             cols=session.cols,
             rows=session.rows,
             history_limit=self._settings.history_limit(),
-            os_user=user,
+            place=place,
+            preface=await self._recollection.preface(session),
         )
         try:
             return await self._mux.create(spec)
@@ -137,19 +172,17 @@ class Launcher:
     async def take_up(self, session: Session) -> IPane | None:
         """The pane that runs for the session already; C{None} when there is none.
 
-        @raise ServiceError: 422: something is there but does not answer, or nobody knows who its
-            user is; leave it alone.
+        @raise ServiceError: 422: something is there but does not answer, or its place does not;
+            leave it alone.
         """
-        users = self._settings.os_users.users
-        await users.ask(None if session.os_user is None else session.os_user.name)
-        user = users.recall(session.os_user)
+        place = await self.places.running(session)
         try:
             # Its hooks go on too, also where this service has got a new secret since.
-            self._settings.os_users.put_secret(user)
+            put_secret(place)
         except ServiceError as error:
             self._log.warn("hooks of {id}: {error}", id=session.id, error=error)
         try:
-            return await self._mux.adopt(session.id, user)
+            return await self._mux.adopt(session.id, place)
         except MuxError as error:
             raise failed(f"the session's terminal does not answer: {error}") from error
 

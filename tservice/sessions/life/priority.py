@@ -9,7 +9,8 @@ from collections.abc import Callable
 from twisted.logger import Logger
 
 from tservice.core.errors import ServiceError, failed
-from tservice.core.users.osuser import OsUserId, process_owner
+from tservice.core.places.place import OWN, PlaceId
+from tservice.core.users.osuser import process_owner
 from tservice.sessions.record.model import Nice
 
 SetPriority = Callable[[int, int], None]
@@ -23,16 +24,18 @@ def set_process_priority(pid: int, nice: int) -> None:
     os.setpriority(os.PRIO_PROCESS, pid, nice)
 
 
-def confined(set_priority: SetPriority, os_user: OsUserId | None) -> SetPriority:
-    """C{set_priority} for processes of C{os_user} alone: the pane's word is that user's word.
+def confined(set_priority: SetPriority, place: PlaceId) -> SetPriority:
+    """C{set_priority} for processes of C{place} alone: the pane's word is its user's word.
 
-    It gives no more than the user could take: nobody but root may go below 0.
+    It gives no more than that user could take: nobody but root may go below 0.  A process that is
+    not this machine's has a number that means another one here.
     """
-    if os_user is None:
+    if place == OWN:
         return set_priority
 
     def renice(pid: int, nice: int) -> None:
-        if nice < 0 or process_owner(pid) != os_user.uid:
+        theirs = place.on_this_machine and process_owner(pid) == place.uid
+        if nice < 0 or not theirs:
             raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
         set_priority(pid, nice)
 

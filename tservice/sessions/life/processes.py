@@ -11,6 +11,8 @@ from twisted.logger import Logger
 from tservice.core.clock import now_ms
 from tservice.core.disk import NotKept
 from tservice.core.errors import ServiceError, failed
+from tservice.core.events import EventName
+from tservice.core.payloads import ExitTold
 from tservice.mux.interface import IPane, PaneExit
 from tservice.sessions.interfaces import IActivitySources
 from tservice.sessions.life.breaker import add_failure, tripped
@@ -142,7 +144,7 @@ class Processes:
             pid=None,
         )
         if ran:
-            self._roster.publish(live, "session:exit", {"id": live.record.id})
+            self._roster.publish(live, EventName.SESSION_EXIT, ExitTold(id=live.record.id))
         return live.session
 
     async def _kill(self, live: Live) -> None:
@@ -205,8 +207,10 @@ class Processes:
 
     def _running(self, live: Live, pane: IPane, watcher: Watcher, fresh: bool) -> None:
         status = Status.IDLE if fresh else live.record.status
-        self._roster.happened(
+        self._roster.change(
             live,
+            # A power loss takes the process too, and it is looked for as after any other start.
+            durable=False,
             phase=Phase.RUNNING,
             pid=pane.pid,
             pane_exit=None,
@@ -216,13 +220,13 @@ class Processes:
             rows=pane.rows,
         )
         if fresh:
-            renice = confined(self._set_priority, live.record.os_user)
+            renice = confined(self._set_priority, live.record.place)
             apply_at_start(renice, pane.pid, live.record.nice)
-            self._roster.tell(live, "session:interactive")
+            self._roster.tell(live, EventName.SESSION_INTERACTIVE)
         else:
             live.inputs.recover()
-        live.activity = self._activity.source(live.record)
-        live.activity.start(pane, watcher, fresh)
+        live.activity = self._activity.source(live.record, pane, watcher, fresh)
+        live.activity.start()
 
     def _over(self, live: Live, ending: PaneExit | None) -> None:
         if live.activity is not None:
@@ -247,12 +251,13 @@ class Processes:
             status=Status.ERROR if broke else Status.IDLE,
             status_reason=_reason(ending),
             pid=None,
-            pane_exit=ending if _known(ending) or (ending and ending.signal) else None,
+            pane_exit=ending if _is_known(ending) else None,
         )
-        self._roster.publish(live, "session:exit", {"id": live.record.id, **_known(ending)})
+        told = ExitTold(id=live.record.id, status=None if ending is None else ending.status)
+        self._roster.publish(live, EventName.SESSION_EXIT, told)
         if broke:
-            self._roster.tell(live, "session:breakerTripped")
-            self._roster.tell(live, "session:error")
+            self._roster.tell(live, EventName.SESSION_BREAKER_TRIPPED)
+            self._roster.tell(live, EventName.SESSION_ERROR)
 
     def _resized(self, live: Live, cols: int, rows: int) -> None:
         self._roster.change(live, durable=False, cols=cols, rows=rows)
@@ -262,11 +267,11 @@ class Processes:
 
     def _working(self, live: Live, reason: str) -> None:
         self._roster.change(live, durable=False, status=Status.BUSY, status_reason=reason)
-        self._roster.tell(live, "session:working")
+        self._roster.tell(live, EventName.SESSION_WORKING)
 
     def _idle(self, live: Live, reason: str) -> None:
         self._roster.change(live, durable=False, status=Status.IDLE, status_reason=reason)
-        self._roster.tell(live, "session:idle")
+        self._roster.tell(live, EventName.SESSION_IDLE)
 
     def _noted(self, live: Live, reason: str) -> None:
         if reason != live.record.status_reason:
@@ -290,15 +295,13 @@ def _both(first: Callable[[], None], second: Callable[[], None]) -> Callable[[],
     return do
 
 
-def _known(ending: Exit | None) -> dict[str, int]:
-    """The exit status for an event; an unknown one is left out, never 0 (protocol-session)."""
-    if ending is None or ending.status is None:
-        return {}
-    return {"status": ending.status}
+def _is_known(ending: Exit | None) -> bool:
+    """Whether it is known how the process ended; an unknown status is never 0."""
+    return ending is not None and ending != Exit(at=ending.at)
 
 
 def _reason(ending: Exit | None) -> str:
-    if ending is None or ending == Exit(at=ending.at):
+    if ending is None or not _is_known(ending):
         return "the process is gone"
     if ending.signal is not None:
         return f"the process was ended by {ending.signal}"

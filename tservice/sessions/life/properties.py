@@ -8,7 +8,9 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
 from tservice.core.errors import invalid
+from tservice.core.events import EventName
 from tservice.core.identity import Identity
+from tservice.core.payloads import NameTold, PinTold
 from tservice.sessions.life.priority import SetPriority, apply_now, confined
 from tservice.sessions.live import Live
 from tservice.sessions.record.display import MODEL_LENGTH, clean_line
@@ -50,8 +52,8 @@ class Properties:
         session = self._roster.change(live, name=checked, name_source=source)
         self._roster.publish(
             live,
-            "session:renamed",
-            {"id": session.id, "name": session.name, "nameSource": session.name_source},
+            EventName.SESSION_RENAMED,
+            NameTold(id=session.id, name=session.name, name_source=session.name_source),
         )
         return session
 
@@ -65,7 +67,8 @@ class Properties:
         if pinned:
             at = live.record.pinned_at or now_ms(self._clock)
         session = self._roster.change(live, pinned=pinned, pinned_at=at)
-        self._roster.publish(live, "session:pinned", {"id": session.id, "pinned": pinned})
+        told = PinTold(id=session.id, pinned=pinned)
+        self._roster.publish(live, EventName.SESSION_PINNED, told)
         return session
 
     def nice(self, live: Live, nice: Nice) -> Session:
@@ -74,7 +77,7 @@ class Properties:
         @raise ServiceError: 422: the system refused; nothing was changed.
         """
         if (live.record.nice.enabled or nice.enabled) and live.record.nice != nice:
-            renice = confined(self._set_priority, live.record.os_user)
+            renice = confined(self._set_priority, live.record.place)
             apply_now(renice, live.record.pid, nice)
         return self._roster.change(live, nice=nice)
 

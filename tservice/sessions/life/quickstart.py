@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
+from tservice.cases.interfaces import CasePlace, ICases, Marker
 from tservice.core.clock import now_ms
 from tservice.core.identity import Identity
 from tservice.sessions.life.create import Creator
-from tservice.sessions.life.workspaces import Workspaces
 from tservice.sessions.record.display import clean_line
 from tservice.sessions.record.model import Session
 from tservice.sessions.record.names import check_name
@@ -33,44 +35,62 @@ class QuickStart:
     origin_hint: str | None = None
 
 
+@frozen(kw_only=True)
+class Prepared:
+    """A record that may be kept.
+
+    @ivar made: what is to be taken back, should it not come to that.
+    """
+
+    session: Session
+    made: Sequence[CasePlace]
+
+
 class QuickStarter:
     """Prepares the folder and the record; the session is started by the caller of it."""
 
-    def __init__(self, clock: IReactorTime, creator: Creator, workspaces: Workspaces) -> None:
+    def __init__(self, clock: IReactorTime, creator: Creator, cases: ICases) -> None:
         self._clock = clock
         self._creator = creator
-        self._workspaces = workspaces
+        self._cases = cases
 
-    def prepare(self, wanted: QuickStart, caller: Identity) -> Session:
+    async def prepare(self, wanted: QuickStart, caller: Identity) -> Prepared:
         """The record of the session, its folder made where it was missing.
 
-        @raise ServiceError: as L{Creator.record}; 400 for a bad case name.  A folder that was made
-            is gone again then.
+        @raise ServiceError: as L{Creator.record}, L{ICases.open} and L{ICases.add_worktree}.  What
+            was made is gone again then.
         """
         check_name(wanted.session.name or "", "sessionName")
         parent = wanted.session.parent_session_id
         if parent is None:
             parent = self._creator.find_parent(wanted.parent_hint, caller)
         origin = wanted.session.agent_origin or _origin(wanted.origin_hint)
-        folder, made = self._workspaces.make_case(wanted.case_name, caller)
+        marker = None
+        if origin is not None:
+            at = now_ms(self._clock)
+            marker = Marker(created_at=at, created_by=origin, parent_session_id=parent)
+        made = [await self._cases.open(wanted.case_name, caller, marker)]
         request = evolve(
             wanted.session,
-            case_name=wanted.case_name,
-            working_dir=folder,
+            case_name=made[0].name,
             parent_session_id=parent,
             agent_origin=origin,
             start=True,
         )
         try:
+            request, worktree = await self._creator.in_worktree(request, caller)
+            made += [] if worktree is None else [worktree]
             session = self._creator.record(request, caller)
-            if made and origin:
-                at = now_ms(self._clock)
-                self._workspaces.mark_agent_made(folder, caller, origin, parent, at)
         except Exception:
-            if made:
-                self._workspaces.unmake_case(folder, caller)
+            await take_back(made)
             raise
-        return session
+        return Prepared(session=session, made=made)
+
+
+async def take_back(made: Sequence[CasePlace]) -> None:
+    """Undo what was made, the last first."""
+    for place in reversed(made):
+        await place.undo()
 
 
 def _origin(text: str | None) -> str | None:

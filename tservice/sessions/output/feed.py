@@ -12,12 +12,12 @@ from collections.abc import Callable
 
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
-from tservice.core.events import Audience, Event, EventHub
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.payloads import OutputTold
 from tservice.mux.interface import IPane
 
 PER_SECOND = 20
 LARGEST = 64 * 1024
-NAME = "session:terminal"
 
 
 def whole_characters(data: bytes) -> int:
@@ -94,9 +94,9 @@ class TerminalFeed:
             self._drop(session_id)
 
     def _heard(self, event: Event) -> None:
-        if event.session_id is None or event.name == NAME:
+        if event.session_id is None or event.name is EventName.SESSION_TERMINAL:
             return
-        if event.name == "session:deleted":
+        if event.name is EventName.SESSION_DELETED:
             self._drop(event.session_id)
         else:
             self._follow(event.session_id)
@@ -126,11 +126,9 @@ class TerminalFeed:
     def _publish(self, session_id: str, offset: int, data: str) -> None:
         self._hub.publish(
             Event(
-                name=NAME,
-                data={"id": session_id, "offset": offset, "data": data},
+                name=EventName.SESSION_TERMINAL,
+                payload=OutputTold(id=session_id, offset=offset, data=data),
                 session_id=session_id,
                 owner=self._owner_of(session_id),
-                audience=Audience.OWNER,
-                bulky=True,
             )
         )

@@ -9,6 +9,7 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.tasks import spawn
+from tservice.core.timers import cancel
 from tservice.mux.interface import Capture, IPane, MuxError
 from tservice.sessions.output.flood import FloodMode
 from tservice.sessions.output.viewer import FRAME, Viewer, Wire
@@ -85,8 +86,7 @@ class TerminalStream:
         """Stop reading the pane."""
         self._unsubscribe()
         self._cancel_timer()
-        if self._retry is not None and self._retry.active():
-            self._retry.cancel()
+        cancel(self._retry)
         if self._task is not None:
             self._task.cancel()
         self._flood.close()

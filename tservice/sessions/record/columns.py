@@ -6,63 +6,41 @@ import json
 import sqlite3
 from collections.abc import Callable
 from enum import Enum
-from typing import Any
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 import attrs
 
-from tservice.core.users.osuser import OsUserId
 from tservice.sessions.record.display import restored_models
-from tservice.sessions.record.model import (
-    AutoClear,
-    AutoCompact,
-    AutoResume,
-    Colour,
-    Container,
-    CustomModel,
-    Exit,
-    Location,
-    NameSource,
-    Nice,
-    Phase,
-    Remote,
-    Session,
-    Status,
-    Tokens,
+from tservice.sessions.record.model import Session
+
+COLUMNS = tuple(
+    attribute.name for attribute in attrs.fields(Session) if "live" not in attribute.metadata
 )
 
-COLUMNS = tuple(attribute.name for attribute in attrs.fields(Session))
+_Decoder = Callable[[Any], Any]
 
 
-def _record(kind: Callable[..., Any]) -> Callable[[str], Any]:
-    return lambda text: kind(**json.loads(text))
+def _decoder(hint: Any) -> _Decoder | None:
+    """How a value of the database becomes one of the type C{hint}; C{None}: it is one."""
+    kinds = [kind for kind in get_args(hint) if kind is not type(None)]
+    kind = kinds[0] if get_origin(hint) is UnionType else hint
+    if get_origin(kind) is tuple:
+        return lambda text: tuple(json.loads(text))
+    if get_origin(kind) is not None:
+        return json.loads
+    if attrs.has(kind):
+        return lambda text: kind(**json.loads(text))
+    return kind if issubclass(kind, Enum | bool) else None
 
 
-_DECODERS: dict[str, Callable[[Any], Any]] = {
-    "name_source": NameSource,
-    "phase": Phase,
-    "status": Status,
-    "colour": Colour,
-    "location": Location,
-    "pinned": bool,
-    "limit_paused": bool,
-    "flicker_filter": bool,
-    "hooks_available": bool,
-    "statusline_telemetry": bool,
-    "auto_compact": _record(AutoCompact),
-    "auto_clear": _record(AutoClear),
-    "auto_resume": _record(AutoResume),
-    "nice": _record(Nice),
-    "tokens": _record(Tokens),
-    "custom_model": _record(CustomModel),
-    "pane_exit": _record(Exit),
-    "remote": _record(Remote),
-    "container": _record(Container),
-    "os_user": _record(OsUserId),
-    "models": lambda text: restored_models(json.loads(text)),
-    "params": json.loads,
-    "env_overrides": json.loads,
-    "conversation_ids": lambda text: tuple(json.loads(text)),
-}
+def _decoders() -> dict[str, _Decoder]:
+    found = {name: _decoder(hint) for name, hint in get_type_hints(Session).items()}
+    named = {name: decoder for name, decoder in found.items() if decoder is not None}
+    return named | {"models": lambda text: restored_models(json.loads(text))}
+
+
+_DECODERS = _decoders()
 
 
 def to_row(session: Session) -> tuple[Any, ...]:

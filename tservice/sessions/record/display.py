@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
-
-from tservice.sessions.record.model import ModelSource
+from enum import StrEnum
 
 MODEL_LENGTH = 64
 """Characters of C{displayModel} (protocol-session)."""
+
+
+class ModelSource(StrEnum):
+    """Who said which model runs, most trusted first (protocol-session)."""
+
+    CUSTOM_ENDPOINT = "custom-endpoint"
+    STATUSLINE = "statusline"
+    SCREEN = "screen"
+    CONFIG = "config"
+    LAUNCH = "launch"
 
 
 def clean_line(text: str, limit: int) -> str:
@@ -24,6 +33,13 @@ def display_model(models: Mapping[str, str]) -> tuple[str, ModelSource] | None:
         if text:
             return text, source
     return None
+
+
+def custom_models(model_id: str | None) -> dict[str, str]:
+    """What is said of the model of a new session that uses C{model_id} of a custom endpoint."""
+    if model_id is None:
+        return {}
+    return {ModelSource.CUSTOM_ENDPOINT: clean_line(model_id, MODEL_LENGTH)}
 
 
 def restored_models(models: Mapping[str, str]) -> dict[str, str]:

@@ -10,7 +10,17 @@ from typing import Any
 from attrs import field, frozen
 
 from tservice.core.numbers import TOKENS_MAX
+from tservice.core.places.place import OWN, PlaceId, PlaceKind, place_of_os_user
 from tservice.core.users.osuser import OsUserId
+from tservice.sessions.record.display import ModelSource as ModelSource
+from tservice.sessions.record.display import display_model
+
+_HIDDEN = {"hidden": True}
+"""Of a field: clients never see it."""
+_LIVE = {"live": True}
+"""Of a field: it is known only while the service runs, and is not kept."""
+_NULL = {"null": True}
+"""Of a field: C{None} is shown as C{null}; else it is left out."""
 
 
 class Status(StrEnum):
@@ -43,16 +53,6 @@ class NameSource(StrEnum):
     PLACEHOLDER = "placeholder"
     AUTO = "auto"
     MANUAL = "manual"
-
-
-class ModelSource(StrEnum):
-    """Who said which model runs, most trusted first (protocol-session)."""
-
-    CUSTOM_ENDPOINT = "custom-endpoint"
-    STATUSLINE = "statusline"
-    SCREEN = "screen"
-    CONFIG = "config"
-    LAUNCH = "launch"
 
 
 class Colour(StrEnum):
@@ -134,6 +134,10 @@ class CustomModel:
     label: str | None = None
 
 
+MODEL_PARAMS = frozenset({"model", "provider"})
+"""Launch parameters that name a model of the agent's own."""
+
+
 @frozen(kw_only=True)
 class Exit:
     """How the process ended; both C{None}: nobody knows.
@@ -170,13 +174,17 @@ class Container:
 
 @frozen(kw_only=True)
 class Session:
-    """One session.
+    """One session: a field is a column of the database unless it is live, and in the answer unless
+    it is hidden.
 
     @ivar pid: the process behind it, C{None} when there is none.
     @ivar position: its place in the list of all sessions; smaller comes first.
     @ivar models: what each source said; L{record.display.display_model} ranks them.
     @ivar params: launch parameters of its mode (protocol-clis); C{model} and C{effort} among them.
     @ivar conversation_ids: the agent's own ids, oldest first.
+    @ivar current_tool: what the agent's hooks say runs in its turn, one line; not kept on disk.
+    @ivar background_tasks: how many of its tasks run beside its turns, by the last end of one; not
+        kept on disk.
     @ivar os_user: as whom its panes run, for good; C{None}: as the service's own user.
     @ivar env_overrides: set in the pane; the values are never in any answer.
     """
@@ -188,17 +196,17 @@ class Session:
     working_dir: str
     created_at: int
     last_activity_at: int
-    phase: Phase = Phase.CREATED
+    phase: Phase = field(default=Phase.CREATED, metadata=_HIDDEN)
     status: Status = Status.IDLE
     status_reason: str | None = None
-    pid: int | None = None
+    pid: int | None = field(default=None, metadata=_NULL)
     owner: str | None = None
     case_name: str | None = None
     last_submit_at: int | None = None
     parent_session_id: str | None = None
-    agent_origin: str | None = None
-    position: int = 0
-    colour: Colour = Colour.DEFAULT
+    agent_origin: str | None = field(default=None, metadata=_HIDDEN)
+    position: int = field(default=0, metadata=_HIDDEN)
+    colour: Colour = field(default=Colour.DEFAULT, metadata={"named": "color"})
     pinned: bool = False
     pinned_at: int | None = None
     cols: int = 120
@@ -212,9 +220,9 @@ class Session:
     tokens: Tokens = field(factory=Tokens)
     total_cost: float = 0.0
     context_used_percentage: float | None = None
-    models: Mapping[str, str] = field(factory=dict)
+    models: Mapping[str, str] = field(factory=dict, metadata=_HIDDEN)
     params: Mapping[str, Any] = field(factory=dict)
-    env_overrides: Mapping[str, str] = field(factory=dict, repr=False)
+    env_overrides: Mapping[str, str] = field(factory=dict, repr=False, metadata=_HIDDEN)
     custom_model: CustomModel | None = None
     conversation_ids: tuple[str, ...] = ()
     pane_exit: Exit | None = None
@@ -222,8 +230,22 @@ class Session:
     remote: Remote | None = None
     container: Container | None = None
     hooks_available: bool = False
-    statusline_telemetry: bool = False
-    os_user: OsUserId | None = None
+    statusline_telemetry: bool = field(default=False, metadata=_HIDDEN)
+    os_user: OsUserId | None = field(default=None, metadata=_HIDDEN)
+    current_tool: str | None = field(default=None, metadata=_LIVE)
+    background_tasks: int | None = field(default=None, metadata=_LIVE)
+
+    @property
+    def place(self) -> PlaceId:
+        """Where it lives; L{fields_of_place} is the opposite."""
+        if self.location is Location.LOCAL:
+            known = self.os_user
+            return OWN if known is None else place_of_os_user(known.name, known.uid)
+        kind = PlaceKind(self.location.value)
+        found = self.remote or self.container
+        if found is None:
+            return PlaceId(kind=kind)
+        return PlaceId(kind=kind, name=found.host_id, part=found.name)
 
     @property
     def detached(self) -> bool:
@@ -234,3 +256,27 @@ class Session:
     def respawn_blocked(self) -> bool:
         """The exit breaker tripped; only a start with C{clearBreaker} gets past it."""
         return self.phase is Phase.ERROR
+
+    @property
+    def display_model(self) -> str | None:
+        """What to call the model, by whoever knows best."""
+        found = display_model(self.models)
+        return None if found is None else found[0]
+
+    @property
+    def display_model_source(self) -> ModelSource | None:
+        """Who said so."""
+        found = display_model(self.models)
+        return None if found is None else found[1]
+
+
+def fields_of_place(place: PlaceId) -> dict[str, Any]:
+    """What a L{Session} is made with that lives in C{place}."""
+    if place.on_this_machine:
+        known = None if place.uid is None else OsUserId(name=place.name, uid=place.uid)
+        return {"os_user": known}
+    if place.kind is PlaceKind.CONTAINER:
+        container = Container(host_id=place.name, name=place.part)
+        return {"location": Location.CONTAINER, "container": container}
+    remote = Remote(host_id=place.name, name=place.part, owned=True)
+    return {"location": Location.REMOTE, "remote": remote}

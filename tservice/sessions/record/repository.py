@@ -29,12 +29,14 @@ class SessionRepository:
         """Every record, in the order of the list."""
         return [from_row(row) for row in self._database.query(_LOAD)]
 
-    def save(self, session: Session) -> None:
+    def save(self, session: Session, *, durable: bool = True) -> None:
         """Insert or replace.
 
+        @param durable: false where a durable change follows before anybody is answered: it costs
+            no flush of its own.
         @raise NotKept: the disk does not take it.
         """
-        self._database.execute(_SAVE, to_row(session))
+        self._database.execute(_SAVE, to_row(session), durable=durable)
 
     def note(self, session: Session) -> None:
         """Insert or replace what has happened; a full disk gets it later.

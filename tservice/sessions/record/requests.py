@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 
 from attrs import field, frozen
 
+from tservice.cases.interfaces import WorktreeWish as WorktreeWish
 from tservice.core.errors import ErrorCode, ServiceError, invalid
+from tservice.sessions.record.model import CustomModel
 
 INPUT_LENGTH = 65_536
 """Characters of one input (protocol-input)."""
@@ -16,11 +18,25 @@ SEQ_LIMIT = 2**53 - 1
 
 
 @frozen(kw_only=True)
+class ModelWish:
+    """A model of a custom endpoint, and which questions were answered with yes
+    (protocol-models)."""
+
+    endpoint_id: str
+    model_id: str
+    confirmed_context: bool = False
+    confirmed_swap: bool = False
+
+
+@frozen(kw_only=True)
 class CreateRequest:
     """A session to be made (protocol-create).
 
     @ivar params: launch parameters; C{model} and C{effort} of the body are among them.
     @ivar parent_session_id: must be a session of the same owner.
+    @ivar worktree: the session works in a new worktree of its case.
+    @ivar model_wish: what was asked for of a custom endpoint.
+    @ivar custom_model: what came of it; see L{ISessions.choose_model}.
     """
 
     mode: str | None = None
@@ -33,7 +49,10 @@ class CreateRequest:
     env_overrides: Mapping[str, str] = field(factory=dict, repr=False)
     resume_session_id: str | None = None
     statusline_telemetry: bool = False
+    model_wish: ModelWish | None = None
+    custom_model: CustomModel | None = None
     start: bool = False
+    worktree: WorktreeWish | None = None
     cols: int = 120
     rows: int = 40
 

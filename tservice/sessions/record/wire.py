@@ -1,85 +1,72 @@
-"""A session as clients see it (protocol-session)."""
+"""A session as clients see it (protocol-session): its record, but for what is hidden there."""
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Union, cast, get_args, get_origin, get_type_hints
 
 import attrs
-from pydantic.alias_generators import to_camel
+from pydantic import Field, create_model
 
-from tservice.sessions.record.display import display_model
-from tservice.sessions.record.model import Session
-
-_ALWAYS: tuple[str, ...] = (
-    "id",
-    "pid",
-    "status",
-    "mode",
-    "name",
-    "name_source",
-    "working_dir",
-    "created_at",
-    "last_activity_at",
-    "pinned",
-    "cols",
-    "rows",
-    "limit_paused",
-    "flicker_filter",
-    "total_cost",
-    "location",
-    "hooks_available",
-)
-_OPTIONAL = (
-    "case_name",
-    "last_submit_at",
-    "owner",
-    "parent_session_id",
-    "pinned_at",
-    "context_used_percentage",
-    "status_reason",
-)
-_NESTED = (
-    "auto_compact",
-    "auto_clear",
-    "auto_resume",
-    "nice",
-    "tokens",
-    "custom_model",
-    "pane_exit",
-    "remote",
-    "container",
-)
+from tservice.core.payload import Payload, absent, absent_if_false
+from tservice.core.payloads import SessionTold
+from tservice.sessions.record.model import ModelSource, Session
 
 
-def record_json(record: attrs.AttrsInstance) -> dict[str, Any]:
-    """A small record with camelCase names; what is C{None} is left out."""
-    fields = attrs.asdict(record, recurse=False)
-    return {to_camel(name): value for name, value in fields.items() if value is not None}
+@cache
+def answer_of(record: type[attrs.AttrsInstance], base: type[Payload] = Payload) -> type[Payload]:
+    """The answer that shows C{record}, named after it: C{base} and every field that is not hidden.
+
+    A field that may be C{None} is left out then, unless the record says that C{null} is a value.
+    """
+    hints = get_type_hints(record)
+    fields = {
+        each.name: _field(hints[each.name], each.metadata)
+        for each in attrs.fields(record)
+        if "hidden" not in each.metadata and each.name not in base.model_fields
+    }
+    doc = base.__doc__ if base is not Payload else record.__doc__
+    name = f"{record.__name__}Answer"
+    return create_model(name, __base__=base, __doc__=doc, **cast(Any, fields))
 
 
-def session_json(session: Session) -> dict[str, Any]:
+def shown(record: attrs.AttrsInstance) -> Payload:
+    """A part of a session for an answer."""
+    return answer_of(type(record)).model_validate(record, from_attributes=True)
+
+
+def session_answer(session: Session) -> SessionAnswer:
     """The record for an answer or an event; values of C{env_overrides} are never in it."""
-    answer: dict[str, Any] = {to_camel(name): getattr(session, name) for name in _ALWAYS}
-    for name in _OPTIONAL:
-        if getattr(session, name) is not None:
-            answer[to_camel(name)] = getattr(session, name)
-    for name in _NESTED:
-        if getattr(session, name) is not None:
-            answer[to_camel(name)] = record_json(getattr(session, name))
-    answer["color"] = session.colour
-    answer["params"] = dict(session.params)
-    answer["conversationIds"] = list(session.conversation_ids)
-    answer |= _model_json(session) | _flags_json(session)
-    return answer
+    return SessionAnswer.model_validate(session, from_attributes=True)
 
 
-def _model_json(session: Session) -> dict[str, Any]:
-    shown = display_model(session.models)
-    if shown is None:
-        return {"displayModel": None}
-    return {"displayModel": shown[0], "displayModelSource": shown[1]}
+def _field(hint: Any, metadata: Any) -> tuple[Any, Any]:
+    alias = {"alias": metadata["named"]} if "named" in metadata else {}
+    kept, empty = _without_none(hint)
+    kind = answer_of(kept) if attrs.has(kept) else kept
+    if not empty:
+        return kind, Field(**alias)
+    return kind | None, Field(**alias) if "null" in metadata else absent(**alias)
 
 
-def _flags_json(session: Session) -> dict[str, bool]:
-    flags = {"detached": session.detached, "respawnBlocked": session.respawn_blocked}
-    return {name: True for name, value in flags.items() if value}
+def _without_none(hint: Any) -> tuple[Any, bool]:
+    if get_origin(hint) not in (Union, UnionType):
+        return hint, False
+    (kept,) = (each for each in get_args(hint) if each is not type(None))
+    return kept, True
+
+
+class _Derived(SessionTold):
+    """A session (protocol-session)."""
+
+    display_model: str | None
+    display_model_source: ModelSource | None = absent()
+    respawn_blocked: bool = absent_if_false()
+
+
+if TYPE_CHECKING:
+    # Its other fields are those of the record, which a type checker cannot follow.
+    SessionAnswer = _Derived
+else:
+    SessionAnswer = answer_of(Session, _Derived)

@@ -2,125 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import Field
 
+from tservice.core.payload import absent, absent_if_false
 from tservice.http.models import Answer
-from tservice.sessions.record.model import Colour, Location, ModelSource, NameSource, Status
-
-
-class NiceAnswer(Answer):
-    """Scheduling priority."""
-
-    enabled: bool
-    value: int
-
-
-class AutoCompactAnswer(Answer):
-    """Automatic C{/compact}."""
-
-    enabled: bool
-    threshold: int
-    prompt: str | None = None
-
-
-class AutoClearAnswer(Answer):
-    """Automatic C{/clear}."""
-
-    enabled: bool
-    threshold: int
-
-
-class AutoResumeAnswer(Answer):
-    """Automatic resume after a usage limit."""
-
-    enabled: bool
-    resume_at: int | None = None
-
-
-class TokensAnswer(Answer):
-    """Tokens used so far."""
-
-    input: int
-    output: int
-    total: int
-
-
-class CustomModelAnswer(Answer):
-    """The custom model in use."""
-
-    endpoint_id: str
-    model_id: str
-    label: str | None = None
-
-
-class ExitAnswer(Answer):
-    """How the process ended; what is not known is left out."""
-
-    status: int | None = None
-    signal: str | None = None
-    at: int
-
-
-class RemoteAnswer(Answer):
-    """The remote host's part."""
-
-    host_id: str
-    name: str
-    owned: bool
-
-
-class ContainerAnswer(Answer):
-    """The container's part."""
-
-    host_id: str
-    name: str
-
-
-class SessionAnswer(Answer):
-    """A session (protocol-session)."""
-
-    id: str
-    pid: int | None
-    status: Status
-    mode: str
-    name: str
-    name_source: NameSource
-    working_dir: str
-    case_name: str | None = None
-    created_at: int
-    last_activity_at: int
-    last_submit_at: int | None = None
-    display_model: str | None
-    display_model_source: ModelSource | None = None
-    owner: str | None = None
-    parent_session_id: str | None = None
-    color: Colour
-    pinned: bool
-    pinned_at: int | None = None
-    cols: int
-    rows: int
-    auto_compact: AutoCompactAnswer
-    auto_clear: AutoClearAnswer
-    auto_resume: AutoResumeAnswer
-    limit_paused: bool
-    nice: NiceAnswer
-    flicker_filter: bool
-    tokens: TokensAnswer
-    total_cost: float
-    context_used_percentage: float | None = None
-    params: dict[str, Any]
-    custom_model: CustomModelAnswer | None = None
-    conversation_ids: list[str]
-    pane_exit: ExitAnswer | None = None
-    respawn_blocked: bool = False
-    detached: bool = False
-    location: Location
-    remote: RemoteAnswer | None = None
-    container: ContainerAnswer | None = None
-    hooks_available: bool
-    status_reason: str | None = None
+from tservice.sessions.record.model import Colour, Status
+from tservice.sessions.record.wire import SessionAnswer
 
 
 class OneSession(Answer):
@@ -176,8 +63,8 @@ class DeliveryAnswer(Answer):
     """What became of an input."""
 
     delivered: bool
-    duplicate: bool = False
-    opened: str | None = None
+    duplicate: bool = absent_if_false()
+    opened: str | None = absent()
 
 
 class QuickStartAnswer(Answer):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 
-from tservice.core.events import Event
+from tservice.clis.interfaces import ICliRegistry
+from tservice.core.events import Event, EventName
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.metrics import number
@@ -19,7 +20,12 @@ from tservice.sessions.waits.signals import WaitCaps, WaitSlots
 
 
 def build_waits(
-    ground: Ground, *, sessions: SessionService, blocked: Callable[[str], bool], typed: Typed
+    ground: Ground,
+    *,
+    sessions: SessionService,
+    clis: ICliRegistry,
+    blocked: Callable[[str], bool],
+    typed: Typed,
 ) -> Feature[Waiting]:
     """The waits and the terminals' sockets; a stop ends both.
 
@@ -35,7 +41,9 @@ def build_waits(
         )
     )
     outputs = OutputWaits(ground.reactor, slots)
-    waiting = Waiting(ground.reactor, sessions, slots, outputs, ground.hub, blocked)
+    waiting = Waiting(
+        ground.reactor, sessions, slots, outputs, ground.hub, blocked, clis.gives_signals
+    )
     terminals = TerminalSockets(ground.reactor, sessions.pane_of, outputs.waiting_for)
     unsubscribe = ground.hub.subscribe(follow_panes(terminals))
     routes = SocketRoutes(sessions, terminals, lambda: secrets.token_hex(8), typed)
@@ -59,7 +67,7 @@ def follow_panes(terminals: TerminalSockets) -> Callable[[Event], None]:
     def heard(event: Event) -> None:
         if event.session_id is None:
             return
-        if event.name == "session:deleted":
+        if event.name is EventName.SESSION_DELETED:
             terminals.deleted(event.session_id)
         else:
             terminals.look(event.session_id)

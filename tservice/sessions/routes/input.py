@@ -4,12 +4,13 @@ protocol-waits)."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 from attrs import evolve
 from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode
+from tservice.core.payload import absent
 from tservice.http.bounds import LEAST_BODY_LIMIT, LONGEST_CHARACTER
 from tservice.http.models import Body
 from tservice.http.operations import Access, Audit, Call, Operation, Reply, Scope, Style
@@ -22,7 +23,7 @@ from tservice.sessions.record.requests import (
 )
 from tservice.sessions.routes.answers import DeliveryAnswer
 from tservice.sessions.waits.routes import BUSY, NO_STORE, WaitAnswer, parse_until
-from tservice.sessions.waits.service import Waiting, WaitRequest, opened
+from tservice.sessions.waits.service import Waiting, WaitRequest
 from tservice.sessions.waits.signals import TIMEOUT_DEFAULT
 
 BODY_LIMIT = LONGEST_CHARACTER * INPUT_LENGTH + LEAST_BODY_LIMIT
@@ -70,7 +71,7 @@ class InputWaitAnswer(WaitAnswer):
 
     delivered: bool
     duplicate: bool
-    opened: str | None = None
+    opened: str | None = absent()
 
 
 class InputRoutes:
@@ -87,8 +88,8 @@ class InputRoutes:
             return await self._input_and_wait(call, body.request(), wanted)
         done = await self._sessions.input(call.id, body.request())
         if done.duplicate:
-            return {"delivered": False, "duplicate": True}
-        return {"delivered": done.delivered} | opened(done)
+            return DeliveryAnswer(delivered=False, duplicate=True)
+        return DeliveryAnswer(delivered=done.delivered, opened=done.opened)
 
     async def _input_and_wait(
         self, call: Call, request: InputRequest, wanted: WaitRequest
@@ -96,10 +97,8 @@ class InputRoutes:
         async def deliver(submitting: Callable[[], None]) -> Delivery:
             return await self._sessions.input(call.id, evolve(request, submitting=submitting))
 
-        found: dict[str, Any] = await self._waiting.input_and_wait(
-            call.id, wanted, call.identity, deliver
-        )
-        return Reply(content=found, headers=NO_STORE)
+        found = await self._waiting.input_and_wait(call.id, wanted, call.identity, deliver)
+        return Reply(content=InputWaitAnswer.model_validate(found), headers=NO_STORE)
 
     def operations(self) -> list[Operation]:
         """Its place in the table."""

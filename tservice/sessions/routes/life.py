@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from attrs import evolve
 from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode, not_found
+from tservice.core.payloads import Nothing
 from tservice.core.text import LINE
 from tservice.http.models import Body, Query
 from tservice.http.operations import Access, Call, Operation, Scope
+from tservice.sessions.interfaces import ModelQuestion
 from tservice.sessions.life.quickstart import ORIGIN_LENGTH, QuickStart
 from tservice.sessions.record.names import NAME_LENGTH
-from tservice.sessions.record.requests import CreateRequest
-from tservice.sessions.record.wire import session_json
-from tservice.sessions.routes.answers import Killed, OneSession, QuickStartAnswer, SessionAnswer
+from tservice.sessions.record.questions import ContextQuestion, SwapQuestion
+from tservice.sessions.record.requests import CreateRequest, ModelWish, WorktreeWish
+from tservice.sessions.record.wire import SessionAnswer, session_answer
+from tservice.sessions.routes.answers import Killed, OneSession, QuickStartAnswer
 from tservice.sessions.service import SessionService
 
 Cols = Annotated[int, Field(ge=1, le=500)]
@@ -25,6 +29,7 @@ FolderText = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 SessionId = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 SessionName = Annotated[str, StringConstraints(max_length=NAME_LENGTH)]
 CaseName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$", max_length=128)]
+RefText = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 Origin = Annotated[str, StringConstraints(max_length=ORIGIN_LENGTH, pattern=f"^{LINE}$")]
 Params = Annotated[dict[str, str | bool | int], Field(max_length=32)]
 EnvOverrides = Annotated[dict[str, str], Field(max_length=64)]
@@ -56,6 +61,22 @@ class CustomModelBody(Body):
     confirmed_context: bool | None = None
     confirmed_swap: bool | None = None
 
+    def wish(self) -> ModelWish:
+        """C{confirmed} answers both questions."""
+        return ModelWish(
+            endpoint_id=self.endpoint_id,
+            model_id=self.model_id,
+            confirmed_context=bool(self.confirmed or self.confirmed_context),
+            confirmed_swap=bool(self.confirmed or self.confirmed_swap),
+        )
+
+
+class NewWorktreeBody(Body):
+    """A new worktree of the case, to work in; C{from} is where a new branch begins."""
+
+    branch: RefText
+    from_: Annotated[RefText | None, Field(alias="from")] = None
+
 
 class LaunchBody(Body):
     """What both ways of making a session share."""
@@ -67,6 +88,7 @@ class LaunchBody(Body):
     effort: Effort | None = None
     model: ModelName | None = None
     params: Params | None = None
+    worktree: NewWorktreeBody | None = None
     custom_model: CustomModelBody | None = None
 
     def launch_params(self) -> dict[str, object]:
@@ -159,7 +181,7 @@ class LifeRoutes:
                 body=CreateBody,
                 body_limit=MAKE_BODY_LIMIT,
                 optional_body=True,
-                answer=OneSession,
+                answer=OneSession | ContextQuestion | SwapQuestion,
                 errors=_MAKE_ERRORS,
             ),
             Operation(
@@ -173,7 +195,7 @@ class LifeRoutes:
                 body=QuickStartBody,
                 body_limit=MAKE_BODY_LIMIT,
                 optional_body=True,
-                answer=QuickStartAnswer,
+                answer=QuickStartAnswer | ContextQuestion | SwapQuestion,
                 errors=_MAKE_ERRORS,
             ),
         ]
@@ -210,7 +232,7 @@ class LifeRoutes:
                 summary="End the session and remove it, or let go of its process",
                 tag="Sessions",
                 query=DeleteQuery,
-                answer=dict,
+                answer=Nothing,
                 errors=(ErrorCode.OPERATION_FAILED,),
             ),
             Operation(
@@ -228,11 +250,11 @@ class LifeRoutes:
 
     async def list(self, call: Call) -> object:
         """Every session that the caller may see."""
-        return [session_json(it) for it in self._sessions.list(call.identity)]
+        return [session_answer(it) for it in self._sessions.list(call.identity)]
 
     async def read(self, call: Call) -> object:
         """One session."""
-        return session_json(self._sessions.get(call.id))
+        return session_answer(self._sessions.get(call.id))
 
     async def create(self, call: Call) -> object:
         """Make a session."""
@@ -249,8 +271,13 @@ class LifeRoutes:
             cols=body.cols or 120,
             rows=body.rows or 40,
         )
+        try:
+            request = await self._sessions.choose_model(request, call.identity)
+        except ModelQuestion as question:
+            return question.answer
+        call.again()
         session = await self._sessions.create(request, call.identity)
-        return {"session": session_json(session)}
+        return OneSession(session=session_answer(session))
 
     async def quick_start(self, call: Call) -> object:
         """Make a case and a session, and start it."""
@@ -264,12 +291,18 @@ class LifeRoutes:
             parent_hint=call.header("x-service-parent-session"),
             origin_hint=call.header("x-service-agent-origin"),
         )
+        try:
+            chosen = await self._sessions.choose_model(wanted.session, call.identity)
+        except ModelQuestion as question:
+            return question.answer
+        call.again()
+        wanted = evolve(wanted, session=chosen)
         session = await self._sessions.quick_start(wanted, call.identity)
-        return {
-            "sessionId": session.id,
-            "caseName": session.case_name,
-            "casePath": session.working_dir,
-        }
+        return QuickStartAnswer(
+            session_id=session.id,
+            case_name=session.case_name or wanted.case_name,
+            case_path=session.working_dir,
+        )
 
     async def start(self, call: Call) -> object:
         """Start the process."""
@@ -279,25 +312,29 @@ class LifeRoutes:
             granted=call.identity.can_bypass_permissions,
             fresh=bool(call.body.fresh),
         )
-        return {"session": session_json(session)}
+        return OneSession(session=session_answer(session))
 
     async def delete(self, call: Call) -> object:
         """End and remove one session."""
         await self._sessions.delete(call.id, kill=call.query.kill_mux)
-        return {}
+        return Nothing()
 
     async def delete_all(self, call: Call) -> object:
         """End and remove the caller's sessions."""
-        return {"killed": await self._sessions.delete_own(call.identity)}
+        return Killed(killed=await self._sessions.delete_own(call.identity))
 
 
 def _shared(body: LaunchBody) -> dict[str, Any]:
-    if body.custom_model is not None:
-        raise not_found(f"Model endpoint {body.custom_model.endpoint_id}")
     return {
         "mode": body.mode,
         "case_name": body.case_name,
         "parent_session_id": body.parent_session_id,
         "params": body.launch_params(),
+        "worktree": _wish(body.worktree),
         "env_overrides": body.env_overrides or {},
+        "model_wish": None if body.custom_model is None else body.custom_model.wish(),
     }
+
+
+def _wish(body: NewWorktreeBody | None) -> WorktreeWish | None:
+    return None if body is None else WorktreeWish(branch=body.branch, start=body.from_)

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field, StringConstraints
 
 from tservice.core.errors import ErrorCode
+from tservice.core.failfast import AT_FIRST
 from tservice.http.models import Body
 from tservice.http.operations import Access, Call, Handler, Operation, Scope
 from tservice.sessions.record.model import (
@@ -17,15 +18,11 @@ from tservice.sessions.record.model import (
     NameSource,
     Nice,
 )
-from tservice.sessions.record.wire import record_json
+from tservice.sessions.record.wire import answer_of, shown
 from tservice.sessions.routes.answers import (
-    AutoClearAnswer,
-    AutoCompactAnswer,
-    AutoResumeAnswer,
     ColourAnswer,
     FlickerAnswer,
     NameAnswer,
-    NiceAnswer,
     OrderAnswer,
     PinAnswer,
 )
@@ -94,7 +91,7 @@ class AutoResumeBody(Body):
 class OrderBody(Body):
     """Session ids in their new order; those not named stay where they are."""
 
-    order: Annotated[list[SessionId], Field(max_length=1000)]
+    order: Annotated[list[SessionId], Field(max_length=1000), AT_FIRST]
 
 
 class PropertyRoutes:
@@ -109,7 +106,7 @@ class PropertyRoutes:
             _put("name", self.rename, "Rename the session", NameBody, NameAnswer),
             _put("color", self.colour, "Give it a colour", ColourBody, ColourAnswer),
             _put("pin", self.pin, "Pin it, or not", PinBody, PinAnswer),
-            _put("nice", self.nice, "Renice its process", NiceBody, NiceAnswer),
+            _put("nice", self.nice, "Renice its process", NiceBody, answer_of(Nice)),
             _put(
                 "flicker-filter",
                 self.flicker,
@@ -122,10 +119,16 @@ class PropertyRoutes:
                 self.compact,
                 "Automatic /compact",
                 AutoCompactBody,
-                AutoCompactAnswer,
+                answer_of(AutoCompact),
             ),
-            _put("auto-clear", self.clear, "Automatic /clear", AutoClearBody, AutoClearAnswer),
-            _put("auto-resume", self.resume, "Automatic resume", AutoResumeBody, AutoResumeAnswer),
+            _put("auto-clear", self.clear, "Automatic /clear", AutoClearBody, answer_of(AutoClear)),
+            _put(
+                "auto-resume",
+                self.resume,
+                "Automatic resume",
+                AutoResumeBody,
+                answer_of(AutoResume),
+            ),
             Operation(
                 method="PUT",
                 path="/api/session-order",
@@ -144,49 +147,51 @@ class PropertyRoutes:
     async def rename(self, call: Call) -> object:
         """Set the name."""
         session = self._sessions.rename(call.id, call.body.name, NameSource.MANUAL)
-        return {"name": session.name}
+        return NameAnswer(name=session.name)
 
     async def colour(self, call: Call) -> object:
         """Set the colour."""
-        return {"color": self._sessions.update(call.id, colour=call.body.color).colour}
+        session = self._sessions.update(call.id, colour=call.body.color)
+        return ColourAnswer(color=session.colour)
 
     async def pin(self, call: Call) -> object:
         """Pin or unpin."""
         properties = self._sessions.properties
         session = properties.pin(self._sessions.live(call.id), call.body.pinned)
-        return {"pinned": session.pinned}
+        return PinAnswer(pinned=session.pinned)
 
     async def nice(self, call: Call) -> object:
         """Set the priority, at once where a process runs."""
         nice = Nice(enabled=call.body.enabled, value=call.body.value)
         session = self._sessions.properties.nice(self._sessions.live(call.id), nice)
-        return record_json(session.nice)
+        return shown(session.nice)
 
     async def flicker(self, call: Call) -> object:
         """Set the flicker filter."""
         session = self._sessions.update(call.id, flicker_filter=call.body.flicker_filter)
-        return {"flickerFilter": session.flicker_filter}
+        return FlickerAnswer(flicker_filter=session.flicker_filter)
 
     async def compact(self, call: Call) -> object:
         """Set the automatic C{/compact}."""
         wanted = AutoCompact(
             enabled=call.body.enabled, threshold=call.body.threshold, prompt=call.body.prompt
         )
-        return record_json(self._sessions.update(call.id, auto_compact=wanted).auto_compact)
+        return shown(self._sessions.update(call.id, auto_compact=wanted).auto_compact)
 
     async def clear(self, call: Call) -> object:
         """Set the automatic C{/clear}."""
         wanted = AutoClear(enabled=call.body.enabled, threshold=call.body.threshold)
-        return record_json(self._sessions.update(call.id, auto_clear=wanted).auto_clear)
+        return shown(self._sessions.update(call.id, auto_clear=wanted).auto_clear)
 
     async def resume(self, call: Call) -> object:
         """Set the automatic resume."""
         wanted = AutoResume(enabled=call.body.enabled, resume_at=call.body.resume_at)
-        return record_json(self._sessions.update(call.id, auto_resume=wanted).auto_resume)
+        return shown(self._sessions.update(call.id, auto_resume=wanted).auto_resume)
 
     async def order(self, call: Call) -> object:
         """Set the order of the list."""
-        return {"order": self._sessions.properties.order(call.body.order, call.identity)}
+        order = self._sessions.properties.order(call.body.order, call.identity)
+        return OrderAnswer(order=order)
 
 
 def _put(

@@ -8,10 +8,11 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode
+from tservice.core.payloads import Nothing
 from tservice.http.models import Body, Query
 from tservice.http.operations import Access, Audit, Call, Operation, Reply, Scope
 from tservice.sessions.output.reading import BUFFER_BOUND
-from tservice.sessions.record.viewport import Viewport
+from tservice.sessions.record.viewport import Viewport, Wish
 from tservice.sessions.routes.answers import (
     SearchAnswer,
     SizeAnswer,
@@ -84,7 +85,7 @@ class TerminalRoutes:
                 summary="Press one named key",
                 tag="Terminal",
                 body=KeyBody,
-                answer=dict,
+                answer=Nothing,
                 errors=_TYPING_ERRORS,
             ),
             Operation(
@@ -133,18 +134,16 @@ class TerminalRoutes:
     async def send_key(self, call: Call) -> object:
         """Press a key."""
         await self._sessions.send_key(call.id, call.body.key)
-        return {}
+        return Nothing()
 
     async def resize(self, call: Call) -> object:
         """Ask for a size."""
-        cols, rows = await self._sessions.resize(
-            call.id,
-            call.body.cols,
-            call.body.rows,
-            viewport=call.body.viewport_type,
-            force=bool(call.body.force),
+        body = call.body
+        wish = Wish(
+            cols=body.cols, rows=body.rows, viewport=body.viewport_type, force=bool(body.force)
         )
-        return {"cols": cols, "rows": rows}
+        cols, rows = await self._sessions.resize(call.id, wish)
+        return SizeAnswer(cols=cols, rows=rows)
 
     async def read(self, call: Call) -> object:
         """Read the terminal."""
@@ -153,10 +152,12 @@ class TerminalRoutes:
             call.id, full=query.full, lines=query.lines, tail=query.tail
         )
         timing = f"capture;dur={reading.capture_ms:.1f}, render;dur={reading.render_ms:.1f}"
-        return Reply(content=reading.data, headers={"Server-Timing": timing})
+        answer = TerminalAnswer.model_validate(reading.data)
+        return Reply(content=answer, headers={"Server-Timing": timing})
 
     async def search(self, call: Call) -> object:
         """Search the history."""
         query: SearchQuery = call.query
         limit = max(1, min(query.limit, MATCHES))
-        return await self._sessions.search(call.id, query.q, limit, nocase=query.nocase)
+        found = await self._sessions.search(call.id, query.q, limit, nocase=query.nocase)
+        return SearchAnswer.model_validate(found)

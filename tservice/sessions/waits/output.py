@@ -13,6 +13,7 @@ from zope.interface import implementer
 
 from tservice.core.clock import now_ms
 from tservice.core.tasks import spawn
+from tservice.core.timers import cancel
 from tservice.mux.interface import IPane, IPaneListener, MuxError, PaneExit
 from tservice.sessions.waits.signals import WaitSlots
 from tservice.terminal.matcher import TAIL, Match, Needle, StreamMatcher, tail
@@ -152,8 +153,7 @@ class OutputWait:
         for end in self._ends:
             end()
         for timer in (self._quiet, self._timeout):
-            if timer is not None and timer.active():
-                timer.cancel()
+            cancel(timer)
         self._over()
 
 

@@ -81,13 +81,18 @@ class WaitState(Answer):
     """How the wait ended."""
 
     timed_out: bool
-    signal: Signal | None = None
     timeout_ms: int
     until: list[Signal]
     ended: bool
 
 
-class OutputState(WaitState):
+class SignalState(WaitState):
+    """How a wait for one session ended; C{signal} is null where none came."""
+
+    signal: Signal | None
+
+
+class OutputState(SignalState):
     """How a wait for output ended."""
 
     matched: bool
@@ -98,7 +103,7 @@ class OutputState(WaitState):
 class WaitAnswer(Answer):
     """The wait, and the session's status alongside."""
 
-    wait: WaitState
+    wait: SignalState
     waited_ms: int
     status: str
     limit_paused: bool
@@ -128,7 +133,7 @@ class WaitRoutes:
 
     async def _wait(self, call: Call) -> Reply:
         found = await self._waiting.wait(call.id, call.query.request(), call.identity)
-        return _fresh(found)
+        return _fresh(WaitAnswer, found)
 
     async def _wait_output(self, call: Call) -> Reply:
         query: OutputQuery = call.query
@@ -139,7 +144,7 @@ class WaitRoutes:
             timeout_ms=query.timeout,
             from_buffer=query.from_ == "buffer",
         )
-        return _fresh(found)
+        return _fresh(OutputAnswer, found)
 
     async def _fleet(self, call: Call) -> Reply:
         query: FleetQuery = call.query
@@ -149,7 +154,7 @@ class WaitRoutes:
         found = await self._waiting.fleet(
             ids, query.request(), call.identity, need_all=query.mode == "all"
         )
-        return _fresh(found)
+        return _fresh(FleetAnswer, found)
 
     def operations(self) -> list[Operation]:
         """Their places in the table."""
@@ -196,5 +201,5 @@ class WaitRoutes:
         ]
 
 
-def _fresh(content: dict[str, Any]) -> Reply:
-    return Reply(content=content, headers=NO_STORE)
+def _fresh(answer: type[Answer], found: dict[str, Any]) -> Reply:
+    return Reply(content=answer.model_validate(found), headers=NO_STORE)

@@ -10,14 +10,15 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import sleep
 from tservice.core.errors import ServiceError, invalid
-from tservice.core.events import Event, EventHub
+from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
+from tservice.core.payloads import SessionTold
 from tservice.sessions.interfaces import Delivery, ISessions
 from tservice.sessions.record.model import Session, Status
 from tservice.sessions.waits.output import OutputOutcome, OutputWaits, search_buffer
 from tservice.sessions.waits.signals import (
     DEFAULT_UNTIL,
-    HOOK_SIGNALS,
+    TURN_SIGNALS,
     ParkedWait,
     Signal,
     WaitOutcome,
@@ -28,7 +29,6 @@ from tservice.sessions.waits.signals import (
 )
 from tservice.terminal.matcher import Needle
 
-PRIMARY = "primary"
 FLEET_MAX = 100
 """Sessions of one fleet wait."""
 
@@ -48,28 +48,11 @@ class WaitRequest:
     fresh: bool = False
 
 
-def effective_until(
-    mode: str, asked: tuple[Signal, ...] | None, field: str = "until"
-) -> tuple[Signal, ...]:
-    """What a wait on a session of C{mode} waits for.
-
-    @param field: where the caller asked.
-    @raise ServiceError: 400: C{stop} or C{blocked} was asked for of a mode that has no hooks.
-    """
-    if mode == PRIMARY:
-        return asked or DEFAULT_UNTIL
-    if asked is None:
-        return tuple(signal for signal in DEFAULT_UNTIL if signal not in HOOK_SIGNALS)
-    for signal in asked:
-        if signal in HOOK_SIGNALS:
-            raise invalid(field, f"{signal} is not given by sessions of mode {mode}")
-    return asked
-
-
 class Waiting:
     """Waits of both kinds on sessions that the caller may see.
 
     @param blocked: whether an approval of that session is pending.
+    @param gives_signals: whether sessions of a mode give C{stop} and C{blocked}.
     """
 
     def __init__(
@@ -80,18 +63,20 @@ class Waiting:
         outputs: OutputWaits,
         hub: EventHub,
         blocked: Callable[[str], bool],
+        gives_signals: Callable[[str], bool],
     ) -> None:
         self._clock = clock
         self._sessions = sessions
         self._waits = Waits(clock, slots)
         self._outputs = outputs
         self._blocked = blocked
+        self._gives_signals = gives_signals
         self.stop = hub.subscribe(self._heard)
 
     async def wait(self, session_id: str, request: WaitRequest, caller: Identity) -> dict[str, Any]:
         """Hold until a signal (protocol-waits)."""
         session = self._sessions.get(session_id, caller)
-        until = effective_until(session.mode, request.until)
+        until = self._until(session.mode, request.until)
         held = self._held(session, request)
         signal = first_of(held, frozenset(until))
         if signal is not None:
@@ -114,7 +99,7 @@ class Waiting:
         sessions = [self._sessions.get(session_id, caller) for session_id in dict.fromkeys(ids)]
         if request.until is not None:
             for session in sessions:
-                effective_until(session.mode, request.until)
+                self._until(session.mode, request.until)
         held = {
             session.id: first_of(self._held(session, request), frozenset(until))
             for session in sessions
@@ -151,7 +136,7 @@ class Waiting:
             every signal is one of the new turn.
         """
         session = self._sessions.get(session_id, caller)
-        until = effective_until(session.mode, request.until, "wait")
+        until = self._until(session.mode, request.until, "wait")
         parked = self._waits.park(
             {session_id: None},
             frozenset(until),
@@ -211,6 +196,23 @@ class Waiting:
         """Waits of both kinds that are held now."""
         return self._waits.parked()
 
+    def _until(
+        self, mode: str, asked: tuple[Signal, ...] | None, field: str = "until"
+    ) -> tuple[Signal, ...]:
+        """What a wait on a session of C{mode} waits for.
+
+        @param field: where the caller asked.
+        @raise ServiceError: 400: C{stop} or C{blocked} was asked for of a mode that gives neither.
+        """
+        if self._gives_signals(mode):
+            return asked or DEFAULT_UNTIL
+        if asked is None:
+            return tuple(signal for signal in DEFAULT_UNTIL if signal not in TURN_SIGNALS)
+        for signal in asked:
+            if signal in TURN_SIGNALS:
+                raise invalid(field, f"{signal} is not given by sessions of mode {mode}")
+        return asked
+
     def _held(self, session: Session, request: WaitRequest) -> list[Signal]:
         """The signals that hold already; with C{fresh} only the one that never changes back."""
         if session.pid is None:
@@ -269,10 +271,10 @@ class Waiting:
     def _heard(self, event: Event) -> None:
         if event.session_id is None:
             return
-        if event.name == "session:deleted":
+        if event.name is EventName.SESSION_DELETED:
             self._waits.session_deleted(event.session_id)
             self._outputs.session_gone(event.session_id)
-        elif event.name == "session:updated" and event.data.get("detached"):
+        elif isinstance(event.payload, SessionTold) and event.payload.detached:
             # No process ended, so no event says so, and yet there is none behind it any more.
             self._waits.signal(event.session_id, Signal.EXIT)
             self._outputs.session_gone(event.session_id)

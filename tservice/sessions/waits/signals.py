@@ -14,6 +14,7 @@ from twisted.python.failure import Failure
 
 from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.timers import cancel
 
 _T = TypeVar("_T")
 
@@ -34,8 +35,8 @@ class Signal(StrEnum):
 
 
 DEFAULT_UNTIL = (Signal.STOP, Signal.IDLE, Signal.EXIT)
-HOOK_SIGNALS = frozenset({Signal.STOP, Signal.BLOCKED})
-"""Only the hooks of the primary CLI give these."""
+TURN_SIGNALS = frozenset({Signal.STOP, Signal.BLOCKED})
+"""Only modes that tell of their turns surely enough give these (protocol-signals)."""
 
 
 @frozen(kw_only=True)
@@ -242,6 +243,5 @@ def _trap_cancelled(why: Failure) -> None:
 
 
 def _stop_timer(result: _T, call: IDelayedCall) -> _T:
-    if call.active():
-        call.cancel()
+    cancel(call)
     return result

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.told import wire
 from tests.unit.agents.rig import (
     BUSY_TITLE,
     COMPOSER,
@@ -305,7 +306,7 @@ class OtherAgentTests(AgentCase):
         self.assert_signals(["working"])
         self.show(session, "done\n\n› Ask Codex to do anything\n\n  gpt · /home", "x")
         self.spend(3)
-        self.assert_signals(["idle"])
+        self.assert_signals(["stop", "idle"])
 
     def test_shells_are_not_looked_at(self) -> None:
         session = self.create(mode="shell", start=True)
@@ -345,16 +346,16 @@ class ModelTests(AgentCase):
         settings_file = self.machine.home / ".claude" / "settings.json"
         settings_file.write_text('{"model": "from-settings"}')
         session = self.agent(params={"model": "opus"})
-        self.assertEqual("config", self.sessions.describe(session.id)["displayModelSource"])
+        self.assertEqual("config", wire(self.sessions.describe(session.id))["displayModelSource"])
         banner = "│ Opus 4.8 (1M context) · API Usage Billing │"
         self.show(session, f"{banner}\n{COMPOSER}")
         self.spend(1)
-        shown = self.sessions.describe(session.id)
+        shown = wire(self.sessions.describe(session.id))
         self.assertEqual("screen", shown["displayModelSource"])
         self.assertIn("Opus 4.8", shown["displayModel"])
         self.show(session, COMPOSER)
         self.spend(1)
-        self.assertIn("Opus", self.sessions.describe(session.id)["displayModel"])
+        self.assertIn("Opus", wire(self.sessions.describe(session.id))["displayModel"])
 
 
 class DialogTests(AgentCase):

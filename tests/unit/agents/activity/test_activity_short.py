@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.unit.agents.rig import BUSY_TITLE, COMPOSER, IDLE_TITLE, SPINNER, AgentCase
+from tests.unit.agents.rig import (
+    BUSY_TITLE,
+    COMPOSER,
+    COMPOSER_ROW,
+    IDLE_TITLE,
+    SPINNER,
+    AgentCase,
+)
 from tservice.agents.activity.pace import SILENCE
+from tservice.sessions.input.prompting import SIGHTS
 from tservice.sessions.record.model import Session
 
 CODEX = "› Ask Codex to do anything\n\n  gpt · /home"
@@ -27,7 +35,7 @@ class ShortCase(AgentCase):
         return session
 
     def submit(self, session: Session, answer: Callable[[], None]) -> None:
-        """A prompt whose Enter is answered at once."""
+        """A prompt whose Enter is answered at once; a composer that is not shown is waited for."""
         program = self.screen(session)
         received = program.received
 
@@ -38,7 +46,7 @@ class ShortCase(AgentCase):
 
         program.received = enter  # type: ignore[method-assign]
         self.type(session, "go\r")
-        self.spend(0.3)
+        self.spend(0.3 if COMPOSER_ROW.search(program.shown) else sum(SIGHTS))
 
     def prompt(self, session: Session, shown: str) -> None:
         self.submit(session, lambda: self.show(session, shown))
@@ -52,7 +60,7 @@ class ExternalTests(ShortCase):
         self.prompt(session, f"• hello\n\n{CODEX}")
         self.assert_signals([])
         self.spend(SILENCE)
-        self.assert_signals(["working", "idle"])
+        self.assert_signals(["working", "stop", "idle"])
         self.assertEqual("composer on the screen, no working line", self.status(session)[1])
         self.spend(20)
         self.assert_signals([])
@@ -64,7 +72,20 @@ class ExternalTests(ShortCase):
         self.assert_signals(["working"])
         self.show(session, f"• hello\n\n{CODEX}", "work")
         self.spend(20)
-        self.assert_signals(["idle"])
+        self.assert_signals(["stop", "idle"])
+
+    def test_without_a_turn_nothing_stops(self) -> None:
+        session = self.at_rest("codex", CODEX)
+        self.show(session, f"{CODEX} more")
+        self.spend(20)
+        self.assert_signals([])
+
+    def test_switched_off_nothing_stops(self) -> None:
+        self.change_settings(external_signals=False)
+        session = self.at_rest("codex", CODEX)
+        self.prompt(session, f"• hello\n\n{CODEX}")
+        self.spend(SILENCE)
+        self.assert_signals(["working", "idle"])
 
     def test_a_draft_is_no_turn(self) -> None:
         """An Enter that was lost leaves the text where it is."""
@@ -92,7 +113,7 @@ class ExternalTests(ShortCase):
         self.screen(session).answers[b"\r"] = f"• hello\n\n{CODEX}"
         self.type(session, "\r", use_mux=False)
         self.spend(SILENCE + 1)
-        self.assert_signals(["working", "idle"])
+        self.assert_signals(["working", "stop", "idle"])
 
     def test_an_unknown_agent(self) -> None:
         self.machine.install("agy")
@@ -103,14 +124,16 @@ class ExternalTests(ShortCase):
 
     def test_a_screen_that_never_rests(self) -> None:
         self.machine.install("pi")
-        session = self.at_rest("pi", "───\n\n───\n0.0%/128k")
-        self.prompt(session, f"{'─' * 60}\n\n{'─' * 60}\n~/x\n1.0%/128k (auto)      model")
+        empty = f"{'─' * 60}\n\n{'─' * 60}\n~/x\n1.0%/128k (auto)      model"
+        session = self.at_rest("pi", empty)
+        self.screen(session).answers[b"go"] = empty.replace("\n\n", "\ngo\n", 1)
+        self.prompt(session, empty)
         for number in range(20):
             self.show(
                 session, f"{'─' * 60}\n\n{'─' * 60}\n~/x {number}\n1.0%/128k (auto)      model"
             )
             self.spend(0.5)
-        self.assert_signals(["working", "idle"])
+        self.assert_signals(["working", "stop", "idle"])
 
 
 class TitleTests(ShortCase):
@@ -130,7 +153,7 @@ class TitleTests(ShortCase):
         self.stream(session, None)
         self.assert_signals([])
         self.spend(SILENCE)
-        self.assert_signals(["idle"])
+        self.assert_signals(["stop", "idle"])
         self.assertEqual(
             "composer on the screen, no working line; its title told nothing",
             self.status(session)[1],
@@ -144,7 +167,7 @@ class TitleTests(ShortCase):
         self.stream(session, "⠂ work")
         self.assert_signals([])
         self.stream(session, "work")
-        self.assert_signals(["idle"])
+        self.assert_signals(["stop", "idle"])
         self.assertEqual("composer on the screen, no working line", self.status(session)[1])
 
     def test_a_short_prompt_that_streams_is_not_over_while_it_does(self) -> None:
@@ -153,7 +176,7 @@ class TitleTests(ShortCase):
         self.stream(session, None)
         self.assert_signals([])
         self.spend(SILENCE)
-        self.assert_signals(["working", "idle"])
+        self.assert_signals(["working", "stop", "idle"])
 
 
 class LocalCommandTests(ShortCase):

@@ -12,17 +12,22 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.frames import HERE
 from tests.frames.score import RULES
+from tests.ground import here
 from tests.unit.agents.rig import COMPOSER, Screen
 from tservice.agents.approvals.answers import Action, Answer
-from tservice.agents.approvals.keys import Answerer, Outcome
+from tservice.agents.approvals.keys import Answerer, Outcome, Untaken
 from tservice.agents.approvals.model import is_asking
 from tservice.agents.approvals.screen import AnswerScreen, dialog_rows
+from tservice.clis.interfaces import AnswerKeys
+from tservice.clis.stock import stock_entries
 from tservice.mux.interface import PaneSpec
 from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer, FakePane
 from tservice.terminal.dialogs import Dialog, read_dialog
 from tservice.terminal.screen import Frame
 
-FOLDER = HERE / "claude"
+ESCAPE, RIGHT, ENTER = b"\x1b", b"\x1b[C", b"\r"
+EXTERNAL = {"codex": 9, "gemini": 12, "opencode": 10}
+"""The other CLIs whose dialogs make items, and of how many recorded ones at least."""
 ID = "0a1b2c3d-0000-4000-8000-00000000000c"
 
 
@@ -30,6 +35,7 @@ ID = "0a1b2c3d-0000-4000-8000-00000000000c"
 class Recorded:
     """A recorded dialog."""
 
+    cli: str
     name: str
     data: bytes
     frame: Frame
@@ -41,41 +47,70 @@ class Recorded:
         return (int(found[1]), int(found[2])) if found else (120, 40)
 
 
-def recorded() -> list[Recorded]:
+def recorded(cli: str = "claude") -> list[Recorded]:
     """Every recorded dialog that an agent raised."""
     found = []
-    for path in sorted(FOLDER.rglob("*.ansi.txt")):
+    for path in sorted((HERE / cli).rglob("*.ansi.txt")):
         data = path.read_bytes()
         frame = Frame.from_capture(data)
-        dialog = read_dialog(frame, RULES["claude"])
+        dialog = read_dialog(frame, RULES[cli])
         if dialog is not None and is_asking(dialog):
-            found.append(Recorded(path.name, data, frame, dialog))
+            found.append(Recorded(cli, path.name, data, frame, dialog))
     return found
 
 
-class RecordedTests(SynchronousTestCase):
-    """Each dialog is left by one key, the right one."""
+class RecordedCase(SynchronousTestCase):
+    """A recorded dialog is shown, and answered."""
 
-    def played(self, shown: Recorded, answer: Answer, key: bytes) -> tuple[list[bytes], Any]:
+    def played(
+        self, shown: Recorded, answer: Answer, screens: dict[bytes, str]
+    ) -> tuple[list[bytes], Any]:
+        """What was pressed, and what came of it."""
+        pressed, given = self.given(shown, answer, screens)
+        outcome: Outcome = self.successResultOf(given)
+        return pressed, outcome
+
+    def given(
+        self, shown: Recorded, answer: Answer, screens: dict[bytes, str]
+    ) -> tuple[list[bytes], Deferred[Outcome]]:
+        """What was pressed, and how it ended.
+
+        @param screens: what a key leads to.
+        """
         clock, screen = Clock(), Screen()
-        screen.answers = {key: COMPOSER}
+        screen.answers = screens
         cols, rows = shown.size
         host = FakeHost(clock, lambda spec: screen)
-        spec = PaneSpec(session_id=ID, argv=("x",), env={}, cwd="/", cols=cols, rows=rows)
+        spec = PaneSpec(
+            session_id=ID, argv=("x",), env={}, cwd="/", cols=cols, rows=rows, place=here()
+        )
         pane: FakePane = self.successResultOf(
             Deferred.fromCoroutine(FakeMultiplexer(clock, host).create(spec))
         )
-        text = shown.data.decode().rstrip("\n")
-        screen.show("\n".join(text.split("\n")[:rows]))
-        answers = AnswerScreen(clock, pane, RULES["claude"])
+        screen.show(_shown(shown))
+        answers = AnswerScreen(clock, pane, RULES[shown.cli])
         seen = self.successResultOf(Deferred.fromCoroutine(answers.peek()))
         assert seen.dialog is not None, shown.name
         given = Deferred.fromCoroutine(
-            Answerer(clock, answers).give(answer, seen.dialog.frame_hash)
+            Answerer(clock, answers, keys_of(shown.cli)).give(answer, seen.dialog.frame_hash)
         )
         clock.pump([0.1] * 100)
-        outcome: Outcome = self.successResultOf(given)
-        return screen.pressed, outcome
+        return screen.pressed, given
+
+
+def keys_of(cli: str) -> AnswerKeys:
+    """Those of its stock entry."""
+    mode = "primary" if cli == "claude" else cli
+    return stock_entries()[mode].capabilities.answers
+
+
+def _shown(recorded: Recorded) -> str:
+    rows = recorded.data.decode().rstrip("\n").split("\n")
+    return "\n".join(rows[: recorded.size[1]])
+
+
+class RecordedTests(RecordedCase):
+    """Each dialog is left by one key, the right one."""
 
     def test_there_are_many(self) -> None:
         """So that the loops below are not empty."""
@@ -85,7 +120,7 @@ class RecordedTests(SynchronousTestCase):
 
     def test_deny(self) -> None:
         for shown in recorded():
-            pressed, outcome = self.played(shown, Answer(action=Action.DENY), b"\x1b")
+            pressed, outcome = self.played(shown, Answer(action=Action.DENY), {ESCAPE: COMPOSER})
             self.assertEqual(([b"\x1b"], True), (pressed, outcome.closed), shown.name)
 
     def test_each_option(self) -> None:
@@ -96,7 +131,7 @@ class RecordedTests(SynchronousTestCase):
             number = len(dialog.options)
             key = str(number).encode()
             answer = Answer(action=Action.OPTION, options=(number,))
-            pressed, outcome = self.played(shown, answer, key)
+            pressed, outcome = self.played(shown, answer, {key: COMPOSER})
             self.assertEqual(([key], True), (pressed, outcome.closed), shown.name)
 
     def test_the_guarded_rows_hold_question_and_options(self) -> None:
@@ -106,3 +141,52 @@ class RecordedTests(SynchronousTestCase):
             for option in shown.dialog.options:
                 self.assertIn(option.label.split()[0], text, shown.name)
             self.assertEqual(shown.frame.bottom, rows[-1], shown.name)
+
+
+class ExternalTests(RecordedCase):
+    """The other CLIs, by the keys of their registry entries."""
+
+    def ready(self, shown: Recorded) -> str:
+        """The screen of the same client, at rest."""
+        found = next((HERE / shown.cli).rglob("120x40_ready.ansi.txt"))
+        return found.read_text("utf-8").rstrip("\n")
+
+    def test_there_are_some(self) -> None:
+        for cli, count in EXTERNAL.items():
+            kinds = {each.dialog.kind.value for each in recorded(cli)}
+            self.assertIn("permission", kinds, cli)
+            self.assertGreaterEqual(len(recorded(cli)), count, cli)
+
+    def test_deny(self) -> None:
+        for shown in (each for cli in EXTERNAL for each in recorded(cli)):
+            answer = Answer(action=Action.DENY)
+            pressed, outcome = self.played(shown, answer, {ESCAPE: self.ready(shown)})
+            self.assertEqual(([ESCAPE], True), (pressed, outcome.closed), shown.name)
+
+    def test_each_option_by_its_digit(self) -> None:
+        for shown in (each for cli in ("codex", "gemini") for each in recorded(cli)):
+            for option in shown.dialog.options:
+                key = str(option.n).encode()
+                answer = Answer(action=Action.OPTION, options=(option.n,))
+                pressed, outcome = self.played(shown, answer, {key: self.ready(shown)})
+                self.assertEqual(([key], True), (pressed, outcome.closed), shown.name)
+
+    def test_options_side_by_side(self) -> None:
+        """opencode has no digits: the highlight is walked there, and seen there, before Enter."""
+        by_name = {each.name: each for each in recorded("opencode")}
+        for size in ("120x40", "80x24", "200x50", "62x28"):
+            first = by_name[f"{size}_approval.ansi.txt"]
+            second = by_name[f"{size}_approval_right.ansi.txt"]
+            screens = {RIGHT: _shown(second), ENTER: self.ready(first)}
+            approved, outcome = self.played(first, Answer(action=Action.APPROVE), screens)
+            self.assertEqual(([ENTER], True), (approved, outcome.closed))
+            answer = Answer(action=Action.OPTION, options=(2,))
+            pressed, outcome = self.played(first, answer, screens)
+            self.assertEqual(([RIGHT, ENTER], True), (pressed, outcome.closed))
+
+    def test_a_highlight_that_does_not_move_is_not_confirmed(self) -> None:
+        shown = next(each for each in recorded("opencode") if "approval" in each.name)
+        answer = Answer(action=Action.OPTION, options=(3,))
+        pressed, given = self.given(shown, answer, {})
+        self.failureResultOf(given, Untaken)
+        self.assertEqual([RIGHT], pressed)

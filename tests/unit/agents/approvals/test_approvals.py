@@ -6,6 +6,7 @@ import json
 from datetime import UTC
 from typing import Any
 
+from tests.told import wire
 from tests.unit.agents.approvals_rig import ApprovalCase
 from tests.unit.agents.client import BUSY, permission, question
 from tests.unit.agents.rig import TRUST
@@ -13,8 +14,9 @@ from tests.unit.http.driver import Api, parse
 from tests.unit.sessions.rig import ADMIN, begin
 from tservice.agents.approvals.answers import Action, check_form
 from tservice.agents.approvals.build import build_approvals
-from tservice.agents.approvals.model import LIFETIME_MS, item_json
+from tservice.agents.approvals.model import LIFETIME_MS
 from tservice.agents.approvals.routes import ApprovalRoutes
+from tservice.agents.approvals.shown import item_answer
 from tservice.agents.approvals.store import ApprovalStore
 from tservice.agents.transcripts.build import build_transcripts
 from tservice.agents.upkeep.build import build_upkeep
@@ -33,7 +35,7 @@ class ItemTests(ApprovalCase):
         session = self.asked(
             permission(), tool_name="Bash", tool_input={"command": "touch made.txt"}, cwd="/srv"
         )
-        item = item_json(self.item(session))
+        item = wire(item_answer(self.item(session)))
         self.assertEqual(f"{session.id}:1", item["id"])
         self.assertEqual(
             ("permission", "Bash", "/srv"), (item["kind"], item["toolName"], item["cwd"])
@@ -50,7 +52,9 @@ class ItemTests(ApprovalCase):
         page = question("Checks", "Types", "Style", multi=True)
         page.ticked = {2}
         session = self.asked(page, tool_name="AskUserQuestion")
-        boxes = [option.get("checked") for option in item_json(self.item(session))["options"]]
+        boxes = [
+            option.get("checked") for option in wire(item_answer(self.item(session)))["options"]
+        ]
         self.assertEqual([False, True, False, None], boxes)
         before = self.item(session)
         self.told()
@@ -116,10 +120,45 @@ class ItemTests(ApprovalCase):
         self.assertIsNone(self.inbox.of_session(session.id))
 
     def test_other_modes_have_none(self) -> None:
-        session = self.agent("x", mode="codex")
+        """Of whose screens too little is known, and all without hooks while they may not."""
+        self.machine.install("agy")
+        self.assert_asks_nothing("antigravity")
+        self.change_settings(external_signals=False)
+        self.assert_asks_nothing("codex")
+
+    def assert_asks_nothing(self, mode: str) -> None:
+        session = self.agent("x", mode=mode)
         self.client(session).ask(permission())
         self.hook(session, "permission_prompt")
         self.spend(5)
+        self.assertIsNone(self.inbox.of_session(session.id))
+
+    def test_an_agent_without_hooks(self) -> None:
+        """Its screen tells of the dialog: what is asked, once, and that the turn waits for it."""
+        session = self.agent("x", mode="codex")
+        self.spend(4)
+        self.signals()
+        self.client(session).ask(permission())
+        self.spend(5)
+        item = self.item(session)
+        self.assertEqual(("permission", "Do you want to proceed?"), (item.kind, item.message))
+        self.assert_signals(["working", "blocked"])
+        self.client(session).ask(permission("rm x"))
+        self.client(session).leave("elsewhere")
+        self.spend(5)
+        self.assert_signals(["blocked"])
+        self.assertEqual(f"{session.id}:2", self.item(session).id)
+        self.give(self.item(session), "deny")
+        self.assertIsNone(self.inbox.of_session(session.id))
+        self.assertEqual(("rm x", "Escape"), self.client(session).log[-1])
+
+    def test_switched_off_it_leaves_nothing_behind(self) -> None:
+        session = self.agent("x", mode="codex")
+        self.client(session).ask(permission())
+        self.spend(5)
+        self.told()
+        self.change_settings(external_signals=False)
+        self.assertEqual([("resolved", "dismissed")], self.told())
         self.assertIsNone(self.inbox.of_session(session.id))
 
     def test_switched_off(self) -> None:
@@ -324,7 +363,7 @@ class BuildTests(ApprovalCase):
     def test_it_starts_serves_and_stops(self) -> None:
         ground, sessions = self.machine.ground(), self.sessions
         agents, clis = self.agents.agents, self.machine.clis
-        inbox = build_approvals(ground, sessions=sessions, agents=agents)
+        inbox = build_approvals(ground, sessions=sessions, agents=agents, clis=clis)
         records = build_transcripts(ground, sessions=sessions, agents=agents, clis=clis)
         upkeep = build_upkeep(ground, sessions=sessions, agents=agents, transcripts=records.service)
         features: list[Feature[Any]] = [inbox, records, upkeep]

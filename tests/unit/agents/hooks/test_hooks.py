@@ -9,13 +9,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.agents.rig import COMPOSER, PERMISSION, AgentCase
+from tests.told import wire
+from tests.unit.agents.rig import (
+    BUSY_TITLE,
+    COMPOSER,
+    IDLE_TITLE,
+    PERMISSION,
+    SPINNER,
+    AgentCase,
+)
 from tservice.agents.hooks.intake import CONVERSATIONS
-from tservice.agents.hooks.model import FOREIGN, Conversations
+from tservice.agents.hooks.model import FOREIGN, TOOLS, Conversations, Tools
 from tservice.agents.model import HookEvent, reduce_data
 from tservice.core.errors import ServiceError
 from tservice.core.events import Audience
 from tservice.core.identity import Identity
+from tservice.sessions.record.model import Session
+from tservice.sessions.record.wire import session_answer
 
 KEPT = {
     "hook_event_name",
@@ -121,9 +131,9 @@ class SignalTests(AgentCase):
             self.hook(session, event, message="m", prompt="kept from everybody")
             told = [e for e in self.machine.events if e.name == f"hook:{event}"]
             self.assertEqual(1, len(told))
-            self.assertEqual({"message": "m"}, told[0].data["data"])
-            self.assertEqual(session.id, told[0].data["sessionId"])
-            self.assertIs(Audience.OWNER, told[0].audience)
+            self.assertEqual({"message": "m"}, wire(told[0])["data"])
+            self.assertEqual(session.id, wire(told[0])["sessionId"])
+            self.assertIs(Audience.OWNER, told[0].name.audience)
 
     def test_one_blocked_for_one_dialog(self) -> None:
         session = self.ready()
@@ -196,6 +206,51 @@ class SignalTests(AgentCase):
         self.assertEqual(f"/t/{CONVERSATIONS + 4}", self.agents.agents.transcript_of(session.id))
         self.hook(session, "stop", session_id="bad id")
         self.assertEqual("c10", self.sessions.get(session.id).conversation_ids[-1])
+
+    def tool(self, session: Session) -> tuple[str | None, int | None]:
+        found = self.sessions.get(session.id)
+        return found.current_tool, found.background_tasks
+
+    def test_the_tool_that_runs(self) -> None:
+        session = self.ready()
+        made = {"tool_name": "Bash", "tool_input": {"command": "make \x1b[1mall"}}
+        read = {"tool_name": "Read", "tool_input": {"file_path": "/a"}}
+        self.hook(session, "prompt_submitted")
+        self.assertEqual((None, None), self.tool(session))
+        self.hook(session, "tool_started", **made)
+        self.hook(session, "tool_started", **read)
+        self.hook(session, "tool_started", agent_id="inner", tool_name="Grep")
+        self.assertEqual("Read /a", self.tool(session)[0])
+        self.hook(session, "tool_ended", **read)
+        self.assertIn("Bash make", self.tool(session)[0] or "")
+        self.assertNotIn("\x1b", self.tool(session)[0] or "")
+        self.hook(session, "stop", background_tasks=[{"id": "x"}], session_crons=[])
+        self.assertEqual((None, 1), self.tool(session))
+        answer = wire(session_answer(self.sessions.get(session.id)))
+        self.assertEqual(1, answer["backgroundTasks"])
+        self.pane(session).exit()
+        self.spend(1)
+        self.assertEqual((None, None), self.tool(session))
+
+    def test_one_that_escape_ended(self) -> None:
+        """No hook tells of that; the screen does."""
+        session = self.ready()
+        self.hook(session, "prompt_submitted")
+        self.hook(session, "tool_started", tool_name="Bash")
+        self.show(session, SPINNER, BUSY_TITLE)
+        self.spend(1)
+        self.assertEqual("Bash", self.tool(session)[0])
+        self.show(session, COMPOSER, IDLE_TITLE)
+        self.spend(3)
+        self.assertIsNone(self.tool(session)[0])
+
+    def test_tools_that_are_remembered_are_few(self) -> None:
+        tools = Tools()
+        for number in range(TOOLS + 5):
+            tools.heard(HookEvent.TOOL_STARTED, f"{number}")
+        for number in range(TOOLS + 5):
+            tools.heard(HookEvent.TOOL_ENDED, f"{number + 5}")
+        self.assertIsNone(tools.current)
 
     def test_a_new_process_begins_anew(self) -> None:
         session = self.ready()

@@ -94,7 +94,7 @@ class AgentOsUserTests(AgentCase):
             folder = home / ".claude" / "projects" / "-w"
             folder.mkdir(parents=True)
             (folder / f"{name}.jsonl").write_text(line + "\n")
-        homes = Homes(own=TranscriptFiles.of_home(self.machine.home), os_users=self.world.users)
+        homes = Homes(own=TranscriptFiles.of_home(self.machine.home), places=self.world.places())
         history = History(self.sessions, homes, lambda work: succeed(work()))
         hers = evolve(self.ann, admin=True)
         for caller, name, acted in ((ADMIN, "own", []), (hers, "hers", ["a", "a"])):

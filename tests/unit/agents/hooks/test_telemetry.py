@@ -9,12 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.told import wire
 from tests.unit.agents.rig import AgentCase
 from tservice.agents.hooks.telemetry_model import (
-    event_data,
     footer,
-    plan_usage_json,
+    plan_usage_told,
     read_telemetry,
+    told_of_report,
 )
 from tservice.agents.model import PlanUsage, Window
 from tservice.core.errors import ServiceError
@@ -67,7 +68,7 @@ class ReadTests(SynchronousTestCase):
     @given(reports | st.none())
     def test_whatever_comes_is_in_range(self, data: Any) -> None:
         report = read_telemetry(data)
-        told = event_data("s", report)
+        told = wire(told_of_report("s", report))
         json.dumps(told, allow_nan=False)
         for window in (report.five_hour, report.seven_day):
             if window is not None:
@@ -91,19 +92,21 @@ class ReadTests(SynchronousTestCase):
                 "costUsd": 0.5,
                 "modelDisplayName": "Sonnet 5",
             },
-            event_data("s", report),
+            wire(told_of_report("s", report)),
         )
 
     def test_what_is_missing_is_left_out(self) -> None:
         self.assertEqual("", footer(read_telemetry(None)))
-        self.assertEqual({"sessionId": "s"}, event_data("s", read_telemetry({})))
+        self.assertEqual({"sessionId": "s"}, wire(told_of_report("s", read_telemetry({}))))
         partly = {"model": {"id": "m\x1b[31m"}, "context_window": {"used_percentage": 3.456}}
         self.assertEqual("m [31m  ctx:3.456%", footer(read_telemetry(partly)))
 
     def test_plan_usage(self) -> None:
-        self.assertIsNone(plan_usage_json(None))
+        self.assertIsNone(plan_usage_told(None))
         usage = PlanUsage(five_hour=Window(used_percentage=1), at=5)
-        self.assertEqual({"fiveHour": {"usedPercentage": 1}, "at": 5}, plan_usage_json(usage))
+        shown = plan_usage_told(usage)
+        assert shown is not None
+        self.assertEqual({"fiveHour": {"usedPercentage": 1}, "at": 5}, wire(shown))
 
 
 class IntakeTests(AgentCase):
@@ -113,12 +116,12 @@ class IntakeTests(AgentCase):
         return self.agents.telemetry.take(session_id, data)
 
     def told(self) -> list[Any]:
-        return [e.data for e in self.machine.events if e.name == "session:statusTelemetry"]
+        return [wire(e) for e in self.machine.events if e.name == "session:statusTelemetry"]
 
     def test_the_session_learns_it(self) -> None:
         session = self.ready()
         self.assertEqual("Sonnet 5  in:6200 out:34  ctx:3%", self.take(session.id, FULL))
-        shown = self.sessions.describe(session.id)
+        shown = wire(self.sessions.describe(session.id))
         self.assertEqual({"input": 6200, "output": 34, "total": 6234}, shown["tokens"])
         self.assertEqual((3, 0.5), (shown["contextUsedPercentage"], shown["totalCost"]))
         self.assertEqual(

@@ -7,6 +7,7 @@ from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.ground import here, places_of
 from tests.unit.agents.rig import AgentCase, at_once
 from tests.unit.agents.transcripts.samples import database
 from tests.unit.agents.transcripts.written import prompt, said, write
@@ -16,8 +17,9 @@ from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.agents.transcripts.homes import Homes
 from tservice.agents.transcripts.model import Tally
 from tservice.agents.transcripts.places import Found
-from tservice.core.users.osuser import OsUserId, OsUsers
-from tservice.sessions.record.model import NameSource, Session
+from tservice.agents.transcripts.reader import HEAD
+from tservice.core.errors import ErrorCode
+from tservice.sessions.record.model import Location, NameSource, Session
 
 MADE = 1_800_000_000_000
 OLD, NEW = "11111111-aaaa", "22222222-bbbb"
@@ -36,9 +38,10 @@ def session(**fields: Any) -> Session:
     return Session(**{**known, **fields})
 
 
-def candidate(name: str, first_at: int | None) -> Candidate:
-    found = Found(path=Path(f"/c/{name}"), mode="codex", at=MADE, size=1)
-    return Candidate(found=found, begins=Tally(conversation=name, first_at=first_at))
+def candidate(name: str, first_at: int | None, prompts: int = 1, size: int = 1) -> Candidate:
+    found = Found(path=Path(f"/c/{name}"), mode="codex", at=MADE, size=size)
+    begins = Tally(conversation=name, first_at=first_at, prompts=prompts)
+    return Candidate(found=found, begins=begins)
 
 
 class ChoiceTests(SynchronousTestCase):
@@ -67,6 +70,13 @@ class ChoiceTests(SynchronousTestCase):
         self.assertEqual("b", self.choose(owner, *known, candidate("x", MADE + 1), shared=True))
         self.assertEqual("n", self.choose(owner, *known, candidate("n", at - 100), shared=True))
 
+    def test_one_in_which_nothing_was_said_is_nobodys(self) -> None:
+        """Gemini CLI leaves one behind when its trust dialog is answered."""
+        self.assertIsNone(self.choose(session(), candidate("a", None, prompts=0)))
+        self.assertEqual(
+            "b", self.choose(session(), candidate("b", None, prompts=0, size=HEAD + 1))
+        )
+
     def test_one_from_before_the_session_is_not_its(self) -> None:
         self.assertIsNone(self.choose(session(), candidate("a", MADE - EARLY_MS - 1)))
 
@@ -77,7 +87,9 @@ class ResumeTests(AgentCase):
     def setUp(self) -> None:
         super().setUp()
         self.files = TranscriptFiles.of_home(self.machine.home)
-        self.conversations = Conversations(lambda: Homes(own=self.files), at_once)
+        self.conversations = Conversations(
+            lambda: Homes(own=self.files, places=places_of(here())), at_once
+        )
 
     def resumed(self, owner: Session) -> str | None:
         return self.run_now(self.conversations.last(owner))
@@ -119,15 +131,9 @@ class ResumeTests(AgentCase):
         self.assertIsNone(self.resumed(session(mode="antigravity")))
 
     def test_what_cannot_be_read_is_begun_anew(self) -> None:
-        class Nobody(OsUsers):
-            def recall(self, known: OsUserId | None) -> None:
-                return None
-
-            def act(self, user: object, work: object) -> None:  # type: ignore[override]
-                raise OSError("no")
-
-        homes = Homes(own=self.files, os_users=Nobody())
-        found = Conversations(lambda: homes, at_once).last(session(conversation_ids=(OLD,)))
+        homes = Homes(own=self.files, places=places_of(here()))
+        nowhere = session(location=Location.REMOTE, conversation_ids=(OLD,))
+        found = Conversations(lambda: homes, at_once).last(nowhere)
         self.assertIsNone(self.run_now(found))
 
 
@@ -154,6 +160,24 @@ class StartTests(AgentCase):
         owner = self.ended()
         self.run_now(self.sessions.start(owner.id, granted=True, fresh=True))
         self.assertNotIn(OLD, self.argv(owner))
+
+    def test_with_a_conversation_that_is_named(self) -> None:
+        """It goes before the last one, and before a fresh one."""
+        for fresh in (False, True):
+            owner = self.ended()
+            started = self.sessions.start(owner.id, granted=True, resume=NEW, fresh=fresh)
+            self.run_now(started)
+            self.assertEqual(["--resume", NEW], self.argv(owner)[1:3])
+
+    def test_a_conversation_that_cannot_be_one(self) -> None:
+        """Nothing is started, and nothing of it reaches a command line."""
+        agent, shell = self.ended(), self.shell()
+        self.pane(shell).exit(0)
+        for owner, resume in ((agent, "--model=x"), (agent, ""), (shell, OLD)):
+            work = self.sessions.start(owner.id, granted=True, resume=resume)
+            text = self.assert_refused(ErrorCode.INVALID_INPUT, work)
+            self.assertTrue(text.startswith("resumeSessionId: "), text)
+            self.assertIsNone(self.sessions.get(owner.id).pid)
 
     def test_without_a_conversation_it_begins(self) -> None:
         owner = self.agent("x")

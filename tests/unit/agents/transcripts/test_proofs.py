@@ -10,6 +10,7 @@ from attrs import evolve
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.ground import here, places_of
 from tests.unit.agents.rig import at_once
 from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.agents.transcripts.homes import Homes
@@ -30,7 +31,8 @@ class ProofTests(SynchronousTestCase):
         self.folder = files.folder_of("/work")
         self.folder.mkdir(parents=True)
         self.path = self.folder / "c1.jsonl"
-        self.proofs = Proofs(Homes(own=files), lambda session_id: str(self.path), at_once)
+        homes = Homes(own=files, places=places_of(here()))
+        self.proofs = Proofs(homes, lambda session_id: str(self.path), at_once)
         self.session = Session(
             id="s",
             mode="primary",

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.told import wire
 from tests.unit.agents.approvals_rig import ApprovalCase
 from tests.unit.agents.client import BUSY, permission
 from tests.unit.agents.rig import COMPOSER
@@ -133,7 +134,7 @@ class PauseTests(ApprovalCase):
         want = int(self.reset_at.timestamp() * 1000) + 120_000
         self.assertEqual((True, want), (session.limit_paused, session.auto_resume.resume_at))
         self.assertEqual(["limitPauseScheduled"], self.names())
-        told = {e.name: e.data for e in self.machine.events}
+        told = {str(e.name): wire(e) for e in self.machine.events}
         self.assertEqual(want, told["session:limitPauseScheduled"]["resumeAt"])
         self.spend((want - now_ms(self.clock)) / 1000 - 1)
         self.assertEqual([], self.client(session).log)

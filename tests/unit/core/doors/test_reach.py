@@ -13,6 +13,7 @@ from twisted.internet.interfaces import IResolutionReceiver
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
+from tests.ground import here, places_of
 from tests.unit.core.doors.held import PATIENCE, Held, ThreadClock
 from tests.unit.osuserworld import OsUserWorld
 from tservice.core.doors.directory import REMEMBERED, Directory
@@ -20,7 +21,7 @@ from tservice.core.doors.reach import PROBE_SECONDS, Reach
 from tservice.core.doors.resolving import door_resolver
 from tservice.core.doors.threads import NAMES, Bounds, Door
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.users.osuser import OsUsers
+from tservice.core.places.place import OWN, PlaceId, PlaceKind, place_of_os_user
 
 BOUNDS = Bounds(threads=4, stuck=4, share=2, queue=4, seconds=30.0)
 
@@ -48,16 +49,14 @@ class ReachTests(SynchronousTestCase):
             self.held()
         raise FileNotFoundError
 
-    def ask(
-        self, *paths: str, place: str = "ann", os_user: str | None = None, reach: Any = None
-    ) -> Deferred[None]:
-        asked = (reach or self.reach).paths(os_user, paths, place)
+    def ask(self, *paths: str, os_user: str | None = None, reach: Any = None) -> Deferred[None]:
+        asked = (reach or self.reach).paths(place_of_os_user(os_user), paths, "ann")
         return Deferred.fromCoroutine(asked)
 
     @property
     def reach(self) -> Reach:
         if not hasattr(self, "_reach"):
-            self._reach = Reach(OsUsers(), self.door, ["/usr/bin", "relative"])
+            self._reach = Reach(places_of(here()), self.door, ["/usr/bin", "relative"])
         return self._reach
 
     def test_what_answers_passes_missing_or_not(self) -> None:
@@ -81,14 +80,30 @@ class ReachTests(SynchronousTestCase):
         self.clock.hear()
         self.successResultOf(other)
 
+    def test_as_long_as_it_is_given(self) -> None:
+        asked = self.reach.paths(OWN, ["/dead/b"], "ann", PROBE_SECONDS / 2)
+        done = Deferred.fromCoroutine(asked)
+        self.assertTrue(self.held.begun.wait(PATIENCE))
+        self.clock.advance(PROBE_SECONDS / 2)
+        self.failureResultOf(done, ServiceError)
+        self.let_go()
+
     def test_as_the_os_user_and_the_own_home(self) -> None:
         world = OsUserWorld(Path(self.mktemp()).absolute())
         ann = world.add("ann", 2000)
-        done = self.ask("/a", os_user="ann", reach=Reach(world.users, self.door))
+        done = self.ask("/a", os_user="ann", reach=Reach(world.places(), self.door))
         self.clock.hear()
         self.successResultOf(done)
         self.assertEqual(["/a/.", f"{ann.home}/."], self.touched[-2:])
         self.assertEqual(["ann"], world.acted)
+
+    def test_of_what_is_far_away_nothing_is_touched(self) -> None:
+        """Nor of a user who is not there."""
+        reach = Reach(OsUserWorld(Path(self.mktemp()).absolute()).places(), self.door)
+        for place in (PlaceId(kind=PlaceKind.REMOTE, name="h"), place_of_os_user("nobody")):
+            asked = reach.paths(place, ["/a"], "ann")
+            self.successResultOf(Deferred.fromCoroutine(asked))
+        self.assertNotIn("/a/.", self.touched)
 
 
 class DirectoryTests(SynchronousTestCase):

@@ -24,12 +24,14 @@ from tservice.http.docs.page import ApiDocs
 from tservice.http.metrics import Measure, Metrics, number
 from tservice.http.operations import Access, Operation, Style
 from tservice.http.sse import EventStreams
-from tservice.status.routes import StatusAnswer, StatusRoutes, UserStatus
+from tservice.status.routes import StatusRoutes
+from tservice.status.service import StatusAnswer, UserStatus
 
 
 def status(identity: Identity) -> StatusAnswer:
     return StatusAnswer(
         version="1",
+        sessions=[],
         user=UserStatus(username=identity.username, role="admin", multi_user=False),
         server_time=5,
     )

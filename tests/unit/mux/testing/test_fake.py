@@ -10,6 +10,7 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface.verify import verifyObject
 
+from tests.ground import HERE
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
     IMultiplexer,
@@ -30,7 +31,7 @@ from tservice.mux.testing.multiplexer import (
 
 _T = TypeVar("_T")
 ID = "6f1c0c5e-7c0e-4a55-9d3c-0d7d6a9e1f00"
-SPEC = PaneSpec(session_id=ID, argv=("sh",), env={}, cwd="/", cols=40, rows=5)
+SPEC = PaneSpec(session_id=ID, argv=("sh",), env={}, cwd="/", cols=40, rows=5, place=HERE)
 
 
 class FakeTests(SynchronousTestCase):

@@ -8,6 +8,7 @@ from zope.interface import implementer
 
 from tests.unit.sessions.agent import ComposerAgent
 from tests.unit.sessions.rig import SessionCase, begin
+from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode, ServiceError, failed
 from tservice.mux.interface import Capture, MuxError, MuxTimeout, PaneGone, PaneSpec
 from tservice.mux.testing.multiplexer import EchoShell, Program
@@ -20,8 +21,7 @@ from tservice.sessions.interfaces import Delivery, IInputGate
 from tservice.sessions.record.model import Session
 from tservice.sessions.record.requests import INPUT_LENGTH
 
-DONE = Delivery(delivered=True)
-AGAIN = Delivery(delivered=False, duplicate=True)
+DONE, AGAIN = Delivery(delivered=True), Delivery(delivered=False, duplicate=True)
 
 
 class InputCase(SessionCase):
@@ -120,6 +120,15 @@ class RawTests(InputCase):
         self.successResultOf(self.type(self.shell_session, "ls\r", use_mux=False))
         self.assertEqual([], self.pane(self.shell_session).pastes)
         self.assertEqual(b"ls\r", bytes(self.pane(self.shell_session).typed))
+
+    def test_answers_of_the_terminal_are_nobodys_activity(self) -> None:
+        session, self.agent.stands_still = self.agent_session, True
+        self.spend(60)
+        self.type(session, "\x1b[I")
+        self.assertEqual(b"\x1b[I", bytes(self.pane(session).typed))
+        self.assertLess(self.sessions.get(session.id).last_activity_at, now_ms(self.clock) - 9)
+        self.type(session, "\x1b[A")
+        self.assertEqual(now_ms(self.clock), self.sessions.get(session.id).last_activity_at)
 
     def test_keys_wait_their_turn(self) -> None:
         prompt = self.type(self.agent_session, "hello\r")
@@ -353,6 +362,50 @@ class CrashTests(InputCase):
         self.assertEqual(2000, len(pane.typed))
         self.recovered()
         self.assertEqual(text.encode(), bytes(pane.typed))
+
+    def keys(self, *texts: str) -> list[Deferred[Delivery]]:
+        """Keys of one client, numbered from 1 on."""
+        return [
+            self.type(self.shell_session, text, client_id="k", seq=seq)
+            for seq, text in enumerate(texts, 1)
+        ]
+
+    def test_a_key_that_was_typed_is_known_by_the_mark(self) -> None:
+        """Nothing of it was on the disk."""
+        for effect, answer in ((True, AGAIN), (False, DONE)):
+            self.keys("a")
+            pane = self.pane(self.shell_session)
+            pane.typed.clear()
+            pane.fail("write", MuxTimeout("x"), effect=effect)
+            pane.fail("last_mark", MuxTimeout("x"))
+            self.keys("a", "b")
+            self.recovered()
+            self.assertEqual(answer, self.successResultOf(self.keys("a", "b")[1]))
+            self.assertEqual(b"b", bytes(pane.typed))
+            self.shell_session = self.shell()
+
+    def test_the_mark_is_asked_for_until_it_is_known(self) -> None:
+        """Before that nothing is typed: what was sent again could stand there already."""
+        self.keys("a", "b")
+        pane = self.pane(self.shell_session)
+        self.machine.crash()
+        for _ in range(4):
+            pane.fail("last_mark", MuxTimeout("x"))
+        self.machine.boot()
+        self.run_now(self.sessions.open())
+        again = self.keys("a", "b", "c")
+        self.assertNoResult(again[2])
+        self.spend(5)
+        self.assertEqual([AGAIN, AGAIN, DONE], [self.successResultOf(each) for each in again])
+        self.assertEqual(b"abc", bytes(pane.typed))
+
+    def test_a_process_that_ended_meanwhile_has_its_mark_still(self) -> None:
+        self.keys("a", "b")
+        self.machine.crash()
+        self.pane(self.shell_session).exit(0)
+        self.recovered()
+        self.run_now(self.sessions.start(self.shell_session.id, granted=True))
+        self.assertEqual(AGAIN, self.successResultOf(self.keys("a", "b")[1]))
 
     def test_a_process_that_is_gone_leaves_no_journal(self) -> None:
         self.send(self.agent_session, "hello\r")

@@ -10,13 +10,15 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
+from tservice.mux.typed import PIECE
 from tservice.sessions.input.journal import CLIENTS, Entry, InputJournal, Kind
+from tservice.sessions.input.unsaved import SETTLE
 from tservice.store.database import Database
 from tservice.store.schemas import packaged, read_steps
 
 SESSIONS = ("one", "two")
 WHO = ("a", "b", "c")
-ENDS = ("finished", "given back", "cut off")
+ENDS = ("finished", "settled", "given back", "cut off")
 STEPS = st.lists(st.tuples(st.sampled_from(SESSIONS), st.sampled_from(WHO), st.sampled_from(ENDS)))
 
 
@@ -28,8 +30,18 @@ class JournalTests(SynchronousTestCase):
         self.database = Database.in_memory()
         # No session is needed here.
         self.database.execute("PRAGMA foreign_keys = OFF")
-        self.journal = InputJournal(self.database)
+        self.clock = Clock()
+        self.marks: dict[str, str] = {}
+        self.journal = self.anew(self.clock)
         self.accepted = 0
+        self.data = b"x"
+
+    def anew(self, clock: Clock | None = None) -> InputJournal:
+        """The journal of a service after a crash: the disk, and the marks of the panes."""
+        journal = InputJournal(self.database, clock or Clock())
+        for session, mark in self.marks.items():
+            journal.learn(session, mark)
+        return journal
 
     def accept(self, session: str, client: str | None, seq: int | None) -> Entry:
         self.accepted += 1
@@ -38,14 +50,21 @@ class JournalTests(SynchronousTestCase):
             session_id=session,
             id=str(self.accepted),
             kind=Kind.RAW,
-            data=b"x",
+            data=self.data,
             client_id=client,
             seq=seq,
             previous_seq=previous,
         )
-        self.journal.accept(entry)
-        self.assertEqual(entry, InputJournal(self.database).pending(session))
-        return entry
+        kept = self.journal.accept(entry)
+        if not kept.with_pane:
+            self.assertEqual(entry, self.anew().pending(session))
+        return kept
+
+    def type(self, session: str, client: str | None, seq: int | None) -> None:
+        """Accepted, typed and done."""
+        entry = self.accept(session, client, seq)
+        self.marks[session] = entry.id
+        self.journal.finish(entry)
 
     @settings(max_examples=examples(300), deadline=None)
     @given(STEPS)
@@ -61,26 +80,77 @@ class JournalTests(SynchronousTestCase):
                 self.journal.give_back(entry)
             else:
                 known[session, client] = number
+                self.marks[session] = entry.id
             if end == "cut off":
-                self.journal = InputJournal(self.database)
-            self.journal.finish(entry)
+                self.clock = Clock()
+                self.journal = self.anew(self.clock)
+            if end in ("finished", "settled") or not entry.with_pane:
+                self.journal.finish(entry)
+            if end == "settled":
+                self.clock.advance(SETTLE)
             self.assertIsNone(self.journal.pending(session))
-            for each in (self.journal, InputJournal(self.database)):
+            for each in (self.journal, self.anew()):
                 self.assertEqual(known, {key: each.last_seq(*key) for key in known})
+
+    def test_keys_of_a_known_client_change_nothing_on_the_disk(self) -> None:
+        """Until L{SETTLE} has passed, or somebody else types."""
+        self.type("one", "a", 1)
+        for seq in range(2, 6):
+            self.type("one", "a", seq)
+            self.assertIsNone(self.journal.pending("one"))
+        self.assertEqual((5, 1), (self.journal.last_seq("one", "a"), self.on_disk("a")))
+        self.clock.advance(SETTLE)
+        self.assertEqual((5, 5), (self.journal.last_seq("one", "a"), self.on_disk("a")))
+        self.assertEqual([], self.clock.getDelayedCalls())
+        self.type("one", "a", 6)
+        self.type("one", "b", 1)
+        self.assertEqual((6, 1), (self.on_disk("a"), self.on_disk("b")))
+
+    def test_a_number_is_written_only_when_its_key_was_typed(self) -> None:
+        """Else a crash would leave a number that is taken by nothing."""
+        self.type("one", "a", 1)
+        self.accept("one", "a", 2)
+        self.clock.advance(SETTLE)
+        self.assertEqual((1, 1), (self.on_disk("a"), self.anew().last_seq("one", "a")))
+
+    def test_long_input_is_written_down_whole(self) -> None:
+        """More than one command types it: a crash would leave a part."""
+        self.type("one", "a", 1)
+        self.data = b"x" * (PIECE + 1)
+        self.assertFalse(self.accept("one", "a", 2).with_pane)
+
+    def test_a_number_learned_from_a_mark_outlives_the_next_crash_too(self) -> None:
+        """Though another client's mark takes its place."""
+        for client in ("a", "b"):
+            self.type("one", client, 1)
+        self.type("one", "a", 2)
+        self.journal = self.anew()
+        self.type("one", "b", 2)
+        self.assertEqual((2, 2), (self.anew().last_seq("one", "a"), self.on_disk("a")))
+
+    def test_closing_writes_what_is_unsaved(self) -> None:
+        for seq in (1, 2):
+            self.type("one", "a", seq)
+        self.journal.close()
+        self.assertEqual((2, []), (self.on_disk("a"), self.clock.getDelayedCalls()))
+
+    def on_disk(self, client: str) -> int | None:
+        """What stands there alone."""
+        return InputJournal(self.database, Clock()).last_seq("one", client)
 
     def test_the_least_recently_used_client_is_forgotten(self) -> None:
         """One that goes on typing is none, however its numbers were written."""
         for number in range(CLIENTS):
-            self.journal.finish(self.accept("one", f"c{number}", 1))
+            self.type("one", f"c{number}", 1)
         for seq in (2, 3):
-            self.journal.finish(self.accept("one", "c0", seq))
-        self.journal.finish(self.accept("one", "new", 1))
+            self.type("one", "c0", seq)
+        self.type("one", "new", 1)
         self.assertEqual(3, self.journal.last_seq("one", "c0"))
         self.assertIsNone(self.journal.last_seq("one", "c1"))
 
     def test_inputs_without_a_number_change_none(self) -> None:
-        self.journal.finish(self.accept("one", "a", 4))
-        self.journal.finish(self.accept("one", None, None))
+        self.type("one", "a", 4)
+        self.type("one", None, None)
         self.assertEqual(4, self.journal.last_seq("one", "a"))
 
     def test_what_is_being_typed_survives_the_upgrade(self) -> None:
@@ -88,7 +158,7 @@ class JournalTests(SynchronousTestCase):
         path, steps = Path(self.mktemp()), read_steps(packaged())
         old = Database.open(path, clock=Clock(), schemas=steps[:10])
         old.execute("PRAGMA foreign_keys = OFF")
-        self.journal = InputJournal(old)
+        self.journal = InputJournal(old, Clock())
         columns = [row["name"] for row in old.query("PRAGMA table_info(sessions)")]
         row = ", ".join("'one'" if name == "id" else "0" for name in columns)
         old.execute(f"INSERT INTO sessions VALUES ({row})")
@@ -97,13 +167,13 @@ class JournalTests(SynchronousTestCase):
         old.close()
         new = Database.open(path, clock=Clock(), schemas=steps)
         self.addCleanup(new.close)
-        self.assertEqual(entry, InputJournal(new).pending("one"))
+        self.assertEqual(entry, InputJournal(new, Clock()).pending("one"))
 
     def test_a_session_of_the_same_id_begins_anew(self) -> None:
         """As one that is rebuilt does."""
-        self.journal.finish(self.accept("one", "a", 4))
+        self.type("one", "a", 4)
         self.database.execute("DELETE FROM input_marks")
         self.journal.forget("one")
         self.assertIsNone(self.journal.last_seq("one", "a"))
-        self.journal.finish(self.accept("one", "a", 0))
-        self.assertEqual(0, InputJournal(self.database).last_seq("one", "a"))
+        self.type("one", "a", 0)
+        self.assertEqual(0, self.on_disk("a"))

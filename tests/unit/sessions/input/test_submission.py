@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from twisted.internet.defer import Deferred
+from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
 from tests.unit.sessions.agent import ComposerAgent
@@ -11,6 +12,7 @@ from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import Capture, PaneSpec
 from tservice.mux.testing.multiplexer import Program
 from tservice.sessions.input.doubts import REMEMBERED
+from tservice.sessions.input.parking import is_retypable
 from tservice.sessions.input.prompting import LEAVING, NOT_SURE, PATIENCE, TAKING
 from tservice.sessions.input.typist import PASTE_GAP
 from tservice.sessions.interfaces import Delivery, IInputGate
@@ -19,7 +21,7 @@ from tservice.sessions.service import OpenGate
 
 DONE = Delivery(delivered=True)
 AGAIN = Delivery(delivered=False, duplicate=True)
-LONG = sum(TAKING) + 4 * (sum(LEAVING) + sum(PATIENCE)) + 10
+LONG = 4 * (sum(LEAVING) + sum(PATIENCE)) + 10
 
 
 @implementer(IInputGate)
@@ -81,6 +83,55 @@ class SubmissionTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello"], ["Enter"]), (self.agent.prompts, self.hosted.keys))
 
+    def test_a_screen_that_is_half_drawn_shows_no_text(self) -> None:
+        """Neither before it is put in nor behind that: Gemini CLI draws its whole screen anew."""
+        self.gate.tells = None
+        self.half_draw(True)
+        answer = self.send("hello\r")
+        self.spend(0.5)
+        self.assertEqual([], self.hosted.pastes)
+        self.agent.stands_still = True
+        self.half_draw(False)
+        self.spend(0.5)
+        self.assertEqual(["hello"], self.hosted.pastes)
+        self.half_draw(True)
+        self.spend(1)
+        self.assertEqual(0, self.enters)
+        self.agent.half_drawn = False
+        self.agent.go_on()
+        self.spend(1)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["hello"], 1), (self.agent.prompts, self.enters))
+
+    def half_draw(self, half: bool) -> None:
+        self.agent.half_drawn = half
+        self.agent.draw()
+
+    def test_a_text_that_was_never_seen_is_not_delivered(self) -> None:
+        """Its Enter may have become part of the paste; a composer without it proves nothing."""
+        self.gate.tells = None
+        self.agent.stands_still = True
+        answer = self.send("hello\r")
+        self.spend(sum(TAKING) - 1)
+        self.assertEqual((["hello"], 0), (self.hosted.pastes, self.enters))
+        self.spend(LONG)
+        self.assertIn(NOT_SURE, self.refused(answer))
+        again = self.send("hello\r")
+        self.spend(1)
+        self.assertIn(NOT_SURE, self.refused(again))
+
+    def test_one_that_comes_up_late_is_delivered(self) -> None:
+        self.gate.tells = None
+        self.agent.deaf = 1
+        self.agent.stands_still = True
+        answer = self.send("hello\r")
+        self.spend(sum(TAKING) + 1)
+        self.assertEqual(1, self.enters)
+        self.agent.go_on()
+        self.spend(LONG)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["hello"], 2), (self.agent.prompts, self.enters))
+
     def test_one_that_stands_still_behind_its_enter_gets_no_other(self) -> None:
         answer = self.send("hello\r")
         self.spend(PASTE_GAP / 2)
@@ -116,6 +167,12 @@ class SubmissionTests(SubmissionCase):
         self.spend(LONG)
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello\n"], 2), (self.agent.prompts, self.enters))
+
+    def test_so_is_one_in_a_composer_that_grows_upwards(self) -> None:
+        """The caret's row of the screen stays what it was then."""
+        self.agent.height = 12
+        self.agent.draw()
+        self.test_one_that_became_a_line_end_is_pressed_again()
 
     def test_without_an_answer_it_is_not_pressed_again(self) -> None:
         self.agent.deaf = 1
@@ -221,6 +278,21 @@ class DraftTests(SubmissionCase):
         self.spend(LONG)
         self.assertIn("nothing was typed", self.refused(answer))
         self.assertEqual([], self.hosted.pastes)
+
+
+class RetypingTests(SynchronousTestCase):
+    """Agents that do not put a draft back themselves."""
+
+    def test_only_what_was_read_whole_is_typed_again(self) -> None:
+        stand_ins = (
+            "[Pasted ~18 lines]",
+            "[Pasted Text: 409 lines]",
+            "see [Pasted Content 1024 chars]",
+            "[paste #1 +20 lines]",
+        )
+        for draft in (*stand_ins, "two\nrows"):
+            self.assertFalse(is_retypable(draft), draft)
+        self.assertTrue(is_retypable("half a thought [pasted]"))
 
 
 class EndTests(SubmissionCase):

@@ -7,7 +7,9 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+from tests.told import wire
 from tests.unit.sessions.rig import ADMIN, BOOT, Machine, SessionCase, begin
+from tservice.cases.interfaces import Marker
 from tservice.core.config.model import Config
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
@@ -52,7 +54,7 @@ class CreateTests(SessionCase):
 
     def test_overrides_are_in_no_answer_and_no_event(self) -> None:
         session = self.shell(env_overrides={"TOKEN": "s3cret"})
-        told = repr([e.data for e in self.machine.events]) + repr(session)
+        told = repr([wire(e) for e in self.machine.events]) + repr(session)
         self.assertNotIn("s3cret", told + repr(self.sessions.describe(session.id)))
 
     def test_refusals_name_the_field(self) -> None:
@@ -175,7 +177,7 @@ class RunTests(SessionCase):
         self.assertEqual(1, self.names.count("session:idle"))
         self.assertEqual(
             {"id": session.id, "at": int((BOOT + SHELL_IDLE) * 1000)},
-            dict(self.machine.events[-1].data),
+            wire(self.machine.events[-1]),
         )
         self.clock.advance(100)
         self.assertEqual(1, self.names.count("session:idle"))
@@ -295,7 +297,7 @@ class DetachTests(SessionCase):
         self.assertTrue(away.detached)
         self.assertIsNone(away.pid)
         self.assertIsNone(self.sessions.pane_of(session.id))
-        self.assertTrue(self.sessions.describe(session.id)["detached"])
+        self.assertTrue(wire(self.sessions.describe(session.id))["detached"])
         self.assertTrue(self.last("session:updated")["detached"])
         self.assertNotIn("session:exit", self.names)
         back = self.run_now(self.sessions.start(session.id, granted=True))
@@ -387,11 +389,12 @@ class QuickStartTests(SessionCase):
     """A case and a session in one call; the route is tested with the routes."""
 
     def test_the_marker_tells_who_had_it_made(self) -> None:
-        spaces = self.sessions._parts.quick._workspaces
-        folder, made = spaces.make_case("w1", ADMIN)
-        self.assertTrue(made)
-        spaces.mark_agent_made(folder, ADMIN, "claude", None, 5)
+        cases = self.machine.cases
+        noted = Marker(created_at=5, created_by="claude")
+        folder = self.run_now(cases.open("w1", ADMIN, noted)).path
         marker = json.loads((Path(folder) / ".service-agent-case.json").read_text())
         self.assertEqual({"version": 1, "createdAt": 5, "createdBy": "claude"}, marker)
-        self.assertEqual((folder, False), spaces.make_case("w1", ADMIN))
+        again = self.run_now(cases.open("w1", ADMIN))
+        self.assertEqual(folder, again.path)
+        self.run_now(again.undo())
         self.assertIn("CLAUDE.md", (Path(folder) / "AGENTS.md").read_text())

@@ -7,8 +7,10 @@ from pathlib import Path
 from attrs import evolve
 
 from tests.unit.sessions.rig import ADMIN, SessionCase
+from tservice.cases.interfaces import Marker
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
+from tservice.core.places.place import OWN
 from tservice.core.users.osuser import OsUserId
 from tservice.sessions.life.priority import confined
 from tservice.sessions.record.model import Nice, Phase
@@ -32,7 +34,7 @@ class StartTests(OsUserCase):
     def test_a_shell_of_hers(self) -> None:
         session = self.create(self.ann, start=True)
         spec = self.pane(session).spec
-        self.assertEqual(self.user, spec.os_user)
+        self.assertEqual(self.user, spec.place.user)
         self.assertEqual(OsUserId(name="a", uid=1001), session.os_user)
         self.assertEqual(str(self.user.home), spec.cwd)
         self.assertEqual(self.user.shell, spec.argv[0])
@@ -49,7 +51,7 @@ class StartTests(OsUserCase):
 
     def test_of_others_nothing_changes(self) -> None:
         session = self.create(ADMIN, start=True)
-        self.assertIsNone(self.pane(session).spec.os_user)
+        self.assertEqual(OWN, self.pane(session).spec.place.id)
         self.assertIsNone(session.os_user)
         self.assertEqual(([], []), (self.world.secrets, self.world.acted))
 
@@ -122,13 +124,12 @@ class StartTests(OsUserCase):
         self.assertEqual([], self.machine.renice.set)
 
     def test_priority_of_the_services_own(self) -> None:
-        self.assertIs(self.machine.renice, confined(self.machine.renice, None))
+        self.assertIs(self.machine.renice, confined(self.machine.renice, OWN))
 
 
 class WorkspaceTests(OsUserCase):
     def folder(self, path: Path, caller: Identity | None = None) -> str:
-        spaces = self.machine.sessions._parts.creator._workspaces
-        return spaces.folder(str(path), caller or self.ann)
+        return self.machine.cases.folder(str(path), caller or self.ann)
 
     def test_wherever_the_user_may_go(self) -> None:
         """The system says where; a caller without an OS user stays in a folder of the service's."""
@@ -153,14 +154,15 @@ class WorkspaceTests(OsUserCase):
 
     def test_cases(self) -> None:
         """In the user's home, each made, found and marked as the user."""
-        spaces = self.machine.sessions._parts.creator._workspaces
-        folder, made = spaces.make_case("c", self.ann)
-        self.assertEqual((str(self.user.home / "service-cases" / "c"), True), (folder, made))
-        self.assertEqual((folder, False), spaces.make_case("c", self.ann))
-        spaces.mark_agent_made(folder, self.ann, "claude", None, 5)
-        self.assertTrue((Path(folder) / ".service-agent-case.json").exists())
-        self.assertEqual(folder, spaces.case("c", self.ann))
-        self.assertEqual(str(self.user.home), spaces.default(self.ann, "/"))
-        error = self.assertRaises(ServiceError, spaces.case, "d", self.ann)
+        cases = self.machine.cases
+        marker = Marker(created_at=5, created_by="claude")
+        place = self.run_now(cases.open("c", self.ann, marker))
+        self.assertEqual(str(self.user.home / "service-cases" / "c"), place.path)
+        self.assertEqual({"a"}, set(self.world.acted))
+        self.assertEqual(place, self.run_now(cases.open("c", self.ann, marker)))
+        self.assertTrue((Path(place.path) / ".service-agent-case.json").exists())
+        self.assertEqual(place, cases.case("c", self.ann))
+        self.assertEqual(str(self.user.home), cases.default(self.ann, "/"))
+        error = self.assertRaises(ServiceError, cases.case, "d", self.ann)
         self.assertIs(ErrorCode.NOT_FOUND, error.code)
         self.assertFalse((self.machine.folder / "cases").exists())

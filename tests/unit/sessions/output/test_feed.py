@@ -8,6 +8,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.told import happened, wire
 from tests.unit.sessions.output.wire import PROMPT, SPEC
 from tservice.core.events import Event, EventHub
 from tservice.mux.testing.multiplexer import FakeMultiplexer
@@ -28,14 +29,14 @@ class FeedTests(SynchronousTestCase):
             self.clock, self.hub, lambda _: self.pane, lambda _: "ann", lambda _: self.wanted
         )
         self.hub.subscribe(self.events.append)
-        self.hub.publish(Event(name="session:updated", session_id="s"))
+        self.hub.publish(happened("session:updated", session_id="s"))
         self.events.clear()
         self.addCleanup(self.check_closed)
 
     def check_closed(self) -> None:
         self.feed.close()
         self.assertEqual([], self.clock.getDelayedCalls())
-        self.assertEqual({}, self.pane.log._listeners)
+        self.assertEqual(0, len(self.pane.log._listeners))
 
     def emit(self, data: bytes) -> None:
         self.pane.log.append(data)
@@ -46,8 +47,8 @@ class FeedTests(SynchronousTestCase):
         self.assertEqual([], self.events)
         self.clock.advance(TICK)
         (event,) = self.events
-        self.assertEqual({"id": "s", "offset": len(PROMPT), "data": "ab"}, dict(event.data))
-        self.assertEqual(("ann", True, "s"), (event.owner, event.bulky, event.session_id))
+        self.assertEqual({"id": "s", "offset": len(PROMPT), "data": "ab"}, wire(event))
+        self.assertEqual(("ann", True, "s"), (event.owner, event.name.bulky, event.session_id))
 
     def test_nothing_is_made_that_nobody_wants(self) -> None:
         self.wanted = False
@@ -56,22 +57,22 @@ class FeedTests(SynchronousTestCase):
         self.wanted = True
         self.emit(b"seen")
         self.clock.advance(TICK)
-        self.assertEqual("seen", self.events[0].data["data"])
+        self.assertEqual("seen", wire(self.events[0])["data"])
 
     def test_a_flood_is_cut_to_its_newest_bytes(self) -> None:
         self.emit(b"x" * 3 * LARGEST)
         self.clock.advance(TICK)
         (event,) = self.events
-        self.assertEqual(LARGEST, len(event.data["data"]))
-        self.assertEqual(self.pane.log.end - LARGEST, event.data["offset"])
+        self.assertEqual(LARGEST, len(wire(event)["data"]))
+        self.assertEqual(self.pane.log.end - LARGEST, wire(event)["offset"])
 
     def test_a_character_is_not_torn(self) -> None:
         self.emit(b"1\xe2\x82")
         self.clock.advance(TICK)
         self.emit(b"\xac2")
         self.clock.advance(TICK)
-        self.assertEqual(["1", "€2"], [event.data["data"] for event in self.events])
-        self.assertEqual(len(PROMPT) + 1, self.events[1].data["offset"])
+        self.assertEqual(["1", "€2"], [wire(event)["data"] for event in self.events])
+        self.assertEqual(len(PROMPT) + 1, wire(self.events[1])["offset"])
 
     def test_a_gap_is_passed_over(self) -> None:
         self.emit(b"lost")
@@ -81,9 +82,9 @@ class FeedTests(SynchronousTestCase):
 
     def test_a_deleted_session_is_let_go(self) -> None:
         self.emit(b"x")
-        self.hub.publish(Event(name="session:deleted", session_id="s"))
+        self.hub.publish(happened("session:deleted", session_id="s"))
         self.assertEqual([], self.clock.getDelayedCalls())
-        self.assertEqual({}, self.pane.log._listeners)
+        self.assertEqual(0, len(self.pane.log._listeners))
 
 
 class WholeCharactersTests(SynchronousTestCase):

@@ -119,7 +119,7 @@ class SocketsTests(SynchronousTestCase):
         terminal = self.connect()
         self.sockets.disconnect("s", terminal)
         assert self.pane is not None
-        self.assertEqual({}, self.pane.log._listeners)
+        self.assertEqual(0, len(self.pane.log._listeners))
         self.assertIsNone(self.sockets.stream_of("s"))
         self.assertIsNone(self.sockets.viewer("s", terminal))
 

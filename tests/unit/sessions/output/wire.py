@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from tests.ground import HERE
 from tservice.mux.interface import PaneSpec
 
-SPEC = PaneSpec(session_id="s", argv=("sh",), env={}, cwd="/", cols=40, rows=10)
+SPEC = PaneSpec(session_id="s", argv=("sh",), env={}, cwd="/", cols=40, rows=10, place=HERE)
 
 PROMPT = b"\x1b[?2004h$ "
 

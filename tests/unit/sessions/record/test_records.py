@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import attrs
 from attrs import evolve
+from pydantic.alias_generators import to_camel
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.told import wire
+from tservice.core.places.place import OWN, PlaceId, PlaceKind, place_of_os_user
 from tservice.core.users.osuser import OsUserId
+from tservice.sessions.record.columns import COLUMNS
 from tservice.sessions.record.model import (
     AutoClear,
     AutoCompact,
@@ -22,10 +27,10 @@ from tservice.sessions.record.model import (
     Session,
     Status,
     Tokens,
+    fields_of_place,
 )
 from tservice.sessions.record.repository import SessionRepository
-from tservice.sessions.record.wire import session_json
-from tservice.sessions.routes.answers import SessionAnswer
+from tservice.sessions.record.wire import session_answer
 from tservice.store.database import Database
 
 BARE = Session(
@@ -97,12 +102,11 @@ class DiskTests(SynchronousTestCase):
 
     def test_every_field_differs_in_the_full_record(self) -> None:
         """So that the round trip tells of a column that is forgotten."""
-        import attrs
-
         same = [
             attribute.name
             for attribute in attrs.fields(Session)
-            if getattr(BARE, attribute.name) == getattr(FULL, attribute.name)
+            if attribute.name in COLUMNS
+            and getattr(BARE, attribute.name) == getattr(FULL, attribute.name)
         ]
         kept = ["id", "mode", "name", "name_source", "working_dir", "created_at"]
         self.assertEqual([*kept, "last_activity_at"], same)
@@ -118,16 +122,25 @@ class DiskTests(SynchronousTestCase):
 
 
 class WireTests(SynchronousTestCase):
-    """L{session_json}."""
+    """L{session_answer}."""
 
-    def test_it_is_what_the_document_says(self) -> None:
-        for session in (BARE, FULL):
-            answer = SessionAnswer.model_validate(session_json(session))
-            dumped = answer.model_dump(by_alias=True, exclude_unset=True)
-            self.assertEqual(dumped, session_json(session))
+    def test_every_field_that_is_not_hidden_is_shown(self) -> None:
+        hidden = {"phase", "position", "models", "envOverrides", "statuslineTelemetry", "osUser"}
+        hidden |= {"agentOrigin", "colour"}
+        derived = {"color", "displayModel", "displayModelSource", "respawnBlocked"}
+        fields = {to_camel(each.name) for each in attrs.fields(Session)}
+        full = evolve(FULL, current_tool="Bash make", background_tasks=1)
+        self.assertEqual(fields - hidden | derived, set(wire(session_answer(full))))
+
+    def test_parts_are_shown_like_the_whole(self) -> None:
+        shown = wire(session_answer(evolve(FULL, pane_exit=Exit(signal="KILL", at=9))))
+        self.assertEqual({"signal": "KILL", "at": 9}, shown["paneExit"])
+        self.assertEqual({"hostId": "h", "name": "n", "owned": False}, shown["remote"])
+        self.assertEqual(["a", "b"], shown["conversationIds"])
+        self.assertEqual("blue", shown["color"])
 
     def test_null_where_it_is_a_value_absent_where_not(self) -> None:
-        answer = session_json(BARE)
+        answer = wire(session_answer(BARE))
         self.assertIsNone(answer["pid"])
         self.assertIsNone(answer["displayModel"])
         nulls = {name for name, value in answer.items() if value is None}
@@ -135,5 +148,22 @@ class WireTests(SynchronousTestCase):
         self.assertNotIn("respawnBlocked", answer)
 
     def test_secrets_stay(self) -> None:
-        self.assertNotIn("s3cret", repr(session_json(FULL)))
+        self.assertNotIn("s3cret", repr(session_answer(FULL)))
         self.assertNotIn("s3cret", repr(FULL))
+
+
+class PlaceTests(SynchronousTestCase):
+    """Where a session lives is told by four columns."""
+
+    def test_every_kind_comes_back(self) -> None:
+        for place in (
+            OWN,
+            place_of_os_user("ann", 1001),
+            PlaceId(kind=PlaceKind.CONTAINER, name="default", part="web"),
+            PlaceId(kind=PlaceKind.REMOTE, name="h", part="Build host"),
+        ):
+            self.assertEqual(place, evolve(BARE, **fields_of_place(place)).place)
+
+    def test_of_a_host_that_is_not_named(self) -> None:
+        for location in (Location.CONTAINER, Location.REMOTE):
+            self.assertEqual(location.value, evolve(BARE, location=location).place.kind.value)

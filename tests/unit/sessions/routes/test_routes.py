@@ -9,6 +9,7 @@ from typing import Any
 
 from attrs import evolve
 
+from tests.told import wire
 from tests.unit.http.driver import Answer, Api, OpenGate
 from tests.unit.sessions.rig import ADMIN, SessionCase
 from tservice.core.identity import Identity
@@ -35,6 +36,7 @@ class RouteCase(SessionCase):
             outputs,
             self.machine.hub,
             lambda session_id: False,
+            self.machine.clis.gives_signals,
         )
         operations = session_operations(self.sessions, self.waiting)
         self.api = Api(operations, gate=self.gate, clock=self.clock)
@@ -207,7 +209,7 @@ class PropertyTests(RouteCase):
             self.assertEqual(want, self.put(session, name, body).data, name)
         before = self.api.get("/api/sessions").data
         self.machine.restart()
-        self.assertEqual(before, [self.sessions.describe(session["id"])])
+        self.assertEqual(before, [wire(self.sessions.describe(session["id"]))])
         self.assertEqual("manual", before[0]["nameSource"])
 
     def test_an_empty_name_returns_to_a_generated_one(self) -> None:

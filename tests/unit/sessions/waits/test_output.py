@@ -30,7 +30,7 @@ class OutputWaitTests(SynchronousTestCase):
     def check_released(self) -> None:
         self.assertEqual([], self.clock.getDelayedCalls())
         self.assertEqual(0, self.slots.taken)
-        self.assertEqual({}, self.pane.log._listeners)
+        self.assertEqual(0, len(self.pane.log._listeners))
         self.assertFalse(self.waits.waiting_for("s"))
 
     def park(self, text: str = "READY", timeout: int = 5000) -> OutputWait:

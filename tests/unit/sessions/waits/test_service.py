@@ -10,15 +10,16 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.told import happened
 from tests.unit.sessions.output.wire import SPEC
 from tservice.core.errors import ServiceError, conflict, not_found
-from tservice.core.events import Event, EventHub
+from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.mux.interface import IPane
 from tservice.mux.testing.multiplexer import FakeMultiplexer
 from tservice.sessions.interfaces import Delivery, ISessions
 from tservice.sessions.record.model import NameSource, Phase, Session, Status
-from tservice.sessions.record.wire import session_json
+from tservice.sessions.record.wire import session_answer
 from tservice.sessions.waits.output import OutputWaits
 from tservice.sessions.waits.service import Waiting, WaitRequest
 from tservice.sessions.waits.signals import Signal, WaitCaps, WaitSlots
@@ -66,6 +67,7 @@ class WaitingTests(SynchronousTestCase):
         self.hosted = mux.host["s"]
         self.sessions = FakeSessions(pane)
         self.blocked = False
+        self.signalling = {"primary"}
         slots = WaitSlots(WaitCaps())
         self.waiting = Waiting(
             self.clock,
@@ -74,6 +76,7 @@ class WaitingTests(SynchronousTestCase):
             OutputWaits(self.clock, slots),
             self.hub,
             lambda session_id: self.blocked,
+            lambda mode: mode in self.signalling,
         )
 
     def start(self, work: Coroutine[Any, Any, dict[str, Any]]) -> Deferred[dict[str, Any]]:
@@ -86,7 +89,7 @@ class WaitingTests(SynchronousTestCase):
         return self.start(self.waiting.wait(session, request, ANN))
 
     def tell(self, name: str, session: str = "s") -> None:
-        self.hub.publish(Event(name=f"session:{name}", session_id=session))
+        self.hub.publish(happened(f"session:{name}", session_id=session))
         self.clock.advance(0)
 
     def signal_of(self, wait: Deferred[dict[str, Any]]) -> tuple[str | None, bool]:
@@ -128,7 +131,7 @@ class WaitingTests(SynchronousTestCase):
     def test_the_status_alongside_is_the_one_after_the_signal(self) -> None:
         self.sessions.change(status=Status.BUSY)
         wait = self.wait(Signal.STOP)
-        self.hub.publish(Event(name="session:stop", session_id="s"))
+        self.hub.publish(happened("session:stop", session_id="s"))
         self.sessions.change(status=Status.IDLE)
         self.clock.advance(0)
         self.assertEqual("idle", self.successResultOf(wait)["status"])
@@ -172,9 +175,8 @@ class WaitingTests(SynchronousTestCase):
     def let_go(self, session: str) -> None:
         record = evolve(self.sessions.records[session], pid=None, phase=Phase.DETACHED)
         self.sessions.records[session] = record
-        self.hub.publish(
-            Event(name="session:updated", data=session_json(record), session_id=session)
-        )
+        told = session_answer(record)
+        self.hub.publish(Event(name=EventName.SESSION_UPDATED, payload=told, session_id=session))
         self.clock.advance(0)
 
     def input_and_wait(self, delivery: Any) -> Deferred[dict[str, Any]]:

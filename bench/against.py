@@ -1,0 +1,114 @@
+"""A key's way beside those of others, all in one run, in turns: medians of the rounds.
+
+C{BENCH_TTYD} names a source tree of ttyd, or the program itself; without it that row is left out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
+from itertools import count
+from pathlib import Path
+from statistics import median
+
+from attrs import frozen
+
+from bench import baretmux
+from bench.client import echo_times, new_session
+from bench.echo import websocket_times
+from bench.report import Row, percentile
+from bench.ttyd import Ttyd
+from tests.integration.harness import Daemon
+
+ROUNDS, KEYS = 7, 60
+TTYD_P50 = 1.5
+"""Times ttyd's median that ours may be; slower than its 99th percentile by L{LATER} at most."""
+LATER = 2.0
+IDLE, IDLE_P50 = 50, 1.2
+"""So many idle sessions beside it may make an echo slower so many times."""
+
+Times = Callable[[int], list[float]]
+
+
+@frozen
+class Echo:
+    """Medians of all rounds, in milliseconds."""
+
+    p50: float
+    p99: float
+
+
+def in_turns(parts: dict[str, Times]) -> dict[str, Echo]:
+    """Measure all of them C{ROUNDS} times, one after another."""
+    found: dict[str, list[list[float]]] = {name: [] for name in parts}
+    for _ in range(ROUNDS):
+        for name, times in parts.items():
+            found[name].append([seconds * 1000 for seconds in times(KEYS)])
+    return {
+        name: Echo(*(median(percentile(each, share) for each in rounds) for share in (0.5, 0.99)))
+        for name, rounds in found.items()
+    }
+
+
+def run(daemon: Daemon) -> list[Row]:
+    """The rows of this bench."""
+    session, numbers = new_session(daemon), count()
+
+    def ours(keys: int) -> list[float]:
+        return echo_times(daemon, session, keys, cid=f"against{next(numbers)}")
+
+    parts: dict[str, Times] = {
+        "ours": ours,
+        "bare WebSocket echo": websocket_times,
+        "bare tmux client": baretmux.echo_times,
+    }
+    with ExitStack() as open_:
+        given = os.environ.get("BENCH_TTYD")
+        if given is not None:
+            ttyd = Ttyd(Path(given))
+            open_.callback(ttyd.close)
+            parts["ttyd"] = ttyd.echo_times
+        found = in_turns(parts)
+    before = found.pop("ours")
+    rows = [row for name, peer in found.items() for row in beside(before, name, peer)]
+    idle = [new_session(daemon) for _ in range(IDLE)]
+    after = in_turns({"ours": ours})["ours"]
+    for each in idle:
+        daemon.request("DELETE", f"/api/sessions/{each}")
+    return [*rows, idle_row(before, after)]
+
+
+def beside(ours: Echo, name: str, peer: Echo) -> list[Row]:
+    """Ours against one peer; a promise is made against ttyd alone."""
+    promised = name == "ttyd"
+    return [
+        Row(
+            name="echo p50, in turns",
+            ours=ours.p50,
+            peer=peer.p50,
+            unit="ms",
+            against=name,
+            at_most=TTYD_P50 if promised else None,
+        ),
+        Row(
+            name="echo p99, in turns",
+            ours=ours.p99,
+            peer=peer.p99 + (LATER if promised else 0.0),
+            unit="ms",
+            against=f"{name} and {LATER:g} ms" if promised else name,
+            at_most=1.0 if promised else None,
+        ),
+    ]
+
+
+def idle_row(alone: Echo, beside_idle: Echo) -> Row:
+    """What idle sessions cost."""
+    return Row(
+        name=f"echo p50 beside {IDLE} idle sessions",
+        ours=beside_idle.p50,
+        peer=alone.p50,
+        unit="ms",
+        against="alone",
+        at_most=IDLE_P50,
+    )

@@ -1,0 +1,113 @@
+"""The real CLIs over HTTP: told model, effort and permission mode; answered in the inbox."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+from twisted.trial.unittest import SkipTest, SynchronousTestCase
+
+from tests.agents.cli_cache import CliUnavailable
+from tests.agents.subject import unavailable
+from tests.stress import approvals
+from tests.stress.place import Place, serving
+from tests.waiting import until
+
+DIALOGS = int(os.environ.get("STRESS_APPROVALS", "4"))
+
+
+class ControlTests(SynchronousTestCase):
+    """One session, at rest."""
+
+    def begin(self, cli: str) -> None:
+        held = ExitStack()
+        self.addCleanup(held.close)
+        self.place: Place = available(cli, lambda: held.enter_context(serving(cli)))
+        self.path = f"/api/sessions/{self.place.session()}"
+        ready = f"{self.path}/wait?until=idle&timeout=60000"
+        self.place.call("GET", ready)
+        self.prompt("SAY: ready")
+
+    def prompt(self, text: str, **how: Any) -> Any:
+        body = {"input": f"{text}\r", "wait": "idle", "waitTimeout": 60_000, **how}
+        return self.place.call("POST", f"{self.path}/input", **body)
+
+    def put(self, name: str, **body: str) -> tuple[int, Any]:
+        answer = self.place.daemon.request("PUT", f"{self.path}/{name}", body)
+        found = answer.json()
+        return answer.status, found["data"] if answer.status == 200 else found["error"]
+
+    def refused(self, status: int, name: str, **body: str) -> None:
+        self.assertEqual(status, self.put(name, **body)[0])
+
+    def record(self) -> Any:
+        return self.place.call("GET", self.path)
+
+    def test_claude(self) -> None:
+        self.begin("claude")
+        for mode in ("plan", "auto", "acceptEdits", "default", "default"):
+            self.assertEqual(
+                (200, {"permissionMode": mode}), self.put("permission-mode", permissionMode=mode)
+            )
+        # It was not started so that it could.
+        self.refused(422, "permission-mode", permissionMode="bypassPermissions")
+        self.assertEqual((200, {"model": "Sonnet 5"}), self.put("model", model="sonnet"))
+        self.assertEqual("Sonnet 5", self.record()["displayModel"])
+        self.assertEqual((200, {"effort": "low"}), self.put("effort", effort="low"))
+        self.refused(400, "effort", effort="frantic")
+        self.prompt("HOLD: one", wait="working")
+        self.refused(409, "model", model="opus")
+        self.place.world.stub.release("one")
+        until("the end of the turn", lambda: self.record()["status"] == "idle")
+        self.place.call("POST", f"{self.path}/input", input="half a thought", useMux=False)
+        until("the draft", lambda: self.put("effort", effort="high")[0] == 409)
+
+    def test_gemini(self) -> None:
+        self.begin("gemini")
+        for mode in ("plan", "default", "auto_edit"):
+            self.assertEqual(
+                (200, {"permissionMode": mode}), self.put("permission-mode", permissionMode=mode)
+            )
+        told = self.put("model", model="gemini-2.5-flash")
+        self.assertEqual((200, {"model": "gemini-2.5-flash"}), told)
+        self.refused(400, "effort", effort="low")
+
+    def test_pi(self) -> None:
+        self.begin("pi")
+        self.assertEqual((200, {"model": "stub-model"}), self.put("model", model="stub-model"))
+        self.refused(422, "model", model="nonsense")
+        self.prompt("SAY: still here")
+        self.assertIn("SAY: still here", self.place.world.stub.conversation())
+
+    def test_codex_has_none(self) -> None:
+        self.begin("codex")
+        self.refused(400, "model", model="other")
+
+
+class DialogTests(SynchronousTestCase):
+    """The short seeded form of C{python -m tests.stress.approvals}."""
+
+    def play(self, cli: str) -> None:
+        found = available(cli, lambda: approvals.run(cli, DIALOGS, 11))
+        self.assertEqual(([], []), (found.wrong, found.unanswered), found.summary())
+        self.assertEqual(DIALOGS, found.asked)
+
+    def test_codex(self) -> None:
+        self.play("codex")
+
+    def test_gemini(self) -> None:
+        self.play("gemini")
+
+    def test_opencode(self) -> None:
+        self.play("opencode")
+
+
+def available(cli: str, make: Callable[[], Any]) -> Any:
+    """What C{make} makes, where the CLI can be had."""
+    try:
+        return make()
+    except CliUnavailable as why:
+        reason = unavailable(why, cli)
+        raise SkipTest(reason) if reason else why from why

@@ -1,0 +1,127 @@
+"""Suggestions by the real Claude Code against the stub model (protocol-suggestions)."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.agents.driven import RealClaude
+from tests.integration.harness import Answer
+
+GOOD = {
+    "suggestions": [
+        {"prompt": "Run the tests", "why": "They were not run", "kind": "verify"},
+        {"prompt": "Go on", "why": "It stopped", "kind": "continue"},
+    ]
+}
+
+
+def asked() -> list[int]:
+    """The processes of CLIs that are asked now, and of what they started."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                words = (folder / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue  # it is over
+            if b"--no-session-persistence" in words:
+                found.append(int(folder.name))
+    return found
+
+
+class MindTests(RealClaude, SynchronousTestCase):
+    """What the stub is to say stands in C{steer}, the last line of its prompt that directs it."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.call("PUT", "/api/settings", readMyMindEnabled=True)
+        self.prompt("SAY: the parser is written")
+
+    def ask(self, **body: Any) -> Answer:
+        path = f"/api/sessions/{self.session}/readmymind"
+        return self.daemon.request("POST", path, body, patience=120)
+
+    def unusable(self, steer: str) -> str:
+        """The refusal; nothing of the CLI is left, and the session has heard nothing."""
+        began = time.monotonic()
+        answer = self.ask(steer=steer)
+        self.assertLess(time.monotonic() - began, 90)
+        self.assertEqual(422, answer.status, answer.body)
+        self.until("no CLI left", lambda: not asked())
+        self.assertEqual([], list((self.daemon.data / "mind").iterdir()))
+        text: str = answer.json()["error"]
+        return text
+
+    def test_suggestions(self) -> None:
+        """It reads what was said and asked for, has no tools, and the session hears nothing."""
+        answer = self.ask(steer=f"SAY: {json.dumps(GOOD)}", rejected=["Delete it all"])
+        found = answer.data()
+        self.assertEqual(GOOD["suggestions"], found["suggestions"])
+        self.assertGreater(found["durationMs"], 0)
+        read = self.turns()[-1].prompt
+        for words in ("the parser is written", "Delete it all", "begin, untrusted"):
+            self.assertIn(words, read)
+        self.assertNotIn("Run the tests", self.screen())
+        self.assertEqual(1, len(self.record()["conversationIds"]))
+        self.until("no CLI left", lambda: not asked())
+
+        fenced = f"```json\\n{json.dumps(GOOD)}\\n```"
+        self.assertEqual(2, len(self.ask(steer=f"SAY: {fenced}").data()["suggestions"]))
+        # A tool that the model calls all the same is none of the CLI's.
+        self.unusable('TOOL: Bash {"command": "touch pwned", "description": "x"}')
+        self.assertEqual([], list(self.work.glob("pwned")))
+        path = f"/api/sessions/{self.session}/intent"
+        intent = self.until("an intent", lambda: self.call("GET", path)["intent"])
+        self.assertEqual(str(self.work.resolve()), intent["workingDir"])
+        said = [each["text"] for each in intent["recentPrompts"]]
+        self.assertEqual(["SAY: the parser is written"], said)
+
+    def test_what_cannot_be_used(self) -> None:
+        self.assertIn("JSON", self.unusable("SAY: I cannot help with that."))
+        self.assertIn("JSON", self.unusable('SAY: Sure! {"suggestions": []}'))
+        self.assertIn("1 to 3", self.unusable('SAY: {"suggestions": []}'))
+        # Of 10 MB the CLI itself passes on the first 128 KB.
+        self.assertIn("JSON", self.unusable("HUGE: 500000"))
+        self.assertIn("no suggestions", self.unusable("FAIL: 400"))
+
+    def test_one_that_hangs(self) -> None:
+        """Who asks meanwhile is refused; who hangs up, or deletes the session, ends it."""
+        self.hang("HOLD: never")
+        self.assertEqual(409, self.ask().status)
+        self.connection.close()
+        self.until("the end of the CLI", lambda: not asked())
+        self.hang("HOLD: again")
+        path = f"/api/sessions/{self.session}"
+        self.assertEqual(200, self.daemon.request("DELETE", path).status)
+        self.assertIn(b" 404 ", self.connection.recv(4096).split(b"\r\n")[0])
+        self.connection.close()
+        self.until("the end of the CLI", lambda: not asked())
+
+    def test_one_that_crashes(self) -> None:
+        self.hang("HOLD: never")
+        for pid in asked():
+            os.kill(pid, 9)
+        self.assertIn(b" 422 ", self.connection.recv(4096).split(b"\r\n")[0])
+        self.connection.close()
+        self.until("the end of the CLI", lambda: not asked())
+
+    def hang(self, steer: str) -> None:
+        """Ask on a connection of its own, and wait until the model was asked."""
+        turns = len(self.turns())
+        where = urlsplit(self.daemon.url)
+        body = json.dumps({"steer": steer})
+        self.connection = socket.create_connection((str(where.hostname), int(where.port or 0)))
+        self.addCleanup(self.connection.close)
+        self.connection.settimeout(60)
+        head = f"POST /api/sessions/{self.session}/readmymind HTTP/1.1\r\nHost: {where.netloc}\r\n"
+        length = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        self.connection.sendall((head + length + body).encode())
+        self.until("the model", lambda: len(self.turns()) > turns and asked())

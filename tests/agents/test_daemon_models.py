@@ -1,0 +1,198 @@
+"""Real CLIs whose model is one of a custom endpoint: the stub, which tells what it was sent."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from twisted.trial.unittest import SkipTest, SynchronousTestCase
+
+from tests.agents.cli_cache import CliUnavailable, install
+from tests.agents.netns import loopback_only
+from tests.agents.subject import unavailable
+from tests.agents.world import World
+from tests.integration.harness import PATIENCE, Daemon
+from tests.waiting import until
+
+KEY = "custom-key-0123456789-abcdefghij"
+MODEL = "qwen3:stub-30b"
+OWN = "of-the-users-own"
+"""A key of the user's own, which must never reach the endpoint."""
+HELD = 2 * PATIENCE
+
+
+class CustomModelTests(SynchronousTestCase):
+    """A home that no CLI has seen before, one endpoint, one session."""
+
+    def begin(self, cli: str, mode: str, style: str = "bearer", **environment: str) -> None:
+        try:
+            binary = install(cli, os.environ).binary
+        except CliUnavailable as error:
+            reason = unavailable(error, cli)
+            raise SkipTest(reason) if reason else error from error
+        held = ExitStack()
+        self.addCleanup(held.close)
+        isolated = held.enter_context(loopback_only())
+        made = tempfile.TemporaryDirectory(prefix="tw-", dir="/tmp", ignore_cleanup_errors=True)
+        folder = held.enter_context(made)
+        self.world = held.enter_context(World(cli, Path(folder), isolated=isolated))
+        path = f"{binary.parent}:{os.environ['PATH']}"
+        self.daemon = Daemon(PATH=path, **environment)
+        held.callback(self.daemon.close)
+        self.daemon.home = self.world.place.home
+        trusted = self.daemon.home / ".gemini" / "trustedFolders.json"
+        trusted.parent.mkdir()
+        trusted.write_text(json.dumps({str(self.world.place.work): "TRUST_FOLDER"}), "utf-8")
+        self.daemon.start()
+        self.call("PUT", "/api/settings", customModelEndpointsEnabled=True)
+        self.endpoint = self.call(
+            "POST",
+            "/api/model-endpoints",
+            label="stub",
+            baseUrl=f"{self.world.stub.url}/v1",
+            apiKey=KEY,
+            authStyle=style,
+        )["endpoint"]["id"]
+        answer = self.call(
+            "POST",
+            "/api/sessions",
+            mode=mode,
+            workingDir=str(self.world.place.work),
+            customModel={"endpointId": self.endpoint, "modelId": MODEL},
+            start=True,
+        )
+        self.session = answer["session"]["id"]
+        self.path = f"/api/sessions/{self.session}"
+
+    def call(self, method: str, path: str, **body: Any) -> Any:
+        return self.daemon.request(method, path, body or None, patience=HELD).data()
+
+    def record(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.call("GET", self.path)
+        return found
+
+    def screen(self) -> str:
+        return str(self.call("GET", f"{self.path}/terminal")["terminalBuffer"])
+
+    def told(self) -> str:
+        return f"{self.record()['statusReason']}\n{self.screen()}"
+
+    def answered(self, text: str) -> None:
+        """A prompt is answered by the stub, asked with the model and the key."""
+        body = {"input": f"SAY: {text}\r"}
+        answer = self.daemon.request("POST", f"{self.path}/input", body, patience=HELD)
+        self.assertEqual(200, answer.status, f"{answer.body!r}\n{self.told()}")
+
+        def turn() -> bool:
+            turns = self.world.stub.turns()
+            return any(each.prompt == f"SAY: {text}" and each.outcome == "said" for each in turns)
+
+        until("the turn", turn, told=self.told)
+        requests = self.world.stub.requests()
+        self.assertEqual({MODEL}, {each.model for each in requests if not each.side})
+        for each in requests:
+            sent = " ".join(each.keys.values())
+            self.assertIn(KEY, sent, each.protocol)
+            self.assertNotIn(OWN, sent)
+        record = self.record()
+        shown = (record["displayModel"], record["displayModelSource"])
+        self.assertEqual((MODEL, "custom-endpoint"), shown)
+        custom = {"endpointId": self.endpoint, "modelId": MODEL, "label": "stub"}
+        self.assertEqual(custom, record["customModel"])
+
+    def nobody_else_has_the_key(self) -> None:
+        """No command line; no environment but that of the pane's program and its children."""
+        pid = self.record()["pid"]
+        for process, arguments, variables in processes():
+            self.assertNotIn(KEY.encode(), arguments)
+            if KEY.encode() in variables:
+                self.assertIn(pid, (process, *ancestors(process)), arguments)
+        self.assertNotIn(KEY, self.daemon.log)
+        for route in ("/api/sessions", "/api/settings", "/api/model-endpoints", "/api/audit"):
+            self.assertNotIn(KEY.encode(), self.daemon.request("GET", route).body, route)
+        kept = [path for path in files(self.daemon.data) if KEY.encode() in path.read_bytes()]
+        self.assertIn(self.daemon.data / "model-endpoints.json", kept)
+        for path in kept:
+            self.assertEqual(0o600, path.stat().st_mode & 0o777, path)
+
+    def it_leaves_nothing(self) -> None:
+        homes = self.daemon.data / "model-homes"
+        self.assertEqual([self.session], [each.name for each in homes.iterdir()])
+        refused = self.daemon.request("DELETE", f"/api/model-endpoints/{self.endpoint}")
+        self.assertEqual(409, refused.status)
+        self.call("DELETE", self.path)
+        until("the folder's end", lambda: not list(homes.iterdir()))
+        self.call("DELETE", f"/api/model-endpoints/{self.endpoint}")
+
+    def walk(self, cli: str, mode: str, style: str = "bearer", **environment: str) -> None:
+        self.begin(cli, mode, style, **environment)
+        self.answered("hello there")
+        self.nobody_else_has_the_key()
+        self.it_leaves_nothing()
+
+    def test_claude(self) -> None:
+        """Its conversation is among the user's own, and goes on under another model."""
+        self.begin("claude", "primary", ANTHROPIC_API_KEY=OWN, ANTHROPIC_CUSTOM_HEADERS="x: y")
+        self.answered("hello there")
+        self.nobody_else_has_the_key()
+        kept = list((self.daemon.home / ".claude" / "projects").rglob("*.jsonl"))
+        self.assertEqual(1, len(kept))
+        until("the end of the turn", lambda: self.record()["status"] == "idle", told=self.told)
+        wish = {"endpointId": self.endpoint, "modelId": MODEL}
+        changed = self.call("POST", f"{self.path}/custom-model", **wish)
+        self.assertTrue(changed["restarted"])
+        self.answered("again")
+        said = self.world.stub.conversation()
+        self.assertEqual(2, len(said), said)
+        self.it_leaves_nothing()
+        self.assertTrue(kept[0].exists())
+
+    def test_claude_by_api_key(self) -> None:
+        self.walk("claude", "primary", "api-key")
+
+    def test_codex(self) -> None:
+        self.walk("codex", "codex", OPENAI_API_KEY=OWN)
+
+    def test_gemini(self) -> None:
+        self.walk("gemini", "gemini")
+
+    def test_opencode(self) -> None:
+        self.walk("opencode", "opencode")
+
+    def test_pi(self) -> None:
+        self.walk("pi", "pi")
+
+
+def processes() -> Iterator[tuple[int, bytes, bytes]]:
+    """Every process that can be looked at: its id, its command line, its environment."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                yield (
+                    int(entry.name),
+                    (entry / "cmdline").read_bytes(),
+                    (entry / "environ").read_bytes(),
+                )
+            except OSError:
+                continue  # it ended meanwhile, or is another user's
+
+
+def ancestors(process: int) -> Iterator[int]:
+    """The parents of a process, nearest first."""
+    while process > 1:
+        try:
+            stat = Path(f"/proc/{process}/stat").read_text("utf-8", "replace")
+        except OSError:
+            return
+        process = int(stat.rpartition(")")[2].split()[1])
+        yield process
+
+
+def files(folder: Path) -> list[Path]:
+    """Every regular file below, links not followed."""
+    return [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]

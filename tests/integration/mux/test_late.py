@@ -1,0 +1,136 @@
+"""A place whose way is long: what is asked is answered later, or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from pathlib import Path
+
+from attrs import define
+from twisted.internet import reactor
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock, deferLater
+
+from tests.ground import HERE, own_setups
+from tests.integration.mux.harness import CAPACITY, TMUX, Heard, TmuxTestCase, printed
+from tservice.mux.interface import Liveness, MuxError, MuxTimeout
+from tservice.mux.machine import LocalTransport
+from tservice.mux.tmux.client import ControlClient
+from tservice.mux.tmux.multiplexer import TmuxMultiplexer
+from tservice.mux.tmux.sockets import SocketFolder
+from tservice.mux.transport import IHeldProcess, Reach
+
+LATE = 0.05
+"""Seconds that each answer takes."""
+
+
+@define
+class LateTransport:
+    """This machine, as if it were far away.
+
+    @ivar cut: nothing is known of what is there.
+    @ivar asked: questions so far.
+    """
+
+    clock: Clock
+    near: LocalTransport
+    cut: bool = False
+    asked: int = 0
+
+    def argv(self, *arguments: str) -> list[str]:
+        return self.near.argv(*arguments)
+
+    def late(self) -> Deferred[None]:
+        """Fires when an answer has come so far."""
+        return deferLater(self.clock, LATE)
+
+    async def reach(self, socket_path: Path) -> Reach:
+        self.asked += 1
+        await self.late()
+        return Reach.UNKNOWN if self.cut else await self.near.reach(socket_path)
+
+    async def hold(self, pid: int) -> IHeldProcess | None:
+        await self.late()
+        return await self.near.hold(pid)
+
+    async def hold_server(self, socket_path: Path) -> IHeldProcess | None:
+        await self.late()
+        return None if self.cut else await self.near.hold_server(socket_path)
+
+
+class LateTests(TmuxTestCase):
+    """The real tmux behind such a way."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        near = LocalTransport(TMUX, shutil.which("setpriv"))
+        self.transport = LateTransport(self.clock, near)
+        self.mux = self.late()
+
+    def late(self) -> TmuxMultiplexer:
+        """A service that goes this way."""
+        mux = TmuxMultiplexer(
+            self.clock,
+            reactor,
+            own_setups(self.transport, SocketFolder(self.folder)),
+            token=lambda: os.urandom(8).hex(),
+            capacity=CAPACITY,
+        )
+        self.muxes.append(mux)
+        return mux
+
+    async def test_a_whole_life(self) -> None:
+        spec = self.spec()
+        pane = await self.mux.create(spec)
+        with self.assertRaises(MuxError):
+            await self.mux.create(spec)
+        await self.until(lambda: printed(pane).endswith(b"$ "), "the prompt")
+        pid = pane.pid
+        await self.mux.close()
+        again = await self.late().adopt(pane.session_id, HERE)
+        assert again is not None
+        self.assertEqual(pid, again.pid)
+        await again.kill()
+        self.assertIsNone(await self.mux.adopt(pane.session_id, HERE))
+        self.assertEqual(frozenset(), await self.mux.found())
+
+    async def test_unknown_is_not_dead(self) -> None:
+        """While the way is cut a client that ends is replaced; the pane is not given up."""
+        pane, heard = await self.mux.create(self.spec()), Heard()
+        pane.listen(heard)
+        self.transport.cut = True
+        with self.assertRaises(MuxTimeout):
+            await self.late().adopt(pane.session_id, HERE)
+        asked = self.transport.asked
+        self.end_client(pane.link._current)
+        await self.until(lambda: self.transport.asked > asked, "a question")
+        self.assertIs(Liveness.ALIVE, await pane.probe())
+        self.assertEqual((0, []), (heard.lost, heard.exits))
+
+    async def test_gone_is_told_once_it_is_known(self) -> None:
+        pane, heard = await self.mux.create(self.spec()), Heard()
+        pane.listen(heard)
+        self.transport.cut = True
+        asked = self.transport.asked
+        os.kill(await self.server_pid(pane), signal.SIGKILL)
+        await self.until(lambda: self.transport.asked > asked + 1, "questions")
+        self.assertEqual(0, heard.lost)
+        self.transport.cut = False
+        await self.until(lambda: heard.lost, "the loss")
+        self.assertEqual([], heard.exits)
+
+    async def test_let_go_while_it_asks(self) -> None:
+        pane = await self.mux.create(self.spec())
+        self.end_client(pane.link._current)
+        asked = self.transport.asked
+        await self.until(lambda: self.transport.asked > asked, "a question")
+        await self.mux.close()
+        again = await self.late().adopt(pane.session_id, HERE)
+        assert again is not None
+        self.assertIs(Liveness.ALIVE, await again.probe())
+
+    def end_client(self, client: ControlClient | None) -> None:
+        """As a cut connection does."""
+        assert client is not None
+        client.kill()

@@ -1,0 +1,96 @@
+"""A real CLI in the real daemon, for what runs long."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from attrs import field, frozen
+
+from tests.agents.cli_cache import install
+from tests.agents.netns import loopback_only
+from tests.agents.recipes import RECIPES
+from tests.agents.world import World
+from tests.integration.harness import Daemon
+
+
+@frozen(kw_only=True)
+class Manner:
+    """What a session of one CLI needs.
+
+    @ivar waits: until when a prompt that waits does.
+    """
+
+    mode: str
+    params: dict[str, str] = field(factory=dict)
+    pane_env: tuple[str, ...] = ()
+    waits: str = "idle"
+
+
+MANNERS = {
+    "claude": Manner(mode="primary", waits="stop,idle"),
+    "codex": Manner(mode="codex", pane_env=("STUB_KEY",)),
+    "gemini": Manner(mode="gemini"),
+    "opencode": Manner(mode="opencode"),
+    "pi": Manner(mode="pi", params={"provider": "stub", "model": "stub-model"}),
+}
+
+
+@frozen(kw_only=True)
+class Place:
+    """One daemon, one stub, one CLI."""
+
+    cli: str
+    world: World
+    daemon: Daemon
+    env: dict[str, str]
+
+    @property
+    def manner(self) -> Manner:
+        """What its sessions need."""
+        return MANNERS[self.cli]
+
+    def call(self, method: str, path: str, **body: Any) -> Any:
+        """A request that must succeed."""
+        return self.daemon.request(method, path, body or None).data()
+
+    def session(self) -> str:
+        """Start one; its id."""
+        created = self.call(
+            "POST",
+            "/api/sessions",
+            mode=self.manner.mode,
+            workingDir=str(self.world.place.work),
+            envOverrides=self.env,
+            params=dict(self.manner.params),
+            start=True,
+        )
+        found: str = created["session"]["id"]
+        return found
+
+
+@contextmanager
+def serving(cli: str) -> Iterator[Place]:
+    """Everything, in a folder that C{cli} trusts.
+
+    @raise CliUnavailable: it cannot be installed.
+    """
+    binary = install(cli, os.environ).binary
+    with ExitStack() as held:
+        isolated = held.enter_context(loopback_only())
+        made = tempfile.TemporaryDirectory(prefix="tp-", dir="/tmp", ignore_cleanup_errors=True)
+        world = held.enter_context(World(cli, Path(held.enter_context(made)), isolated=isolated))
+        world.make_git()
+        launch = RECIPES[cli](world.place, trusted=True)
+        own = {name: launch.env[name] for name in MANNERS[cli].pane_env}
+        daemon = Daemon(PATH=f"{binary.parent}:{os.environ['PATH']}", **own)
+        held.callback(daemon.close)
+        daemon.environment |= {"SERVICE_PANE_ENV": ",".join(own)} if own else {}
+        daemon.home = world.place.home
+        daemon.start()
+        env = {name: value for name, value in launch.env.items() if name not in own}
+        yield Place(cli=cli, world=world, daemon=daemon, env=env)

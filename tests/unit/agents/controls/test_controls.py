@@ -1,0 +1,167 @@
+"""Telling a running agent another model, effort or permission mode."""
+
+from __future__ import annotations
+
+from attrs import evolve
+from twisted.internet.defer import Deferred
+
+from tests.unit.agents.rig import COMPOSER, RULE, SPINNER, AgentCase
+from tests.unit.sessions.rig import ADMIN, begin
+from tservice.agents.controls.reading import cycled, told
+from tservice.agents.controls.service import Controls, Setting
+from tservice.clis.interfaces import Command, Cycle
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.identity import Identity
+from tservice.sessions.record.model import ModelSource, Session
+from tservice.sessions.record.requests import InputRequest
+from tservice.terminal.screen import Frame
+
+TAB = b"\x1b[Z"
+PLAN = f"{COMPOSER}\n  ⏸ plan mode on (shift+tab to cycle)"
+EDITS = f"{COMPOSER}\n  ⏵⏵ accept edits on (shift+tab to cycle)"
+GUEST = evolve(ADMIN, can_bypass_permissions=False)
+ASKED = (
+    f"❯ /model sonnet\n{RULE}\n Switch model?\n\n ❯ 1. Yes, switch to Sonnet 5\n"
+    "   2. No, go back\n\n Enter to confirm · Esc to cancel"
+)
+SET = f"❯ /model sonnet\n  ⎿  Set model to Sonnet 5 and saved as your default\n\n{COMPOSER}"
+
+
+def frame(text: str) -> Frame:
+    return Frame.from_capture(text.encode(), 80)
+
+
+class ReadingTests(AgentCase):
+    """What the screen says."""
+
+    def test_a_cycle(self) -> None:
+        cycle = Cycle(key="S-Tab", shown={"plan": "plan mode on"}, otherwise="default")
+        self.assertEqual("plan", cycled(cycle, frame(PLAN)))
+        self.assertEqual("default", cycled(cycle, frame(COMPOSER)))
+
+    def test_the_answer_to_the_last_command(self) -> None:
+        command = Command(words="/model {value}", told="Set model to (\\S+)")
+        old = "❯ /model a\n  ⎿  Set model to A and saved\n"
+        self.assertEqual("A", told(command, "/model a", frame(f"{old}{COMPOSER}")))
+        self.assertIsNone(told(command, "/model b", frame(f"{old}{COMPOSER}")))
+        self.assertIsNone(told(command, "/model a", frame(f"{old}❯ /model a\n\n{COMPOSER}")))
+
+
+class ControlTests(AgentCase):
+    """An agent at rest."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        agents, clis = self.agents.agents, self.machine.clis
+        self.controls = Controls(self.clock, self.sessions, agents, clis)
+
+    def tell(
+        self, session: Session, setting: Setting, value: str, caller: Identity = ADMIN
+    ) -> Deferred[str]:
+        told: Deferred[str] = begin(self.controls.tell(session.id, setting, value, caller))
+        self.spend(12)
+        return told
+
+    def refused(
+        self,
+        session: Session,
+        setting: Setting,
+        value: str,
+        *,
+        code: ErrorCode,
+        says: str,
+        caller: Identity = ADMIN,
+    ) -> None:
+        given = self.tell(session, setting, value, caller)
+        error: ServiceError = self.failureResultOf(given, ServiceError).value
+        self.assertEqual(code, error.code, error.message)
+        self.assertIn(says, error.message)
+
+    def test_a_mode_by_its_key(self) -> None:
+        """Pressed until it is the one; where it is already, nothing is."""
+        session = self.ready()
+        screens = {COMPOSER: EDITS, EDITS: PLAN, PLAN: COMPOSER}
+        program = self.screen(session)
+        received = program.received
+
+        def pressed(data: bytes) -> None:
+            received(data)
+            if data == TAB:
+                program.show(screens[program.shown])
+
+        program.received = pressed  # type: ignore[method-assign]
+        mode = Setting.PERMISSION_MODE
+        self.assertEqual("plan", self.successResultOf(self.tell(session, mode, "plan")))
+        self.assertEqual("plan", self.successResultOf(self.tell(session, mode, "plan")))
+        self.assertEqual([TAB, TAB], program.pressed)
+        self.refused(session, mode, "auto", code=ErrorCode.OPERATION_FAILED, says="offers only")
+        self.assertEqual(PLAN, program.shown)
+
+    def test_an_agent_that_does_not_take_the_key(self) -> None:
+        session = self.ready()
+        code = ErrorCode.OPERATION_FAILED
+        self.refused(session, Setting.PERMISSION_MODE, "plan", code=code, says="did not leave")
+        self.assertEqual([TAB], self.screen(session).pressed)
+
+    def test_a_model_by_a_command_that_is_confirmed(self) -> None:
+        session = self.ready()
+        program = self.screen(session)
+        program.answers = {b"\r": ASKED, b"1": SET}
+        found = self.tell(session, Setting.MODEL, "sonnet")
+        self.assertEqual("Sonnet 5", self.successResultOf(found))
+        self.assertEqual([b"\r", b"1"], program.pressed[-2:])
+        self.assertEqual("Sonnet 5", self.sessions.get(session.id).models[ModelSource.SCREEN])
+
+    def test_one_that_it_does_not_take(self) -> None:
+        session = self.ready()
+        code = ErrorCode.OPERATION_FAILED
+        self.refused(session, Setting.EFFORT, "low", code=code, says="did not take low")
+        self.assertEqual(b"\x1b", self.screen(session).pressed[-1])
+
+    def test_what_may_not_be(self) -> None:
+        session = self.ready()
+        invalid = ErrorCode.INVALID_INPUT
+        self.refused(session, Setting.EFFORT, "frantic", code=invalid, says="effort: must be one")
+        self.refused(session, Setting.MODEL, "a b", code=invalid, says="model: must be one word")
+        mode = Setting.PERMISSION_MODE
+        self.refused(session, mode, "dontAsk", code=invalid, says="permissionMode: must be one of")
+        self.refused(
+            session, mode, "bypassPermissions", code=ErrorCode.FORBIDDEN, says="grant", caller=GUEST
+        )
+        codex = self.agent("x", mode="codex")
+        self.refused(codex, Setting.MODEL, "x", code=invalid, says="of mode codex")
+        self.assertEqual([], self.screen(session).pressed)
+
+    def test_one_that_does_not_rest(self) -> None:
+        session = self.ready()
+        for screen, says in (
+            (SPINNER, "a turn runs"),
+            (ASKED, "answer that first"),
+            (COMPOSER.replace("❯\xa0", "❯\xa0half a thought", 1), "draft"),
+            ("no composer at all", "not on the screen"),
+        ):
+            self.show(session, screen)
+            self.refused(session, Setting.EFFORT, "low", code=ErrorCode.CONFLICT, says=says)
+            self.show(session, COMPOSER)
+            self.spend(5)
+        self.assertEqual([], self.screen(session).pressed)
+
+    def test_a_draft_that_is_not_drawn_yet(self) -> None:
+        session = self.ready()
+        raw = InputRequest(text="half a thought", use_mux=False)
+        self.successResultOf(begin(self.sessions.input(session.id, raw)))
+        given = begin(self.controls.tell(session.id, Setting.EFFORT, "low", ADMIN))
+        self.show(session, COMPOSER.replace("❯\xa0", "❯\xa0half a thought", 1))
+        self.spend(12)
+        error: ServiceError = self.failureResultOf(given, ServiceError).value
+        self.assertIn("draft", error.message)
+        self.assertEqual([raw.text.encode()], self.screen(session).pressed)
+
+    def test_one_at_a_time(self) -> None:
+        session = self.ready()
+        first = begin(self.controls.tell(session.id, Setting.EFFORT, "low", ADMIN))
+        second = begin(self.controls.tell(session.id, Setting.EFFORT, "high", ADMIN))
+        error: ServiceError = self.failureResultOf(second, ServiceError).value
+        self.assertEqual(ErrorCode.CONFLICT, error.code)
+        self.spend(12)
+        self.failureResultOf(first, ServiceError)

@@ -1,0 +1,43 @@
+"""Programs are looked for where a folder that never answers holds up nobody."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from unittest import mock
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.core.doors.programs import finder, silent_folders
+from tservice.core.doors.threads import NoThreads
+
+
+class ProgramTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.folder = Path(self.mktemp()).resolve()
+        self.folder.mkdir()
+
+    def test_found_or_not(self) -> None:
+        program = self.folder / "git"
+        program.write_text("")
+        program.chmod(0o755)
+        find = finder(NoThreads())
+        for name, found in (("git", str(program)), ("nothing", None)):
+            self.assertEqual(found, self.successResultOf(find(name, str(self.folder))))
+
+    def test_folders_that_do_not_answer(self) -> None:
+        answer = threading.Event()
+        self.addCleanup(answer.set)
+        real = os.path.exists
+
+        def exists(path: str) -> bool:
+            if "dead" in path:
+                answer.wait()
+            return real(path)
+
+        path = f"/dead/a:{self.folder}:/missing:relative::/dead/a:/dead/b"
+        with mock.patch.object(os.path, "exists", exists):
+            self.assertEqual(["/dead/a", "/dead/b"], silent_folders(path, 0.2))
+        answer.set()
+        self.assertEqual([], silent_folders(path))

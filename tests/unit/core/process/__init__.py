@@ -1,0 +1,1 @@
+"""Tests for L{tservice.core.process}."""

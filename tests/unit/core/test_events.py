@@ -1,0 +1,81 @@
+"""The events: declared once, told as declared."""
+
+from __future__ import annotations
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.told import wire
+from tservice.agents.model import HookEvent
+from tservice.core.events import Audience, Event, EventHub, EventName
+from tservice.core.payloads import ExitTold, Happened, Nothing, SessionTold
+from tservice.core.scopes import Scope
+
+
+class EventNameTests(SynchronousTestCase):
+    def test_what_leads_in_is_for_nobody_else(self) -> None:
+        """Who hears of what admins and single persons do is a matter of safety."""
+        families = {
+            name.partition(":")[0] for name in EventName if name.audience is Audience.ADMINS
+        }
+        self.assertEqual({"admin", "cli", "mcp", "tunnel", "webhook"}, families)
+        alone = {name for name in EventName if name.audience is Audience.PERSON}
+        self.assertEqual({EventName.TUNNEL_QR_ROTATED, EventName.TUNNEL_QR_REGENERATED}, alone)
+        everybody = {name for name in EventName if name.audience is Audience.EVERYONE}
+        self.assertEqual(
+            {
+                "init",
+                "model:endpointsChanged",
+                "settings:changed",
+                "server:shutdown",
+                "sse:heartbeat",
+            },
+            everybody,
+        )
+
+    def test_what_wants_a_scope_of_its_own(self) -> None:
+        scopes = {name: name.scope for name in EventName if name.scope is not None}
+        cases = {name: Scope.SESSIONS_READ for name in EventName if name.startswith("case:")}
+        others = {
+            EventName.SETTINGS_CHANGED: Scope.SETTINGS,
+            EventName.MODEL_ENDPOINTS_CHANGED: Scope.SESSIONS_READ,
+        }
+        self.assertEqual({**others, **cases}, scopes)
+
+    def test_only_the_terminal_is_bulky(self) -> None:
+        self.assertEqual([EventName.SESSION_TERMINAL], [name for name in EventName if name.bulky])
+
+    def test_every_hook_has_its_event(self) -> None:
+        hooks = {name for name in EventName if name.startswith("hook:")}
+        self.assertEqual({f"hook:{event}" for event in HookEvent}, hooks)
+
+
+class EventTests(SynchronousTestCase):
+    def test_tells_what_its_name_declares(self) -> None:
+        Event(name=EventName.SESSION_IDLE, payload=Happened(id="s", at=1))
+        for payload in (Nothing(), SessionTold(id="s")):
+            error = self.assertRaises(
+                TypeError, Event, name=EventName.SESSION_IDLE, payload=payload
+            )
+            self.assertIn("session:idle tells Happened", str(error))
+
+    def test_what_is_not_known_is_left_out(self) -> None:
+        self.assertEqual({"id": "s"}, wire(ExitTold(id="s")))
+        self.assertEqual({"id": "s", "status": 0}, wire(ExitTold(id="s", status=0)))
+        self.assertEqual({"id": "s"}, wire(SessionTold(id="s")))
+        self.assertEqual({"id": "s", "detached": True}, wire(SessionTold(id="s", detached=True)))
+
+
+class HubTests(SynchronousTestCase):
+    def test_a_listener_that_fails_keeps_nobody_from_hearing(self) -> None:
+        hub, heard = EventHub(), list[EventName]()
+
+        def broken(event: Event) -> None:
+            raise ValueError("broken")
+
+        ends = [hub.subscribe(broken), hub.subscribe(lambda event: heard.append(event.name))]
+        hub.publish(Event(name=EventName.SERVER_SHUTDOWN))
+        self.assertEqual(1, len(self.flushLoggedErrors(ValueError)))
+        for end in (*ends, *ends):
+            end()
+        hub.publish(Event(name=EventName.SERVER_SHUTDOWN))
+        self.assertEqual([EventName.SERVER_SHUTDOWN], heard)

@@ -1,0 +1,61 @@
+"""Whoever is told of something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.core.listeners import Listeners
+
+
+class ListenersTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.listeners: Listeners[Callable[[int], object]] = Listeners("numbers")
+        self.heard: list[tuple[str, int]] = []
+
+    def hear(self, name: str) -> Callable[[], None]:
+        return self.listeners.add(lambda number: self.heard.append((name, number)))
+
+    def tell(self, number: int) -> None:
+        self.listeners.tell(lambda listener: listener(number))
+
+    def test_each_hears_in_the_order_in_which_they_came(self) -> None:
+        self.hear("a")
+        end = self.hear("b")
+        self.tell(1)
+        end()
+        end()
+        self.tell(2)
+        self.assertEqual([("a", 1), ("b", 1), ("a", 2)], self.heard)
+        self.assertEqual(1, len(self.listeners))
+
+    def test_the_same_listener_twice_is_two(self) -> None:
+        ends = [self.listeners.add(self.heard_once) for _ in range(2)]
+        self.tell(1)
+        ends[0]()
+        self.tell(2)
+        self.assertEqual([("once", 1), ("once", 1), ("once", 2)], self.heard)
+
+    def heard_once(self, number: int) -> None:
+        self.heard.append(("once", number))
+
+    def test_one_that_fails_keeps_nobody_from_hearing(self) -> None:
+        self.listeners.add(lambda number: 1 // number)
+        self.hear("a")
+        self.tell(0)
+        self.assertEqual([("a", 0)], self.heard)
+        self.assertEqual(1, len(self.flushLoggedErrors(ZeroDivisionError)))
+
+    def test_who_comes_meanwhile_hears_of_the_next(self) -> None:
+        self.listeners.add(lambda number: self.hear(f"of {number}"))
+        self.tell(1)
+        self.assertEqual([], self.heard)
+        self.tell(2)
+        self.assertEqual([("of 1", 2)], self.heard)
+
+    def test_all_are_forgotten(self) -> None:
+        self.hear("a")
+        self.listeners.clear()
+        self.tell(1)
+        self.assertEqual([], self.heard)

@@ -1,0 +1,64 @@
+"""Calls that are due later."""
+
+from __future__ import annotations
+
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.core.timers import Timers, cancel
+
+
+class CancelTests(SynchronousTestCase):
+    def test_cancels_what_is_due(self) -> None:
+        clock, made = Clock(), list[str]()
+        call = clock.callLater(1, made.append, "late")
+        cancel(call)
+        clock.advance(2)
+        self.assertEqual(([], []), (made, clock.getDelayedCalls()))
+
+    def test_is_quiet_about_what_is_over_or_never_was(self) -> None:
+        clock = Clock()
+        call = clock.callLater(1, list[str]().append, "made")
+        clock.advance(1)
+        cancel(call)
+        cancel(None)
+
+
+class TimersTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.clock = Clock()
+        self.timers = Timers(self.clock)
+        self.made: list[str] = []
+
+    def set(self, name: str, seconds: float, what: str) -> None:
+        self.timers.set(name, seconds, self.made.append, what)
+
+    def test_makes_the_call_once(self) -> None:
+        self.set("look", 1, "looked")
+        self.clock.pump([0.5, 0.5, 5])
+        self.assertEqual(["looked"], self.made)
+        self.assertNotIn("look", self.timers)
+
+    def test_a_name_has_one_call(self) -> None:
+        self.set("look", 1, "first")
+        self.set("look", 2, "second")
+        self.set("blink", 1, "other")
+        self.clock.pump([1, 1])
+        self.assertEqual(["other", "second"], self.made)
+
+    def test_a_call_may_set_its_own_name_again(self) -> None:
+        self.timers.set("beat", 1, self.set, "beat", 1, "again")
+        self.clock.advance(1)
+        self.assertIn("beat", self.timers)
+        self.clock.advance(1)
+        self.assertEqual(["again"], self.made)
+
+    def test_stops_one_or_all(self) -> None:
+        for name in ("one", "two", "three"):
+            self.set(name, 1, name)
+        self.timers.stop("one")
+        self.timers.stop("unknown")
+        self.clock.advance(0.5)
+        self.timers.clear()
+        self.clock.advance(1)
+        self.assertEqual(([], []), (self.made, self.clock.getDelayedCalls()))

@@ -1,0 +1,196 @@
+"""Tests for L{tservice.http.transfer.incoming}, and for how the site passes a body on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.http.driver import Api, Connection, head, parse
+from tests.unit.http.sample import operation
+from tservice.core.errors import ServiceError, invalid
+from tservice.http.connections.channel import LINGER_SECONDS
+from tservice.http.operations import Call
+from tservice.http.transfer.incoming import HELD, Incoming
+
+FORM = "multipart/form-data; boundary=x"
+BOUND = 10 * HELD
+
+
+class IncomingTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.said: list[str] = []
+        self.body = Incoming(
+            lambda: self.said.append("hold"), lambda: self.said.append("go on"), complete=False
+        )
+
+    def read(self) -> Deferred[bytes]:
+        return Deferred.fromCoroutine(self.body.read())
+
+    def test_what_is_here_comes_at_once_and_joined(self) -> None:
+        waiting = self.read()
+        self.assertNoResult(waiting)
+        self.body.feed(b"a")
+        self.assertEqual(b"a", self.successResultOf(waiting))
+        self.body.feed(b"b")
+        self.body.feed(b"c")
+        self.body.end()
+        self.assertEqual(b"bc", self.successResultOf(self.read()))
+        self.assertEqual(b"", self.successResultOf(self.read()))
+
+    def test_the_sender_waits_for_the_reader(self) -> None:
+        self.body.feed(bytes(HELD - 1))
+        self.assertEqual([], self.said)
+        self.body.feed(b"x")
+        self.body.feed(b"y")
+        self.assertEqual(["hold"], self.said)
+        self.assertEqual(HELD + 1, len(self.successResultOf(self.read())))
+        self.assertEqual(["hold", "go on"], self.said)
+
+    def test_a_sender_that_left(self) -> None:
+        waiting = self.read()
+        self.body.lose()
+        self.failureResultOf(waiting, CancelledError)
+        self.failureResultOf(self.read(), CancelledError)
+
+    def test_refused_for_good(self) -> None:
+        self.body.feed(b"a")
+        self.body.refuse(invalid("body", "too long"))
+        self.body.feed(b"b")
+        self.failureResultOf(self.read(), ServiceError)
+        self.assertTrue(self.body.thrown)
+
+    def test_draining_keeps_nothing(self) -> None:
+        self.body.feed(bytes(HELD))
+        drained = Deferred.fromCoroutine(self.body.drain())
+        self.assertEqual(["hold", "go on"], self.said)
+        self.body.feed(bytes(HELD))
+        self.assertNoResult(drained)
+        self.body.end()
+        self.successResultOf(drained)
+        self.assertEqual(["hold", "go on"], self.said)
+
+
+class StreamedTests(SynchronousTestCase):
+    """A handler that reads while the body arrives, over HTTP/1.1."""
+
+    def setUp(self) -> None:
+        self.read: list[bytes] = []
+        self.go: Deferred[None] | None = None
+        self.refuse: ServiceError | None = None
+        self.gone: list[BaseException] = []
+        self.api = Api([operation("POST", "/api/x", self.handle, streams=True, body_limit=BOUND)])
+        self.addCleanup(self.api.close)
+
+    async def handle(self, call: Call) -> object:
+        if self.refuse is not None:
+            raise self.refuse
+        try:
+            while data := await call.incoming.read():
+                self.read.append(data)
+                if self.go is not None:
+                    await self.go
+        except CancelledError as error:
+            self.gone.append(error)
+            raise
+        return {"size": sum(map(len, self.read))}
+
+    def begin(self, **headers: str) -> Connection:
+        connection = self.api.connect()
+        named = {"Content-Type": FORM, **headers}
+        connection.send(head("POST", "/api/x", named))
+        return connection
+
+    def test_it_is_read_as_it_arrives(self) -> None:
+        connection = self.begin(**{"Content-Length": "6"})
+        connection.send(b"abc")
+        self.assertEqual([b"abc"], self.read)
+        self.assertEqual(b"", connection.value())
+        connection.send(b"def")
+        answer = parse(connection.value())
+        self.assertEqual({"size": 6}, answer.data)
+        self.assertEqual("close", answer.headers["connection"])
+
+    def test_chunks(self) -> None:
+        connection = self.begin(**{"Transfer-Encoding": "chunked"})
+        connection.send(b"3\r\nabc\r\n3\r\ndef\r\n0\r\n\r\n")
+        self.assertEqual({"size": 6}, parse(connection.value()).data)
+
+    def test_nothing_of_it_is_counted_as_held(self) -> None:
+        connection = self.begin(**{"Content-Length": str(BOUND)})
+        connection.send(bytes(BOUND // 2))
+        self.assertEqual(0, self.api.site._held)
+
+    def test_the_transport_waits_for_the_handler(self) -> None:
+        self.go = Deferred()
+        connection = self.begin(**{"Content-Length": str(BOUND)})
+        connection.send(b"a")
+        connection.send(bytes(HELD))
+        self.assertEqual("paused", connection.transport.producerState)
+        waiting, self.go = self.go, None
+        waiting.callback(None)
+        self.assertEqual("producing", connection.transport.producerState)
+
+    def test_a_refusal_leaves_at_once(self) -> None:
+        self.refuse = invalid("file", "no")
+        connection = self.begin(**{"Content-Length": str(BOUND)})
+        connection.send(b"a")
+        self.assertEqual((400, "INVALID_INPUT", "file: no"), parse(connection.value()).error)
+        before = connection.value()
+        connection.send(bytes(HELD))
+        self.assertEqual(before, connection.value())
+        self.assertFalse(connection.transport.disconnecting)
+        self.api.clock.advance(LINGER_SECONDS)
+        self.assertTrue(connection.transport.aborted)
+
+    def test_too_large_as_it_says(self) -> None:
+        connection = self.begin(**{"Content-Length": str(BOUND + 1)})
+        self.assertEqual(413, parse(connection.value()).status)
+        self.assertEqual([], self.read)
+
+    def test_too_large_as_it_turns_out(self) -> None:
+        connection = self.begin(**{"Transfer-Encoding": "chunked"})
+        for _ in range(11):
+            connection.send(b"%x\r\n%s\r\n" % (HELD, bytes(HELD)))
+        self.assertEqual(413, parse(connection.value()).status)
+        self.assertLessEqual(sum(map(len, self.read)), BOUND)
+
+    def test_a_client_that_leaves(self) -> None:
+        connection = self.begin(**{"Content-Length": "6"})
+        connection.send(b"abc")
+        connection.lose()
+        self.assertEqual(1, len(self.gone))
+
+    def test_another_type_is_taken_in_first(self) -> None:
+        connection = self.begin(**{"Content-Length": "6", "Content-Type": "text/plain"})
+        connection.send(b"abc")
+        self.assertEqual([], self.read)
+        connection.send(b"def")
+        self.assertEqual({"size": 0}, parse(connection.value()).data)
+
+    def test_no_body_at_all(self) -> None:
+        connection = self.begin(**{"Content-Length": "0"})
+        self.assertEqual({"size": 0}, parse(connection.value()).data)
+
+
+class DeprecatedTests(SynchronousTestCase):
+    """What goes on working for old clients."""
+
+    def test_it_says_so_and_warns_once(self) -> None:
+        async def handle(call: Call) -> object:
+            return {}
+
+        table: list[Any] = [
+            operation("GET", "/api/a", handle, deprecated="old things"),
+            operation("GET", "/api/b", handle, deprecated="old things"),
+            operation("GET", "/api/c", handle),
+        ]
+        api = Api(table)
+        self.addCleanup(api.close)
+        warned: Any = []
+        api.kernel._log = type(api.kernel._log)(observer=warned.append)
+        self.assertEqual("true", api.get("/api/a").headers["deprecation"])
+        self.assertEqual("true", api.get("/api/b").headers["deprecation"])
+        self.assertNotIn("deprecation", api.get("/api/c").headers)
+        self.assertEqual(["old things"], [each["family"] for each in warned])

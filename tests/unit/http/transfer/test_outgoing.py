@@ -1,0 +1,117 @@
+"""Tests for L{tservice.http.transfer.outgoing}, and for streams whose reader loses the right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.http.driver import Api, Connection, OpenGate, head, parse
+from tests.unit.http.sample import operation
+from tservice.core.authentication import Visit
+from tservice.core.errors import ErrorCode, ServiceError, not_found
+from tservice.core.identity import Identity
+from tservice.http.operations import Call, Operation, Style
+from tservice.http.parked import ParkedCalls
+from tservice.http.transfer.outgoing import STALLED_SECONDS, Outgoing
+
+
+class LosingGate(OpenGate):
+    """Takes a right away once C{lost} is set."""
+
+    lost = False
+
+    def judge_again(self, visit: Visit, who: Identity, operation: Operation, path: Any) -> None:
+        if self.lost:
+            raise not_found("Session")
+
+
+class OutgoingTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.more: Deferred[bytes] = Deferred()
+        self.ended: list[BaseException | None] = []
+        self.refuse: ServiceError | None = None
+        self.gate, self.parked = LosingGate(), ParkedCalls()
+        self.api = Api([operation("GET", "/api/x", self.handle, style=Style.STREAM)], self.gate)
+        self.api.kernel._parked = self.parked
+        self.addCleanup(self.api.close)
+
+    async def handle(self, call: Call) -> None:
+        if self.refuse is not None:
+            raise self.refuse
+        answer = Outgoing(call.request)
+        try:
+            answer.begin(200, {"Content-Length": "6", "Content-Type": "text/plain"})
+            if answer.head_only:
+                return
+            await answer.write(b"abc")
+            await answer.write(await self.more)
+            self.ended.append(None)
+        except CancelledError as error:
+            self.ended.append(error)
+            raise
+        finally:
+            answer.close()
+
+    def ask(self, method: str = "GET") -> Connection:
+        connection = self.api.connect()
+        connection.send(head(method, "/api/x", {}))
+        return connection
+
+    def test_piece_by_piece(self) -> None:
+        connection = self.ask()
+        self.assertTrue(connection.value().endswith(b"\r\n\r\nabc"))
+        self.more.callback(b"def")
+        self.assertEqual(b"abcdef", parse(connection.value()).content)
+        self.assertEqual([None], self.ended)
+
+    def test_the_connection_serves_the_next_request(self) -> None:
+        self.more.callback(b"def")
+        connection = self.ask()
+        first = len(connection.value())
+        connection.send(head("GET", "/api/x", {}))
+        self.api.clock.advance(0)
+        self.assertEqual(2 * first, len(connection.value()))
+
+    def test_only_the_head(self) -> None:
+        answer = parse(self.ask("HEAD").value(), "HEAD")
+        self.assertEqual((200, b""), (answer.status, answer.content))
+        self.assertEqual("6", answer.headers["content-length"])
+
+    def test_a_refusal_before_it_begins(self) -> None:
+        self.refuse = ServiceError(ErrorCode.FORBIDDEN, "no")
+        self.assertEqual((403, "FORBIDDEN", "no"), parse(self.ask().value()).error)
+
+    def test_it_waits_for_its_reader(self) -> None:
+        connection = self.ask()
+        connection.producer.pauseProducing()
+        self.more.callback(b"def")
+        self.assertEqual([], self.ended)
+        self.api.clock.advance(STALLED_SECONDS - 1)
+        connection.producer.resumeProducing()
+        self.assertEqual([None], self.ended)
+        self.assertEqual([], self.api.clock.getDelayedCalls()[1:])
+
+    def test_a_reader_that_takes_nothing_is_cut_off(self) -> None:
+        connection = self.ask()
+        connection.producer.pauseProducing()
+        self.more.callback(b"def")
+        self.api.clock.advance(STALLED_SECONDS)
+        self.assertTrue(connection.transport.aborted)
+        self.assertIsInstance(self.ended[0], CancelledError)
+
+    def test_a_reader_that_leaves(self) -> None:
+        connection = self.ask()
+        connection.lose()
+        self.assertIsInstance(self.ended[0], CancelledError)
+
+    def test_a_reader_that_loses_the_right(self) -> None:
+        connection = self.ask()
+        self.parked.drop(lambda identity: True)
+        self.assertEqual([], self.ended)  # nothing was lost yet
+        self.gate.lost = True
+        self.parked.drop(lambda identity: True)
+        self.assertIsInstance(self.ended[0], CancelledError)
+        self.assertTrue(connection.transport.aborted)
+        self.assertNotIn(b"NOT_FOUND", connection.value())

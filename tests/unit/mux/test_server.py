@@ -1,0 +1,145 @@
+"""Ending a server whose place may be out of reach: what is unknown is neither killed nor dead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.mux.interface import Liveness, MuxTimeout, PaneGone
+from tservice.mux.tmux.server import END_TIMEOUT, HANGUP_TIMEOUT, LOOK_EVERY, Server
+from tservice.mux.tmux.setup import TmuxSetup
+from tservice.mux.tmux.sockets import SocketFolder
+from tservice.mux.transport import Reach
+
+ID = "0a1b2c3d-0000-4000-8000-00000000000a"
+
+
+class Held:
+    """A process of a far place.
+
+    @ivar states: what the next looks find; the last one stays.
+    """
+
+    def __init__(self, *states: Liveness) -> None:
+        self.states = list(states)
+        self.done: list[str] = []
+
+    async def probe(self) -> Liveness:
+        return self.states.pop(0) if len(self.states) > 1 else self.states[0]
+
+    async def hang_up(self) -> None:
+        self.done.append("HUP")
+
+    async def kill(self) -> None:
+        self.done.append("KILL")
+
+    def close(self) -> None:
+        self.done.append("closed")
+
+
+class Transport:
+    """The way to a far place."""
+
+    def __init__(self, reach: Reach, process: Held | None, server: Held | None) -> None:
+        self.reached, self.process, self.server = reach, process, server
+
+    def argv(self, *arguments: str) -> list[str]:
+        return ["/far", *arguments]
+
+    async def reach(self, socket_path: Path) -> Reach:
+        return self.reached
+
+    async def hold(self, pid: int) -> Held | None:
+        return self.process
+
+    async def hold_server(self, socket_path: Path) -> Held | None:
+        if self.server is not None:
+            self.reached = Reach.GONE
+        return self.server
+
+
+class Link:
+    """One whose client is gone already."""
+
+    def __init__(self) -> None:
+        self.expected: list[bool] = []
+
+    async def command(self, line: bytes) -> None:
+        raise PaneGone("no client")
+
+    def expect_end(self, expected: bool) -> None:
+        self.expected.append(expected)
+
+
+class Processes:
+    """Starts nothing that ever ends by itself."""
+
+    def spawnProcess(self, protocol: Any, *args: Any, **more: Any) -> None:
+        protocol.makeConnection(self)
+        self.signalProcess = lambda signal: protocol.processEnded(None)
+
+
+class EndTests(SynchronousTestCase):
+    """L{Server.end}."""
+
+    def end(
+        self, reach: Reach, process: Held | None, server: Held | None = None
+    ) -> tuple[Deferred[None], Clock]:
+        clock, self.link = Clock(), Link()
+        processes: Any = Processes()
+        link: Any = self.link
+        setup = TmuxSetup(
+            transport=Transport(reach, process, server),
+            sockets=SocketFolder(Path(self.mktemp())),
+            python="/python",
+        )
+        ending = Deferred.fromCoroutine(Server(clock, processes, setup, ID).end(link, 7))
+        return ending, clock
+
+    def wait(self, clock: Clock, seconds: float) -> None:
+        clock.pump([LOOK_EVERY] * int(seconds / LOOK_EVERY + 2))
+
+    def test_a_process_that_ends_by_itself(self) -> None:
+        held = Held(Liveness.ALIVE, Liveness.ALIVE, Liveness.DEAD)
+        ending, clock = self.end(Reach.GONE, held)
+        self.wait(clock, 0.1)
+        self.assertIsNone(self.successResultOf(ending))
+        self.assertEqual(["HUP", "closed"], held.done)
+        self.assertEqual([True, False], self.link.expected)
+
+    def test_a_process_that_stays_is_killed(self) -> None:
+        held = Held(Liveness.ALIVE)
+        ending, clock = self.end(Reach.GONE, held)
+        self.wait(clock, HANGUP_TIMEOUT)
+        self.assertEqual(["HUP", "KILL"], held.done)
+        held.states = [Liveness.DEAD]
+        self.wait(clock, 0.1)
+        self.assertIsNone(self.successResultOf(ending))
+
+    def test_a_process_that_nobody_knows_of_is_not_killed(self) -> None:
+        held = Held(Liveness.UNKNOWN)
+        ending, clock = self.end(Reach.GONE, held)
+        self.wait(clock, HANGUP_TIMEOUT)
+        why = self.failureResultOf(ending, MuxTimeout)
+        self.assertIn("nobody can tell", why.getErrorMessage())
+        self.assertEqual(["HUP", "closed"], held.done)
+
+    def test_a_server_out_of_reach_is_not_taken_for_dead(self) -> None:
+        """Its socket is left, and its process too."""
+        held = Held(Liveness.ALIVE)
+        ending, clock = self.end(Reach.UNKNOWN, held)
+        self.wait(clock, 5 + 2 * END_TIMEOUT + 1)
+        self.assertIn("does not end", self.failureResultOf(ending, MuxTimeout).getErrorMessage())
+        self.assertEqual(["closed"], held.done)
+        self.assertEqual([True, False], self.link.expected)
+
+    def test_a_server_that_stands_still_is_killed_where_it_is_seen(self) -> None:
+        server = Held(Liveness.ALIVE)
+        ending, clock = self.end(Reach.HERE, None, server)
+        self.wait(clock, 5 + END_TIMEOUT + 1)
+        self.assertIsNone(self.successResultOf(ending))
+        self.assertEqual(["KILL", "closed"], server.done)

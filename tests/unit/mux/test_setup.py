@@ -1,0 +1,240 @@
+"""How tmux runs in places, and the way to it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Coroutine
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from attrs import evolve
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.ground import HERE, own_setups, places_of
+from tests.unit.osuserworld import OsUserWorld
+from tservice.core.places.place import PlaceId, PlaceKind
+from tservice.core.users.keyring import fresh_keyring
+from tservice.core.users.sharedfolder import SharedFolder
+from tservice.mux.interface import MuxError, PaneSpec
+from tservice.mux.machine import LocalTransport, OsUserTransport
+from tservice.mux.testing.multiplexer import FakeMultiplexer
+from tservice.mux.tmux.keeper import PREFIX, pane_environment
+from tservice.mux.tmux.multiplexer import TmuxMultiplexer
+from tservice.mux.tmux.server import Server, environment
+from tservice.mux.tmux.setup import CONFIGURATION, KEEPER, ISetups, OsUserSetups
+from tservice.mux.tmux.sockets import SocketFolder
+from tservice.mux.transport import Reach
+
+_T = TypeVar("_T")
+
+ID = "0a1b2c3d-0000-4000-8000-00000000000a"
+
+
+class SetupCase(SynchronousTestCase):
+    def setUp(self) -> None:
+        # Short, for a socket's path.
+        self.folder = Path(tempfile.mkdtemp(prefix="ts-", dir="/tmp"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.world = OsUserWorld(self.folder)
+        user = self.world.add("me", os.getuid())
+        self.user = evolve(user, gid=os.getgid())
+        self.place = evolve(self.world.place(user), user=self.user)
+        self.shared = SharedFolder(Path("/data"), self.folder / "s")
+
+    def now(self, work: Coroutine[Any, Any, _T]) -> _T:
+        found: _T = self.successResultOf(Deferred.fromCoroutine(work))
+        return found
+
+    def refused(self, work: Coroutine[Any, Any, object]) -> str:
+        return str(self.failureResultOf(Deferred.fromCoroutine(work), MuxError).value)
+
+    def sockets(self, setups: OsUserSetups) -> SocketFolder:
+        """The user's."""
+        found = self.now(setups.of(self.place)).sockets
+        assert isinstance(found, SocketFolder)
+        return found
+
+    def setups(self, *pythons: str) -> OsUserSetups:
+        return OsUserSetups(
+            shared=self.shared,
+            tmux="/t",
+            pythons=pythons or (sys.executable,),
+        )
+
+
+class SetupTests(SetupCase):
+    def test_files_that_everybody_can_read(self) -> None:
+        found = self.now(self.setups("/none", sys.executable).of(self.place))
+        self.assertEqual(sys.executable, found.python)
+        for copy, original in ((found.keeper, KEEPER), (found.configuration, CONFIGURATION)):
+            self.assertEqual(self.shared.path, copy.parent)
+            self.assertEqual(original.read_bytes(), copy.read_bytes())
+            self.assertEqual(0o644, copy.stat().st_mode & 0o777)
+
+    def test_what_is_before_the_change_of_user(self) -> None:
+        """Nothing of the pane's environment has a name that a loader or setpriv would know."""
+        setup = self.now(self.setups().of(self.place))
+        self.assertIs(fresh_keyring, setup.apart)
+        env = {"LD_AUDIT": "/evil.so", "PATH": "/p", "TERM": "t"}
+        spec = PaneSpec(session_id=ID, argv=("x",), env=env, cwd="/", place=HERE)
+        found = environment(spec, b"token", foreign=setup.foreign)
+        self.assertEqual([], [name for name in found if not name.startswith(PREFIX)])
+        self.assertEqual(
+            {os.fsencode(name): os.fsencode(value) for name, value in env.items()},
+            pane_environment(found),
+        )
+        self.assertIn(b"LD_AUDIT", environment(spec, b"token"))
+
+    def test_a_start_that_the_system_refuses(self) -> None:
+        class Processes:
+            def spawnProcess(self, *args: object, **more: object) -> None:
+                raise PermissionError(1, "not today")
+
+        processes: Any = Processes()
+        setup = evolve(self.now(self.setups().of(self.place)), apart=nullcontext)
+        server = Server(Clock(), processes, setup, ID)
+        client: Any = None
+        error = self.assertRaises(MuxError, server.attach, client)
+        self.assertEqual("/s cannot be started: not today", str(error))
+
+    def test_no_interpreter(self) -> None:
+        error = self.refused(self.setups("/none").of(self.place))
+        self.assertEqual("me can run none of /none", error)
+
+    def test_no_place(self) -> None:
+        (self.folder / "s").write_text("in the way")
+        error = self.refused(self.setups().of(self.place))
+        self.assertIn("nothing can be put in place for me", error)
+
+    def test_sockets(self) -> None:
+        """In a folder of the user's; all of them are found, nothing else is taken for one."""
+        setups = self.setups()
+        self.assertEqual(frozenset(), self.now(setups.found()))
+        folder = self.sockets(setups)
+        self.now(folder.prepare())
+        self.assertEqual(self.shared.folder_of(self.user), folder.path)
+        with socket.socket(socket.AF_UNIX) as one:
+            one.bind(str(folder.socket(ID)))
+        (folder.path / "b.sock").symlink_to(f"{ID}.sock")
+        (folder.path / "c.sock").mkdir()
+        self.assertEqual(frozenset({ID}), self.now(setups.found()))
+        self.now(folder.clear(ID))
+        self.now(folder.clear(ID))
+        self.assertEqual(frozenset(), self.now(setups.found()))
+        self.assertIn("c.sock cannot be removed", self.refused(folder.clear("c")))
+
+    def test_a_preface_is_the_users(self) -> None:
+        """Written in the user's name, and through no link that the user has put there."""
+        folder = self.sockets(self.setups())
+        self.now(folder.prepare())
+        victim = self.folder / "victim"
+        victim.write_text("kept")
+        planted = folder.path / f"{ID}.preface"
+        planted.symlink_to(victim)
+        self.world.acted.clear()
+        path = self.now(folder.put_preface(ID, b"rows"))
+        self.assertEqual((["me"], planted), (self.world.acted, path))
+        self.assertEqual((b"rows", "kept"), (path.read_bytes(), victim.read_text()))
+        self.assertEqual(0o600, path.stat().st_mode & 0o777)
+        self.now(folder.clear(ID))
+        self.assertFalse(path.exists())
+
+    def test_a_preface_that_cannot_be_written_is_left_out(self) -> None:
+        nothing: Any = None  # no process is started
+        setup = self.now(self.setups().of(self.place))
+        self.now(setup.sockets.prepare())
+        server = Server(Clock(), nothing, setup, ID)
+        spec = PaneSpec(
+            session_id=ID, argv=("sh",), env={}, cwd="/", place=self.place, preface=b"rows"
+        )
+        planted = setup.sockets.socket(ID).with_suffix(".preface")
+        self.assertEqual(os.fsencode(planted), self.now(server.put_preface(spec)))
+        planted.unlink()
+        planted.mkdir()
+        self.assertEqual(b"", self.now(server.put_preface(spec)))
+
+    def test_no_folder_for_sockets(self) -> None:
+        folder = self.sockets(self.setups())
+        folder.path.write_text("in the way")
+        self.refused(folder.prepare())
+
+
+class OsUserTransportTests(SetupCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.transport = OsUserTransport("/t", self.place)
+
+    def test_argv(self) -> None:
+        """As the place runs whatever it runs."""
+        self.assertEqual(self.place.command(["/t", "-V"]), self.transport.argv("-V"))
+        self.assertEqual("/s", self.transport.argv("-V")[0])
+
+    def test_reached_as_the_user(self) -> None:
+        self.assertIs(Reach.GONE, self.now(self.transport.reach(self.folder / "none")))
+        self.assertEqual(["me"], self.world.acted)
+
+    def test_not_reached_where_nobody_can_act(self) -> None:
+        far = places_of(HERE).recall(PlaceId(kind=PlaceKind.REMOTE, name="h"))
+        transport = evolve(self.transport, place=far)
+        self.assertIs(Reach.UNKNOWN, self.now(transport.reach(self.folder / "none")))
+
+    def test_held_processes(self) -> None:
+        with subprocess.Popen(["sleep", "60"]) as child:
+            stranger = evolve(self.place, user=evolve(self.user, uid=os.getuid() + 1))
+            other = evolve(self.transport, place=stranger)
+            self.assertIsNone(self.now(other.hold(child.pid)))
+            held = self.now(self.transport.hold(child.pid))
+            assert held is not None
+            self.now(held.kill())
+            child.wait()
+            held.close()
+        self.assertIsNone(self.now(self.transport.hold(child.pid)))
+
+
+class MultiplexerTests(SetupCase):
+    """Which setup is asked for."""
+
+    def multiplexer(self, others: OsUserSetups | None) -> TmuxMultiplexer:
+        nobody: Any = None  # no process is started
+        setups: dict[PlaceKind, ISetups] = {}
+        setups |= own_setups(LocalTransport("/t"), SocketFolder(self.folder))
+        if others is not None:
+            setups[PlaceKind.OS_USER] = others
+        token = partial(secrets.token_hex, 8)
+        return TmuxMultiplexer(Clock(), nobody, setups, token=token, capacity=1024)
+
+    def spec(self) -> PaneSpec:
+        return PaneSpec(session_id=ID, argv=("x",), env={}, cwd="/", place=self.place)
+
+    def test_where_there_is_none(self) -> None:
+        mux = self.multiplexer(None)
+        for work in (mux.create(self.spec()), mux.adopt(ID, self.place)):
+            self.assertEqual("this service runs no panes in me", self.refused(work))
+
+    def test_found(self) -> None:
+        setups = self.setups()
+        mux = self.multiplexer(setups)
+        folder = self.sockets(setups)
+        self.now(folder.prepare())
+        with socket.socket(socket.AF_UNIX) as one:
+            one.bind(str(folder.socket(ID)))
+        self.assertEqual(frozenset({ID}), self.now(mux.found()))
+        self.assertIsNone(self.now(mux.adopt(ID, self.place)))
+        self.assertEqual(frozenset(), self.now(mux.found()))
+
+    def test_the_fake_knows_them_too(self) -> None:
+        mux = FakeMultiplexer(Clock())
+        self.now(mux.create(self.spec()))
+        other = self.world.place(self.world.add("other", 1))
+        for place, there in ((HERE, False), (other, False), (self.place, True)):
+            self.assertEqual(there, self.now(mux.adopt(ID, place)) is not None)

@@ -1,0 +1,431 @@
+"""What is done to each table of the database, step by step, for the walk over every write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from attrs import evolve, field, frozen
+from twisted.internet.task import Clock
+
+from tservice.access.account import Account, Role
+from tservice.access.accountstore import AccountStore
+from tservice.access.cookiestore import DatabaseCookieStore
+from tservice.access.model import CookieSession
+from tservice.agents.approvals.model import Item, ItemKind
+from tservice.agents.approvals.store import ApprovalStore
+from tservice.agents.model import PlanUsage
+from tservice.agents.store import AgentStore
+from tservice.agents.transcripts.model import Place
+from tservice.agents.transcripts.service import TranscriptStore
+from tservice.audit.model import HEAD_FILE, Entry
+from tservice.audit.service import AuditLog
+from tservice.cases.model import CaseRow
+from tservice.cases.store import CaseStore
+from tservice.core.places.place import OWN
+from tservice.core.scopes import Scope
+from tservice.cron.model import (
+    Concurrency,
+    Definition,
+    InputMode,
+    Job,
+    PromptMode,
+    Run,
+    RunStatus,
+    Schedule,
+    ScheduleType,
+    Trigger,
+)
+from tservice.cron.store import CronStore
+from tservice.mind.model import Intent
+from tservice.mind.store import IntentStore
+from tservice.notify.model import Message, Result, Urgency
+from tservice.notify.outbox import Outbox
+from tservice.push.model import Subscription
+from tservice.push.store import PushStore
+from tservice.restore.store import RestoreStore
+from tservice.sessions.input.journal import Entry as Typed
+from tservice.sessions.input.journal import InputJournal, Kind
+from tservice.sessions.record.model import NameSource, Session
+from tservice.sessions.record.repository import SessionRepository
+from tservice.store.database import Database
+from tservice.tokens.model import Token
+from tservice.tokens.store import TokenStore
+
+KEPT = 3
+"""Rows of the audit log."""
+
+
+@frozen(kw_only=True)
+class Step:
+    """One thing that somebody asks a repository for.
+
+    @ivar owed: a disk that takes nothing gets it later; a crash before that loses it.
+    @ivar holds: refused by such a disk, and owed all the same.
+    @ivar needs: nobody asks for it where this step was refused.
+    """
+
+    name: str
+    do: Callable[[], object]
+    owed: bool = False
+    holds: bool = False
+    needs: str | None = None
+
+
+@frozen(kw_only=True)
+class World:
+    """What a story is told in.
+
+    @ivar folder: of the database, for files beside it.
+    """
+
+    database: Database
+    clock: Clock
+    folder: Path
+
+
+@frozen
+class Story:
+    """What is done to some tables.
+
+    @ivar told: the steps, on stores of their own.
+    @ivar waits: how much of what was told is not on the disk yet.
+    @ivar look: how a table is looked at where not every column is the same on every way.
+    """
+
+    tables: Sequence[str]
+    told: Callable[[World], Sequence[Step]]
+    waits: Callable[[World], int] = field(default=lambda world: len(world.database.debts))
+    look: Mapping[str, str] = field(factory=dict)
+
+
+def session(name: str) -> Session:
+    """A record whose other rows a story writes."""
+    return Session(
+        id=name,
+        mode="shell",
+        name=name,
+        name_source=NameSource.AUTO,
+        working_dir="/tmp",
+        created_at=1,
+        last_activity_at=1,
+    )
+
+
+def _accounts(world: World) -> Sequence[Step]:
+    store = AccountStore(world.database)
+    ann = Account(username="ann", role=Role.ADMIN, password_hash="x", created_at=1)
+    less = evolve(ann, role=Role.USER)
+    return [
+        Step(name="made", do=lambda: store.save(ann)),
+        Step(name="another", do=lambda: store.save(evolve(ann, username="bob"))),
+        Step(name="demoted", do=lambda: store.save_or_owe(less), holds=True, needs="made"),
+        Step(
+            name="new password",
+            do=lambda: store.save(evolve(less, password_hash="y")),
+            needs="made",
+        ),
+        Step(name="removed", do=lambda: store.delete("bob"), holds=True),
+    ]
+
+
+def _cookies(world: World) -> Sequence[Step]:
+    store = DatabaseCookieStore(world.database)
+    one = CookieSession(
+        id="1",
+        token_hash=b"1",
+        key_hash=None,
+        seal=b"",
+        username="ann",
+        method="login",
+        address="::1",
+        user_agent="",
+        created_at=1,
+        expires_at=2,
+    )
+    two = evolve(one, id="2", token_hash=b"2")
+    return [
+        Step(name="in", do=lambda: store.save(one), owed=True),
+        Step(name="another", do=lambda: store.save(two), owed=True),
+        Step(name="extended", do=lambda: store.save(evolve(one, expires_at=9)), owed=True),
+        Step(name="out", do=lambda: store.delete(["1", "2"]), holds=True),
+        Step(name="back", do=lambda: store.save(evolve(two, id="3")), owed=True),
+    ]
+
+
+def _tokens(world: World) -> Sequence[Step]:
+    store = TokenStore(world.database)
+    one = Token(
+        id="1",
+        owner="ann",
+        name="x",
+        token_hash=b"1",
+        scopes=(Scope.WAITS,),
+        sessions=("s",),
+        created_at=1,
+        expires_at=None,
+    )
+    two = evolve(one, id="2", token_hash=b"2")
+    return [
+        Step(name="made", do=lambda: store.save(one)),
+        Step(name="another", do=lambda: store.save(two)),
+        Step(
+            name="used", do=lambda: store.used(evolve(one, last_used_at=5)), owed=True, needs="made"
+        ),
+        Step(name="ended", do=lambda: store.delete(["2"]), holds=True),
+    ]
+
+
+def _pushes(world: World) -> Sequence[Step]:
+    store = PushStore(world.database)
+    one = Subscription(
+        endpoint="https://a.example.org/1",
+        owner="ann",
+        p256dh="",
+        auth="",
+        subject="",
+        created_at=1,
+    )
+    two = evolve(one, endpoint="https://a.example.org/2")
+    return [
+        Step(name="one", do=lambda: store.save(one)),
+        Step(name="two", do=lambda: store.save(two)),
+        Step(name="forgotten", do=lambda: store.delete(one.endpoint, "ann")),
+        Step(name="bob", do=lambda: store.save(evolve(one, owner="bob"))),
+        Step(name="gone", do=lambda: store.delete_all_of("ann"), owed=True),
+    ]
+
+
+def _sessions(world: World) -> Sequence[Step]:
+    store = SessionRepository(world.database)
+    one, two = session("1"), session("2")
+    return [
+        Step(name="made", do=lambda: store.save(one)),
+        Step(name="another", do=lambda: store.save(two)),
+        Step(name="noted", do=lambda: store.note(evolve(two, pid=7)), owed=True, needs="another"),
+        Step(name="placed", do=lambda: store.place({"1": 5, "2": 4}), needs="noted"),
+        Step(name="renamed", do=lambda: store.save(evolve(one, name="new")), needs="made"),
+        Step(name="removed", do=lambda: store.remove("1")),
+        Step(name="dropped", do=lambda: store.drop("2"), owed=True),
+    ]
+
+
+def _typing(world: World) -> Sequence[Step]:
+    journal = InputJournal(world.database, world.clock)
+
+    begun: dict[str, Typed] = {}
+
+    def accept(name: str, number: int, kind: Kind, client: str = "me") -> Step:
+        def do() -> None:
+            entry = Typed(
+                session_id="s",
+                id=name,
+                kind=kind,
+                data=b"x",
+                client_id=client,
+                seq=number,
+                previous_seq=journal.last_seq("s", client),
+            )
+            begun[name] = journal.accept(entry)
+
+        return Step(name=name, do=do, owed=kind is Kind.RAW)
+
+    def finish(name: str) -> Step:
+        return Step(
+            name=f"{name}, typed", do=lambda: journal.finish(begun[name]), owed=True, needs=name
+        )
+
+    return [
+        accept("key", 1, Kind.RAW),
+        finish("key"),
+        accept("another key", 2, Kind.RAW),
+        finish("another key"),
+        accept("prompt", 3, Kind.PROMPT),
+        finish("prompt"),
+        accept("not typed", 1, Kind.RAW, "new"),
+        Step(
+            name="given back",
+            do=lambda: journal.give_back(begun["not typed"]),
+            owed=True,
+            needs="not typed",
+        ),
+        accept("another's", 1, Kind.RAW, "you"),
+        finish("another's"),
+    ]
+
+
+def _agents(world: World) -> Sequence[Step]:
+    store, places = AgentStore(world.database), TranscriptStore(world.database)
+    usage = PlanUsage(at=1)
+    return [
+        Step(name="file", do=lambda: store.keep_transcript("s", "/a"), owed=True),
+        Step(name="usage", do=lambda: store.keep_plan_usage(usage), owed=True),
+        Step(name="place", do=lambda: places.save("s", Place(path="/a", position=3))),
+        Step(name="more", do=lambda: places.save("s", Place(path="/a", position=9))),
+        Step(name="later", do=lambda: store.keep_plan_usage(evolve(usage, at=2)), owed=True),
+    ]
+
+
+def _approvals(world: World) -> Sequence[Step]:
+    store = ApprovalStore(world.database)
+
+    def item(number: int) -> Item:
+        return Item(
+            id=f"s:{number}",
+            session_id="s",
+            session_name="s",
+            owner=None,
+            kind=ItemKind.IDLE,
+            created_at=number,
+            frame="",
+        )
+
+    return [
+        Step(name="one", do=lambda: store.save(item(1)), owed=True),
+        Step(name="two", do=lambda: store.save(item(2)), owed=True),
+        Step(name="answered", do=lambda: store.clear("s"), owed=True),
+    ]
+
+
+def _webhooks(world: World) -> Sequence[Step]:
+    outbox = Outbox(world.database)
+
+    def message(title: str) -> Message:
+        return Message(event="e", title=title, body="", urgency=Urgency.INFO, host="h", at=1)
+
+    return [
+        Step(name="a", do=lambda: outbox.add(message("a"), 5), owed=True),
+        Step(name="b", do=lambda: outbox.add(message("b"), 6), owed=True),
+        Step(name="failed", do=lambda: outbox.postpone(1, 1, 50)),
+        Step(name="result", do=lambda: outbox.keep_result(Result(ok=True, at=1)), owed=True),
+        Step(name="sent", do=lambda: outbox.remove(1)),
+        Step(name="hastened", do=lambda: outbox.hasten(7)),
+        Step(name="c", do=lambda: outbox.add(message("c"), 8), owed=True),
+        Step(name="cleared", do=outbox.clear),
+        Step(name="d", do=lambda: outbox.add(message("d"), 9), owed=True),
+    ]
+
+
+def _cron(world: World) -> Sequence[Step]:
+    store = CronStore(world.database)
+    definition = Definition(
+        name="j",
+        agent_type="shell",
+        working_dir="/",
+        prompt_mode=PromptMode.INLINE,
+        prompt_text="x",
+        input_mode=InputMode.PASTE,
+        schedule=Schedule(type=ScheduleType.INTERVAL, interval_minutes=5),
+        enabled=True,
+        concurrency_policy=Concurrency.SKIP,
+    )
+    job = Job(id="1", owner="ann", definition=definition, created_at=1, updated_at=1)
+    other = evolve(job, id="2")
+    run = Run(id="r", job_id="1", trigger=Trigger.MANUAL, status=RunStatus.CREATED, started_at=2)
+    ran = evolve(job, last_run_at=2)
+    done = evolve(run, status=RunStatus.PROMPT_SENT, finished_at=3)
+    return [
+        Step(name="made", do=lambda: store.save([job])),
+        Step(name="another", do=lambda: store.save([other])),
+        Step(name="run", do=lambda: store.save([ran], [run]), needs="made"),
+        Step(name="done", do=lambda: store.note([ran], [done]), owed=True, needs="run"),
+        Step(name="removed", do=lambda: store.delete("2")),
+    ]
+
+
+class _Audit:
+    """A log of so few rows that the oldest go."""
+
+    def __init__(self) -> None:
+        self._logs: dict[int, AuditLog] = {}
+
+    def told(self, world: World) -> Sequence[Step]:
+        head = world.folder / HEAD_FILE
+        log = AuditLog(world.database, world.clock, b"k" * 32, head, most=KEPT)
+        self._logs[id(world)] = log
+
+        def noted(action: str) -> Callable[[], object]:
+            return lambda: log.record(Entry(action=action))
+
+        return [Step(name=name, do=noted(name), owed=True) for name in "abcdef"]
+
+    def waits(self, world: World) -> int:
+        return len(world.database.debts) + len(self._logs[id(world)]._waiting)
+
+
+_AUDIT = _Audit()
+
+
+def _case_book(world: World) -> Sequence[Step]:
+    store = CaseStore(world.database)
+    one = CaseRow(
+        owner="ann", name="one", path="/srv/one", description=None, created_at=1, worktree=None
+    )
+    return [
+        Step(name="linked", do=lambda: store.save(one)),
+        Step(name="another", do=lambda: store.save(evolve(one, name="two", path="/srv/two"))),
+        Step(name="doomed", do=lambda: store.doom("/trash/one", OWN, 5)),
+        Step(name="doomed too", do=lambda: store.doom("/trash/two", OWN, 6)),
+        Step(name="later", do=lambda: store.postpone("/trash/two", 9), needs="doomed too"),
+        Step(name="made", do=lambda: store.save(evolve(one, name="three"), spared="/trash/one")),
+        Step(name="forgotten", do=lambda: store.forget("ann", "two"), needs="another"),
+        Step(name="removed", do=lambda: store.spare("/trash/two"), needs="doomed too"),
+        Step(name="ordered", do=lambda: store.put_order("ann", ["three", "one"])),
+        Step(name="again", do=lambda: store.put_order("ann", ["one", "three"])),
+    ]
+
+
+def _restore(world: World) -> Sequence[Step]:
+    store = RestoreStore(world.database)
+    return [
+        Step(name="first boot", do=lambda: store.seen("1", {}, 1)),
+        Step(name="lost", do=lambda: store.lost("s", 5), owed=True),
+        Step(name="found", do=lambda: store.found("s"), owed=True, needs="lost"),
+        Step(name="stopped", do=lambda: store.stopped(6), owed=True, needs="first boot"),
+        Step(name="second boot", do=lambda: store.seen("2", {"s": 100}, 7)),
+        Step(name="spent", do=lambda: store.spend("s"), owed=True, needs="second boot"),
+        Step(name="third boot", do=lambda: store.seen("3", {"s": 200}, 8)),
+        Step(name="dismissed", do=lambda: store.dismiss(["s"]), needs="third boot"),
+    ]
+
+
+def _intents(world: World) -> Sequence[Step]:
+    store = IntentStore(world.database)
+    own = Intent(key="a", owner="ann", working_dir="/a", updated_at=1)
+    other = Intent(key="b", owner="bob", working_dir="/b", updated_at=2)
+    return [
+        Step(name="kept", do=lambda: store.save(own)),
+        Step(name="another", do=lambda: store.save(other)),
+        Step(name="noted", do=lambda: store.note(evolve(own, goals="ship")), owed=True),
+        Step(name="deleted", do=lambda: store.delete("b"), needs="another"),
+        Step(name="strangers", do=lambda: store.forget_strangers(lambda name: False), needs="kept"),
+    ]
+
+
+STORIES = [
+    Story(["restore_host", "restore_offers", "restore_losses"], _restore),
+    Story(["intents"], _intents),
+    Story(["cases", "case_trash", "case_orders"], _case_book),
+    Story(["accounts"], _accounts),
+    Story(["auth_sessions"], _cookies),
+    Story(["api_tokens"], _tokens),
+    Story(["push_subscriptions"], _pushes),
+    Story(["sessions"], _sessions),
+    Story(
+        ["input_journal", "input_marks"],
+        _typing,
+        look={"input_marks": "SELECT session_id, client_id, seq FROM input_marks ORDER BY used"},
+    ),
+    Story(["agent_sessions", "plan_usage", "transcripts"], _agents),
+    Story(["approvals"], _approvals),
+    Story(["webhook_outbox", "webhook_result"], _webhooks),
+    Story(["cron_jobs", "cron_runs"], _cron),
+    Story(
+        ["audit_log"],
+        _AUDIT.told,
+        _AUDIT.waits,
+        # To let go of old rows may be owed.
+        look={"audit_log": f"SELECT * FROM audit_log ORDER BY seq DESC LIMIT {KEPT}"},
+    ),
+]
+"""Every table of the database is in one of them, and so is every write."""

@@ -1,0 +1,71 @@
+"""Answers of a terminal emulator are no typing."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.examples import examples
+from tservice.terminal.reports import is_report
+
+thorough = settings(max_examples=examples(1000), deadline=None, database=None)
+
+REPORTS = [
+    b"\x1b[I",
+    b"\x1b[O",
+    b"\x1b[?1;2c",
+    b"\x1b[>0;276;0c",
+    b"\x1b[24;80R",
+    b"\x1b[?24;80R",
+    b"\x1b[0n",
+    b"\x1b[?2004;1$y",
+    b"\x1b[8;24;80t",
+    b"\x1b[?0u",
+    b"\x1b]11;rgb:0d0d/1111/1717\x1b\\",
+    b"\x1b]4;3;rgb:cdcd/cdcd/0000\x07",
+    b"\x1bP1$r0m\x1b\\",
+    b"\x1bP1$r2 q\x1b\\",
+    b"\x1bP0$r\x1b\\",
+    b"\x1bP>|xterm.js(6.0.0)\x1b\\",
+]
+TYPED = [
+    b"",
+    b"a",
+    b"\r",
+    b"\x1b",
+    b"\x1b[A",
+    b"\x1bOA",
+    b"\x1b[1;2R",
+    b"\x1b[1;5C",
+    b"\x1b[<0;3;4M",
+    b"\x1b[M !!",
+    b"\x1b[200~text\x1b[201~",
+    b"\x1bP>|xterm.js(6; rm -rf ~)\x1b\\",
+    b"\x1b]11;echo\x07",
+    b"\x1b[I\r",
+]
+
+
+class ReportTests(SynchronousTestCase):
+    """L{is_report}."""
+
+    def test_answers(self) -> None:
+        for report in REPORTS:
+            self.assertTrue(is_report(report), report)
+
+    def test_typing(self) -> None:
+        for typed in TYPED:
+            self.assertFalse(is_report(typed), typed)
+
+    @thorough
+    @given(st.lists(st.sampled_from(REPORTS), min_size=1, max_size=4), st.sampled_from(TYPED[1:]))
+    def test_several_in_one_write(self, reports: list[bytes], typed: bytes) -> None:
+        said = b"".join(reports)
+        self.assertTrue(is_report(said))
+        self.assertFalse(is_report(said + typed))
+
+    @thorough
+    @given(st.binary(max_size=24))
+    def test_nothing_that_submits(self, data: bytes) -> None:
+        self.assertFalse(is_report(data + b"\r"))

@@ -1,0 +1,478 @@
+"""The disk fails at each step of each file that the service writes: the old or the new is there."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import errno
+import io
+import os
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from attrs import field, frozen
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+import tservice
+from tests.unit.files import writers
+from tests.unit.store.failing import sqlite_error
+from tservice.access.hooksecret import hook_secret
+from tservice.agents.hooks.files import HookConfig, Refused
+from tservice.agents.hooks.firstrun import NotSeeded, seed
+from tservice.audit.service import audit_key
+from tservice.client.errors import Unusable
+from tservice.client.tls import make_certificate
+from tservice.clis.registry import write_file
+from tservice.core.config.model import Config
+from tservice.core.errors import ServiceError, StartError
+from tservice.core.events import EventHub
+from tservice.core.files import FileError
+from tservice.core.process.lock import FolderLock
+from tservice.core.users.sharedfolder import SharedFolder
+from tservice.mcp.files import locked, read, replace
+from tservice.models.configfile import EndpointFile
+from tservice.models.homes import keep
+from tservice.models.model import Endpoint
+from tservice.notify.configfile import ConfigFile
+from tservice.notify.model import Webhook
+from tservice.push.keys import push_key
+from tservice.restore.scrollback import ScrollbackFolder
+from tservice.settings.service import SettingsService
+from tservice.store.backups import back_up
+from tservice.store.chain import Head, Mark, write_head
+from tservice.store.database import Database
+from tservice.store.errors import StoreError
+
+SOURCE = Path(tservice.__file__).parent
+WRITERS = (
+    "write_private",
+    "replacement",
+    "write_text",
+    "write_bytes",
+    "ftruncate",
+    "NamedTemporaryFile",
+)
+ELSEWHERE = {
+    "core/files.py": "what all others write by",
+    "cases/making.py": "takes back all that it made: the tests of cases fail each step",
+    "mux/tmux/sockets.py:_write_new": "shown once above a pane's first line, and gone with it",
+    "mind/predict.py:_ask": "a prompt that one child reads, and gone with the folder it is in",
+    "core/logs/lines.py:_open": "a log that cannot be written is said by its next line",
+}
+State = dict[str, bytes]
+
+
+class FullDisk:
+    """Refuses one of the steps that need room, and all behind it.
+
+    @ivar steps: how many it was asked for.
+    """
+
+    def __init__(self, after: int) -> None:
+        self._after, self.steps = after, 0
+        self._open = builtins.open
+
+    @property
+    def refused(self) -> bool:
+        return self.steps > self._after
+
+    def judge(self) -> None:
+        self.steps += 1
+        if self.refused:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def wrap(self, call: Callable[..., Any], writes: Callable[..., bool]) -> Callable[..., Any]:
+        def called(*arguments: Any, **named: Any) -> Any:
+            if writes(*arguments, **named):
+                self.judge()
+            return call(*arguments, **named)
+
+        return called
+
+    def open(self, file: Any, mode: str = "r", *arguments: Any, **named: Any) -> Any:
+        if not set(mode) & set("wax+"):
+            return self._open(file, mode, *arguments, **named)
+        if not isinstance(file, int):
+            self.judge()
+        return _File(self._open(file, mode, *arguments, **named), self)
+
+    def connect(self, *arguments: Any, **named: Any) -> Any:
+        try:
+            self.judge()
+        except OSError:
+            raise sqlite_error(sqlite3.SQLITE_FULL) from None
+        return self.connected(*arguments, **named)
+
+    @contextmanager
+    def everywhere(self) -> Iterator[FullDisk]:
+        self.connected = sqlite3.connect
+        patches = [
+            mock.patch.object(os, name, self.wrap(getattr(os, name), writes))
+            for name, writes in _SYSTEM.items()
+        ]
+        patches += [mock.patch.object(module, "open", self.open) for module in (builtins, io)]
+        patches.append(mock.patch.object(sqlite3, "connect", self.connect))
+        for each in patches:
+            each.start()
+        try:
+            yield self
+        finally:
+            for each in patches:
+                each.stop()
+
+
+_MAKING = os.O_CREAT | os.O_WRONLY | os.O_RDWR
+_SYSTEM: dict[str, Callable[..., bool]] = {
+    "open": lambda path, flags=0, *rest, **named: bool(flags & _MAKING),
+    "write": lambda descriptor, data: descriptor > 2,
+    "ftruncate": lambda *arguments: True,
+    "fsync": lambda *arguments: True,
+    "replace": lambda *arguments, **named: True,
+    "mkdir": lambda *arguments, **named: True,
+}
+
+
+class _File:
+    """An open file of which half a text still fits."""
+
+    def __init__(self, file: Any, disk: FullDisk) -> None:
+        self._file, self._disk = file, disk
+
+    def write(self, data: Any) -> Any:
+        try:
+            self._disk.judge()
+        except OSError:
+            self._file.write(data[: len(data) // 2])
+            raise
+        return self._file.write(data)
+
+    def __enter__(self) -> _File:
+        return self
+
+    def __exit__(self, *failed: object) -> None:
+        self._file.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+
+def files_in(folder: Path) -> State:
+    """Every file below C{folder}, and what is in it; of a database its tables."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.name.endswith(("-wal", "-shm", "-journal")):
+            data = path.read_bytes()
+            found[str(path.relative_to(folder))] = (
+                _tables(path) if data.startswith(b"SQLite") else data
+            )
+    return found
+
+
+def _tables(path: Path) -> bytes:
+    connection = sqlite3.connect(path)
+    try:
+        return repr(connection.execute("SELECT name FROM sqlite_master").fetchall()).encode()
+    finally:
+        connection.close()
+
+
+def _same(size: int) -> bytes:
+    return b"\1" * size
+
+
+@frozen(kw_only=True)
+class File:
+    """A file that is written.
+
+    @ivar sites: which functions write it.
+    @ivar write: writes it anew in a folder.
+    @ivar errors: what the writer says when the disk takes nothing.
+    @ivar before: writes the content before; nothing by default.
+    @ivar spare: files beside it that may have the old or the new content, whenever.
+    @ivar reader: what counts of the content.
+    """
+
+    sites: tuple[str, ...]
+    write: Callable[[Path], object]
+    errors: tuple[type[Exception], ...]
+    before: Callable[[Path], object] = field(default=lambda folder: None)
+    spare: tuple[str, ...] = ()
+    reader: Callable[[bytes], bytes] = field(default=lambda data: data)
+
+    def found(self, folder: Path) -> State:
+        return {name: self.reader(data) for name, data in files_in(folder).items()}
+
+
+def _settings(name: str) -> Callable[[Path], object]:
+    def write(folder: Path) -> object:
+        service = SettingsService(folder / "settings.json", EventHub(), Config())
+        return service.change({"displayName": name})
+
+    return write
+
+
+def _webhook(url: str) -> Callable[[Path], object]:
+    return lambda folder: ConfigFile(folder).write(Webhook(url=url))
+
+
+def _endpoints(label: str) -> Callable[[Path], object]:
+    endpoint = Endpoint(id="e", label=label, base_url="http://127.0.0.1")
+    return lambda folder: EndpointFile(folder).write([endpoint])
+
+
+def _hooks(telemetry: bool) -> Callable[[Path], object]:
+    return lambda folder: HookConfig(folder).write(
+        folder, hooks=True, telemetry=telemetry, environ={}
+    )
+
+
+def _seed(key: str) -> Callable[[Path], object]:
+    return lambda folder: seed(folder, {"ANTHROPIC_API_KEY": key * 30})
+
+
+def _database(folder: Path) -> None:
+    Database.open(folder / "tservice.db", clock=Clock()).close()
+
+
+def _backup(folder: Path) -> None:
+    connection = sqlite3.connect(folder / "tservice.db")
+    try:
+        back_up(connection, folder / "tservice.db", 1)
+    finally:
+        connection.close()
+
+
+def _mcp(after: str) -> Callable[[Path], object]:
+    def write(folder: Path) -> None:
+        path = folder / "mcp.json"
+        with locked(path):
+            replace(path, read(path), after, private=True)
+
+    return write
+
+
+def _lock(folder: Path) -> None:
+    lock = FolderLock(folder)
+    lock.startService()
+    lock.stopService()
+
+
+def _head(number: int) -> Callable[[Path], object]:
+    head = Head(newest=Mark(number, b"x"))
+    return lambda folder: write_head(folder / "head", head, b"k")
+
+
+FILES = [
+    File(
+        sites=("restore/scrollback.py:write",),
+        write=lambda folder: ScrollbackFolder(folder / "kept").write("s", b"new"),
+        before=lambda folder: ScrollbackFolder(folder / "kept").write("s", b"old"),
+        errors=(OSError, FileError),
+    ),
+    File(
+        sites=("settings/service.py:_write",),
+        write=_settings("new"),
+        before=_settings("old"),
+        errors=(ServiceError,),
+    ),
+    File(
+        sites=("notify/configfile.py:write",),
+        write=_webhook("https://b.example.org"),
+        before=_webhook("https://a.example.org"),
+        errors=(ServiceError,),
+    ),
+    File(
+        sites=("models/configfile.py:write",),
+        write=_endpoints("b"),
+        before=_endpoints("a"),
+        errors=(ServiceError,),
+    ),
+    File(
+        sites=("models/homes.py:keep",),
+        write=lambda folder: keep(folder / "variables", "b"),
+        before=lambda folder: keep(folder / "variables", "a"),
+        errors=(OSError,),
+    ),
+    File(
+        sites=("clis/registry.py:write_file",),
+        write=lambda folder: write_file(folder / "clis.json", {"b": {}}),
+        before=lambda folder: write_file(folder / "clis.json", {"a": {}}),
+        errors=(OSError,),
+    ),
+    File(
+        sites=("agents/hooks/files.py:_change",),
+        write=_hooks(True),
+        before=_hooks(False),
+        errors=(Refused,),
+    ),
+    File(
+        sites=("agents/hooks/firstrun.py:seed",),
+        write=_seed("b"),
+        before=_seed("a"),
+        errors=(NotSeeded,),
+    ),
+    File(
+        sites=("mcp/files.py:replace", "mcp/files.py:locked"),
+        write=_mcp('{"a": 1}'),
+        before=_mcp("{}"),
+        errors=(OSError,),
+        # It is whole by itself, and there first.
+        spare=("mcp.json.service-bak",),
+    ),
+    File(
+        sites=("core/keyfile.py:_written",),
+        write=lambda folder: hook_secret(folder, _same),
+        errors=(StartError,),
+    ),
+    File(
+        sites=("core/keyfile.py:_written",),
+        write=lambda folder: audit_key(folder, _same),
+        errors=(StartError,),
+    ),
+    File(
+        sites=("core/keyfile.py:_written",),
+        write=lambda folder: push_key(folder, _same),
+        errors=(StartError,),
+    ),
+    File(sites=("store/chain.py:write_head",), write=_head(2), before=_head(1), errors=(OSError,)),
+    File(sites=("store/database.py:_create",), write=_database, errors=(StoreError,)),
+    File(
+        sites=("store/backups.py:back_up",),
+        write=_backup,
+        before=_database,
+        errors=(OSError, sqlite3.Error),
+    ),
+    File(
+        sites=("core/users/sharedfolder.py:put",),
+        write=lambda folder: SharedFolder(Path("/data"), folder).put("x", "new", 0o600),
+        before=lambda folder: _shared(folder).put("x", "old", 0o600),
+        errors=(OSError,),
+    ),
+    File(
+        sites=("core/process/lock.py:_acquire", "core/process/lock.py:_note_pid"),
+        write=_lock,
+        reader=lambda data: b"",  # what is in it is for a message
+        errors=(StartError,),
+    ),
+    File(
+        sites=("files/writing.py:_write",),
+        write=writers.edit("new"),
+        before=writers.edit("old"),
+        errors=(OSError,),
+    ),
+    File(
+        sites=("files/forms.py:_ignore_all", "files/forms.py:_start"),
+        write=writers.upload,
+        errors=(OSError,),
+    ),
+    File(
+        sites=("files/sweeper.py:_save",),
+        write=writers.swept("b"),
+        before=writers.swept("a"),
+        errors=(),
+    ),
+    File(
+        sites=("client/commands/files.py:_beside",),
+        write=writers.fetched(b"new"),
+        before=writers.fetched(b"old"),
+        errors=(Unusable,),
+    ),
+    File(
+        sites=("client/tls.py:make_certificate",),
+        write=lambda folder: make_certificate(folder / "tls", ["a.example.org"], 9, 1.8e9),
+        errors=(OSError,),
+        reader=lambda data: data.splitlines()[-1],  # the rest is random
+    ),
+]
+
+
+def _shared(folder: Path) -> SharedFolder:
+    shared = SharedFolder(Path("/data"), folder)
+    shared.prepare()
+    return shared
+
+
+class EveryFileTests(SynchronousTestCase):
+    def folder(self) -> Path:
+        made = Path(tempfile.mkdtemp(dir=self.base)).absolute()
+        made.chmod(0o700)
+        return made
+
+    def setUp(self) -> None:
+        self.base = Path(self.mktemp())
+        self.base.mkdir()
+
+    def attempt(self, file: File, folder: Path, after: int) -> FullDisk:
+        with FullDisk(after).everywhere() as disk, contextlib.suppress(*file.errors):
+            file.write(folder)
+        return disk
+
+    def judge(self, file: File, folder: Path, old: State, new: State, step: int) -> None:
+        place = f"{file.sites[0]}, step {step}"
+        found = file.found(folder)
+        for name in {*old, *new, *found} - set(file.spare):
+            could = [state.get(name) for state in (old, new)]
+            self.assertIn(found.get(name), could, f"{place}: {name}")
+        file.write(folder)
+        self.assertEqual(set(new), set(file.found(folder)), place)
+
+    def test_the_old_or_the_new_is_there(self) -> None:
+        for file in FILES:
+            whole = self.folder()
+            file.before(whole)
+            old = file.found(whole)
+            file.write(whole)
+            new = file.found(whole)
+            self.assertNotEqual(old, new)
+            step, refused = 0, True
+            while refused:
+                folder = self.folder()
+                file.before(folder)
+                refused = self.attempt(file, folder, step).refused
+                if refused:
+                    self.judge(file, folder, old, new, step)
+                step += 1
+            self.assertGreater(step, 3, file.sites)
+
+    def test_every_writer_is_here(self) -> None:
+        known = {site for file in FILES for site in file.sites} | set(ELSEWHERE)
+        found = {site for site in _sites() if site.partition(":")[0] not in ELSEWHERE}
+        self.assertEqual(known - set(ELSEWHERE), found - set(ELSEWHERE))
+
+
+def _sites() -> Iterator[str]:
+    for path in sorted(SOURCE.rglob("*.py")):
+        module = ast.parse(path.read_text())
+        making = set(_making_flags(module))
+        for function in ast.walk(module):
+            if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            if any(_writes(node, making) for node in ast.walk(function)):
+                yield f"{path.relative_to(SOURCE)}:{function.name}"
+
+
+def _making_flags(module: ast.Module) -> Iterator[str]:
+    """Names of the flags of a module by which a file is made."""
+    for each in module.body:
+        if isinstance(each, ast.Assign) and any(_writes(node, set()) for node in ast.walk(each)):
+            yield from (ast.unparse(target) for target in each.targets)
+
+
+def _writes(node: ast.AST, making: set[str]) -> bool:
+    if isinstance(node, ast.Attribute) and node.attr == "O_CREAT":
+        return True
+    if isinstance(node, ast.Name) and node.id in making:
+        return True
+    if not isinstance(node, ast.Call):
+        return False
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
+    modes = [each.value for each in node.args if isinstance(each, ast.Constant)]
+    opens = name in ("open", "fdopen") and not {"w", "a", "x", "wb", "ab"}.isdisjoint(modes)
+    return name in WRITERS or opens

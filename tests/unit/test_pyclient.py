@@ -1,0 +1,103 @@
+"""The Python client is made from the operations: what changes there changes here."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from docs.pyclient import Records, files, snake
+
+REFERENCE = "#/components/schemas/"
+USER: Any = [{"basic": []}, {"token": ["waits"]}]
+
+
+def document() -> dict[str, Any]:
+    """Two operations that send and answer records."""
+    answer = {"$ref": f"{REFERENCE}a__jobs__routes__Answer"}
+    return {
+        "paths": {
+            "/api/jobs/{id}": {
+                "put": {
+                    "operationId": "putJobsId", "summary": "Change a job.", "tags": ["Jobs"],
+                    "security": USER, "responses": enveloped(answer),
+                    "parameters": [{"name": "id", "in": "path", "required": True,
+                                    "schema": {"type": "string"}}],
+                    "requestBody": {"required": True, "content": {"application/json": {
+                        "schema": {"$ref": f"{REFERENCE}JobBody"}}}},
+                },
+                "get": {
+                    "operationId": "getJobsId", "summary": "A job.", "tags": ["Jobs"],
+                    "security": USER, "responses": enveloped(answer),
+                    "parameters": [
+                        {"name": "id", "in": "path", "required": True,
+                         "schema": {"type": "string"}},
+                        {"name": "timeout", "in": "query", "required": False,
+                         "schema": {"type": "integer"}},
+                        {"name": "from", "in": "query", "required": True,
+                         "schema": {"enum": ["now", "then"]}},
+                    ],
+                },
+            },
+            "/api/me": {"get": {"operationId": "getMe", "summary": "Who.", "tags": ["People"],
+                                "security": [{"basic": []}], "responses": enveloped(answer)}},
+        },
+        "components": {"schemas": {
+            "JobBody": {"type": "object", "description": "A \"job\".", "required": ["name"],
+                        "properties": {"name": {"type": "string"},
+                                       "tags": {"type": "array", "items": {"type": "string"}}}},
+            "a__jobs__routes__Answer": {
+                "type": "object", "required": ["at"],
+                "properties": {"at": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+                               "kind": {"$ref": f"{REFERENCE}Kind"},
+                               "more": {"type": "object",
+                                        "additionalProperties": {"type": "number"}}}},
+            "Kind": {"enum": ["x", "y"], "type": "string"},
+        }},
+    }  # fmt: skip
+
+
+def enveloped(answer: Mapping[str, Any]) -> dict[str, Any]:
+    schema = {"properties": {"success": {"const": True}, "data": answer}}
+    return {"200": {"content": {"application/json": {"schema": schema}}}}
+
+
+class FilesTests(SynchronousTestCase):
+    def test_records_and_methods(self) -> None:
+        found = files(document())
+        self.assertEqual(["jobs.py", "operations.py"], sorted(found))
+        for line in (
+            "class JobBody(TypedDict):",
+            '    """A job."""',
+            "    name: str",
+            "    tags: NotRequired[list[str]]",
+            "class JobsAnswer(TypedDict):",
+            "    at: int | None",
+            '    kind: NotRequired[Literal["x", "y"]]',
+            "    more: NotRequired[dict[str, float]]",
+            "class Jobs(Calling):",
+            "    async def put_jobs_id(self, id: str, body: JobBody) -> JobsAnswer:",
+            '        self, id: str, *, from_: Literal["now", "then"], timeout: int | None = None',
+            "            wait_ms=held_ms(timeout),",
+        ):
+            self.assertIn(line, found["jobs.py"].splitlines())
+        self.assertIn("class Operations(Jobs):", found["operations.py"])
+        for text in found.values():
+            ast.parse(text)
+
+    def test_a_field_that_changes_is_seen(self) -> None:
+        changed = copy.deepcopy(document())
+        fields = changed["components"]["schemas"]["JobBody"]["properties"]
+        fields["name"] = {"type": "integer"}
+        self.assertIn("    name: int\n", files(changed)["jobs.py"])
+
+    def test_what_no_token_may_call_is_not_there(self) -> None:
+        self.assertNotIn("get_me", "".join(files(document()).values()))
+
+    def test_names(self) -> None:
+        self.assertEqual("get_sessions_id_git_status", snake("getSessionsIdGitStatus"))
+        self.assertRaises(ValueError, Records, {"a__x__model__Kind": {}, "b__x__Kind": {}})
+        self.assertRaises(KeyError, Records({}).of, {"$ref": f"{REFERENCE}Gone"})

@@ -1,0 +1,70 @@
+"""What the looks at one agent show together.  Pure."""
+
+from __future__ import annotations
+
+from attrs import evolve, frozen
+
+from tservice.agents.activity.machine import Doing
+from tservice.agents.activity.pace import CALM, SLACK, STREAK, shows_the_end, tells_rest
+from tservice.terminal.rules import ScreenRules
+from tservice.terminal.status import Reading
+
+
+@frozen(kw_only=True)
+class Seen:
+    """The looks of one run so far.
+
+    @ivar hooks: the agent tells of itself by hooks.
+    @ivar titled: the title was seen to tell of work.
+    @ivar at_work: the turn was seen to work, or to ask, since a hook told that it began.
+    @ivar streak: looks in a row that showed an idle agent although a turn was begun.
+    @ivar calm_since: since when every look showed the end of a turn that had been seen to work,
+        in the clock's seconds.
+    """
+
+    rules: ScreenRules
+    hooks: bool
+    titled: bool = False
+    at_work: bool = False
+    streak: int = 0
+    calm_since: float | None = None
+
+    @property
+    def rests(self) -> bool:
+        """Whether the screen can show that the agent rests while output runs."""
+        return tells_rest(self.rules, self.titled)
+
+    def looked(self, reading: Reading, title: str, doing: Doing, now: float) -> Seen:
+        """One look more, at C{now} seconds."""
+        pattern = self.rules.working_title
+        seen = evolve(
+            self,
+            titled=self.titled or (pattern is not None and pattern.search(title) is not None),
+            at_work=self.at_work or reading.working or reading.dialog is not None,
+        )
+        counts = reading.state == "idle" and doing is Doing.WORKING and seen.rests
+        ended = (
+            seen.hooks
+            and seen.at_work
+            and doing in (Doing.WORKING, Doing.BLOCKED)
+            and shows_the_end(reading, seen.rules, title)
+        )
+        since = now if seen.calm_since is None else seen.calm_since
+        return evolve(
+            seen,
+            streak=seen.streak + 1 if counts else 0,
+            calm_since=since if ended else None,
+        )
+
+    def missed(self) -> Seen:
+        """A look failed: what comes in a row begins anew."""
+        return evolve(self, streak=0, calm_since=None)
+
+    def turn_began(self) -> Seen:
+        """A hook told of a turn, which nobody saw yet."""
+        return evolve(self, at_work=False)
+
+    def settled(self, now: float) -> bool:
+        """Whether the looks of late count as silence."""
+        calm = self.calm_since is not None and now >= self.calm_since + CALM - SLACK
+        return calm or self.streak >= STREAK

@@ -1,0 +1,88 @@
+"""C{stop} and C{blocked} of agents without hooks, by what their screens show (protocol-signals)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.agents.activity.pace import TURN_DIALOGS
+from tservice.agents.interfaces import Look
+from tservice.core.clock import now_ms
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.payloads import Happened
+from tservice.sessions.interfaces import ActivitySink, Session, Status
+
+
+class ScreenSignals:
+    """The signals of one run of an agent, told as hooks would tell them.
+
+    It stands between what watches the agent and the session: C{stop} comes before the C{idle} that
+    the same evidence gives, C{blocked} behind the C{working}.
+
+    @param session: the record, asked afresh each time.
+    @param wanted: whether sessions of a mode give these signals now.
+    """
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        hub: EventHub,
+        session: Callable[[], Session],
+        wanted: Callable[[str], bool],
+    ) -> None:
+        self._clock = clock
+        self._hub = hub
+        self._session = session
+        self._wanted = wanted
+        self._asked: str | None = None
+
+    def wrap(self, sink: ActivitySink) -> ActivitySink:
+        """What is to be told in place of C{sink}."""
+        return _Telling(
+            sink, self._session().status is Status.BUSY, lambda: self._tell(EventName.SESSION_STOP)
+        )
+
+    def looked(self, look: Look) -> None:
+        """A look at the screen, after the activity was judged by it."""
+        dialog = look.reading.dialog
+        if dialog is not None and dialog.kind in TURN_DIALOGS:
+            if dialog.frame_hash != self._asked:
+                self._asked = dialog.frame_hash
+                self._tell(EventName.SESSION_BLOCKED)
+        elif dialog is not None or look.reading.composer_ready or look.reading.working:
+            self._asked = None
+
+    def _tell(self, name: EventName) -> None:
+        session = self._session()
+        if self._wanted(session.mode):
+            self._hub.publish(
+                Event(
+                    name=name,
+                    payload=Happened(id=session.id, at=now_ms(self._clock)),
+                    session_id=session.id,
+                    owner=session.owner,
+                )
+            )
+
+
+class _Telling:
+    """A sink that tells of the end of a turn first."""
+
+    def __init__(self, sink: ActivitySink, in_turn: bool, stop: Callable[[], None]) -> None:
+        self._sink = sink
+        self._in_turn = in_turn
+        self._stop = stop
+
+    def working(self, reason: str) -> None:
+        self._in_turn = True
+        self._sink.working(reason)
+
+    def idle(self, reason: str) -> None:
+        if self._in_turn:
+            self._in_turn = False
+            self._stop()
+        self._sink.idle(reason)
+
+    def noted(self, reason: str) -> None:
+        self._sink.noted(reason)

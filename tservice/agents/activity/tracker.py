@@ -1,0 +1,213 @@
+"""Follows what one agent does, by its hooks, what is submitted to it and what its screen shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import frozen
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.agents.activity.gate import Readiness
+from tservice.agents.activity.machine import Course, Doing
+from tservice.agents.activity.pace import GRACE, Rhythm, Scene, Verdict, judge
+from tservice.agents.activity.pacer import Stake
+from tservice.agents.activity.seen import Seen
+from tservice.agents.activity.submits import Submission, is_over
+from tservice.agents.interfaces import Look
+from tservice.core.clock import now_ms
+from tservice.sessions.interfaces import ActivitySink, Session
+from tservice.terminal.rules import ScreenRules
+from tservice.terminal.status import Reading
+
+_AT_REST = (Doing.STARTING, Doing.IDLE)
+
+
+@frozen(kw_only=True)
+class Tracked:
+    """The agent that is followed.
+
+    @ivar session: its session's record, asked afresh each time.
+    @ivar hooks: it tells of itself by hooks, so its first idle is its composer's.
+    """
+
+    session: Callable[[], Session]
+    rules: ScreenRules
+    hooks: bool
+
+
+class Tracker:
+    """Weighs the evidence of one run, and moves its L{Course}."""
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        agent: Tracked,
+        readiness: Readiness,
+        course: Course,
+        sink: ActivitySink,
+        stir: Callable[[], None],
+    ) -> None:
+        """@param stir: told of each hook that shows an agent in a turn."""
+        self._clock = clock
+        self._agent = agent
+        self._readiness = readiness
+        self._course = course
+        self._sink = sink
+        self._stir = stir
+        self._seen = Seen(rules=agent.rules, hooks=agent.hooks)
+        self._submission: Submission | None = None
+        self._aside = False
+        self._stopped: float | None = None
+        self._rested = now_ms(clock)
+
+    @property
+    def doing(self) -> Doing:
+        """What the agent does."""
+        return self._course.doing
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether no turn runs."""
+        return self.doing in _AT_REST
+
+    @property
+    def stake(self) -> Stake:
+        """What decides on the next look."""
+        pending, doing = self._submission is not None, self.doing
+        untold = self._agent.hooks and doing is Doing.WORKING and not self._seen.at_work
+        return Stake(
+            doing=doing,
+            calm_since=self._seen.calm_since,
+            unseen=pending or untold,
+            pending=pending,
+        )
+
+    # -- what is submitted, and the start
+
+    def submitted(self) -> None:
+        """Enter is pressed for something that the agent will take."""
+        self._submission = Submission(at=self._clock.seconds())
+
+    def came_up(self, reading: Reading | None) -> None:
+        """A fresh agent had its time to come up; C{reading}: of the last look."""
+        told = reading is not None and (reading.dialog is not None or self._readiness.ready)
+        self._course.tell.settled(reading.evidence if reading and told else "the agent was started")
+
+    # -- what hooks tell
+
+    def prompted(self, reason: str) -> None:
+        """A turn began."""
+        self._submission = None
+        self._stopped = None
+        self._seen = self._seen.turn_began()
+        self._course.tell.prompted(reason)
+        self._stir()
+
+    def stopped(self, reason: str) -> None:
+        """The turn is over."""
+        self._stopped = self._clock.seconds()
+        self._course.tell.stopped(reason)
+        self.carried_out(reason)
+
+    def carried_out(self, reason: str) -> None:
+        """What was submitted last, which is no turn, is over."""
+        if self._submission is not None and self.at_rest:
+            self._submission = None
+            self._course.tell.done(reason)
+
+    def asked(self, reason: str) -> None:
+        """A dialog waits."""
+        self._course.tell.asked(reason)
+        self._stir()
+
+    def answered(self, reason: str) -> None:
+        """The dialog was answered."""
+        self._course.tell.answered(reason)
+        self._stir()
+
+    def acts(self, reason: str) -> None:
+        """The agent does something; also in a turn that no prompt began.
+
+        While a dialog waits another tool may run beside it: that is no answer.
+        """
+        if self.doing is Doing.WORKING:
+            self._sink.noted(reason)
+        elif self.doing is Doing.IDLE:
+            self.prompted(reason)
+
+    def resting(self, reason: str) -> None:
+        """The agent waits for its next prompt."""
+        self._course.tell.seen_idle(reason)
+
+    # -- what looks show
+
+    def saw(self, look: Look, title: str, begun: float, rhythm: Rhythm) -> None:
+        """Take a look into account.
+
+        @param title: the pane's, at that moment.
+        @param begun: when the look was begun, in the clock's seconds.
+        """
+        at_rest = self.at_rest
+        self._seen = self._seen.looked(look.reading, title, self.doing, self._clock.seconds())
+        self._weigh(look.reading, rhythm)
+        self._follow(look, begun, rhythm)
+        if at_rest:
+            self._tell_of_rest(look.reading)
+
+    def missed(self) -> None:
+        """A look failed."""
+        self._seen = self._seen.missed()
+
+    def _weigh(self, reading: Reading, rhythm: Rhythm) -> None:
+        now, doing = self._clock.seconds(), self.doing
+        scene = Scene(
+            doing=doing,
+            silent=rhythm.silent(now) or self._seen.settled(now),
+            sustained=rhythm.sustained(),
+            submitted=(self._agent.session().last_submit_at or 0) >= self._rested,
+            rests=self._seen.rests,
+        )
+        found = judge(reading, self._agent.rules, scene)
+        if found is None:
+            return
+        verdict, reason = found
+        tell = self._course.tell
+        if verdict is Verdict.ASKED and doing is not Doing.STARTING:
+            tell.asked(reason)
+        elif verdict is Verdict.WORKING and not self._in_grace(now):
+            tell.seen_working(reason)
+        elif verdict is Verdict.IDLE and (doing is not Doing.STARTING or self._agent.hooks):
+            tell.seen_idle(reason)
+            self._rested = now_ms(self._clock)
+
+    def _in_grace(self, now: float) -> bool:
+        return self._stopped is not None and now - self._stopped < GRACE
+
+    def _follow(self, look: Look, begun: float, rhythm: Rhythm) -> None:
+        """What this look shows of the last Enter; one that was begun before it shows nothing."""
+        submission = self._submission
+        if submission is None or begun < submission.at:
+            return
+        if self.doing in (Doing.WORKING, Doing.BLOCKED):
+            self._submission = None
+            return
+        submission = submission.looked(look.reading.state == "idle" and self._seen.rests)
+        over = is_over(submission, look, self._agent.rules, rhythm, self._clock.seconds())
+        self._submission = None if over else submission
+        if over:
+            tell = self._course.tell.done if self._agent.hooks else self._course.tell.passed
+            tell(look.reading.evidence)
+            self._rested = now_ms(self._clock)
+
+    def _tell_of_rest(self, reading: Reading) -> None:
+        """Of an agent at rest: that a dialog stands there which no turn asked, and its end.
+
+        One without hooks tells of its composer too, since nothing else says that it is ready.
+        """
+        dialog = reading.dialog is not None
+        told = dialog or (reading.state == "idle" and self._readiness.ready)
+        if not self.at_rest or not told:
+            return
+        if dialog or self._aside or not self._agent.hooks:
+            self._sink.noted(reading.evidence)
+        self._aside = dialog

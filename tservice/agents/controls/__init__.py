@@ -1,0 +1,1 @@
+"""Model, effort and permission mode of a running agent."""

@@ -1,0 +1,42 @@
+"""Reading from a screen what a running agent was told (protocol-controls).  Pure."""
+
+from __future__ import annotations
+
+import re
+
+from tservice.clis.interfaces import Command, Cycle
+from tservice.terminal.dialogs import Dialog
+from tservice.terminal.screen import Frame
+
+BEHIND = 4
+"""Rows behind a command in which the agent's word on it begins."""
+
+
+def cycled(cycle: Cycle, frame: Frame) -> str | None:
+    """The value that the screen shows; C{None}: none is told."""
+    rows = frame.rows[: frame.bottom + 1]
+    for value, pattern in cycle.shown.items():
+        if any(re.search(pattern, row) for row in rows):
+            return value
+    return cycle.otherwise
+
+
+def confirming(command: Command, dialog: Dialog | None) -> int | None:
+    """The option that says that it is meant; C{None}: nothing asks whether it is."""
+    if dialog is None or command.confirms is None:
+        return None
+    labels = {option.n: option.label for option in dialog.options}
+    return next((n for n, label in labels.items() if re.search(command.confirms, label)), None)
+
+
+def told(command: Command, words: str, frame: Frame) -> str | None:
+    """What the agent said to the last C{words} on the screen; C{None}: nothing yet."""
+    rows = frame.rows[: frame.bottom + 1]
+    start, stop = 0, len(rows)
+    if command.echoes:
+        given = [at for at, row in enumerate(rows) if row.rstrip().endswith(words)]
+        if not given:
+            return None
+        start, stop = given[-1] + 1, given[-1] + 1 + BEHIND
+    found = [match[1] for row in rows[start:stop] if (match := re.search(command.told, row))]
+    return found[-1].strip() if found else None

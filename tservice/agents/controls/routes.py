@@ -1,0 +1,110 @@
+"""C{PUT} of model, effort and permission mode of a running agent (protocol-controls)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, StringConstraints
+
+from tservice.agents.controls.service import Controls, Setting
+from tservice.core.errors import ErrorCode
+from tservice.http.models import Answer, Body
+from tservice.http.operations import Access, Call, Handler, Operation, Scope
+
+Word = Annotated[str, StringConstraints(min_length=1, max_length=128)]
+
+
+class ModelBody(Body):
+    """The model, by a name that the agent knows."""
+
+    model: Word
+
+
+class EffortBody(Body):
+    """One of the agent's levels."""
+
+    effort: Word
+
+
+class PermissionModeBody(Body):
+    """One of the agent's modes."""
+
+    permission_mode: Word
+
+
+class ModelAnswer(Answer):
+    """The model as the agent calls it."""
+
+    model: str
+
+
+class EffortAnswer(Answer):
+    """The level that the agent told."""
+
+    effort: str
+
+
+class PermissionModeAnswer(Answer):
+    """The mode that the screen shows."""
+
+    permission_mode: str
+
+
+class ControlRoutes:
+    """Three properties that the agent itself keeps."""
+
+    def __init__(self, controls: Controls) -> None:
+        self._controls = controls
+
+    def operations(self) -> list[Operation]:
+        """The routes."""
+        return [
+            _put("model", self.model, "Another model for a running agent", ModelBody, ModelAnswer),
+            _put("effort", self.effort, "Another effort of it", EffortBody, EffortAnswer),
+            _put(
+                "permission-mode",
+                self.permission_mode,
+                "Another permission mode of it",
+                PermissionModeBody,
+                PermissionModeAnswer,
+            ),
+        ]
+
+    async def model(self, call: Call) -> ModelAnswer:
+        """Choose the model."""
+        return ModelAnswer(model=await self._tell(call, Setting.MODEL, call.body.model))
+
+    async def effort(self, call: Call) -> EffortAnswer:
+        """Choose the effort."""
+        return EffortAnswer(effort=await self._tell(call, Setting.EFFORT, call.body.effort))
+
+    async def permission_mode(self, call: Call) -> PermissionModeAnswer:
+        """Choose the permission mode."""
+        asked = call.body.permission_mode
+        told = await self._tell(call, Setting.PERMISSION_MODE, asked)
+        return PermissionModeAnswer(permission_mode=told)
+
+    async def _tell(self, call: Call, setting: Setting, value: str) -> str:
+        return await self._controls.tell(call.id, setting, value, call.identity)
+
+
+def _put(
+    name: str, handler: Handler, summary: str, body: type[BaseModel], answer: type[BaseModel]
+) -> Operation:
+    return Operation(
+        method="PUT",
+        path=f"/api/sessions/{{id}}/{name}",
+        access=Access.OWNER,
+        scope=Scope.SESSIONS_INPUT,
+        handler=handler,
+        summary=summary,
+        tag="Sessions",
+        body=body,
+        answer=answer,
+        errors=(
+            ErrorCode.INVALID_INPUT,
+            ErrorCode.FORBIDDEN,
+            ErrorCode.CONFLICT,
+            ErrorCode.OPERATION_FAILED,
+        ),
+    )

@@ -1,0 +1,201 @@
+"""Telling a running agent another model, effort or permission mode (protocol-controls)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from enum import StrEnum
+from functools import partial
+
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.agents.activity.submits import has_draft
+from tservice.agents.approvals.answers import Action, Answer
+from tservice.agents.approvals.keys import Answerer, Changed, Untaken
+from tservice.agents.approvals.screen import AnswerScreen
+from tservice.agents.controls.reading import confirming, cycled, told
+from tservice.agents.interfaces import IAgents, Look
+from tservice.clis.interfaces import Command, Control, Cycle, Entry, ICliRegistry
+from tservice.core.clock import sleep
+from tservice.core.errors import ErrorCode, ServiceError, conflict, failed, invalid
+from tservice.core.identity import Identity
+from tservice.sessions.interfaces import ISessions, ModelSource, Session, Status
+
+LOOKS = (0.1, 0.15, 0.25, 0.5, 1.0, 2.0, 3.0)
+"""Seconds before each look for what came of a key or a command."""
+RESTS = (0.3, 0.7, 1.0)
+"""Seconds before each further look at an agent that ended its turn and still draws its spinner."""
+DRAWN = 1.0
+"""Seconds in which an agent draws what was typed."""
+ROUND = 8
+"""How often the key of a cycle is pressed at most."""
+
+
+class Setting(StrEnum):
+    """What can be told."""
+
+    MODEL = "model"
+    EFFORT = "effort"
+    PERMISSION_MODE = "permissionMode"
+
+
+class Controls:
+    """One at a time for each session."""
+
+    def __init__(
+        self, clock: IReactorTime, sessions: ISessions, agents: IAgents, clis: ICliRegistry
+    ) -> None:
+        self._clock = clock
+        self._sessions = sessions
+        self._agents = agents
+        self._clis = clis
+        self._busy: set[str] = set()
+
+    async def tell(self, session_id: str, setting: Setting, value: str, caller: Identity) -> str:
+        """Tell the agent; what its screen says of it then.
+
+        @raise ServiceError: 400: the mode has no such control, or not such a value; 403: the value
+            needs the grant to bypass permissions; 409: no process, a turn runs, a dialog waits, or
+            somebody else tells it something; 422: the agent did not take it.
+        """
+        session = self._sessions.get(session_id, caller)
+        entry, control = self._control(session, setting)
+        _check(entry, control, setting, value, caller)
+        with self._alone(session_id):
+            await self._drawn(session_id)
+            await self._look(session_id)
+            if isinstance(control.way, Cycle):
+                return await self._cycle(session_id, control.way, value)
+            found = await self._command(session_id, control.way, value)
+            if setting is Setting.MODEL:
+                self._sessions.report_model(session_id, ModelSource.SCREEN, found)
+            return found
+
+    # -- inside
+
+    def _control(self, session: Session, setting: Setting) -> tuple[Entry, Control]:
+        entry = self._clis.get(session.mode)
+        control = None if entry is None else _controls_of(entry)[setting]
+        if entry is None or control is None:
+            raise invalid(setting, f"cannot be set in a running session of mode {session.mode}")
+        return entry, control
+
+    @contextmanager
+    def _alone(self, session_id: str) -> Iterator[None]:
+        if session_id in self._busy:
+            raise conflict("something else is being set")
+        self._busy.add(session_id)
+        try:
+            yield
+        finally:
+            self._busy.discard(session_id)
+
+    async def _drawn(self, session_id: str) -> None:
+        """Let what somebody typed just now come to the screen: it may be a draft."""
+        pane = self._sessions.pane_of(session_id)
+        typed = None if pane is None else pane.typed_at
+        left = 0.0 if typed is None else typed + DRAWN - self._clock.seconds()
+        if left > 0:
+            await sleep(self._clock, left)
+
+    async def _look(self, session_id: str) -> Look:
+        """Look at an agent that rests.
+
+        @raise ServiceError: 409: it does not, or somebody's draft stands in its composer.
+        """
+        look = await self._agents.look(session_id)
+        session = self._sessions.get(session_id)
+        for pause in RESTS if session.status is Status.IDLE else ():
+            if not look.reading.working:
+                break
+            await sleep(self._clock, pause)
+            look = await self._agents.look(session_id)
+        if look.reading.dialog is not None:
+            raise conflict(
+                f"the agent asks for something, answer that first ({look.reading.evidence})"
+            )
+        if session.status is Status.BUSY or look.reading.working:
+            raise conflict("a turn runs")
+        if not look.reading.composer_ready:
+            raise conflict("the agent's composer is not on the screen")
+        if has_draft(look.frame, self._agents.rules_of(session.mode)):
+            raise conflict("somebody's draft stands in the composer")
+        return look
+
+    async def _cycle(self, session_id: str, cycle: Cycle, value: str) -> str:
+        """Press the key until the screen shows the value."""
+        look = await self._look(session_id)
+        passed: list[str | None] = []
+        for _ in range(ROUND):
+            now = cycled(cycle, look.frame)
+            if now == value:
+                return value
+            if now in passed:
+                break
+            passed.append(now)
+            await self._sessions.send_key(session_id, cycle.key)
+            if not await self._until(session_id, partial(_left, cycle, now)):
+                raise failed(f"the agent did not leave {now}")
+            look = await self._look(session_id)
+        raise failed(f"the agent offers only {', '.join(filter(None, passed))} here")
+
+    async def _command(self, session_id: str, command: Command, value: str) -> str:
+        words = command.with_value(value)
+        await self._sessions.prompt(session_id, words)
+        for pause in LOOKS:
+            await sleep(self._clock, pause)
+            look = await self._agents.look(session_id)
+            said = told(command, words, look.frame)
+            if said is not None and (command.echoes or said == value):
+                return said
+            option = confirming(command, look.reading.dialog)
+            if option is not None:
+                await self._confirm(session_id, look, option)
+        # It may have opened a list of what there is instead.
+        await self._sessions.send_key(session_id, "Escape")
+        raise failed(f"the agent did not take {value}; look at the terminal")
+
+    async def _confirm(self, session_id: str, look: Look, option: int) -> None:
+        """Pick C{option} of the dialog that was seen, if it is there still."""
+        session, pane = self._sessions.get(session_id), self._sessions.pane_of(session_id)
+        dialog = look.reading.dialog
+        if pane is None or dialog is None:
+            return
+        screen = AnswerScreen(self._clock, pane, self._agents.rules_of(session.mode))
+        answer = Answer(action=Action.OPTION, options=(option,))
+        try:
+            await Answerer(self._clock, screen).give(answer, dialog.frame_hash)
+        except (Changed, Untaken) as error:
+            raise failed(f"the agent asked whether it is meant: {error}") from error
+
+    async def _until(self, session_id: str, holds: Callable[[Look], bool]) -> bool:
+        for pause in LOOKS:
+            await sleep(self._clock, pause)
+            if holds(await self._agents.look(session_id)):
+                return True
+        return False
+
+
+def _controls_of(entry: Entry) -> Mapping[Setting, Control | None]:
+    controls = entry.capabilities.controls
+    return {
+        Setting.MODEL: controls.model,
+        Setting.EFFORT: controls.effort,
+        Setting.PERMISSION_MODE: controls.permission_mode,
+    }
+
+
+def _left(cycle: Cycle, value: str | None, look: Look) -> bool:
+    return cycled(cycle, look.frame) != value
+
+
+def _check(entry: Entry, control: Control, setting: Setting, value: str, caller: Identity) -> None:
+    param = entry.params.get(control.param)
+    rule = "the mode has no such parameter" if param is None else param.broken_rule(value)
+    way = control.way
+    if rule is None and isinstance(way, Cycle) and value not in {*way.shown, way.otherwise}:
+        rule = f"must be one of {', '.join(filter(None, (way.otherwise, *way.shown)))}"
+    if param is None or rule is not None:
+        raise invalid(setting, rule or "")
+    if param.needs_grant(value) and not caller.can_bypass_permissions:
+        raise ServiceError(ErrorCode.FORBIDDEN, f"{setting}: {value} needs the grant")

@@ -1,0 +1,90 @@
+"""How a running agent is told another model, effort or permission mode (protocol-controls)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, field_validator
+
+from tservice.clis.words import PlainWord, Record, Text, compiled
+
+VALUE = "{value}"
+_Pattern = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+
+class Cycle(Record):
+    """A key that goes from one value to the next.
+
+    @ivar shown: by value, a pattern searched in each row of the screen while it is the one.
+    @ivar otherwise: the value while none of them is there.
+    """
+
+    key: Literal["S-Tab"]
+    shown: Annotated[dict[PlainWord, _Pattern], Field(min_length=1, max_length=8)]
+    otherwise: PlainWord | None = None
+
+    @field_validator("shown")
+    @classmethod
+    def _compile(cls, shown: dict[str, str]) -> dict[str, str]:
+        for pattern in shown.values():
+            compiled(pattern)
+        return shown
+
+
+class Command(Record):
+    """A command of the agent's own with the value in it.
+
+    @ivar words: what is submitted; C{{value}} stands for the value.
+    @ivar told: pattern searched in each row behind the command's; its one group is the value as the
+        agent calls it.
+    @ivar confirms: pattern of the option that is picked where the agent asks whether it is meant.
+    @ivar echoes: the command stands on the screen above that row.
+    """
+
+    words: Annotated[Text, StringConstraints(pattern=r"^/[a-z]", max_length=64)]
+    told: _Pattern
+    confirms: _Pattern | None = None
+    echoes: bool = True
+
+    def with_value(self, value: str) -> str:
+        """What is submitted for C{value}."""
+        return self.words.replace(VALUE, value)
+
+    @field_validator("words")
+    @classmethod
+    def _place(cls, words: str) -> str:
+        if words.count(VALUE) != 1:
+            raise ValueError(f"must have {VALUE} once")
+        return words
+
+    @field_validator("confirms")
+    @classmethod
+    def _compiles(cls, pattern: str | None) -> str | None:
+        if pattern is not None:
+            compiled(pattern)
+        return pattern
+
+    @field_validator("told")
+    @classmethod
+    def _one_group(cls, pattern: str) -> str:
+        if compiled(pattern).groups != 1:
+            raise ValueError("must have exactly one group")
+        return pattern
+
+
+class Control(Record):
+    """What is told, and how.
+
+    @ivar param: the launch parameter whose values and privileges hold here, too.
+    """
+
+    param: Annotated[str, StringConstraints(pattern=r"^[a-z][A-Za-z0-9]{0,31}$")]
+    way: Cycle | Command
+
+
+class Controls(Record):
+    """What a running agent can be told; C{None}: this not."""
+
+    model: Control | None = None
+    effort: Control | None = None
+    permission_mode: Control | None = None

@@ -1,0 +1,38 @@
+"""An entry of the registry as clients see it (protocol-clis)."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from tservice.clis.model import Kind
+from tservice.core.payload import Payload, absent
+
+
+class CliItem(Payload):
+    """An entry as listed (protocol-clis)."""
+
+    id: str
+    label: str
+    short_badge: str
+    order: int
+    kind: Kind
+    enabled: bool
+    stock: bool
+    installed: bool
+    path: str | None = absent(description="Where the program is")
+    version: str | None = absent(description="With versions=true, where it tells")
+    install_command: str | None = absent()
+
+
+class InstalledItem(CliItem):
+    """An entry, and what its installation printed last."""
+
+    output: str
+
+
+class InstallPlan(Payload):
+    """What an install would do."""
+
+    command: str
+    target: str = Field(description="The folder below which it writes")
+    writable: bool

@@ -1,0 +1,111 @@
+"""What installed CLIs say of their version (protocol-clis)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from attrs import frozen
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorProcess, IReactorTime
+
+from tservice.clis.command import Command, Ending
+from tservice.clis.envs import without_service
+from tservice.clis.model import Version
+from tservice.core.timers import cancel
+
+TIME_LIMIT = 5.0
+"""Seconds that a program has to tell."""
+REMEMBERED_SECONDS = 30.0
+REMEMBERED = 128
+"""Answers kept at most; past that all are forgotten."""
+LENGTH = 40
+"""Characters of a version."""
+
+
+@frozen(eq=False)
+class _Answer:
+    version: Deferred[str | None]
+    until: float
+
+
+class Versions:
+    """Runs programs for their version, each in a process group of its own, once in 30 s."""
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        processes: IReactorProcess,
+        environ: Mapping[str, str],
+        home: Path,
+        make: Callable[[IReactorTime, Callable[[bytes], None]], Command] = Command,
+    ) -> None:
+        self._clock = clock
+        self._processes = processes
+        self._env = {**without_service(environ), "TERM": "dumb", "NO_COLOR": "1"}
+        self._home = home
+        self._make = make
+        self._answers: dict[tuple[Path, Version], _Answer] = {}
+        self._running: set[Command] = set()
+
+    def read(self, program: Path, version: Version) -> Deferred[str | None]:
+        """What C{program} says; C{None}: nothing that could be understood, or not in time."""
+        key, now = (program, version), self._clock.seconds()
+        known = self._answers.get(key)
+        if known is None or known.until <= now:
+            if len(self._answers) >= REMEMBERED:
+                self._answers.clear()
+            known = _Answer(self._ask(program, version), now + REMEMBERED_SECONDS)
+            self._answers[key] = known
+        waiter: Deferred[str | None] = Deferred()
+
+        def tell(found: str | None) -> str | None:
+            if not waiter.called:
+                waiter.callback(found)
+            return found
+
+        known.version.addCallback(tell)
+        return waiter
+
+    def forget(self) -> None:
+        """Ask afresh from now on: something may have been installed."""
+        self._answers.clear()
+
+    def stop(self) -> None:
+        """End what runs."""
+        for command in tuple(self._running):
+            command.end()
+
+    def _ask(self, program: Path, version: Version) -> Deferred[str | None]:
+        command = self._make(self._clock, _unheard)
+        try:
+            command.start(self._processes, (str(program), *version.argv), self._env, self._home)
+        except OSError:
+            return _none()
+        self._running.add(command)
+        late = self._clock.callLater(TIME_LIMIT, command.end)
+
+        def over(ending: Ending) -> str | None:
+            self._running.discard(command)
+            cancel(late)
+            return None if ending.ended else told(version, ending.output)
+
+        return command.ended().addCallback(over)
+
+
+def told(version: Version, output: str) -> str | None:
+    """The version in C{output}, by the one group of the entry's pattern."""
+    found = re.search(version.pattern, output, re.MULTILINE)
+    return None if found is None or not found[1] else found[1][:LENGTH]
+
+
+def _none() -> Deferred[str | None]:
+    done: Deferred[str | None] = Deferred()
+    done.callback(None)
+    return done
+
+
+def _unheard(data: bytes) -> None:
+    """The end of it is all that counts."""

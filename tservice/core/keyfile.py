@@ -1,0 +1,30 @@
+"""Secrets that are made at the first start and stay for good."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tservice.core.errors import StartError
+from tservice.core.files import FileError, read_text, write_private
+
+
+def kept_text(path: Path, make: Callable[[], str]) -> str:
+    """What is in the file at C{path}; what C{make} gives, where there was none.
+
+    @raise StartError: the file is not one of ours or open to others, or cannot be written.
+    """
+    try:
+        return read_text(path, private=True).strip()
+    except FileNotFoundError:
+        return _written(path, make())
+    except FileError as error:
+        raise StartError(str(error)) from None
+
+
+def _written(path: Path, text: str) -> str:
+    try:
+        write_private(path, text + "\n")
+    except OSError as error:
+        raise StartError(f"{path}: {error.strerror}") from None
+    return text

@@ -1,0 +1,137 @@
+"""Where a session lives, as one value (architecture-place)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from attrs import field, frozen
+
+from tservice.core.users.osuser import OsUser
+
+_T = TypeVar("_T")
+
+
+class PlaceKind(StrEnum):
+    """Who knows a place.  Features never ask for it: they ask the place."""
+
+    LOCAL = "local"
+    """This machine, as the service's own user."""
+    OS_USER = "os-user"
+    """This machine, as another user."""
+    CONTAINER = "container"
+    REMOTE = "remote"
+
+
+@frozen(kw_only=True)
+class PlaceId:
+    """What is remembered of a place: enough to find it again.
+
+    @ivar name: which of its kind: an OS user's name, the id of a host; empty where there is one.
+    @ivar part: which part of that host: the name of a container.
+    @ivar uid: the number of an OS user, so that a name that was given to somebody else is noticed;
+        C{None} where only a name is known, or there is none.
+    """
+
+    kind: PlaceKind = PlaceKind.LOCAL
+    name: str = ""
+    part: str = ""
+    uid: int | None = None
+
+    @property
+    def on_this_machine(self) -> bool:
+        """Whether the numbers of its processes are this machine's."""
+        return self.kind in (PlaceKind.LOCAL, PlaceKind.OS_USER)
+
+
+OWN = PlaceId()
+"""The service's own: its machine and its user."""
+
+
+def place_of_os_user(name: str | None, uid: int | None = None) -> PlaceId:
+    """The place of an OS user; L{OWN} without one."""
+    return OWN if name is None else PlaceId(kind=PlaceKind.OS_USER, name=name, uid=uid)
+
+
+@frozen(kw_only=True, eq=False)
+class HookAccess:
+    """How hooks in a place reach this service.
+
+    @ivar secret_file: where they find their secret, by the name that it has there.
+    @ivar put: has the secret in that file; raises C{OSError} or L{FileError}.
+    @ivar url: where they find the service; C{None}: where everybody does.
+    """
+
+    secret_file: Path
+    put: Callable[[], object]
+    url: Callable[[], str] | None = None
+
+
+class IPlaceEffects(Protocol):
+    """What is done in a place.  C{act} and C{find} may wait for a disk."""
+
+    def act(self, work: Callable[[], _T], /) -> _T:
+        """Do work on files with the rights that a session has there.
+
+        @raise OSError: it cannot be done with those rights.
+        """
+
+    def find(self, names: Sequence[str], /) -> Path | None:
+        """The first of these programs (names, or absolute paths) that can be run there."""
+
+    def command(self, argv: Sequence[str], /) -> list[str]:
+        """What runs C{argv} there, as a child of this process; its first word is absolute.
+
+        @param argv: the first word is an absolute path there.
+        @raise OSError: nothing can be run there.
+        """
+
+    def environment(self, named: Sequence[str] = (), /) -> Mapping[str, str]:
+        """What a child there starts from.
+
+        @param named: names that the operator lets through all the same (C{SERVICE_PANE_ENV}).
+        """
+
+
+@frozen(kw_only=True)
+class Place:
+    """What features ask, in place of who somebody is or where something runs.
+
+    @ivar title: how people are told of it.
+    @ivar home: the home folder there.
+    @ivar user: as whom everything runs there.
+    @ivar apart: the system keeps it apart from the service's own user: its sessions work wherever
+        it lets them, its cases are in its home, its agents sign in by themselves.
+    @ivar near: its files are this machine's, by the same paths, and C{effects.act} opens them.
+    @ivar closed: why nothing looks into its folders unasked (C{reason} of protocol-git-status);
+        C{None} where that may be done.
+    @ivar hooks: how its hooks reach the service; C{None}: they do not.
+    """
+
+    id: PlaceId
+    title: str
+    home: Path
+    user: OsUser
+    apart: bool = False
+    near: bool = True
+    closed: str | None = None
+    hooks: HookAccess | None = field(default=None, eq=False, repr=False)
+    effects: IPlaceEffects = field(eq=False, repr=False)
+
+    def act(self, work: Callable[[], _T]) -> _T:
+        """See L{IPlaceEffects.act}."""
+        return self.effects.act(work)
+
+    def find(self, names: Sequence[str]) -> Path | None:
+        """See L{IPlaceEffects.find}."""
+        return self.effects.find(names)
+
+    def command(self, argv: Sequence[str]) -> list[str]:
+        """See L{IPlaceEffects.command}."""
+        return self.effects.command(argv)
+
+    def environment(self, named: Sequence[str] = ()) -> Mapping[str, str]:
+        """See L{IPlaceEffects.environment}."""
+        return self.effects.environment(named)

@@ -1,0 +1,119 @@
+"""Which places there are: each kind is known by somebody of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn, Protocol, TypeVar
+
+from tservice.core.errors import failed
+from tservice.core.places.place import Place, PlaceId, PlaceKind
+from tservice.core.users.osuser import nobody
+
+_T = TypeVar("_T")
+
+_CLOSED = {PlaceKind.REMOTE: "remote", PlaceKind.CONTAINER: "docker"}
+"""What clients are told of workspaces that nothing looks into (protocol-git-status)."""
+
+
+class IPlaceKind(Protocol):
+    """Knows the places of one kind."""
+
+    async def ask(self, known: PlaceId) -> None:
+        """Have at hand what the others answer from.
+
+        @raise ServiceError: 422: it does not answer; 429: too much is asked.
+        """
+
+    def find(self, known: PlaceId) -> Place | None:
+        """That place, fit for anything or not; C{None}: there is none."""
+
+    def recall(self, known: PlaceId) -> Place:
+        """The place that something was started in, whatever became of it: what runs, runs on."""
+
+    def judge(self, known: PlaceId, os_user: str | None) -> Place:
+        """The place, for something new.
+
+        @param os_user: the OS user that the account names whose it will be.
+        @raise ServiceError: 422: nothing may be started there.
+        """
+
+
+class Places:
+    """Asks whoever knows the kind; a kind that nobody knows is out of reach.
+
+    @param kinds: who knows which kind.
+    """
+
+    def __init__(self, kinds: Mapping[PlaceKind, IPlaceKind]) -> None:
+        self._kinds = dict(kinds)
+
+    def join(self, kind: PlaceKind, known_by: IPlaceKind) -> None:
+        """Let C{known_by} answer for a kind that nobody has answered for."""
+        if kind in self._kinds:
+            raise ValueError(f"{kind} is known already")
+        self._kinds[kind] = known_by
+
+    async def ask(self, known: PlaceId) -> None:
+        """See L{IPlaceKind.ask}."""
+        await self._of(known).ask(known)
+
+    def find(self, known: PlaceId) -> Place | None:
+        """See L{IPlaceKind.find}."""
+        return self._of(known).find(known)
+
+    def recall(self, known: PlaceId) -> Place:
+        """See L{IPlaceKind.recall}."""
+        return self._of(known).recall(known)
+
+    def judge(self, known: PlaceId, os_user: str | None) -> Place:
+        """See L{IPlaceKind.judge}."""
+        return self._of(known).judge(known, os_user)
+
+    def _of(self, known: PlaceId) -> IPlaceKind:
+        return self._kinds.get(known.kind, _UNKNOWN)
+
+
+class _Unreachable:
+    """Of a kind that nobody here knows."""
+
+    def act(self, work: Callable[[], _T], /) -> _T:
+        raise OSError("its files are out of reach")
+
+    def find(self, names: Sequence[str], /) -> Path | None:
+        return None
+
+    def command(self, argv: Sequence[str], /) -> list[str]:
+        raise OSError("nothing can be run there")
+
+    def environment(self, named: Sequence[str] = (), /) -> Mapping[str, str]:
+        return {}
+
+
+class _UnknownKind:
+    """Of what was made by a service that knew more: it is left alone."""
+
+    async def ask(self, known: PlaceId) -> None:
+        """Nobody could tell."""
+
+    def find(self, known: PlaceId) -> Place | None:
+        return self.recall(known)
+
+    def recall(self, known: PlaceId) -> Place:
+        user = nobody(known.name)
+        return Place(
+            id=known,
+            title=known.part or known.name,
+            home=user.home,
+            user=user,
+            apart=True,
+            near=False,
+            closed=_CLOSED.get(known.kind, known.kind.value),
+            effects=_Unreachable(),
+        )
+
+    def judge(self, known: PlaceId, os_user: str | None) -> NoReturn:
+        raise failed(f"this service knows no place of kind {known.kind}")
+
+
+_UNKNOWN = _UnknownKind()

@@ -1,0 +1,19 @@
+"""A child in a process group of its own.
+
+Twisted starts children in the service's group: to end that one would end the service.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+_NEW_GROUP = "import os, sys; os.setsid(); os.execv(sys.argv[1], sys.argv[1:])"
+
+
+def in_own_group(argv: Sequence[str]) -> list[str]:
+    """The command that becomes C{argv} as the leader of a group.
+
+    @param argv: the first word is an absolute path.
+    """
+    return [sys.executable, "-I", "-S", "-c", _NEW_GROUP, *argv]

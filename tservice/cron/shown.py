@@ -1,0 +1,114 @@
+"""Jobs and runs as clients see them (protocol-cron-job, protocol-cron-run)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tservice.core.payload import Payload, absent
+from tservice.core.payloads import JobsTold, RunTold
+from tservice.cron.model import (
+    Concurrency,
+    InputMode,
+    Job,
+    PromptMode,
+    Run,
+    RunStatus,
+    ScheduleType,
+    Trigger,
+    flat,
+)
+
+LONGEST = 1000
+"""Characters of a C{promptText} up to which C{cron:jobsChanged} shows it."""
+
+
+class JobAnswer(Payload):
+    """A job; times in Unix milliseconds."""
+
+    id: str
+    owner: str | None = absent()
+    name: str
+    agent_type: str
+    working_dir: str
+    launch_command: str | None = absent()
+    prompt_mode: PromptMode
+    prompt_text: str | None = absent()
+    prompt_file_path: str | None = absent()
+    input_mode: InputMode
+    schedule_type: ScheduleType
+    run_at: int | None = absent()
+    interval_minutes: int | None = absent()
+    daily_time: str | None = absent()
+    weekly_days: tuple[int, ...] | None = absent()
+    weekly_time: str | None = absent()
+    cron_expression: str | None = absent()
+    enabled: bool
+    concurrency_policy: Concurrency
+    auto_close_previous_session: bool
+    notes: str | None = absent()
+    created_at: int
+    updated_at: int
+    last_run_at: int | None
+    next_run_at: int | None
+    last_status: RunStatus | None
+    last_due_key: str | None
+    completed_once: bool | None = absent()
+
+
+class RunAnswer(RunTold):
+    """A run; C{finishedAt} is about its launch and its prompt, not about the agent's work."""
+
+    cron_job_id: str
+    started_at: int
+    finished_at: int | None
+    status: RunStatus
+    trigger_type: Trigger
+    created_session_url: str | None
+
+
+class JobsAnswer(JobsTold):
+    """The jobs, the newest first; a long C{promptText} is left out."""
+
+    jobs: list[JobAnswer]
+
+
+def job_answer(job: Job) -> JobAnswer:
+    """The job as clients see it."""
+    return JobAnswer(
+        id=job.id,
+        owner=job.owner,
+        created_at=job.created_at,
+        updated_at=job.updated_at,
+        last_run_at=job.last_run_at,
+        next_run_at=job.next_run_at,
+        last_status=job.last_status,
+        last_due_key=job.last_due_key,
+        completed_once=job.completed_once or None,
+        **flat(job.definition),
+    )
+
+
+def run_answer(run: Run) -> RunAnswer:
+    """The run as clients see it."""
+    return RunAnswer(
+        id=run.id,
+        cron_job_id=run.job_id,
+        session_id=run.session_id,
+        session_name=run.session_name,
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+        status=run.status,
+        error_message=run.error_message,
+        trigger_type=run.trigger,
+        created_session_url=None if run.session_id is None else f"/?session={run.session_id}",
+    )
+
+
+def jobs_answer(jobs: Iterable[Job]) -> JobsAnswer:
+    """The jobs for an event, which many clients are sent."""
+    return JobsAnswer(jobs=[_shortened(job_answer(job)) for job in jobs])
+
+
+def _shortened(job: JobAnswer) -> JobAnswer:
+    long = len(job.prompt_text or "") > LONGEST
+    return job.model_copy(update={"prompt_text": None}) if long else job

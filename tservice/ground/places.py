@@ -1,0 +1,89 @@
+"""The places on this machine, put together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.access import hooksecret
+from tservice.clis.lookup import BinaryLookup
+from tservice.core.places.near import Finder, OsUserPlaces, OwnEffects, OwnPlace
+from tservice.core.places.place import OWN, HookAccess, Place, PlaceKind
+from tservice.core.places.places import Places
+from tservice.core.users.osuser import OsUser, OsUsers, can_run, environment_of
+
+
+class IOsUserParts(Protocol):
+    """What the places of OS users are made of."""
+
+    @property
+    def users(self) -> OsUsers:
+        """Judges and recalls them."""
+
+    @property
+    def hooks(self) -> Callable[[OsUser], HookAccess]:
+        """How a user's hooks reach the service."""
+
+    @property
+    def prefix(self) -> Callable[[OsUser], Sequence[str]]:
+        """The words before a command of a user's."""
+
+
+def near_places(
+    *,
+    clock: IReactorTime,
+    environ: Mapping[str, str],
+    own: Place,
+    os_users: IOsUserParts,
+) -> Places:
+    """The service's own, and one for each OS user that an account names."""
+
+    def programs(user: OsUser) -> Finder:
+        # Afresh each time: it happens once a start, and costs less than the start's processes.
+        def find(names: Sequence[str]) -> Path | None:
+            theirs = environment_of(user, environ)
+            return BinaryLookup(clock, theirs, user.home, can_run).find(names)
+
+        return find
+
+    others = OsUserPlaces(
+        users=os_users.users,
+        environ=environ,
+        programs=programs,
+        prefix=os_users.prefix,
+        hooks=os_users.hooks,
+    )
+    return Places({PlaceKind.LOCAL: OwnPlace(own), PlaceKind.OS_USER: others})
+
+
+def own_place(
+    data_dir: Path, environ: Mapping[str, str], home: Path, programs: Finder, uid: int | None = None
+) -> Place:
+    """The service's own.
+
+    @param uid: of its user; C{None}: this process's.
+    """
+    user = OsUser(
+        name=environ.get("USER", ""),
+        uid=os.geteuid() if uid is None else uid,
+        gid=os.getegid(),
+        groups=tuple(sorted({os.getegid(), *os.getgroups()})),
+        home=home,
+        shell=environ.get("SHELL", ""),
+    )
+    return Place(
+        id=OWN,
+        title="the service's own user",
+        home=home,
+        user=user,
+        hooks=HookAccess(secret_file=data_dir / hooksecret.FILE_NAME, put=_is_there),
+        effects=OwnEffects(environ=environ, programs=programs),
+    )
+
+
+def _is_there() -> None:
+    """The service made it when it started."""

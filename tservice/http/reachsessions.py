@@ -1,0 +1,187 @@
+"""What a token can do with sessions and their workspaces: see L{tservice.http.reach}."""
+
+from __future__ import annotations
+
+from tservice.core.scopes import Scope
+from tservice.http.reachrecord import HOOKS, Power, Reach, all_of
+
+SESSIONS: dict[str, Reach] = {
+    **all_of(
+        Scope.SESSIONS_READ,
+        "Reads what sessions are, and their text; the state leaves out what is the admin's.",
+        """
+        GET /api/status
+        GET /api/sessions
+        GET /api/sessions/{id}
+        GET /api/sessions/{id}/terminal
+        GET /api/sessions/{id}/search
+        GET /api/sessions/{id}/last-response
+        """,
+    ),
+    **all_of(
+        Scope.SESSIONS_READ,
+        "Reads which models sessions can be given, and what is loaded; no key is shown.",
+        """
+        GET /api/model-endpoints
+        GET /api/model-endpoints/{id}/running-status
+        """,
+    ),
+    **all_of(
+        Scope.SESSIONS_INPUT,
+        "Typing into a shell or an agent is running commands.",
+        """
+        POST /api/sessions/{id}/input
+        POST /api/sessions/{id}/send-key
+        PUT /api/sessions/{id}/model
+        PUT /api/sessions/{id}/effort
+        PUT /api/sessions/{id}/permission-mode
+        GET /ws/sessions/{id}/terminal
+        """,
+        Power.SHELL,
+        opens=HOOKS,
+    ),
+    **all_of(
+        Scope.SESSIONS_INPUT,
+        "Asks the session's own CLI what to type next, without any tool; nothing is typed.",
+        "POST /api/sessions/{id}/readmymind",
+    ),
+    **all_of(
+        Scope.SESSIONS_INPUT,
+        "Words that suggestions are made from.",
+        """
+        PUT /api/sessions/{id}/intent
+        DELETE /api/sessions/{id}/intent
+        """,
+    ),
+    **all_of(
+        Scope.SESSIONS_READ,
+        "Goals, and what was said to agents in the workspace.",
+        "GET /api/sessions/{id}/intent",
+    ),
+    **all_of(
+        Scope.SESSIONS_INPUT,
+        "The size belongs to whoever types.",
+        "POST /api/sessions/{id}/resize",
+    ),
+    **all_of(
+        Scope.SESSIONS_MANAGE,
+        "Starts programs with arguments, environment and folder of the caller's choice.",
+        """
+        POST /api/sessions
+        POST /api/quick-start
+        POST /api/sessions/{id}/start
+        POST /api/sessions/{id}/interactive
+        POST /api/sessions/{id}/shell
+        """,
+        Power.SHELL,
+        opens=HOOKS,
+    ),
+    **all_of(
+        Scope.SESSIONS_MANAGE,
+        "Starts a session's agent anew, with a model of an endpoint that an admin has made.",
+        "POST /api/sessions/{id}/custom-model",
+        Power.SHELL,
+        opens=HOOKS,
+    ),
+    **all_of(
+        Scope.SESSIONS_MANAGE,
+        "Changes or ends sessions of one's own.",
+        """
+        DELETE /api/sessions/{id}
+        DELETE /api/sessions
+        PUT /api/sessions/{id}/name
+        PUT /api/sessions/{id}/color
+        PUT /api/sessions/{id}/pin
+        PUT /api/sessions/{id}/nice
+        PUT /api/sessions/{id}/flicker-filter
+        PUT /api/sessions/{id}/auto-compact
+        PUT /api/sessions/{id}/auto-clear
+        PUT /api/sessions/{id}/auto-resume
+        PUT /api/session-order
+        """,
+    ),
+    **all_of(
+        Scope.SESSIONS_INPUT,
+        "Reads files of a workspace, which whoever types there can read as well.",
+        """
+        GET /api/sessions/{id}/files
+        GET /api/sessions/{id}/file-content
+        GET /api/sessions/{id}/file-raw
+        GET /api/sessions/{id}/tail-file
+        GET /api/download
+        GET /api/screenshots
+        GET /api/screenshots/{name}
+        """,
+    ),
+    **all_of(
+        Scope.SESSIONS_INPUT,
+        "Keeps what was sent in a folder of its own, under a name of its own.",
+        """
+        POST /api/sessions/{id}/uploads
+        POST /api/sessions/{id}/paste-image
+        POST /api/screenshots
+        """,
+    ),
+    **all_of(
+        Scope.SESSIONS_INPUT,
+        "What is written can be a program that somebody runs, or that runs by itself.",
+        "PUT /api/sessions/{id}/file-content",
+        Power.SHELL,
+        opens=HOOKS,
+    ),
+    **all_of(
+        None,
+        "The address opens a file for whoever has it; a program shows its token instead.",
+        "POST /api/sessions/{id}/file-link",
+        Power.CREDENTIAL,
+        opens=frozenset({"GET /api/file-link/{word}"}),
+    ),
+    **all_of(
+        Scope.SESSIONS_READ,
+        "Names of folders that sessions work in; of a token that is bound, of its own sessions.",
+        """
+        GET /api/cases
+        GET /api/cases/agent-created
+        GET /api/cases/{name}
+        """,
+    ),
+    **all_of(
+        Scope.SESSIONS_MANAGE,
+        "Makes, names and removes folders that sessions may be started in, and looks for them.",
+        """
+        GET /api/cases/browse
+        POST /api/cases
+        POST /api/cases/link
+        POST /api/cases/clone
+        POST /api/cases/clone/{name}/cancel
+        POST /api/cases/{name}/worktree
+        PUT /api/cases/order
+        DELETE /api/cases/{name}
+        """,
+    ),
+    **all_of(
+        Scope.SESSIONS_READ,
+        "Lists sessions that a reboot has ended.",
+        "GET /api/reboot-restore",
+    ),
+    **all_of(
+        Scope.SESSIONS_MANAGE,
+        "Starts sessions again, as starting each of them would.",
+        "POST /api/reboot-restore/restore",
+        Power.SHELL,
+        opens=HOOKS,
+    ),
+    **all_of(
+        Scope.SESSIONS_MANAGE,
+        "Only the offer goes; each session can still be started.",
+        "POST /api/reboot-restore/dismiss",
+    ),
+    **all_of(
+        Scope.GIT,
+        "Reads the state of the folder that a session works in.",
+        """
+        GET /api/sessions/{id}/git-status
+        GET /api/sessions/{id}/git-diff
+        """,
+    ),
+}

@@ -1,0 +1,47 @@
+"""A sync of MCP servers as clients see it (protocol-mcp-sync)."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from tservice.core.payload import Payload, absent
+from tservice.core.payloads import SyncTold
+from tservice.mcp.model import Status
+from tservice.mcp.sync import Target
+
+
+class TargetAnswer(Payload):
+    """One CLI's configuration file; of servers there are only names."""
+
+    id: str
+    label: str
+    file: str
+    status: Status
+    error: str | None = absent(description="Absent unless something went wrong")
+    servers: list[str] = Field(description="Names that it had")
+    added: list[str] = Field(description="Names that it was given, or would be")
+    skipped: list[str] = Field(description="Names that its format cannot express")
+
+
+class SyncAnswer(SyncTold):
+    """What was done, or would be."""
+
+    applied: bool = Field(description="False for the dry run")
+    targets: list[TargetAnswer]
+    conflicts: list[str] = Field(description="Names that CLIs define differently")
+    disabled: list[str] = Field(description="Names that are switched off wherever they are")
+    unsupported: list[str] = Field(description="Installed agents with no known MCP file")
+
+
+def shown_target(target: Target) -> TargetAnswer:
+    """A target as clients see it: of the file its path, of servers their names."""
+    return TargetAnswer(
+        id=target.place.id,
+        label=target.place.label,
+        file=target.place.stated if target.path is None else str(target.path),
+        status=target.status,
+        error=target.error,
+        servers=[] if target.table is None else [*target.table.names],
+        added=[*target.added],
+        skipped=[*target.skipped],
+    )

@@ -1,0 +1,188 @@
+"""Reaching tmux on this machine: as this process's own user, or as another one."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import signal
+import socket
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+from attrs import frozen
+from twisted.logger import Logger
+
+from tservice.core.places.place import Place
+from tservice.core.users.osuser import process_owner
+from tservice.mux.interface import Liveness
+from tservice.mux.transport import IHeldProcess, ITransport, Reach
+
+_UCRED = struct.Struct("iII")
+"""What the kernel tells of a socket's other end: process, user and group."""
+
+
+@frozen
+class LocalTransport:
+    """This machine.
+
+    @ivar tmux: absolute path of the program.
+    @ivar setpriv: absolute path of util-linux' program; with it a client ends together with this
+        process, even by SIGKILL.  Without it, and only until the next service adopts the pane, a
+        pane that prints much stands still behind the client that nobody reads.
+    """
+
+    tmux: str
+    setpriv: str | None = None
+
+    def argv(self, *arguments: str) -> list[str]:
+        prefix = [self.setpriv, "--pdeathsig", "KILL", "--"] if self.setpriv else []
+        return [*prefix, self.tmux, *arguments]
+
+    async def reach(self, socket_path: Path) -> Reach:
+        return _reach(socket_path)
+
+    async def hold(self, pid: int) -> IHeldProcess | None:
+        return _hold(pid)
+
+    async def hold_server(self, socket_path: Path) -> IHeldProcess | None:
+        return await _hold_listener(self, lambda: _listener(socket_path))
+
+
+@frozen
+class OsUserTransport:
+    """This machine, as another user than this process, which is root.
+
+    @ivar tmux: absolute path of the program.
+    @ivar place: the user's.
+    """
+
+    tmux: str
+    place: Place
+
+    def argv(self, *arguments: str) -> list[str]:
+        return self.place.command([self.tmux, *arguments])
+
+    async def reach(self, socket_path: Path) -> Reach:
+        # As the user, or a link put in the socket's place would knock on other people's doors.
+        try:
+            return self.place.act(lambda: _reach(socket_path))
+        except OSError:
+            return Reach.UNKNOWN
+
+    async def hold(self, pid: int) -> IHeldProcess | None:
+        held = _hold(pid)
+        if held is None:
+            return None
+        # Asked while it is held: whoever has the number now had it when it was asked for.
+        if process_owner(pid) == self.place.user.uid and not held.over():
+            return held
+        held.close()
+        return None
+
+    async def hold_server(self, socket_path: Path) -> IHeldProcess | None:
+        return await _hold_listener(self, lambda: self.place.act(lambda: _listener(socket_path)))
+
+
+def _reach(socket_path: Path) -> Reach:
+    # tmux takes a connection that says nothing and forgets it when it closes.  A stopped
+    # server's socket still accepts, and a full backlog is no answer either way.
+    try:
+        # Asked first: a server that comes up in between is found listening.
+        starting = _is_starting(socket_path)
+        _listener(socket_path)
+    except (ConnectionRefusedError, FileNotFoundError):
+        return Reach.UNKNOWN if starting else Reach.GONE
+    except OSError:
+        return Reach.UNKNOWN
+    return Reach.HERE
+
+
+def _hold(pid: int) -> _PidFd | None:
+    try:
+        return _PidFd(os.pidfd_open(pid))
+    except OSError:
+        return None
+
+
+def _listener(socket_path: Path) -> int:
+    """The process that listens on a socket; 0 for one that cannot be seen from here.
+
+    @raise OSError: nobody listens, or it cannot be reached.
+    """
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.setblocking(False)
+        probe.connect(str(socket_path))
+        credentials = probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
+    pid: int = _UCRED.unpack(credentials)[0]
+    return pid
+
+
+def _is_starting(socket_path: Path) -> bool:
+    """Whether tmux brings a server up there: its socket refuses connections until it listens.
+
+    @raise OSError: it cannot be told.
+    """
+    # Who starts a server holds this lock from before there is a socket until it listens.
+    name = f"{socket_path}.lock"
+    # Who owns the folder may have put a link or a pipe there.
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        descriptor = os.open(name, flags)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+async def _hold_listener(transport: ITransport, listener: Callable[[], int]) -> IHeldProcess | None:
+    try:
+        pid = listener()
+        held = await transport.hold(pid) if pid else None
+        # Asked again while it is held: nobody else can have its number now.
+        if held is None or listener() == pid:
+            return held
+    except OSError:
+        return None
+    held.close()
+    return None
+
+
+class _PidFd:
+    """A process held by a file descriptor of the kernel."""
+
+    _log = Logger()
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    async def probe(self) -> Liveness:
+        return Liveness.DEAD if self.over() else Liveness.ALIVE
+
+    def over(self) -> bool:
+        """Whether it has ended; the kernel always knows."""
+        # Not select(2), which knows no descriptor above 1023.
+        poller = select.poll()
+        poller.register(self._descriptor, select.POLLIN)
+        return bool(poller.poll(0))
+
+    async def hang_up(self) -> None:
+        self._signal(signal.SIGHUP)
+
+    async def kill(self) -> None:
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: signal.Signals) -> None:
+        try:
+            signal.pidfd_send_signal(self._descriptor, number)
+        except ProcessLookupError:
+            self._log.debug("the process ended by itself")
+
+    def close(self) -> None:
+        os.close(self._descriptor)

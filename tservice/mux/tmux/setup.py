@@ -1,0 +1,125 @@
+"""How tmux servers run in a place, and the files that they are started with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Protocol
+
+from attrs import frozen
+
+from tservice.core.files import FileError
+from tservice.core.places.place import Place
+from tservice.core.users.keyring import fresh_keyring
+from tservice.core.users.osuser import can_run
+from tservice.core.users.sharedfolder import SharedFolder
+from tservice.mux.interface import MuxError
+from tservice.mux.machine import OsUserTransport
+from tservice.mux.tmux import keeper
+from tservice.mux.tmux.sockets import ISockets, OsUserSockets, sockets_in
+from tservice.mux.transport import ITransport
+
+CONFIGURATION = Path(__file__).with_name("tmux.conf")
+KEEPER = Path(keeper.__file__)
+
+
+@frozen(kw_only=True)
+class TmuxSetup:
+    """One place's.
+
+    @ivar sockets: where the servers listen.
+    @ivar python: absolute path of the interpreter that runs C{keeper}.
+    @ivar program: the keeper as a program of its own, which is used where there is one.
+    @ivar foreign: the transport's command begins with the rights of another user: it must not
+        begin with the environment of the pane, which can make the loader run anything.
+    @ivar apart: what is around the start of each process.
+    """
+
+    transport: ITransport
+    sockets: ISockets
+    python: str
+    configuration: Path = CONFIGURATION
+    keeper: Path = KEEPER
+    foreign: bool = False
+    apart: Callable[[], AbstractContextManager[None]] = nullcontext
+    program: Path | None = None
+
+    @property
+    def keeping(self) -> tuple[str, ...]:
+        """The command line of a keeper."""
+        if self.program is not None:
+            # Two words: one alone tmux would hand to a shell.
+            return (str(self.program), "keep")
+        return (self.python, "-I", "-S", str(self.keeper))
+
+
+class ISetups(Protocol):
+    """The setups of all places of one kind."""
+
+    async def of(self, place: Place) -> TmuxSetup:
+        """That of C{place}.
+
+        @raise MuxError: there cannot be any.
+        """
+
+    async def found(self) -> frozenset[str]:
+        """The session ids whose sockets are there, in whichever of the places."""
+
+
+@frozen
+class OwnSetups:
+    """Of the service's own place, which is the only one of its kind."""
+
+    setup: TmuxSetup
+
+    async def of(self, place: Place) -> TmuxSetup:
+        return self.setup
+
+    async def found(self) -> frozenset[str]:
+        return await self.setup.sockets.found()
+
+
+@frozen(kw_only=True)
+class OsUserSetups:
+    """Of OS users, from files that every one of them can read.
+
+    The package itself may lie where only root can go, so the keeper and tmux' configuration are
+    copied into C{shared}.
+
+    @ivar tmux: absolute path of the program.
+    @ivar pythons: interpreters for the keeper, the best one first.
+    """
+
+    shared: SharedFolder
+    tmux: str
+    pythons: Sequence[str]
+
+    async def of(self, place: Place) -> TmuxSetup:
+        user = place.user
+        try:
+            python = place.act(lambda: next(filter(can_run, self.pythons), None))
+            self.shared.prepare()
+            configuration, copied = self._copied(CONFIGURATION), self._copied(KEEPER)
+        except (OSError, FileError) as error:
+            raise MuxError(f"nothing can be put in place for {place.title}: {error}") from error
+        if python is None:
+            raise MuxError(f"{place.title} can run none of {', '.join(self.pythons)}")
+        return TmuxSetup(
+            transport=OsUserTransport(self.tmux, place),
+            sockets=OsUserSockets(
+                self.shared.folder_of(user), lambda: self.shared.prepare_for(user), place.act
+            ),
+            python=python,
+            configuration=configuration,
+            keeper=copied,
+            foreign=True,
+            apart=fresh_keyring,
+        )
+
+    async def found(self) -> frozenset[str]:
+        folders = self.shared.folders()
+        return frozenset(name for folder in folders for name in sockets_in(folder))
+
+    def _copied(self, file: Path) -> Path:
+        return self.shared.put(file.name, file.read_text("utf-8"), 0o644)

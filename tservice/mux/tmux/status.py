@@ -1,0 +1,119 @@
+"""What is known of a pane: its process, how that ended, its size and its title."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.core.clock import now_ms, sleep
+from tservice.mux.interface import COMMAND_TIMEOUT, PaneExit
+from tservice.mux.listeners import PaneListeners
+from tservice.mux.outputlog import OutputLog
+from tservice.mux.tmux import commands
+from tservice.mux.tmux.channel import PaneChannel
+from tservice.mux.tmux.commands import PaneState
+
+MAX_REAPS = 20
+REAP_DELAY = 0.05
+"""How often, and every how many seconds, tmux is asked for a status that it does not have yet.
+
+Who takes up a pane asks twice in that time.  A keeper ends C{keeper.APART} after its terminal, so
+it must be longer than that, however fast the answers come.
+"""
+
+
+class PaneStatus:
+    """Looks at a pane, and tells its listeners what has changed.
+
+    @ivar pid: the program itself; tmux's own child is the keeper that started it.
+    """
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        channel: PaneChannel,
+        log: OutputLog,
+        listeners: PaneListeners,
+        over: Callable[[], None],
+    ) -> None:
+        """@param over: called once its process is over, before the listeners hear of it."""
+        self.pid: int | None = None
+        self.ending: PaneExit | None = None
+        self.cols = 0
+        self.rows = 0
+        self.title = ""
+        self._clock = clock
+        self._channel = channel
+        self._log = log
+        self._listeners = listeners
+        self._over = over
+        self._reaps = 0
+        self._looking = self._look_again = False
+
+    def look_soon(self) -> None:
+        """Look now, or once more after the look that is under way, however often this is asked."""
+        self._look_again = True
+        if not self._looking:
+            self._looking = True
+            self._channel.unawaited(self._keep_looking(), "looking at a pane")
+
+    async def look(self, timeout: float = COMMAND_TIMEOUT) -> PaneState:
+        """Ask tmux."""
+        blocks = await self._channel.send(commands.STATE, 1, timeout)
+        state = PaneState.parse(b"".join(blocks[0].lines))
+        self.sized(state.cols, state.rows)
+        if state.title != self.title:
+            self.title = state.title
+            self._listeners.titled(state.title)
+        if state.dead and self.ending is None:
+            await self._bury(state)
+        return state
+
+    async def settle(self, state: PaneState) -> None:
+        """Wait until it is known how the process of C{state} ended, or that it runs."""
+        while state.dead and self.ending is None:
+            await sleep(self._clock, REAP_DELAY)
+            state = await self.look()
+        if self.ending is None:
+            self.pid = state.kept_pid or state.pid
+
+    def sized(self, cols: int, rows: int) -> None:
+        """It has this size."""
+        if (cols, rows) != (self.cols, self.rows):
+            self.cols, self.rows = cols, rows
+            self._listeners.resized(cols, rows)
+
+    def ended(self, *, status: int | None, signal: str | None, complete: bool = True) -> None:
+        """The process is over.
+
+        @param complete: all that it printed is in the log.
+        """
+        if self.ending is not None:
+            return
+        if not complete:
+            # tmux may have dropped the last bytes: what it kept of them is in its grid.
+            self._log.gap()
+        self.ending = PaneExit(status=status, signal=signal, at=now_ms(self._clock))
+        self.pid = None
+        self._over()
+        self._listeners.exited(self.ending)
+
+    async def _keep_looking(self) -> None:
+        try:
+            while self._look_again:
+                self._look_again = False
+                await self.look()
+        finally:
+            self._looking = False
+
+    async def _bury(self, state: PaneState) -> None:
+        """The process is over and its keeper did not say so."""
+        unknown = state.status is None and state.signal is None
+        if unknown and self._reaps < MAX_REAPS:
+            # tmux may have missed that its child ended; the end of another makes it look.
+            self._reaps += 1
+            await self._channel.send(b"run-shell -b true", 1)
+            self._channel.later("end", REAP_DELAY, self.look)
+            return
+        self.ended(status=state.status, signal=state.signal, complete=False)

@@ -1,0 +1,224 @@
+"""One terminal client's conversation (protocol-websocket)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from twisted.logger import Logger
+from zope.interface import implementer
+
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.identity import Identity
+from tservice.core.tasks import spawn
+from tservice.http.websockets.connection import ISocket, ISocketHandler
+from tservice.http.websockets.frames import Message
+from tservice.sessions.interfaces import ISessions
+from tservice.sessions.output.frames import GotFrame, InputFrame, Malformed, ResizeFrame, parse
+from tservice.sessions.output.latest import Latest
+from tservice.sessions.output.rooms import (
+    CLOSE_FOREIGN,
+    CLOSE_REPLACED,
+    CLOSE_UNKNOWN,
+    TerminalSockets,
+)
+from tservice.sessions.output.viewer import frame
+from tservice.sessions.record.requests import InputRequest
+from tservice.sessions.record.viewport import Viewport, Wish
+from tservice.terminal.reports import is_report
+
+CLOSE_MALFORMED = 1003
+
+RESIZE_SECONDS = 0.05
+"""Between two changes of size that one socket asks for: a window that is drawn wider sends many."""
+
+
+class SharedFrames:
+    """Frames output once for all sockets that stand at the same place.
+
+    The output log hands out one bytes object there, so the last one is all that is remembered.
+    """
+
+    def __init__(self) -> None:
+        self._last = Message(b"")
+
+    def message(self, data: bytes) -> Message:
+        """The message of C{data}, which may have been made for another socket already."""
+        if self._last.payload is not data:
+            self._last = Message(data)
+        return self._last
+
+
+@implementer(ISocketHandler)
+class TerminalSocket:
+    """Serves one socket: output by its viewer, input and sizes by the sessions.
+
+    @param frames: shared by all sockets.
+    @param cid: the client id: inputs are deduplicated under it, and its old socket is replaced.
+    @param since: offset to resume at, in the life of the stream named C{epoch}.
+    @param typed: told how many characters that somebody typed were accepted.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        sessions: ISessions,
+        sockets: TerminalSockets,
+        frames: SharedFrames,
+        *,
+        session_id: str,
+        caller: Identity,
+        cid: str,
+        epoch: str | None,
+        since: int | None,
+        typed: Callable[[int], None] = lambda length: None,
+    ) -> None:
+        self._sessions = sessions
+        self._sockets = sockets
+        self._frames = frames
+        self._id = session_id
+        self._caller = caller
+        self._epoch = epoch
+        self._since = since
+        self._typed = typed
+        self._socket: ISocket | None = None
+        self._full = False
+        self._sizes = Latest(sockets.clock, RESIZE_SECONDS, self._resize)
+        self._viewing = False
+        self.cid = cid
+
+    # -- told by the WebSocket
+
+    def opened(self, socket: ISocket) -> None:
+        """The upgrade is done; session rules close with a code, so that a page sees it."""
+        self._socket = socket
+        code = self._refusal()
+        if code is not None:
+            self.close(code, "not your session" if code == CLOSE_FOREIGN else "no such session")
+            return
+        self._viewing = True
+        self._sockets.connect(self._id, self, self._epoch, self._since)
+
+    def text(self, data: str) -> None:
+        """A text frame arrived."""
+        try:
+            message = parse(data)
+        except Malformed as error:
+            self.close(CLOSE_MALFORMED, str(error))
+            return
+        match message:
+            case InputFrame():
+                spawn(self._type(message), self._log, "terminal input")
+            case ResizeFrame():
+                self._sizes.put(message)
+            case GotFrame(offset=offset):
+                viewer = self._sockets.viewer(self._id, self)
+                if viewer is not None:
+                    viewer.got(offset)
+
+    def binary(self, data: bytes) -> None:
+        """Clients send text only."""
+        self.close(CLOSE_MALFORMED, "binary frames go to the client only")
+
+    def paused(self) -> None:
+        """The transport takes no more for now."""
+        self._full = True
+
+    def resumed(self) -> None:
+        """The transport takes more again."""
+        self._full = False
+        viewer = self._sockets.viewer(self._id, self)
+        if viewer is not None:
+            viewer.pump()
+
+    def closed(self, code: int) -> None:
+        """The socket is gone."""
+        self._socket = None
+        self._part()
+
+    # -- what the stream needs of a socket
+
+    def send_text(self, text: str) -> None:
+        """Queue a text frame; nothing once the socket is gone."""
+        if self._socket is not None:
+            self._socket.send_text(text)
+
+    def send_binary(self, data: bytes) -> None:
+        """Queue a binary frame; nothing once the socket is gone."""
+        if self._socket is not None:
+            self._socket.send(self._frames.message(data))
+
+    def writable(self) -> bool:
+        """Whether the transport takes more."""
+        return self._socket is not None and self._socket.writable and not self._full
+
+    def close(self, code: int, reason: str) -> None:
+        """Close, and hear nothing more."""
+        socket, self._socket = self._socket, None
+        # Its successor is the same viewer: the size would leave and come back.
+        self._viewing = self._viewing and code != CLOSE_REPLACED
+        self._part()
+        if socket is not None:
+            socket.close(code, reason)
+
+    # -- inside
+
+    def _part(self) -> None:
+        self._sizes.stop()
+        self._sockets.disconnect(self._id, self)
+        if self._viewing:
+            self._viewing = False
+            spawn(self._sessions.leave(self._id, self.cid), self._log, "giving back a size")
+
+    def _refusal(self) -> int | None:
+        try:
+            self._sessions.get(self._id)
+        except ServiceError:
+            return CLOSE_UNKNOWN
+        try:
+            self._sessions.get(self._id, self._caller)
+        except ServiceError:
+            return CLOSE_FOREIGN
+        return None
+
+    async def _type(self, message: InputFrame) -> None:
+        request = InputRequest(
+            text=message.data,
+            use_mux=False,
+            client_id=None if message.seq is None else self.cid,
+            seq=message.seq,
+        )
+        try:
+            delivery = await self._sessions.input(self._id, request)
+        except ServiceError as error:
+            self._acknowledge(message.seq, err=str(error.code))
+        except Exception:
+            self._acknowledge(message.seq, err=str(ErrorCode.INTERNAL_ERROR))
+            raise
+        else:
+            if not is_report(message.data.encode("utf-8", "replace")):
+                self._typed(len(message.data))
+            self._acknowledge(message.seq, **({"dup": True} if delivery.duplicate else {}))
+
+    def _acknowledge(self, seq: int | None, **fields: object) -> None:
+        if seq is not None:
+            fields = {"seq": seq, **fields}
+        if fields:
+            self.send_text(frame("ack", **fields))
+
+    async def _resize(self, message: ResizeFrame) -> None:
+        wish = Wish(
+            cols=message.cols,
+            rows=message.rows,
+            viewport=None if message.viewport is None else Viewport(message.viewport),
+            viewer=self.cid,
+            force=message.force,
+        )
+        try:
+            cols, rows = await self._sessions.resize(self._id, wish)
+        except ServiceError as error:
+            self._log.info("no resize of {id}: {why}", id=self._id, why=error.message)
+            return
+        if (cols, rows) != (message.cols, message.rows):
+            # The client must draw at the size that holds; it heard of no change.
+            self.send_text(frame("size", c=cols, r=rows))
