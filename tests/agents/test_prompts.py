@@ -88,14 +88,19 @@ class EndTests(RealClaude, SynchronousTestCase):
         status, told = self.input("/config\r")
         self.assertEqual((200, "picker"), (status, told["data"].get("opened")))
         self.assertEqual(422, self.input("SAY: no\r")[0])
-        while items := self.pending():
-            self.answer(items[0], action="deny")
-            self.until("another look", partial(self.other_than, items))
+        self.until("the end of the page", self.left)
         self.prompt("SAY: now")
         self.assertEqual(["SAY: ready", "SAY: now"], self.said())
 
-    def other_than(self, items: list[dict[str, Any]]) -> bool:
-        return self.pending() != items
+    def left(self) -> bool:
+        """Deny what is asked; whether the page is gone then."""
+        for item in self.pending():
+            self.answer(item, action="deny")
+            self.until("its end", partial(self.gone, item))
+        return "Usage" not in self.screen()
+
+    def gone(self, item: dict[str, Any]) -> bool:
+        return item not in self.pending()
 
     def test_a_lone_slash(self) -> None:
         self.prompt("SAY: ready")

@@ -28,6 +28,11 @@ function takeFocus(): void {
   if (mayFocus()) currentView.peek()?.focus();
 }
 
+/** The code came late: whoever walks through the page meanwhile keeps the keyboard. */
+function takeFocusOfNobody(): void {
+  if (document.activeElement === document.body) takeFocus();
+}
+
 function usePool() {
   const holder = useRef<HTMLDivElement>(null);
   const pool = useRef<TerminalPool | undefined>(undefined);
@@ -39,7 +44,7 @@ function usePool() {
         if (!alive || !holder.current) return;
         pool.current = new TerminalPool(holder.current);
         pool.current.show(activeId.peek());
-        takeFocus();
+        takeFocusOfNobody();
       },
       (error: unknown) => failed("The terminal could not be loaded", error),
     );

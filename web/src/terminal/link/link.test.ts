@@ -6,14 +6,17 @@ class FakeSocket {
   readonly handlers: SocketHandlers;
   readonly sent: Record<string, unknown>[] = [];
   closed = false;
+  closing = false;
 
   constructor(path: string, handlers: SocketHandlers) {
     this.path = path;
     this.handlers = handlers;
   }
 
-  send(text: string): void {
+  send(text: string): boolean {
+    if (this.closing) return false;
     this.sent.push(JSON.parse(text) as Record<string, unknown>);
+    return true;
   }
 
   close(): void {
@@ -94,6 +97,19 @@ describe("connecting", () => {
     vi.advanceTimersByTime(1_000);
     expect(last().query.get("epoch")).toBe("e1");
     expect(last().query.get("since")).toBe("123");
+  });
+
+  test("what is typed while a socket closes is sent by the next one", () => {
+    const { link, last } = opened();
+    last().closing = true;
+    link.input("late");
+    last().handlers.onBytes(new Uint8Array(1));
+    vi.advanceTimersByTime(200);
+    expect(last().sent).toEqual([]);
+    last().handlers.onClose(1006);
+    vi.advanceTimersByTime(1_000);
+    last().hello(101, true);
+    expect(last().inputs()).toEqual(["late"]);
   });
 
   test("a hello without resume makes the old screen worthless until its snapshot", () => {

@@ -26,7 +26,8 @@ const GOT_BYTES = 256 * 1024;
 export type LinkState = "connecting" | "open" | "retrying" | Exclude<Ending, "retry" | "retry-clean">;
 
 export interface Socket {
-  send(text: string): void;
+  /** @returns false where it is not open (any more): nothing was sent. */
+  send(text: string): boolean;
   close(): void;
 }
 
@@ -136,8 +137,7 @@ export class TerminalLink {
   /** @returns false while there is no connection; the caller claims again after `hello`. */
   send(frame: ClientFrame): boolean {
     if (this.current !== "open" || !this.socket) return false;
-    this.socket.send(JSON.stringify(frame));
-    return true;
+    return this.socket.send(JSON.stringify(frame));
   }
 
   private enter(state: LinkState): void {

@@ -20,7 +20,12 @@ export function openSocket(path: string, handlers: SocketHandlers): Socket {
     handlers.onClose(event.code);
   };
   return {
-    send: (text) => socket.send(text),
+    // A socket that closes says so by its close event; what is sent meanwhile would only be lost.
+    send: (text) => {
+      if (socket.readyState !== WebSocket.OPEN) return false;
+      socket.send(text);
+      return true;
+    },
     close: () => {
       clearTimeout(tooLate);
       socket.close();
