@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-import yaml
-
 from tservice.clis.model import Entry, parse_entry
+from tservice.core.yamltext import parse_yaml
 
 
 def stock_entries() -> dict[str, Entry]:
@@ -15,5 +14,5 @@ def stock_entries() -> dict[str, Entry]:
     @raise ServiceError: one of them breaks a rule: a fault of the package.
     """
     text = (files("tservice.clis") / "stock.yaml").read_text("utf-8")
-    entries = [parse_entry({**data, "stock": True}) for data in yaml.safe_load(text)]
+    entries = [parse_entry({**data, "stock": True}) for data in parse_yaml(text)]
     return {entry.id: entry for entry in entries}

@@ -16,6 +16,7 @@ from tservice.core.logs.redact import Redactor
 from tservice.core.logs.twistd import LogService, target_of
 from tservice.core.net.endpoints import parse_listen
 from tservice.core.process.earlystop import EarlyStop
+from tservice.core.process.memory import uncollected
 from tservice.ground.program import Program
 from tservice.tap.options import Options
 from tservice.tap.root import Root
@@ -32,7 +33,8 @@ def makeService(options: Options) -> IService:
 
     silent = _leave_out_silent_folders()
     # Half a second of imports, which a wrong option or --help need not wait for.
-    from tservice.tap.assembly import assemble
+    with uncollected():
+        from tservice.tap.assembly import assemble
 
     loaded = options.loaded
     redactor = Redactor()

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from importlib.resources import files
 
-import yaml
 from attrs import frozen
 
 from tservice.agents.transcripts.model import Tally, Usage
+from tservice.core.yamltext import parse_yaml
 from tservice.settings.interfaces import ModelPrice
 
 MILLION = 1_000_000
@@ -76,4 +76,4 @@ def shown_window(shown: str) -> int | None:
 def packaged_prices() -> tuple[ModelPrice, ...]:
     """The rows that come with the program."""
     text = (files("tservice.agents.transcripts") / "prices.yaml").read_text("utf-8")
-    return tuple(ModelPrice.model_validate_json(json.dumps(row)) for row in yaml.safe_load(text))
+    return tuple(ModelPrice.model_validate_json(json.dumps(row)) for row in parse_yaml(text))
