@@ -27,6 +27,7 @@ from urllib.parse import urlsplit
 from attrs import frozen
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.integration.launchpad import Launched, launchpad
 from tests.waiting import PATIENCE as PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,7 +65,10 @@ class Daemon:
 
     @ivar folder: a short path below the system's temporary folder: socket paths are bounded.
     @ivar url: where it said that it listens, for example C{http://127.0.0.1:40123}.
+    @cvar preloaded: whether it may be forked from a process that has imported the program.
     """
+
+    preloaded = True
 
     def __init__(self, **environment: str) -> None:
         """@param environment: C{SERVICE_*} and other variables of the daemon."""
@@ -92,9 +96,13 @@ class Daemon:
 
     def launch(self, *options: str, listen: Sequence[str] = (LOOPBACK,)) -> _Child:
         """Start one without waiting; for starts that are to be refused."""
-        words = [f"--listen={endpoint}" for endpoint in listen]
-        twistd = [*TWISTD, "--nodaemon", "--pidfile=", "tservice", *words, *options]
-        return _Child(self.wrapped(twistd), self.environ(), self.stands_in)
+        listens = [f"--listen={endpoint}" for endpoint in listen]
+        words = ["--nodaemon", "--pidfile=", "tservice", *listens, *options]
+        command = self.wrapped([*TWISTD, *words])
+        if self.preloaded and command == [*TWISTD, *words]:
+            pad = launchpad(*self._basis().items())
+            return _Child(pad.launch(words, self.environ(), self.stands_in))
+        return _Child(_executed(command, self.environ(), self.stands_in))
 
     def wrapped(self, command: list[str]) -> list[str]:
         """The command that starts the daemon's; it must become it, or its signals are lost."""
@@ -177,36 +185,42 @@ class Daemon:
 
     def environ(self) -> dict[str, str]:
         """The whole environment of the daemon."""
-        kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         return {
-            **kept,
+            **self._basis(),
             "HOME": str(self.home),
-            "PYTHONPATH": str(ROOT),
-            "PYTHONWARNINGS": "default::DeprecationWarning,default::RuntimeWarning",
             "SERVICE_DATA_DIR": str(self.data),
             "SERVICE_CASES_DIR": str(self.folder / "cases"),
             **self.environment,
         }
 
+    def _basis(self) -> dict[str, str]:
+        """What every interpreter of a daemon starts with."""
+        return {
+            **{name: os.environ[name] for name in KEPT if name in os.environ},
+            "PYTHONPATH": str(ROOT),
+            "PYTHONWARNINGS": "default::DeprecationWarning,default::RuntimeWarning",
+        }
+
+
+def _executed(
+    command: Sequence[str], environ: Mapping[str, str], folder: Path
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        list(command),
+        cwd=folder,
+        env=dict(environ),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
 
 class _Child:
     """One C{twistd} process, and a thread that collects what it prints."""
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        environ: Mapping[str, str],
-        folder: Path,
-    ) -> None:
-        self._process = subprocess.Popen(
-            list(command),
-            cwd=folder,
-            env=dict(environ),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+    def __init__(self, process: subprocess.Popen[bytes] | Launched) -> None:
+        self._process = process
         self.pid = self._process.pid
         self._changed = threading.Condition()
         self._printed: dict[str, str] = {"stdout": "", "stderr": ""}

@@ -1,0 +1,198 @@
+"""Starts daemons without importing the program anew for each.
+
+Four fifths of a daemon's start is imports. A child of the tests' process has them behind it and
+forks, on request, a process that becomes C{twistd}: with its own environment, folder, output and
+process group. What tests that look at a start itself run is a real one (C{Daemon.executed}).
+"""
+
+from __future__ import annotations
+
+import array
+import atexit
+import functools
+import gc
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Launched:
+    """One process, as C{subprocess.Popen} shows it.
+
+    @ivar pid: its process and its group.
+    @ivar returncode: how it ended, negative for a signal; C{None} before.
+    """
+
+    def __init__(self, pid: int, stdout: IO[bytes], stderr: IO[bytes], status: int) -> None:
+        self.pid = pid
+        self.stdout = stdout
+        self.stderr = stderr
+        self.returncode: int | None = None
+        self._status = status
+
+    def poll(self) -> int | None:
+        """How it ended, if it has."""
+        return self._ended(0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """How it ended.
+
+        @raise subprocess.TimeoutExpired: it has not, for so many seconds.
+        """
+        found = self._ended(timeout)
+        if found is None:
+            raise subprocess.TimeoutExpired("twistd", timeout or 0)
+        return found
+
+    def send_signal(self, number: int) -> None:
+        """Signal it, if it still runs."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.send_signal(signal.SIGKILL)
+
+    def _ended(self, patience: float | None) -> int | None:
+        if self.returncode is None and select.select([self._status], [], [], patience)[0]:
+            told = os.read(self._status, 64)
+            os.close(self._status)
+            self.returncode = os.waitstatus_to_exitcode(int(told))
+        return self.returncode
+
+
+class Launchpad:
+    """The preloaded process, and the socket on which it is asked."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        ours, its = socket.socketpair()
+        with its:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.integration.launchpad", str(its.fileno())],
+                cwd=ROOT,
+                env=dict(environ),
+                stdin=subprocess.DEVNULL,
+                pass_fds=[its.fileno()],
+            )
+        self._socket = ours
+        atexit.register(self.close)
+
+    def launch(self, words: Sequence[str], environ: Mapping[str, str], folder: Path) -> Launched:
+        """Have C{twistd} started with C{words}."""
+        asked = json.dumps({"argv": list(words), "environ": dict(environ), "cwd": str(folder)})
+        pipes = [os.pipe() for _ in range(3)]
+        given = array.array("i", [write for _, write in pipes])
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, given)]
+        body = asked.encode()
+        self._socket.sendmsg([len(body).to_bytes(4, "big")], rights)
+        self._socket.sendall(body)
+        for _, write in pipes:
+            os.close(write)
+        told = self._socket.recv(4, socket.MSG_WAITALL)
+        if len(told) < 4:
+            raise AssertionError("the process that starts daemons is gone")
+        pid = int.from_bytes(told, "big")
+        out, err, status = (read for read, _ in pipes)
+        return Launched(pid, os.fdopen(out, "rb"), os.fdopen(err, "rb"), status)
+
+    def close(self) -> None:
+        """End the preloaded process; what it started goes on."""
+        self._socket.close()
+        self._process.wait()
+
+
+@functools.cache
+def launchpad(*environ: tuple[str, str]) -> Launchpad:
+    """The one of this process for daemons that are to start with C{environ}."""
+    return Launchpad(dict(environ))
+
+
+def _become_twistd(asked: dict[str, Any], out: int, err: int, held: Sequence[int]) -> NoReturn:
+    """In the new process: what C{exec} would have set, and the reactor as if just imported."""
+    os.setsid()
+    os.dup2(out, 1)
+    os.dup2(err, 2)
+    # Its poll object and its waker must not be shared with any other process.
+    reactor: Any = importlib.import_module("twisted.internet.reactor")
+    reactor.__init__()
+    for number in (out, err, *held):
+        os.close(number)
+    os.chdir(asked["cwd"])
+    os.environ.clear()
+    os.environ.update(asked["environ"])
+    time.tzset()
+    sys.argv = ["twistd", *asked["argv"]]
+    gc.enable()
+    from twisted.scripts.twistd import run
+
+    run()
+    sys.exit(0)
+
+
+def _fork(control: socket.socket, running: dict[int, int], wakers: Sequence[int]) -> bool:
+    """Start what is asked for; whether anything was."""
+    head, rights, _, _ = control.recvmsg(4, socket.CMSG_SPACE(12))
+    if len(head) < 4:
+        return False
+    asked = json.loads(control.recv(int.from_bytes(head, "big"), socket.MSG_WAITALL))
+    given = array.array("i")
+    given.frombytes(rights[0][2])
+    out, err, status = given
+    pid = os.fork()
+    if not pid:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        _become_twistd(asked, out, err, (status, control.detach(), *wakers, *running.values()))
+    os.close(out)
+    os.close(err)
+    running[pid] = status
+    control.sendall(pid.to_bytes(4, "big"))
+    return True
+
+
+def _reap(running: dict[int, int]) -> None:
+    """Tell of every process that ended how it did."""
+    while running:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if not pid:
+            return
+        told = running.pop(pid)
+        os.write(told, str(status).encode())
+        os.close(told)
+
+
+def main(control: socket.socket) -> None:
+    """Preload, then fork what is asked for until the tests' process is gone."""
+    gc.disable()
+    for name in ("twisted.scripts.twistd", "tservice.tap.assembly"):
+        importlib.import_module(name)
+    gc.freeze()
+    woken, waker = os.pipe()
+    for end in (woken, waker):
+        os.set_blocking(end, False)
+    signal.set_wakeup_fd(waker)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    running: dict[int, int] = {}
+    asked = True
+    while asked:
+        ready = select.select([control.fileno(), woken], [], [])[0]
+        if woken in ready:
+            os.read(woken, 512)
+            _reap(running)
+        if control.fileno() in ready:
+            asked = _fork(control, running, (woken, waker))
+
+
+if __name__ == "__main__":
+    main(socket.socket(fileno=int(sys.argv[1])))
