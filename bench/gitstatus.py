@@ -21,9 +21,9 @@ from tservice.core.doors.programs import finder
 from tservice.core.doors.threads import NoThreads
 from tservice.core.logs.redact import Redactor
 from tservice.git.inspect import Inspector
-from tservice.git.model import Options
+from tservice.git.model import GitOptions
 from tservice.git.runner import GitRunner
-from tservice.git.service import GitService, Workspace
+from tservice.git.service import GitService, GitWorkspace
 
 FILES, SMALL = 100_000, 12
 CACHED_LIMIT, STATUS_RATIO = 2.0, 1.3
@@ -112,13 +112,13 @@ def make_service(home: Path) -> GitService:
     )
 
 
-async def measure(service: GitService, folder: Path, options: Options) -> float:
+async def measure(service: GitService, folder: Path, options: GitOptions) -> float:
     """Seconds of one answer.
 
     @raise RuntimeError: it is no good answer.
     """
     began = time.perf_counter()
-    answer = await service.status(Workspace(folder=str(folder)), options)
+    answer = await service.status(GitWorkspace(folder=str(folder)), options)
     took = time.perf_counter() - began
     states = {repo["status"]["state"] for repo in answer["repos"]}
     if answer["state"] != "ok" or states != {"ok"}:
@@ -128,7 +128,7 @@ async def measure(service: GitService, folder: Path, options: Options) -> float:
 
 async def rounds(service: GitService, folder: Path, roots: list[Path]) -> tuple[float, float]:
     """Median seconds of a fresh answer and of bare git, taken in turns."""
-    fresh = Options(fresh=True)
+    fresh = GitOptions(fresh=True)
     await measure(service, folder, fresh)
     ours, peer = [], []
     for _ in range(ROUNDS):
@@ -147,8 +147,8 @@ async def collect(folder: Path) -> list[Row]:
     service = make_service(folder / "home")
     one, bare_one = await rounds(service, large, [large])
     twelve, bare_twelve = await rounds(service, many, roots)
-    await measure(service, many, Options())
-    cached = [await measure(service, many, Options()) for _ in range(50)]
+    await measure(service, many, GitOptions())
+    cached = [await measure(service, many, GitOptions()) for _ in range(50)]
     return [
         Row(
             name=f"git status, {FILES} files",

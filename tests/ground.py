@@ -20,8 +20,8 @@ from tservice.core.places.near import OwnPlace
 from tservice.core.places.place import Place, PlaceKind
 from tservice.core.places.places import Places
 from tservice.ground.ground import Ground
-from tservice.ground.osusers import OsUserParts, wire_os_users
-from tservice.ground.places import IOsUserParts, near_places, own_place
+from tservice.ground.osusers import OsUserWiring, wire_os_users
+from tservice.ground.places import OsUserSources, near_places, own_place
 from tservice.mux.tmux.setup import ISetups, OwnSetups, TmuxSetup
 from tservice.mux.tmux.sockets import SocketFolder
 from tservice.mux.transport import ITransport
@@ -94,7 +94,7 @@ def own_setups(
     return {PlaceKind.LOCAL: OwnSetups(setup)}
 
 
-def places_of(own: Place, os_users: IOsUserParts | None = None) -> Places:
+def places_of(own: Place, os_users: OsUserSources | None = None) -> Places:
     """The places of a machine; without C{os_users} the service's own alone."""
     if os_users is None:
         return Places({PlaceKind.LOCAL: OwnPlace(own)})
@@ -134,6 +134,6 @@ def lay_ground(folder: Path, **given: Any) -> Ground:
     return evolve(ground, **given)
 
 
-def no_os_users(folder: Path, redactor: Redactor) -> OsUserParts:
+def no_os_users(folder: Path, redactor: Redactor) -> OsUserWiring:
     """Those of a machine without C{setpriv}."""
     return wire_os_users(folder / "data", {"PATH": ""}, redactor.register)

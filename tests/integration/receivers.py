@@ -7,9 +7,9 @@ from typing import Any
 
 from twisted.internet.protocol import Factory, Protocol
 
-from tservice.notify.model import Message, Urgency
+from tservice.notify.model import Urgency, WebhookMessage
 
-MESSAGE = Message(
+MESSAGE = WebhookMessage(
     event="permission_prompt",
     title="b\u00fc <asks>",
     body="Tool: Bash",

@@ -12,11 +12,11 @@ from twisted.trial.unittest import TestCase
 from tests.unit.git.realgit import fingerprint, own_folder, real_service
 from tests.unit.git.repos import blob, git
 from tservice.core.errors import ServiceError
-from tservice.git.model import DIFF_LIMIT, Kind, Options
+from tservice.git.model import DIFF_LIMIT, ChangeKind, GitOptions
 from tservice.git.routes import GitStatusAnswer
-from tservice.git.service import Workspace
+from tservice.git.service import GitWorkspace
 
-FRESH = Options(fresh=True)
+FRESH = GitOptions(fresh=True)
 ODD = b'odd \xe9\n"name'
 
 
@@ -42,12 +42,12 @@ class DiffTests(TestCase):
         with open(os.path.join(os.fsencode(self.root), name), "wb") as file:
             file.write(data)
 
-    async def diff(self, path: str, kind: Kind) -> dict[str, Any]:
-        workspace = Workspace(folder=str(self.root))
+    async def diff(self, path: str, kind: ChangeKind) -> dict[str, Any]:
+        workspace = GitWorkspace(folder=str(self.root))
         return await self.service.diff(workspace, str(self.root), path, kind, FRESH)
 
     async def status(self, folder: Path | None = None) -> dict[str, Any]:
-        return await self.service.status(Workspace(folder=str(folder or self.root)), FRESH)
+        return await self.service.status(GitWorkspace(folder=str(folder or self.root)), FRESH)
 
     async def test_kinds(self) -> None:
         (self.root / "old").rename(self.root / "new")
@@ -60,15 +60,15 @@ class DiffTests(TestCase):
         self.write(b"both", b"later\n")
         before = fingerprint(self.root)
         GitStatusAnswer.model_validate(await self.status())
-        renamed = await self.diff("new", Kind.STAGED)
+        renamed = await self.diff("new", ChangeKind.STAGED)
         self.assertIn("rename from old\nrename to new\n", renamed["diff"])
-        changed = await self.diff("changed", Kind.UNSTAGED)
+        changed = await self.diff("changed", ChangeKind.UNSTAGED)
         self.assertIn("+other\n", changed["diff"])
         self.assertEqual((False, False), (changed["truncated"], changed["binary"]))
-        self.assertTrue((await self.diff("binary", Kind.UNSTAGED))["binary"])
-        self.assertIn("+fresh\n", (await self.diff("untracked", Kind.UNTRACKED))["diff"])
-        self.assertIn("+staged\n", (await self.diff("both", Kind.STAGED))["diff"])
-        self.assertIn("-staged\n+later\n", (await self.diff("both", Kind.UNSTAGED))["diff"])
+        self.assertTrue((await self.diff("binary", ChangeKind.UNSTAGED))["binary"])
+        self.assertIn("+fresh\n", (await self.diff("untracked", ChangeKind.UNTRACKED))["diff"])
+        self.assertIn("+staged\n", (await self.diff("both", ChangeKind.STAGED))["diff"])
+        self.assertIn("-staged\n+later\n", (await self.diff("both", ChangeKind.UNSTAGED))["diff"])
         self.assertEqual(before, fingerprint(self.root))
 
     async def test_odd_names_are_keys(self) -> None:
@@ -81,14 +81,14 @@ class DiffTests(TestCase):
             if row["path"].startswith("odd")
         ]
         self.assertEqual('odd \\xe9\n"name', row["path"])
-        self.assertIn("+other\n", (await self.diff(row["path"], Kind.UNSTAGED))["diff"])
-        star = (await self.diff("*glob", Kind.UNSTAGED))["diff"]
+        self.assertIn("+other\n", (await self.diff(row["path"], ChangeKind.UNSTAGED))["diff"])
+        star = (await self.diff("*glob", ChangeKind.UNSTAGED))["diff"]
         self.assertIn("+star\n", star)
         self.assertNotIn("+plain\n", star)
 
     async def test_cut_short(self) -> None:
         self.write(b"big", b"a line of text\n" * 100_000)
-        answer = await self.diff("big", Kind.UNSTAGED)
+        answer = await self.diff("big", ChangeKind.UNSTAGED)
         self.assertTrue(answer["truncated"])
         self.assertTrue(DIFF_LIMIT - 100 < len(answer["diff"]) <= DIFF_LIMIT)
         self.assertTrue(answer["diff"].endswith("\n"))
@@ -101,13 +101,13 @@ class DiffTests(TestCase):
         zero = b"0 %s\tboth\0" % (b"0" * 40)
         git(self.root, "update-index", "-z", "--index-info", stdin=zero + stages)
         self.write(b"both", b"<<<<<<<\n")
-        answer = await self.diff("both", Kind.CONFLICTED)
+        answer = await self.diff("both", ChangeKind.CONFLICTED)
         self.assertIn("diff --cc both", answer["diff"])
 
     async def test_unlisted(self) -> None:
         for path in ("changed", "../repo/changed", ".git/config", ":/", "-h"):
             with self.assertRaises(ServiceError) as caught:
-                await self.diff(path, Kind.UNSTAGED)
+                await self.diff(path, ChangeKind.UNSTAGED)
             self.assertEqual(404, caught.exception.status)
 
     async def test_unborn_with_upstream(self) -> None:
@@ -144,17 +144,17 @@ class DiffTests(TestCase):
 
     async def test_moved_away(self) -> None:
         """What was found a moment ago is looked for again before git is let near it."""
-        workspace = Workspace(folder=str(self.folder))
-        diff = (workspace, str(self.root), "changed", Kind.UNSTAGED)
+        workspace = GitWorkspace(folder=str(self.folder))
+        diff = (workspace, str(self.root), "changed", ChangeKind.UNSTAGED)
         self.write(b"changed", b"other\n")
         await self.service.diff(*diff, FRESH)
         self.root.rename(self.folder / "other")
         self.root.symlink_to(self.folder / "other")
         with self.assertRaises(ServiceError) as caught:
-            await self.service.diff(*diff, Options())
+            await self.service.diff(*diff, GitOptions())
         self.assertEqual("the repository is not where it was", caught.exception.message)
 
     async def test_no_git(self) -> None:
         service, _ = real_service(reactor, self.folder, environ={"PATH": "/absent"})
-        answer = await service.status(Workspace(folder=str(self.root)), FRESH)
+        answer = await service.status(GitWorkspace(folder=str(self.root)), FRESH)
         self.assertEqual(("error", "git is not installed"), (answer["state"], answer["error"]))

@@ -11,8 +11,8 @@ from twisted.trial.unittest import TestCase
 from tests.unit.git.oracle import ask
 from tests.unit.git.realgit import fingerprint, own_folder, real_service
 from tests.unit.git.repos import Maker
-from tservice.git.model import Options
-from tservice.git.service import Workspace
+from tservice.git.model import GitOptions
+from tservice.git.service import GitWorkspace
 
 EACH = int(os.environ.get("GIT_DIFFERENTIAL", "308")) // 7
 """Repositories of one test; there are seven.  C{GIT_DIFFERENTIAL} says how many in all."""
@@ -45,7 +45,9 @@ class DifferentialTests(TestCase):
         before = fingerprint(folder)
         answers = await defer.gatherResults(
             [
-                defer.Deferred.fromCoroutine(service.status(Workspace(folder=str(root)), Options()))
+                defer.Deferred.fromCoroutine(
+                    service.status(GitWorkspace(folder=str(root)), GitOptions())
+                )
                 for root in roots
             ]
         )

@@ -16,10 +16,10 @@ from twisted.trial.unittest import TestCase
 
 from tests.unit.git.realgit import fingerprint, own_folder, real_service
 from tests.unit.git.repos import git
-from tservice.git.model import Kind, Options
-from tservice.git.service import GitService, Workspace
+from tservice.git.model import ChangeKind, GitOptions
+from tservice.git.service import GitService, GitWorkspace
 
-FRESH = Options(fresh=True, timeout=5)
+FRESH = GitOptions(fresh=True, timeout=5)
 Write = Callable[[Path, str], None]
 """Puts a driver, as lines of a section, into the configuration of a repository."""
 
@@ -159,14 +159,18 @@ class DriverTests(TestCase):
         rows = {row["path"]: row["kind"] for row in status["files"]}
         self.assertEqual("unstaged", rows.get("x.t"), title)
         found = await self.service.diff(
-            Workspace(folder=str(root)), status["repoRoot"], "x.t", Kind.UNSTAGED, Options()
+            GitWorkspace(folder=str(root)),
+            status["repoRoot"],
+            "x.t",
+            ChangeKind.UNSTAGED,
+            GitOptions(),
         )
         self.assertIn("+secnd", found["diff"], title)
         self.assertFalse(self.mark.exists(), title)
         self.assertEqual(before, fingerprint(root), title)
 
     async def status(self, service: GitService, root: Path) -> dict[str, Any]:
-        answer = await service.status(Workspace(folder=str(root)), FRESH)
+        answer = await service.status(GitWorkspace(folder=str(root)), FRESH)
         self.assertEqual("ok", answer["state"], answer)
         found: dict[str, Any] = answer["repos"][0]["status"]
         return found
@@ -204,7 +208,7 @@ class DriverTests(TestCase):
             root = self.repository(f"endless{number}", "evil")
             os.mkfifo(root / ".git/pipe")
             own(root, f"[include]\n\tpath = {path}\n")
-            answer = await self.service.status(Workspace(folder=str(root)), FRESH)
+            answer = await self.service.status(GitWorkspace(folder=str(root)), FRESH)
             self.assertIn(answer["state"], ("error", "ok"), path)
             self.assertLessEqual(len(answer.get("error") or ""), 300, path)
         root = self.repository("after", "evil")

@@ -18,10 +18,10 @@ from twisted.trial.unittest import TestCase
 
 from tests.unit.git.realgit import fingerprint, own_folder, real_service
 from tests.unit.git.repos import git
-from tservice.git.model import Kind, Options
-from tservice.git.service import Workspace
+from tservice.git.model import ChangeKind, GitOptions
+from tservice.git.service import GitWorkspace
 
-FRESH = Options(fresh=True, timeout=5)
+FRESH = GitOptions(fresh=True, timeout=5)
 
 CONFIG = """
 [core]
@@ -186,7 +186,7 @@ class HostileTests(TestCase):
         self.trap = Trap(self.folder)
         self.service, runner = real_service(reactor, self.folder / "home")
         self.addCleanup(runner.stop)
-        self.workspace = Workspace(folder=str(self.trap.root))
+        self.workspace = GitWorkspace(folder=str(self.trap.root))
 
     async def status(self) -> dict[str, Any]:
         answer = await self.service.status(self.workspace, FRESH)
@@ -227,7 +227,11 @@ class HostileTests(TestCase):
         self.assertIn("staged", {row["kind"] for row in status["files"]})
         for row in status["files"]:
             answer = await self.service.diff(
-                self.workspace, status["repoRoot"], row["path"], Kind(row["kind"]), Options()
+                self.workspace,
+                status["repoRoot"],
+                row["path"],
+                ChangeKind(row["kind"]),
+                GitOptions(),
             )
             self.assertIn("diff --git", answer["diff"], row)
         self.assertEqual([], self.trap.sprung())
@@ -249,7 +253,7 @@ class HostileTests(TestCase):
     async def _diff_error(self, root: str) -> str:
         try:
             answer = await self.service.diff(
-                self.workspace, root, "a.clean", Kind.UNSTAGED, Options()
+                self.workspace, root, "a.clean", ChangeKind.UNSTAGED, GitOptions()
             )
         except Exception as error:
             return str(error)
@@ -264,7 +268,7 @@ class HostileTests(TestCase):
         paths = {row["path"] for row in status["files"]}
         self.assertLessEqual({"loop", "around"}, paths)
         link = await self.service.diff(
-            self.workspace, status["repoRoot"], "around", Kind.UNTRACKED, Options()
+            self.workspace, status["repoRoot"], "around", ChangeKind.UNTRACKED, GitOptions()
         )
         self.assertIn("new file mode 120000", link["diff"])
 
@@ -280,7 +284,7 @@ class HostileTests(TestCase):
         folder = self.folder / "piped"
         folder.mkdir()
         os.mkfifo(folder / ".git")
-        answer = await self.service.status(Workspace(folder=str(folder)), FRESH)
+        answer = await self.service.status(GitWorkspace(folder=str(folder)), FRESH)
         self.assertEqual("not-a-repo", answer["state"])
 
 
@@ -303,11 +307,11 @@ class OwnerTests(TestCase):
         (folder / "repo" / ".git" / "index").chmod(0o600)
         service, runner = real_service(reactor, folder / "home")
         self.addCleanup(runner.stop)
-        answer = await service.status(Workspace(folder=str(folder / "repo")), FRESH)
+        answer = await service.status(GitWorkspace(folder=str(folder / "repo")), FRESH)
         self.assertEqual("error", answer["state"])
         self.assertIn("Permission denied", answer["error"])
         os.chown(folder / "repo" / ".git" / "index", 65534, 65534)
-        answer = await service.status(Workspace(folder=str(folder / "repo")), FRESH)
+        answer = await service.status(GitWorkspace(folder=str(folder / "repo")), FRESH)
         self.assertEqual(1, answer["repos"][0]["status"]["counts"]["staged"])
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can give files away")
@@ -318,6 +322,6 @@ class OwnerTests(TestCase):
         os.chown(folder / "repo" / ".git", 65534, 65534)
         service, runner = real_service(reactor, folder / "home")
         self.addCleanup(runner.stop)
-        answer = await service.status(Workspace(folder=str(folder / "repo")), Options())
+        answer = await service.status(GitWorkspace(folder=str(folder / "repo")), GitOptions())
         self.assertEqual("error", answer["state"])
         self.assertIn("dubious ownership", answer["error"])

@@ -13,11 +13,11 @@ from twisted.trial.unittest import TestCase
 
 from tests.unit.git.realgit import own_folder, real_service
 from tests.unit.git.repos import git
-from tservice.git.model import Kind, Options
-from tservice.git.service import Workspace
+from tservice.git.model import ChangeKind, GitOptions
+from tservice.git.service import GitWorkspace
 
-BRIEF = Options(fresh=True, timeout=1)
-PATIENT = Options(fresh=True, timeout=30)
+BRIEF = GitOptions(fresh=True, timeout=1)
+PATIENT = GitOptions(fresh=True, timeout=30)
 READ_BY_GIT = (
     ".git/HEAD",
     ".git/config",
@@ -56,8 +56,8 @@ class OversizedTests(TestCase):
         spoil(root)
         return root
 
-    async def status(self, root: Path, options: Options) -> dict[str, Any]:
-        answer = await self.service.status(Workspace(folder=str(root)), options)
+    async def status(self, root: Path, options: GitOptions) -> dict[str, Any]:
+        answer = await self.service.status(GitWorkspace(folder=str(root)), options)
         self.assertEqual(0, self.runner.running)
         return answer
 
@@ -72,7 +72,7 @@ class OversizedTests(TestCase):
             return put
 
         roots = [self.make(f"f{n}", spoil(path)) for n, path in enumerate(READ_BY_GIT)]
-        workspaces = [Workspace(folder=str(root)) for root in roots]
+        workspaces = [GitWorkspace(folder=str(root)) for root in roots]
         answers = await defer.gatherResults(
             [
                 defer.Deferred.fromCoroutine(self.service.status(workspace, BRIEF))
@@ -130,7 +130,9 @@ class OversizedTests(TestCase):
         root = self.make("large", spoil)
         status = await self.status(root, PATIENT)
         self.assertEqual(1, status["repos"][0]["status"]["counts"]["unstaged"])
-        asked = self.service.diff(Workspace(folder=str(root)), str(root), "a", Kind.UNSTAGED, BRIEF)
+        asked = self.service.diff(
+            GitWorkspace(folder=str(root)), str(root), "a", ChangeKind.UNSTAGED, BRIEF
+        )
         error = await self.assertFailure(defer.Deferred.fromCoroutine(asked), Exception)
         self.assertIn("git timed out after 1 s", str(error))
         self.assertEqual(0, self.runner.running)

@@ -31,8 +31,14 @@ from tests.unit.push.browsers import Browser, FixedSettings, counted
 from tservice.core.doors.threads import NoThreads
 from tservice.core.events import EventHub
 from tservice.core.net.egress import GUARDED, PUBLIC_ONLY, EgressPolicy
-from tservice.core.net.outbound import Fault, Outbound, OutboundError, Reply, Request
-from tservice.notify.model import Kind, Result, Webhook
+from tservice.core.net.outbound import (
+    Outbound,
+    OutboundError,
+    OutboundFault,
+    OutboundReply,
+    OutboundRequest,
+)
+from tservice.notify.model import ReceiverKind, Result, Webhook
 from tservice.notify.sender import REDIRECTS, Sender
 from tservice.push.keys import push_key
 from tservice.push.service import PushService
@@ -163,7 +169,7 @@ class WebhookTests(OutgoingCase):
 
     async def deliver(self, resolver: Any, port: int, policy: EgressPolicy = POLICY) -> Result:
         sender = Sender(LOOP, Outbound(LOOP, policy, resolver=resolver))
-        webhook = Webhook(kind=Kind.GENERIC, url=f"http://{NAME}:{port}/hook")
+        webhook = Webhook(kind=ReceiverKind.GENERIC, url=f"http://{NAME}:{port}/hook")
         return await sender.attempt(webhook, MESSAGE)
 
     async def test_good_first_then_out_of_bounds(self) -> None:
@@ -171,7 +177,7 @@ class WebhookTests(OutgoingCase):
         names, resolver = await self.name_server([GOOD], [BAD], [GOOD])
         port = await self.listen()
         results = [(await self.deliver(resolver, port)).error for _ in range(3)]
-        self.assertEqual([None, Fault.REFUSED.value, None], results)
+        self.assertEqual([None, OutboundFault.REFUSED.value, None], results)
         self.assertEqual((2, 0), self.visits())
         self.assertEqual(3, names.looked)
 
@@ -180,15 +186,15 @@ class WebhookTests(OutgoingCase):
             _, resolver = await self.name_server(script)
             port = await self.listen()
             found = await self.deliver(resolver, port)
-            self.assertEqual(Fault.REFUSED.value, found.error)
+            self.assertEqual(OutboundFault.REFUSED.value, found.error)
             self.assertEqual((0, 0), self.visits())
 
     async def test_a_good_a_record_and_a_bad_aaaa(self) -> None:
         _, resolver = await self.name_server([GOOD], sixth=["::1"])
         port = await self.listen()
-        self.assertEqual(Fault.REFUSED.value, (await self.deliver(resolver, port)).error)
+        self.assertEqual(OutboundFault.REFUSED.value, (await self.deliver(resolver, port)).error)
         _, resolver = await self.name_server([GOOD], sixth=[f"::ffff:{BAD}"])
-        self.assertEqual(Fault.REFUSED.value, (await self.deliver(resolver, port)).error)
+        self.assertEqual(OutboundFault.REFUSED.value, (await self.deliver(resolver, port)).error)
         self.assertEqual((0, 0), self.visits())
 
     async def test_the_addresses_of_the_real_world(self) -> None:
@@ -197,11 +203,15 @@ class WebhookTests(OutgoingCase):
         faults = []
         for _ in range(3):
             try:
-                await Outbound(noting, resolver=resolver).send(Request(url=f"http://{NAME}/"))
+                await Outbound(noting, resolver=resolver).send(
+                    OutboundRequest(url=f"http://{NAME}/")
+                )
             except OutboundError as error:
                 faults.append(error.fault)
         self.assertEqual([PUBLIC], noting.connected)
-        self.assertEqual([Fault.CONNECTION_REFUSED, Fault.REFUSED, Fault.REFUSED], faults)
+        self.assertEqual(
+            [OutboundFault.CONNECTION_REFUSED, OutboundFault.REFUSED, OutboundFault.REFUSED], faults
+        )
         self.assertEqual(3, names.looked)
 
     async def test_a_redirect_inside_is_not_followed(self) -> None:
@@ -243,11 +253,11 @@ class PushTests(OutgoingCase):
         self.addCleanup(database.close)
         self.store, self.hub = PushStore(database), EventHub()
         self.store.save(Browser(f"https://{NAME}:{port}/x").subscription("ann"))
-        self.outcomes: list[Reply | OutboundError] = []
+        self.outcomes: list[OutboundReply | OutboundError] = []
         outbound = Outbound(LOOP, policy, resolver=resolver, time_limit=limit)
         self.done: defer.Deferred[None] = defer.Deferred()
 
-        async def send(request: Request) -> Reply:
+        async def send(request: OutboundRequest) -> OutboundReply:
             try:
                 # What is asked for goes in the open: TLS would end at the receivers' certificates.
                 plain = request.url.replace("https://", "http://") if bare else request.url
@@ -276,7 +286,7 @@ class PushTests(OutgoingCase):
         push.startService()
         self.addCleanup(push.stopService)
 
-    async def tell(self) -> Reply | OutboundError:
+    async def tell(self) -> OutboundReply | OutboundError:
         """Have a message sent; what came of it."""
         self.done = defer.Deferred()
         self.hub.publish(happened("session:stop", session_id="s1", owner="ann"))
@@ -291,7 +301,7 @@ class PushTests(OutgoingCase):
         _, resolver = await self.name_server([GOOD], [BAD])
         port = await self.listen()
         self.service(resolver, port)
-        self.assertIsInstance(await self.tell(), Reply)
+        self.assertIsInstance(await self.tell(), OutboundReply)
         self.assertEqual(1, self.kept())
         self.assertIsInstance(await self.tell(), OutboundError)
         self.assertEqual((1, 0), self.visits())
@@ -305,7 +315,7 @@ class PushTests(OutgoingCase):
             self.service(resolver, port, bare=False)
             found = await self.tell()
             assert isinstance(found, OutboundError)
-            self.assertEqual(Fault.REFUSED, found.fault, address)
+            self.assertEqual(OutboundFault.REFUSED, found.fault, address)
             self.assertEqual(0, self.kept())
             self.assertEqual((0, 0), self.visits())
 
@@ -316,7 +326,7 @@ class PushTests(OutgoingCase):
         self.receivers["good"].behave = says(f"HTTP/1.1 307 x\r\n{where}".encode())
         self.service(resolver, port)
         found = await self.tell()
-        assert isinstance(found, Reply)
+        assert isinstance(found, OutboundReply)
         self.assertEqual(307, found.status)
         self.assertEqual((1, 0), self.visits())
 
@@ -324,7 +334,7 @@ class PushTests(OutgoingCase):
         """The connection ends behind the head, or at its bound."""
         _, resolver = await self.name_server([GOOD])
         head = b"HTTP/1.1 201 Created\r\nContent-Length: 99999999999\r\n\r\n"
-        for begin, kind in ((head, Reply), (b"HTTP/1.1 201 Created\r\n", OutboundError)):
+        for begin, kind in ((head, OutboundReply), (b"HTTP/1.1 201 Created\r\n", OutboundError)):
             port = await self.listen(good=floods(begin, b"x" * 65536))
             self.service(resolver, port)
             self.assertIsInstance(await self.tell(), kind)
@@ -337,7 +347,7 @@ class PushTests(OutgoingCase):
         self.service(resolver, port, limit=0.5)
         found = await self.tell()
         assert isinstance(found, OutboundError)
-        self.assertEqual(Fault.TIMED_OUT, found.fault)
+        self.assertEqual(OutboundFault.TIMED_OUT, found.fault)
         self.assertEqual(1, self.kept())
 
     def dripping(self) -> Drip:

@@ -27,26 +27,28 @@ from tests.integration.harness import ROOT
 from tests.integration.inbox import Inbox
 from tests.integration.receivers import MESSAGE, Receiver, floods, says
 from tservice.core.net.outbound import TIME_LIMIT, Outbound
-from tservice.notify.model import Kind, Result, Webhook
+from tservice.notify.model import ReceiverKind, Result, Webhook
 from tservice.notify.sender import Sender
 
 HEADS = {
-    Kind.TOPIC: [
+    ReceiverKind.TOPIC: [
         b"Content-Type: text/plain; charset=utf-8",
         b"Priority: 5",
         b"Tags: rotating_light",
         b"Title: =?utf-8?B?ZGVzazogYsO8IDxhc2tzPg==?=",
     ],
-    Kind.CHAT_A: [b"Content-Type: application/json"],
-    Kind.CHAT_B: [b"Content-Type: application/json"],
-    Kind.GENERIC: [b"Content-Type: application/json"],
+    ReceiverKind.CHAT_A: [b"Content-Type: application/json"],
+    ReceiverKind.CHAT_B: [b"Content-Type: application/json"],
+    ReceiverKind.GENERIC: [b"Content-Type: application/json"],
 }
 LOOPBACK = IPv4Address("127.0.0.1")
 BODIES = {
-    Kind.TOPIC: "Tool: Bash",
-    Kind.CHAT_A: '{"text":"desk: b\u00fc &lt;asks&gt;\\nTool: Bash"}',
-    Kind.CHAT_B: '{"content":"desk: b\u00fc <asks>\\nTool: Bash","allowed_mentions":{"parse":[]}}',
-    Kind.GENERIC: '{"event":"permission_prompt","title":"b\u00fc <asks>","body":"Tool: Bash",'
+    ReceiverKind.TOPIC: "Tool: Bash",
+    ReceiverKind.CHAT_A: '{"text":"desk: b\u00fc &lt;asks&gt;\\nTool: Bash"}',
+    ReceiverKind.CHAT_B: '{"content":"desk: b\u00fc <asks>\\nTool: Bash",'
+    '"allowed_mentions":{"parse":[]}}',
+    ReceiverKind.GENERIC: '{"event":"permission_prompt","title":"b\u00fc <asks>",'
+    '"body":"Tool: Bash",'
     '"urgency":"critical","sessionId":"s1","sessionName":"b\u00fc","host":"desk",'
     '"at":"2023-11-14T22:13:20.042Z"}',
 }
@@ -63,7 +65,7 @@ class ReceiverCase(TestCase):
         return int(address.port)
 
     async def attempt(
-        self, receiver: Receiver, kind: Kind = Kind.GENERIC, scheme: str = "http"
+        self, receiver: Receiver, kind: ReceiverKind = ReceiverKind.GENERIC, scheme: str = "http"
     ) -> Result:
         """One delivery; the receiver is closed after it."""
         port = await self.listen(receiver)
@@ -85,7 +87,7 @@ class ReceiverCase(TestCase):
 
 class BytesTests(ReceiverCase):
     async def test_every_kind(self) -> None:
-        for kind in Kind:
+        for kind in ReceiverKind:
             receiver = Receiver(says(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
             result = await self.attempt(receiver, kind)
             self.assertEqual((True, 200, None), (result.ok, result.status, result.error))

@@ -16,7 +16,7 @@ from tests.security.world import World
 from tservice.core.errors import ServiceError
 from tservice.http import body
 from tservice.http.body import count_values
-from tservice.http.bounds import JSON_BODY_LIMIT, LEAST_BODY_LIMIT, MAX_VALUES, Bounds
+from tservice.http.bounds import JSON_BODY_LIMIT, LEAST_BODY_LIMIT, MAX_VALUES, BodyBounds
 from tservice.http.operations import Access, Operation
 from tservice.http.rules import explain
 
@@ -36,7 +36,7 @@ BIGGER = {
 """Routes that take more than a JSON body does elsewhere; where they are it is said why."""
 
 
-def hostile(model: type[BaseModel], bounds: Bounds) -> Iterator[bytes]:
+def hostile(model: type[BaseModel], bounds: BodyBounds) -> Iterator[bytes]:
     """Bodies of as many faults as C{bounds} let in: at the top, and in each field.
 
     Ten values are spared for what stands around a crowd.

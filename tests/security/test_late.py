@@ -266,7 +266,7 @@ class LateEffectTests(LateCase):
     def setUp(self) -> None:
         super().setUp()
         assert self.world.accounts is not None
-        self.hasher: Any = self.world.accounts._around.hasher
+        self.hasher: Any = self.world.accounts._deps.hasher
         self.hashes: list[Deferred[None]] = []
 
     def hold(self) -> None:

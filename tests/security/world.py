@@ -26,14 +26,14 @@ from tests.unit.http.gatecase import basic
 from tests.unit.http.websockets.wsframes import UPGRADE, frames
 from tservice.access import build as building
 from tservice.access.accounts import Accounts
-from tservice.access.capabilities import Capabilities
+from tservice.access.capabilities import CapabilityRegistry
 from tservice.access.hashing import Hasher
 from tservice.core.config.model import Config
 from tservice.core.doors.threads import Doors, NoThreads
 from tservice.core.logs.redact import Redactor
 from tservice.core.stack import ServiceStack
 from tservice.ground.feature import Feature
-from tservice.ground.osusers import OsUserParts
+from tservice.ground.osusers import OsUserWiring
 from tservice.ground.program import Program
 from tservice.http import build as building_http
 from tservice.http.kernel import Kernel
@@ -67,7 +67,7 @@ class WorldClock(Clock):
 class _NoDoors(Doors):
     """Threads would outlive the test."""
 
-    def __init__(self, program: Program, os_users: OsUserParts, stack: ServiceStack) -> None:
+    def __init__(self, program: Program, os_users: OsUserWiring, stack: ServiceStack) -> None:
         super().__init__(program.reactor)
         for door in self.all:
             door.run = NoThreads().run  # type: ignore[method-assign]
@@ -137,13 +137,13 @@ class World:
             patch.object(groundwork, "open_database", keep("store", groundwork.open_database)),
             patch.object(building, "Hasher", partial(Hasher, memory_kib=8, passes=1)),
             patch.object(building, "Accounts", keep("accounts", Accounts)),
-            patch.object(building, "Capabilities", keep("capabilities", Capabilities)),
+            patch.object(building, "Capabilities", keep("capabilities", CapabilityRegistry)),
         ):
             assembly.assemble(self._program(), self.stack)
         self.site: Site = kept["site"]
         self.database: Database = kept["store"]
         self.accounts: Accounts | None = kept.get("accounts")
-        self.capabilities: Capabilities = kept["capabilities"]
+        self.capabilities: CapabilityRegistry = kept["capabilities"]
 
     def _program(self) -> Program:
         return Program(

@@ -24,8 +24,8 @@ from tests.frames.score import RULES
 from tests.ground import HERE
 from tests.unit.agents.client import Client, Page, permission, question
 from tservice.agents.approvals.answers import Action, Answer
-from tservice.agents.approvals.keys import Answerer, Changed, Untaken
-from tservice.agents.approvals.screen import SETTLE, AnswerScreen, Seen
+from tservice.agents.approvals.keys import Answerer, DialogChanged, Untaken
+from tservice.agents.approvals.screen import SETTLE, AnswerScreen, ScreenLook
 from tservice.core.errors import ServiceError
 from tservice.mux.interface import PaneSpec
 from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer, FakePane
@@ -85,7 +85,7 @@ class Race:
         self.client.ask(*pages)
         meant: set[str | None] = {"review", *(page.name for page in pages)}
         screen = AnswerScreen(self.clock, self.pane, RULES["claude"])
-        seen: list[Seen] = []
+        seen: list[ScreenLook] = []
         Deferred.fromCoroutine(screen.peek()).addCallback(seen.append)
         assert seen[0].dialog is not None
         frame = seen[0].dialog.frame_hash
@@ -159,7 +159,7 @@ class Race:
 
     def _named(self, ending: Any) -> str:
         why = getattr(ending, "value", ending)
-        for kind in (Changed, Untaken, ServiceError):
+        for kind in (DialogChanged, Untaken, ServiceError):
             if isinstance(why, kind):
                 return kind.__name__
         if hasattr(ending, "raiseException"):

@@ -27,8 +27,8 @@ from tservice.files.beneath import Beneath, Closed
 from tservice.files.forms import open_uploads
 from tservice.files.sweep import sweep_workspace
 from tservice.files.tail import Tail
-from tservice.files.text import Wanted, show
-from tservice.files.tree import Wanted as WantedTree
+from tservice.files.text import TextWanted, show
+from tservice.files.tree import TreeWanted as WantedTree
 from tservice.files.tree import list_tree
 from tservice.files.writing import Edit, save
 
@@ -123,7 +123,7 @@ def tries(scene: Scene) -> dict[str, Callable[[], bytes]]:
         "read by a link": lambda: read("up/file"),
         "read by steps up": lambda: read("a/b/../../a/file"),
         "read a file": lambda: read("file"),
-        "text": lambda: str(show(folder, Wanted(path="a/file"), NOTHING)).encode(),
+        "text": lambda: str(show(folder, TextWanted(path="a/file"), NOTHING)).encode(),
         "tree": lambda: str(list_tree(folder, WantedTree(path="a"), NOTHING)).encode(),
         "write": write,
         "archive": archive,

@@ -12,7 +12,7 @@ from tests.ground import here, places_of
 from tservice.core.identity import Identity
 from tservice.core.places.place import HookAccess, Place, place_of_os_user
 from tservice.core.places.places import Places
-from tservice.core.users.osuser import Host, OsUser, OsUsers, run_as
+from tservice.core.users.osuser import OsUser, OsUsers, OsUserSupport, run_as
 
 _T = TypeVar("_T")
 
@@ -35,7 +35,7 @@ class OsUserWorld:
         self.refuse: OSError | None = None
         self._entries: dict[str, SimpleNamespace] = {}
         self.users = OsUsers(
-            Host(
+            OsUserSupport(
                 obstacle=obstacle,
                 act=self.act,
                 entry=self._entries.__getitem__,

@@ -24,7 +24,7 @@ import tservice
 from tests.unit.files import writers
 from tests.unit.store.failing import sqlite_error
 from tservice.access.hooksecret import hook_secret
-from tservice.agents.hooks.files import HookConfig, Refused
+from tservice.agents.hooks.files import FileRefused, HookConfig
 from tservice.agents.hooks.firstrun import NotSeeded, seed
 from tservice.audit.service import audit_key
 from tservice.client.errors import Unusable
@@ -46,7 +46,7 @@ from tservice.push.keys import push_key
 from tservice.restore.scrollback import ScrollbackFolder
 from tservice.settings.service import SettingsService
 from tservice.store.backups import back_up
-from tservice.store.chain import Head, Mark, write_head
+from tservice.store.chain import ChainHead, ChainMark, write_head
 from tservice.store.database import Database
 from tservice.store.errors import StoreError
 
@@ -265,7 +265,7 @@ def _lock(folder: Path) -> None:
 
 
 def _head(number: int) -> Callable[[Path], object]:
-    head = Head(newest=Mark(number, b"x"))
+    head = ChainHead(newest=ChainMark(number, b"x"))
     return lambda folder: write_head(folder / "head", head, b"k")
 
 
@@ -310,7 +310,7 @@ FILES = [
         sites=("agents/hooks/files.py:_change",),
         write=_hooks(True),
         before=_hooks(False),
-        errors=(Refused,),
+        errors=(FileRefused,),
     ),
     File(
         sites=("agents/hooks/firstrun.py:seed",),

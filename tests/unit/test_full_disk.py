@@ -23,14 +23,14 @@ from tests.told import wire
 from tests.unit.access.accountcase import cheap
 from tests.unit.store.failing import FailingConnection
 from tservice.access.account import Role
-from tservice.access.accounts import Accounts, Change, Surroundings
+from tservice.access.accounts import Accounts, AccountsDependencies, Change
 from tservice.access.accountstore import AccountStore
 from tservice.access.cookies import CookieSessions
 from tservice.access.cookiestore import DatabaseCookieStore
-from tservice.agents.approvals.inbox import About, Inbox
+from tservice.agents.approvals.inbox import Inbox, ItemSession
 from tservice.agents.approvals.store import ApprovalStore
-from tservice.audit.model import HEAD_FILE, Entry
-from tservice.audit.service import MOST_WAITING, AuditLog, Wanted
+from tservice.audit.model import HEAD_FILE, AuditEntry
+from tservice.audit.service import MOST_WAITING, AuditFilter, AuditLog
 from tservice.clis.build import load_clis
 from tservice.core.config.model import Config
 from tservice.core.disk import FULL, QUOTA, READ_ONLY, NotKept
@@ -40,7 +40,7 @@ from tservice.core.logs.lines import FaultCount, LineObserver
 from tservice.core.logs.redact import Redactor
 from tservice.core.scopes import Scope
 from tservice.notify.configfile import ConfigFile
-from tservice.notify.model import Message, Urgency, Webhook
+from tservice.notify.model import Urgency, Webhook, WebhookMessage
 from tservice.notify.outbox import OUTBOX_LIMIT, Outbox
 from tservice.push.store import PushStore
 from tservice.settings.service import SettingsService
@@ -101,39 +101,39 @@ class AuditTests(DiskCase):
         return found.rows, found.fault
 
     def test_entries_wait_in_order_with_their_times(self) -> None:
-        self.log.record(Entry(action="one"))
+        self.log.record(AuditEntry(action="one"))
         self.fill()
-        self.log.record(Entry(action="two"))
+        self.log.record(AuditEntry(action="two"))
         self.clock.advance(1)
-        self.log.record(Entry(action="three"))
+        self.log.record(AuditEntry(action="three"))
         self.make_room()
-        found = self.log.find(Wanted(limit=9))
+        found = self.log.find(AuditFilter(limit=9))
         self.assertEqual(["three", "two", "one"], [entry["action"] for entry in found])
         self.assertEqual(1000, found[0]["at"] - found[1]["at"])
         self.assertEqual((3, None), self.verdict())
 
     def test_one_that_finds_room_is_written_once(self) -> None:
         self.fill()
-        self.log.record(Entry(action="one"))
+        self.log.record(AuditEntry(action="one"))
         self.connection.fault = None
-        self.log.record(Entry(action="two"))
+        self.log.record(AuditEntry(action="two"))
         self.clock.advance(0)
         self.assertEqual((2, None), self.verdict())
 
     def test_too_many_are_counted(self) -> None:
         self.fill()
         for number in range(MOST_WAITING + 7):
-            self.log.record(Entry(action=f"a{number}"))
+            self.log.record(AuditEntry(action=f"a{number}"))
         self.make_room()
-        [newest] = self.log.find(Wanted(limit=1))
+        [newest] = self.log.find(AuditFilter(limit=1))
         self.assertEqual(("audit.dropped", {"entries": 7}), (newest["action"], newest["detail"]))
         self.assertEqual((MOST_WAITING + 1, None), self.verdict())
 
     def test_a_head_that_cannot_be_written_costs_no_entry(self) -> None:
         with mock.patch("tservice.core.files.sync", refusing(errno.ENOSPC)):
-            self.log.record(Entry(action="one"))
-            self.log.record(Entry(action="two"))
-        self.log.record(Entry(action="three"))
+            self.log.record(AuditEntry(action="one"))
+            self.log.record(AuditEntry(action="two"))
+        self.log.record(AuditEntry(action="three"))
         self.assertEqual((3, None), self.verdict())
 
 
@@ -194,7 +194,7 @@ class AccountTests(DiskCase):
         return 0
 
     def load(self, database: Database) -> Accounts:
-        around = Surroundings(
+        deps = AccountsDependencies(
             clock=self.clock,
             random=lambda size: b"r" * size,
             hasher=cheap(),
@@ -204,7 +204,7 @@ class AccountTests(DiskCase):
             tokens_of=lambda name: 0,
             owns=lambda name: False,
         )
-        return Accounts(AccountStore(database), around)
+        return Accounts(AccountStore(database), deps)
 
     def change(self, **wanted: Any) -> None:
         changing = Deferred.fromCoroutine(self.accounts.change("ann", Change(**wanted)))
@@ -259,8 +259,8 @@ class AccountTests(DiskCase):
 
 
 class OutboxTests(DiskCase):
-    def message(self, title: str) -> Message:
-        return Message(event="e", title=title, body="", urgency=Urgency.INFO, host="h", at=1)
+    def message(self, title: str) -> WebhookMessage:
+        return WebhookMessage(event="e", title=title, body="", urgency=Urgency.INFO, host="h", at=1)
 
     def test_owed_and_delivered_later(self) -> None:
         outbox, told = Outbox(self.database), list[int]()
@@ -287,7 +287,7 @@ class InboxTests(DiskCase):
         self.addCleanup(inbox.close)
         inbox.open()
         self.fill()
-        about = About(id="s", name="n", owner=None)
+        about = ItemSession(id="s", name="n", owner=None)
         inbox.idle(about, ["row"], {})
         item = inbox.of_session("s")
         assert item is not None

@@ -14,7 +14,7 @@ from tservice.access.cookies import CookieSessions
 from tservice.access.failures import neighbourhood
 from tservice.access.hashing import BUSY_SECONDS, Crowded
 from tservice.access.model import set_cookie
-from tservice.access.signin import TooMany, check_password_of
+from tservice.access.signin import TooManySignIns, check_password_of
 from tservice.core.authentication import IFailures
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.payload import absent
@@ -118,7 +118,7 @@ def unhurried(handler: Handler) -> Handler:
     async def answer(call: Call) -> object:
         try:
             return await handler(call)
-        except TooMany as error:
+        except TooManySignIns as error:
             raise too_many(error.seconds) from None
         except Crowded:
             raise too_many(BUSY_SECONDS) from None

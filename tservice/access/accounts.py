@@ -36,7 +36,7 @@ Again = Callable[[], None]
 
 
 @frozen(kw_only=True)
-class Surroundings:
+class AccountsDependencies:
     """What the accounts live on.
 
     @ivar revoke: ends everything open in an account's name: cookies, sockets, streams.
@@ -76,8 +76,8 @@ class Accounts:
     says that it holds.
     """
 
-    def __init__(self, store: AccountStore, around: Surroundings) -> None:
-        self._store, self._around = store, around
+    def __init__(self, store: AccountStore, deps: AccountsDependencies) -> None:
+        self._store, self._deps = store, deps
         self._accounts = {account.username: account for account in store.load()}
         self._seen: dict[str, bytes] = {}
 
@@ -92,7 +92,7 @@ class Accounts:
         if account is not None and self._was_right(account, password):
             return account.identity() if account.enabled else None
         known = None if account is None else account.password_hash
-        hasher = self._around.hasher
+        hasher = self._deps.hasher
         if not await hasher.verify(place, known, password):
             return None
         # It may have been changed while the hash ran.
@@ -160,16 +160,16 @@ class Accounts:
         """
         self._judge_new(username)
         await self._judge_os_user(os_user)
-        once = one_time_password(self._around.random) if password is None else None
+        once = one_time_password(self._deps.random) if password is None else None
         word = check_password(password) if password is not None else once
-        hashed = await self._around.hasher.hash("admin", word or "")
+        hashed = await self._deps.hasher.hash("admin", word or "")
         again()
         self._judge_new(username)
         account = Account(
             username=username,
             role=role,
             password_hash=hashed,
-            created_at=now_ms(self._around.clock),
+            created_at=now_ms(self._deps.clock),
             can_bypass_permissions=can_bypass_permissions,
             must_change_password=once is not None,
             os_user=os_user or None,
@@ -186,13 +186,13 @@ class Accounts:
         if self._accounts:
             return None
         check_username(username)
-        once = one_time_password(self._around.random) if password is None else None
+        once = one_time_password(self._deps.random) if password is None else None
         word = check_password(password) if password is not None else once
         account = Account(
             username=username,
             role=Role.ADMIN,
-            password_hash=self._around.hasher.hash_now(word or ""),
-            created_at=now_ms(self._around.clock),
+            password_hash=self._deps.hasher.hash_now(word or ""),
+            created_at=now_ms(self._deps.clock),
             can_bypass_permissions=True,
             must_change_password=once is not None,
         )
@@ -215,7 +215,7 @@ class Accounts:
         hashed = None
         if wanted.password is not None:
             word = check_password(wanted.password)
-            hashed = await self._around.hasher.hash("admin", word)
+            hashed = await self._deps.hasher.hash("admin", word)
             again()
             before = self.get(username)
         after = evolve(before, **_fields(wanted, hashed))
@@ -244,8 +244,8 @@ class Accounts:
         @raise Crowded: see L{Hasher.hash}.
         """
         self.get(username)
-        once = one_time_password(self._around.random)
-        hashed = await self._around.hasher.hash("admin", once)
+        once = one_time_password(self._deps.random)
+        hashed = await self._deps.hasher.hash("admin", once)
         again()
         account = self.get(username)
         self._keep(evolve(account, password_hash=hashed, must_change_password=True))
@@ -260,11 +260,11 @@ class Accounts:
         """
         self.get(username)
         try:
-            revoked = self._around.revoke(username)
+            revoked = self._deps.revoke(username)
         finally:
             if tokens:
-                self._around.forget(username)
-        return revoked, self._around.tokens_of(username)
+                self._deps.forget(username)
+        return revoked, self._deps.tokens_of(username)
 
     # -- for everybody
 
@@ -282,7 +282,7 @@ class Accounts:
         check_password(new, "newPassword")
         if new == current:
             raise invalid("newPassword", "must differ from the current one")
-        hashed = await self._around.hasher.hash(place, new)
+        hashed = await self._deps.hasher.hash(place, new)
         again()
         account = self.get(username)
         return self._keep(evolve(account, password_hash=hashed, must_change_password=False))
@@ -293,13 +293,13 @@ class Accounts:
         seen = self._seen.get(account.username)
         if seen is None:
             return False
-        found = self._around.hasher.fingerprint(account.password_hash, password)
+        found = self._deps.hasher.fingerprint(account.password_hash, password)
         return compare_digest(seen, found)
 
     def _judge_new(self, username: str) -> None:
         if check_username(username) in self._accounts:
             raise ServiceError(ErrorCode.USER_EXISTS, f"User {username} exists already")
-        if self._around.owns(username):
+        if self._deps.owns(username):
             # They would be handed over to whoever gets the name.
             raise conflict(f"Sessions of a former user {username} are left: end them first")
         if len(self._accounts) >= MAX_ACCOUNTS:
@@ -307,8 +307,8 @@ class Accounts:
 
     async def _judge_os_user(self, name: str | None) -> None:
         if name:
-            await self._around.os_users.ask(name)
-            self._around.os_users.judge(name)
+            await self._deps.os_users.ask(name)
+            self._deps.os_users.judge(name)
 
     def _judge_last_admin(self, before: Account, after: Account | None) -> None:
         if not before.governs or (after is not None and after.governs):
@@ -339,16 +339,16 @@ class Accounts:
 
     def _end(self, username: str) -> None:
         try:
-            self._around.forget(username)
+            self._deps.forget(username)
         finally:
             self._changed(username)
 
     def _changed(self, username: str) -> None:
         self._seen.pop(username, None)
         try:
-            self._around.revoke(username)
+            self._deps.revoke(username)
         finally:
-            self._around.hub.publish(Event(name=EventName.ADMIN_USERS_CHANGED))
+            self._deps.hub.publish(Event(name=EventName.ADMIN_USERS_CHANGED))
 
 
 @contextmanager

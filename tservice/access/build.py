@@ -10,7 +10,7 @@ from attrs import frozen
 
 from tservice.access import hooksecret
 from tservice.access.account_routes import AccountRoutes
-from tservice.access.accounts import Accounts, Surroundings
+from tservice.access.accounts import Accounts, AccountsDependencies
 from tservice.access.accountstore import AccountStore
 from tservice.access.authenticators import (
     BasicAuthenticator,
@@ -18,7 +18,7 @@ from tservice.access.authenticators import (
     Everybody,
     HookAuthenticator,
 )
-from tservice.access.capabilities import Capabilities
+from tservice.access.capabilities import CapabilityRegistry
 from tservice.access.cookies import CookieSessions
 from tservice.access.cookiestore import DatabaseCookieStore
 from tservice.access.failures import Failures
@@ -28,7 +28,7 @@ from tservice.access.interfaces import IAccounts
 from tservice.access.model import CookieSession
 from tservice.access.passwords import SingleAccount
 from tservice.access.routes import AccessRoutes
-from tservice.audit.model import Entry
+from tservice.audit.model import AuditEntry
 from tservice.audit.service import AuditLog
 from tservice.core.authentication import IAuthenticator
 from tservice.core.errors import ServiceError
@@ -71,7 +71,7 @@ class Credentials:
         self.accounts: Late[IAccounts | None] = Late("the accounts")
         self.codes: Late[QrLogin] = Late("signing in by code")
         self.failures = Failures(ground.reactor, audit.failed)
-        self.capabilities = Capabilities(ground.reactor, ground.random)
+        self.capabilities = CapabilityRegistry(ground.reactor, ground.random)
         self.cookies = CookieSessions(
             DatabaseCookieStore(ground.database),
             ground.reactor,
@@ -124,7 +124,7 @@ class Credentials:
 
     def _note_login(self, session: CookieSession) -> None:
         self._audit.record(
-            Entry(
+            AuditEntry(
                 action="login",
                 actor=session.username,
                 method=session.method,
@@ -135,7 +135,7 @@ class Credentials:
 
 
 @frozen(kw_only=True)
-class Access:
+class AccessControl:
     """Who may pass.
 
     @ivar accounts: C{None} where nobody has to sign in.
@@ -144,7 +144,7 @@ class Access:
 
     gate: Gate
     accounts: IAccounts | None
-    capabilities: Capabilities
+    capabilities: CapabilityRegistry
 
 
 def build_access(
@@ -156,7 +156,7 @@ def build_access(
     sse_clients: Callable[[], int],
     pages: Pages,
     tunnel: Tunnel,
-) -> Feature[Access]:
+) -> Feature[AccessControl]:
     """Passwords, accounts, cookies, tokens, the hook secret, and the gate that asks for them.
 
     @param open_ones: what ends with the right to it.
@@ -186,7 +186,7 @@ def build_access(
     )
     return Feature(
         name="access",
-        service=Access(gate=gate, accounts=accounts, capabilities=known.capabilities),
+        service=AccessControl(gate=gate, accounts=accounts, capabilities=known.capabilities),
         operations=[
             *signing.operations(),
             *routes,
@@ -219,7 +219,7 @@ def _accounts(
             if accounts.identity(username) is None:
                 PushStore(ground.database).delete_all_of(username)
 
-    around = Surroundings(
+    deps = AccountsDependencies(
         clock=ground.reactor,
         random=ground.random,
         hasher=Hasher(ground.doors.hashing, ground.random),
@@ -230,7 +230,7 @@ def _accounts(
         os_users=ground.os_users.users,
         owns=lambda name: any(one.owner == name for one in sessions.list()),
     )
-    accounts = Accounts(AccountStore(ground.database), around)
+    accounts = Accounts(AccountStore(ground.database), deps)
     ground.os_users.of_account = accounts.os_user_of
     make_first_admin(accounts, config.username, config.password)
     return accounts, AccountRoutes(accounts, known.cookies, known.failures).operations()

@@ -43,7 +43,7 @@ class Capability:
     lasts: float = TTL_SECONDS
 
 
-class Capabilities:
+class CapabilityRegistry:
     """All of them.
 
     At L{MOST} the one used longest ago goes, of whoever has most of them: nobody can push out

@@ -66,7 +66,7 @@ class Hasher:
         memory_kib: int = MEMORY_KIB,
         passes: int = PASSES,
     ) -> None:
-        self._turns = Turns(threads)
+        self._turns = FairQueue(threads)
         self._argon = PasswordHasher(time_cost=passes, memory_cost=memory_kib, parallelism=LANES)
         self._key = random(32)
         self._dummy = self._argon.hash(random(16).hex())
@@ -78,7 +78,7 @@ class Hasher:
     async def hash(self, place: str, password: str) -> str:
         """The hash of a new password.
 
-        @raise Crowded: see L{Turns}.
+        @raise Crowded: see L{FairQueue}.
         """
         found: str = await self._turns.run(place, partial(self.hash_now, password))
         return found
@@ -88,7 +88,7 @@ class Hasher:
 
         @param place: who is asking; places take turns.
         @param password_hash: C{None} for nobody's: takes as long, and is never right.
-        @raise Crowded: see L{Turns}.
+        @raise Crowded: see L{FairQueue}.
         """
         against = self._dummy if password_hash is None else password_hash
         work = partial(_matches, self._argon, against, _bytes(password))
@@ -108,7 +108,7 @@ class Hasher:
 _Waiting = tuple[Callable[[], Any], Deferred[Any]]
 
 
-class Turns:
+class FairQueue:
     """Lets L{SIZE} pieces of work run at a time; networks take turns, and in each its places."""
 
     _log = Logger()

@@ -11,7 +11,7 @@ from tservice.access.authenticators import parse_basic
 from tservice.access.cookies import CookieSessions
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import clear_cookie, set_cookie
-from tservice.access.signin import TooMany, check_password_of
+from tservice.access.signin import TooManySignIns, check_password_of
 from tservice.core.authentication import IFailures, Visit
 from tservice.core.errors import ErrorCode, invalid, not_found
 from tservice.core.identity import Identity
@@ -91,7 +91,7 @@ class AccessRoutes:
             identity = await check_password_of(
                 self._accounts, self._failures, username, password, call.address
             )
-        except TooMany as error:
+        except TooManySignIns as error:
             raise too_many(error.seconds) from None
         if identity is None:
             raise unauthorized(challenge=False)

@@ -9,7 +9,7 @@ from tservice.core.authentication import Bucket, IFailures
 from tservice.core.identity import Identity
 
 
-class TooMany(Exception):
+class TooManySignIns(Exception):
     """Not now.
 
     @ivar seconds: until it is worth trying again.
@@ -30,9 +30,9 @@ async def check_password_of(
     try:
         identity = await accounts.check(username, password, neighbourhood(address))
     except Crowded:
-        raise TooMany(BUSY_SECONDS) from None
+        raise TooManySignIns(BUSY_SECONDS) from None
     if identity is None:
         wait = failures.failed(Bucket.BASIC, address, accounts.counted(username))
         if wait:
-            raise TooMany(wait)
+            raise TooManySignIns(wait)
     return identity

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from attrs import frozen
 
 from tservice.agents.activity.gate import AgentGate
-from tservice.agents.activity.sources import Agents, Collaborators
+from tservice.agents.activity.sources import Agents, AgentsDependencies
 from tservice.agents.hooks.install import HookPreparation
 from tservice.agents.hooks.intake import HookIntake
 from tservice.agents.hooks.routes import agent_operations
 from tservice.agents.hooks.telemetry import TelemetryIntake
 from tservice.agents.hooks.telemetry_model import plan_usage_told
 from tservice.agents.store import AgentStore
-from tservice.agents.transcripts.conversations import Conversations
+from tservice.agents.transcripts.conversations import StoredConversations
 from tservice.agents.transcripts.homes import Homes, own_files
 from tservice.agents.transcripts.proofs import Proofs
 from tservice.cases.interfaces import IWorkspaceHooks
@@ -54,7 +54,7 @@ def build_agents(
     clock, hub = ground.reactor, ground.hub
     store = AgentStore(ground.database)
     agents = Agents(
-        Collaborators(
+        AgentsDependencies(
             clock=clock,
             hub=hub,
             sessions=sessions,
@@ -88,7 +88,7 @@ def build_agents(
                 activity=agents,
                 gate=AgentGate(agents.readiness_of, agents.rules_of, proofs),
                 preparation=preparation,
-                conversations=Conversations(lambda: homes, in_thread),
+                conversations=StoredConversations(lambda: homes, in_thread),
             ),
             hooks=hooks,
             telemetry=telemetry,

@@ -11,14 +11,14 @@ from tservice.ground.ground import Ground
 
 
 @frozen(kw_only=True)
-class Audit:
+class AuditTrail:
     """The log, and the ears through which it hears of requests."""
 
     log: AuditLog
     routes: AuditRoutes
 
 
-def build_audit(ground: Ground) -> Feature[Audit]:
+def build_audit(ground: Ground) -> Feature[AuditTrail]:
     """The audit log; a stop writes what is being added up.
 
     @raise StartError: its key is not one of ours, or open to others.
@@ -27,7 +27,7 @@ def build_audit(ground: Ground) -> Feature[Audit]:
     routes = AuditRoutes(log)
     return Feature(
         name="audit log",
-        service=Audit(log=log, routes=routes),
+        service=AuditTrail(log=log, routes=routes),
         operations=routes.operations(),
         close=log.close,
     )

@@ -19,7 +19,7 @@ KEY_FILE, HEAD_FILE = "audit-key", "audit-head"
 
 
 @frozen(kw_only=True)
-class Entry:
+class AuditEntry:
     """One thing that somebody did.
 
     @ivar actor: the user name; empty for strangers.

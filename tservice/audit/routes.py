@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from tservice.audit.model import LONGEST_WORD, Entry
-from tservice.audit.service import AuditLog, Wanted
+from tservice.audit.model import LONGEST_WORD, AuditEntry
+from tservice.audit.service import AuditFilter, AuditLog
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity
 from tservice.core.payload import absent
@@ -66,7 +66,7 @@ class AuditRoutes:
 
     async def read(self, call: Call) -> object:
         """One page."""
-        wanted = Wanted(**call.query.model_dump())
+        wanted = AuditFilter(**call.query.model_dump())
         found = self._log.find(wanted)
         entries = [
             EntryAnswer(**{name: row[name] for name in EntryAnswer.model_fields}) for row in found
@@ -90,7 +90,7 @@ class AuditRoutes:
 
     def typed(self, caller: Identity, address: str, session_id: str, length: int) -> None:
         """Something was typed over a WebSocket."""
-        entry = Entry(
+        entry = AuditEntry(
             action="input",
             actor=caller.username,
             method=caller.method,
@@ -117,7 +117,7 @@ class AuditRoutes:
         ]
 
 
-def entry_of(call: Call, outcome: object) -> Entry:
+def entry_of(call: Call, outcome: object) -> AuditEntry:
     """What is kept of an operation: never a value of its body, only which fields it set."""
     detail: dict[str, Any] = {}
     if isinstance(call.body, BaseModel):
@@ -131,7 +131,7 @@ def entry_of(call: Call, outcome: object) -> Entry:
         detail["error"] = outcome.code.value
     elif isinstance(outcome, BaseException):
         detail["error"] = type(outcome).__name__
-    return Entry(
+    return AuditEntry(
         action=f"{call.operation.method} {call.operation.path}",
         actor=call.identity.username,
         method=call.identity.method,

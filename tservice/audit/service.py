@@ -15,7 +15,7 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.audit.interfaces import IAuditLog
-from tservice.audit.model import HEAD_FILE, KEY_FILE, MAX_ROWS, Entry
+from tservice.audit.model import HEAD_FILE, KEY_FILE, MAX_ROWS, AuditEntry
 from tservice.audit.summing import Summing
 from tservice.core.clock import now_ms
 from tservice.core.disk import NotKept
@@ -37,7 +37,7 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 
 
 @frozen(kw_only=True)
-class Wanted:
+class AuditFilter:
     """Which entries are asked for, the newest first.
 
     @ivar action: how it begins.
@@ -81,9 +81,9 @@ class AuditLog:
             self._log.critical(
                 "the audit log was changed from outside: {fault}", fault=self._chain.fault
             )
-            self.record(Entry(action="audit.broken", detail={"fault": self._chain.fault}))
+            self.record(AuditEntry(action="audit.broken", detail={"fault": self._chain.fault}))
 
-    def record(self, entry: Entry) -> None:
+    def record(self, entry: AuditEntry) -> None:
         if len(self._waiting) >= MOST_WAITING:
             self._dropped += 1
             return
@@ -103,9 +103,9 @@ class AuditLog:
             self._waiting.popleft()
         if self._dropped:
             dropped, self._dropped = self._dropped, 0
-            self.record(Entry(action="audit.dropped", detail={"entries": dropped}))
+            self.record(AuditEntry(action="audit.dropped", detail={"entries": dropped}))
 
-    def summed(self, entry: Entry, amount: int) -> None:
+    def summed(self, entry: AuditEntry, amount: int) -> None:
         words = (entry.actor, entry.method, entry.address, entry.action, entry.target)
         self._typing.add((*words, str(entry.detail.get("source", ""))), amount)
 
@@ -120,9 +120,9 @@ class AuditLog:
         detail = {"bucket": bucket, "locked": locked}
         if username is not None:
             detail["username"] = username
-        self.record(Entry(action="login.failed", address=address, detail=detail))
+        self.record(AuditEntry(action="login.failed", address=address, detail=detail))
 
-    def find(self, wanted: Wanted) -> list[dict[str, Any]]:
+    def find(self, wanted: AuditFilter) -> list[dict[str, Any]]:
         """Entries, the newest first."""
         conditions = {
             "actor = :actor": wanted.actor,
@@ -150,13 +150,13 @@ class AuditLog:
         names = ("actor", "method", "address", "action", "target")
         words = key if isinstance(key, tuple) else ("", "none", "", "(others)", "", "")
         detail = {"source": words[5], "times": times, "length": amount}
-        self.record(Entry(**dict(zip(names, words, strict=False)), detail=detail))
+        self.record(AuditEntry(**dict(zip(names, words, strict=False)), detail=detail))
 
     def _failed(self, key: Hashable, times: int, locked: int) -> None:
         bucket, address = key if isinstance(key, tuple) else ("", "(others)")
         if times > 1 or not isinstance(key, tuple):
             detail = {"bucket": bucket, "times": times, "locked": locked}
-            self.record(Entry(action="login.failed", address=address, detail=detail))
+            self.record(AuditEntry(action="login.failed", address=address, detail=detail))
 
 
 def audit_key(data_dir: Path, random: Callable[[int], bytes]) -> bytes:

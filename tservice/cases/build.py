@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tservice.cases.catalogue import Catalogue
 from tservice.cases.clones import Clones
-from tservice.cases.desk import Around, Desk
+from tservice.cases.desk import Desk, DeskDependencies
 from tservice.cases.interfaces import IWorkspaceHooks
 from tservice.cases.orders import Orders
 from tservice.cases.removal import Removal
@@ -15,7 +15,7 @@ from tservice.cases.service import CaseService
 from tservice.cases.store import CaseStore
 from tservice.cases.trash import Trash
 from tservice.cases.workspaces import Workspaces
-from tservice.cases.worktrees import Worktrees
+from tservice.cases.worktrees import CaseWorktrees
 from tservice.git.interfaces import IGitWork
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
@@ -41,7 +41,7 @@ def build_cases(
         multiuser=config.multiuser,
         places=ground.places,
     )
-    around = Around(
+    deps = DeskDependencies(
         clock=ground.reactor,
         hub=ground.hub,
         store=store,
@@ -50,14 +50,14 @@ def build_cases(
         files=ground.doors.files,
         hooks=hooks,
     )
-    desk, orders = Desk(around), Orders(store, ground.settings, config.multiuser)
+    desk, orders = Desk(deps), Orders(store, ground.settings, config.multiuser)
     clones = Clones(desk, git)
     catalogue = Catalogue(desk, clones, orders, sessions)
     service = CaseService(
         desk=desk,
         catalogue=catalogue,
         clones=clones,
-        worktrees=Worktrees(desk, catalogue, git),
+        worktrees=CaseWorktrees(desk, catalogue, git),
         removal=Removal(desk, catalogue, git),
         orders=orders,
         trash=Trash(

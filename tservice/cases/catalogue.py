@@ -13,9 +13,9 @@ from tservice.cases.desk import PROBE_SECONDS, Desk
 from tservice.cases.folders import explain, look_at_all, look_for
 from tservice.cases.model import (
     Case,
+    CaseLocation,
     CaseRow,
-    Location,
-    Looked,
+    FolderLook,
     Marker,
     in_order,
     is_case_name,
@@ -113,7 +113,7 @@ class Catalogue:
 
     async def _look(
         self, caller: Identity, cases_dir: Path, linked: list[str]
-    ) -> dict[str, Looked]:
+    ) -> dict[str, FolderLook]:
         """All at once, or each alone where one does not answer."""
         try:
             return await self._all(caller, cases_dir, linked)
@@ -126,19 +126,21 @@ class Catalogue:
             found |= each
         return found
 
-    async def _alone(self, caller: Identity, path: str) -> dict[str, Looked]:
+    async def _alone(self, caller: Identity, path: str) -> dict[str, FolderLook]:
         try:
             return await self._at(caller, [path], partial(look_at_all, None, [path]))
         except ServiceError:
-            return {path: Looked()}
+            return {path: FolderLook()}
 
-    async def _all(self, caller: Identity, cases_dir: Path, linked: list[str]) -> dict[str, Looked]:
+    async def _all(
+        self, caller: Identity, cases_dir: Path, linked: list[str]
+    ) -> dict[str, FolderLook]:
         work = partial(look_at_all, cases_dir, linked)
         return await self._at(caller, [*linked, str(cases_dir)], work)
 
     async def _at(
-        self, caller: Identity, paths: Iterable[str], work: Callable[[], dict[str, Looked]]
-    ) -> dict[str, Looked]:
+        self, caller: Identity, paths: Iterable[str], work: Callable[[], dict[str, FolderLook]]
+    ) -> dict[str, FolderLook]:
         try:
             return await self._desk.at(caller, paths, work, seconds=PROBE_SECONDS)
         except OSError as error:
@@ -164,12 +166,12 @@ class Catalogue:
         ]
 
 
-def _linked(row: CaseRow, looked: Looked, live: Count) -> Case:
+def _linked(row: CaseRow, looked: FolderLook, live: Count) -> Case:
     path = str(row.path)
     return Case(
         name=row.name,
         path=path,
-        location=Location.LINKED,
+        location=CaseLocation.LINKED,
         unreachable=not looked.there,
         marker=looked.marker if row.worktree is None else None,
         description=row.description,
@@ -180,12 +182,12 @@ def _linked(row: CaseRow, looked: Looked, live: Count) -> Case:
     )
 
 
-def _local(name: str, path: str, looked: Looked, row: CaseRow | None, live: Count) -> Case:
+def _local(name: str, path: str, looked: FolderLook, row: CaseRow | None, live: Count) -> Case:
     made = None if looked.marker is None else looked.marker.created_at
     return Case(
         name=name,
         path=path,
-        location=Location.LOCAL,
+        location=CaseLocation.LOCAL,
         marker=looked.marker,
         description=None if row is None else row.description,
         created_at=made if row is None else row.created_at,

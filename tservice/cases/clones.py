@@ -12,7 +12,7 @@ from twisted.internet.interfaces import IDelayedCall
 from tservice.cases.desk import Desk, local_path
 from tservice.cases.folders import explain, look, move, remove_tree
 from tservice.cases.making import Making
-from tservice.cases.model import Case, CaseRow, Cloning, Location, check_case_name, taken
+from tservice.cases.model import Case, CaseLocation, CaseRow, Cloning, check_case_name, taken
 from tservice.cases.shown import case_answer
 from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode, ServiceError, failed, not_found
@@ -23,10 +23,10 @@ from tservice.core.payloads import CloneProgressTold
 from tservice.git.interfaces import (
     Cloned,
     CloneOrder,
+    CloneProgress,
     CloneRun,
+    CloneSource,
     IGitWork,
-    Progress,
-    Source,
     check_ref,
     judge_source,
 )
@@ -72,7 +72,7 @@ class _Active:
     staging: str
     run: CloneRun
     begun: int
-    progress: Progress = field(factory=Progress)
+    progress: CloneProgress = field(factory=CloneProgress)
     told: float = 0.0
     timer: IDelayedCall | None = None
     flight: Flight[CloneResult] | None = None
@@ -95,7 +95,7 @@ class Clones:
         case = Case(
             name=active.name,
             path=active.path,
-            location=Location.LOCAL,
+            location=CaseLocation.LOCAL,
             created_at=active.begun,
             cloning=Cloning(phase=progress.phase, percent=progress.percent),
         )
@@ -160,7 +160,7 @@ class Clones:
         return active
 
     async def _whole(
-        self, active: _Active, wish: CloneWish, source: Source, caller: Identity
+        self, active: _Active, wish: CloneWish, source: CloneSource, caller: Identity
     ) -> CloneResult:
         try:
             with self._desk.reserve(active.owner, wish.name, "cloned"):
@@ -174,7 +174,7 @@ class Clones:
         return CloneResult(name=wish.name, repository=source.url, cloned=cloned)
 
     async def _staged(
-        self, active: _Active, wish: CloneWish, source: Source, caller: Identity
+        self, active: _Active, wish: CloneWish, source: CloneSource, caller: Identity
     ) -> Cloned:
         desk, place = self._desk, self._desk.workspaces.place_of(caller)
         # Should the service end now, the next one sweeps it.
@@ -222,7 +222,7 @@ class Clones:
         case = Case(
             name=wish.name,
             path=active.path,
-            location=Location.LOCAL,
+            location=CaseLocation.LOCAL,
             description=wish.description,
             created_at=active.begun,
             has_instructions=looked.has_instructions,
@@ -242,7 +242,7 @@ class Clones:
 
     # -- progress
 
-    def _told(self, active: _Active, progress: Progress) -> None:
+    def _told(self, active: _Active, progress: CloneProgress) -> None:
         active.progress = progress
         if active.timer is None:
             wait = max(0.0, active.told + STEP - self._desk.clock.seconds())

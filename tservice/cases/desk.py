@@ -36,7 +36,7 @@ _T = TypeVar("_T")
 
 
 @frozen(kw_only=True)
-class Around:
+class DeskDependencies:
     """What the desk stands on.
 
     @ivar files: the door for folders that users named.
@@ -63,10 +63,10 @@ class _Reserved:
 class Desk:
     """See the module."""
 
-    def __init__(self, around: Around) -> None:
-        self.clock, self.store = around.clock, around.store
-        self.workspaces = around.workspaces
-        self._around = around
+    def __init__(self, deps: DeskDependencies) -> None:
+        self.clock, self.store = deps.clock, deps.store
+        self.workspaces = deps.workspaces
+        self._deps = deps
         self._reserved: dict[tuple[str, str], _Reserved] = {}
         self._flights: set[Flight[Any]] = set()
 
@@ -81,7 +81,7 @@ class Desk:
 
         @raise ServiceError: 422: one does not answer; 429: too much is asked.
         """
-        reach = self._around.reach
+        reach = self._deps.reach
         await reach.paths(caller.place, paths, caller.username, PROBE_SECONDS)
 
     # -- names
@@ -165,7 +165,7 @@ class Desk:
         await self.ready(caller, paths)
         place = self.workspaces.place_of(caller)
         whole = work if acting else partial(place.act, work)
-        found: _T = await self._around.files.run(whole, caller.username, seconds)
+        found: _T = await self._deps.files.run(whole, caller.username, seconds)
         return found
 
     async def make(
@@ -191,7 +191,7 @@ class Desk:
 
     def hooks_for(self, caller: Identity) -> PutHooks:
         """What puts hooks into the caller's folders."""
-        return self._around.hooks.writer(self.workspaces.place_of(caller))
+        return self._deps.hooks.writer(self.workspaces.place_of(caller))
 
     # -- whatever becomes of who asked
 
@@ -211,7 +211,7 @@ class Desk:
 
     def publish(self, name: EventName, owner: str, told: Payload) -> None:
         """Tell the owner, and admins."""
-        self._around.hub.publish(Event(name=name, payload=told, owner=owner or None))
+        self._deps.hub.publish(Event(name=name, payload=told, owner=owner or None))
 
 
 def local_path(cases: Path, name: str) -> str:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from tservice.cases.making import Making
-from tservice.cases.model import MARKER, MOST_CASES, Looked, Marker, is_case_name, named
-from tservice.cases.paths import Bounds, check_place, resolved
+from tservice.cases.model import MARKER, MOST_CASES, FolderLook, Marker, is_case_name, named
+from tservice.cases.paths import FolderBounds, check_place, resolved
 from tservice.core.disk import trouble
 from tservice.core.errors import ServiceError, conflict, failed, invalid, not_found
 from tservice.core.files import FileError, read_json
@@ -68,25 +68,25 @@ def local_name(cases: Path, name: str) -> str | None:
     return named(name, local_names(cases))
 
 
-def look(path: str) -> Looked:
+def look(path: str) -> FolderLook:
     """What a case's folder tells."""
     if not can_enter(path):
-        return Looked()
+        return FolderLook()
     folder = Path(path)
-    return Looked(
+    return FolderLook(
         there=True,
         has_instructions=any((folder / name).is_file() for name in INSTRUCTIONS),
         marker=read_marker(folder),
     )
 
 
-def look_at_all(cases: Path | None, paths: Iterable[str]) -> dict[str, Looked]:
+def look_at_all(cases: Path | None, paths: Iterable[str]) -> dict[str, FolderLook]:
     """Looks by path: at the local cases of a folder, and at others."""
     local = [] if cases is None else [str(cases / name) for name in local_names(cases)]
     return {path: look(path) for path in (*local, *paths)}
 
 
-def look_for(cases: Path, name: str) -> dict[str, Looked]:
+def look_for(cases: Path, name: str) -> dict[str, FolderLook]:
     """The look at one local case, by its path; empty where there is none."""
     there = local_name(cases, name)
     return {} if there is None else {str(cases / there): look(str(cases / there))}
@@ -129,7 +129,9 @@ def make_local(
     _fill(making, cases / name, name, put_hooks, marker)
 
 
-def make_at(making: Making, path: str, name: str, bounds: Bounds, put_hooks: PutHooks) -> None:
+def make_at(
+    making: Making, path: str, name: str, bounds: FolderBounds, put_hooks: PutHooks
+) -> None:
     """Make a case at C{path}, or in the empty folder that is there.
 
     @raise ServiceError: 400, 404, 409 or 422 (protocol-case-paths).
@@ -145,7 +147,7 @@ def make_at(making: Making, path: str, name: str, bounds: Bounds, put_hooks: Put
     _fill(making, folder, name, put_hooks, None)
 
 
-def check_link(path: str, bounds: Bounds) -> None:
+def check_link(path: str, bounds: FolderBounds) -> None:
     """Whether the folder at C{path} may be linked.
 
     @raise ServiceError: 400, 404 or 422.
@@ -160,7 +162,7 @@ def check_link(path: str, bounds: Bounds) -> None:
         raise failed(f"path: the folder cannot be read: {error.strerror}") from None
 
 
-def check_resolved(path: str, bounds: Bounds) -> None:
+def check_resolved(path: str, bounds: FolderBounds) -> None:
     """Judge C{path} by where it leads.
 
     @raise ServiceError: 400 naming C{path}; 422: the way to it is closed.

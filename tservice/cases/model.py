@@ -24,7 +24,7 @@ _NOT_OF_A_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 _T = TypeVar("_T")
 
 
-class Location(StrEnum):
+class CaseLocation(StrEnum):
     """Where a case is."""
 
     LOCAL = "local"
@@ -71,7 +71,7 @@ class Marker:
 
 
 @frozen(kw_only=True)
-class Looked:
+class FolderLook:
     """What a look at the folder told.
 
     @ivar there: it is a folder that can be entered.
@@ -85,7 +85,7 @@ class Looked:
 
 @frozen(kw_only=True)
 class Cloning:
-    """How far the clone is that a case comes from; see L{tservice.git.interfaces.Progress}."""
+    """How far the clone is that a case comes from; see L{tservice.git.interfaces.CloneProgress}."""
 
     phase: str
     percent: int | None
@@ -101,7 +101,7 @@ class Case:
 
     name: str
     path: str
-    location: Location
+    location: CaseLocation
     unreachable: bool = False
     marker: Marker | None = None
     description: str | None = None
@@ -114,7 +114,7 @@ class Case:
     @property
     def linked(self) -> bool:
         """Whether its folder is none of the service's."""
-        return self.location is not Location.LOCAL
+        return self.location is not CaseLocation.LOCAL
 
 
 def check_case_name(name: str, named: str = "name") -> str:

@@ -30,7 +30,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
 
 
 @frozen(kw_only=True)
-class Bounds:
+class FolderBounds:
     """What is where on this machine.
 
     @ivar homes: of the caller, which C{~} stands for, and of the service.
@@ -42,7 +42,7 @@ class Bounds:
     cases: tuple[PurePosixPath, ...] = field(factory=tuple)
 
 
-def plain_path(text: str, bounds: Bounds) -> str:
+def plain_path(text: str, bounds: FolderBounds) -> str:
     """C{text} made absolute, without blanks of meaning in it.
 
     @raise ServiceError: 400 naming C{path}.
@@ -61,7 +61,7 @@ def plain_path(text: str, bounds: Bounds) -> str:
     return "/" + "/".join(parts)
 
 
-def refusal(path: str, bounds: Bounds) -> str | None:
+def refusal(path: str, bounds: FolderBounds) -> str | None:
     """Why no case may be at C{path}, of L{plain_path}; C{None}: it may."""
     place = PurePosixPath(path)
     if path == "/":
@@ -82,14 +82,14 @@ def refusal(path: str, bounds: Bounds) -> str | None:
     return None
 
 
-def check_place(path: str, bounds: Bounds) -> None:
+def check_place(path: str, bounds: FolderBounds) -> None:
     """@raise ServiceError: 400 naming C{path}, by L{refusal}."""
     why = refusal(path, bounds)
     if why is not None:
         raise _odd(why)
 
 
-def resolved(bounds: Bounds) -> Bounds:
+def resolved(bounds: FolderBounds) -> FolderBounds:
     """The bounds without symbolic links on the way; blocks."""
 
     def real(path: PurePosixPath) -> PurePosixPath:
@@ -99,7 +99,7 @@ def resolved(bounds: Bounds) -> Bounds:
         known = tuple(paths)
         return (*known, *(real(path) for path in known))
 
-    return Bounds(
+    return FolderBounds(
         homes=both(bounds.homes), data_dir=real(bounds.data_dir), cases=both(bounds.cases)
     )
 

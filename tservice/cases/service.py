@@ -16,13 +16,13 @@ from tservice.cases.desk import MADE, PROBE_SECONDS, Desk, local_path
 from tservice.cases.folders import check_link, explain, make_at, make_local
 from tservice.cases.interfaces import CasePlace, ICases, Marker, WorktreeWish
 from tservice.cases.making import Making
-from tservice.cases.model import Case, CaseRow, Location, check_case_name, named
+from tservice.cases.model import Case, CaseLocation, CaseRow, check_case_name, named
 from tservice.cases.orders import Orders
 from tservice.cases.paths import check_place, plain_path
 from tservice.cases.removal import Removal
 from tservice.cases.shown import case_answer
 from tservice.cases.trash import Trash
-from tservice.cases.worktrees import Worktrees
+from tservice.cases.worktrees import CaseWorktrees
 from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode, ServiceError, invalid, not_found
 from tservice.core.events import EventName
@@ -40,7 +40,7 @@ class CaseService:
         desk: Desk,
         catalogue: Catalogue,
         clones: Clones,
-        worktrees: Worktrees,
+        worktrees: CaseWorktrees,
         removal: Removal,
         orders: Orders,
         trash: Trash,
@@ -348,7 +348,7 @@ def _new(row: CaseRow, path: str) -> Case:
     return Case(
         name=row.name,
         path=path,
-        location=Location.LOCAL,
+        location=CaseLocation.LOCAL,
         created_at=row.created_at,
         has_instructions=True,
     )

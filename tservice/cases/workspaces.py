@@ -11,7 +11,7 @@ from typing import TypeVar
 from attrs import frozen
 
 from tservice.cases.folders import local_name
-from tservice.cases.paths import Bounds
+from tservice.cases.paths import FolderBounds
 from tservice.core.errors import ErrorCode, ServiceError, invalid
 from tservice.core.identity import Identity
 from tservice.core.kernelfiles import in_kernel, leads_to_kernel
@@ -69,11 +69,11 @@ class Workspaces:
         """What C{~} stands for."""
         return self.place_of(caller).home
 
-    def bounds(self, caller: Identity) -> Bounds:
+    def bounds(self, caller: Identity) -> FolderBounds:
         """What no case of the caller's may be in."""
         homes = dict.fromkeys((self.home_of(caller), self.home))
         cases = dict.fromkeys((self.cases_dir, self.cases_of(caller)))
-        return Bounds(
+        return FolderBounds(
             homes=tuple(map(PurePosixPath, homes)),
             data_dir=PurePosixPath(self.data_dir),
             cases=tuple(map(PurePosixPath, cases)),

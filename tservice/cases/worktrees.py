@@ -21,7 +21,7 @@ from tservice.git.interfaces import IGitWork, WorktreeOrder, check_ref
 
 
 @frozen
-class Worktrees:
+class CaseWorktrees:
     """Makes them beside the case that they come from."""
 
     _desk: Desk

@@ -19,14 +19,14 @@ from tservice.client.link.address import Address, address_at, address_of
 from tservice.client.link.caller import Lost
 from tservice.client.link.naming import pick
 from tservice.client.requests import Requests
-from tservice.client.session import Place, Sent, Session, Signal, Until
+from tservice.client.session import OutputPosition, Sent, Session, Signal, Until
 from tservice.client.typed.sessions import CreateBody
 
 __all__ = [
     "ApiError",
     "Client",
     "Lost",
-    "Place",
+    "OutputPosition",
     "Sent",
     "Session",
     "Unusable",

@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from tservice.core.files import FileError, read_text
-from tservice.store.chain import BrokenHead, Head, Verdict, read_head, verify
+from tservice.store.chain import BrokenHead, ChainHead, ChainVerdict, read_head, verify
 
 DATABASE, KEY, HEAD = "tservice.db", "audit-key", "audit-head"
 
@@ -15,7 +15,7 @@ class CannotLook(Exception):
     """A file that is needed is not there, or cannot be read."""
 
 
-def verify_log(data_dir: Path) -> Verdict:
+def verify_log(data_dir: Path) -> ChainVerdict:
     """What is wrong with the audit log of a data folder.
 
     @raise CannotLook: no log, or no key to look at it with.
@@ -34,16 +34,16 @@ def verify_log(data_dir: Path) -> Verdict:
     try:
         head = read_head(data_dir / HEAD, key)
     except BrokenHead as error:
-        return Verdict(rows=0, fault=f"the head: {error}")
+        return ChainVerdict(rows=0, fault=f"the head: {error}")
     try:
         return _verify_rows(data_dir / DATABASE, head, key)
     except sqlite3.Error as error:
         raise CannotLook(f"{data_dir / DATABASE}: {error}") from None
     except UnicodeDecodeError:
-        return Verdict(rows=0, fault="a row holds broken text")
+        return ChainVerdict(rows=0, fault="a row holds broken text")
 
 
-def _verify_rows(path: Path, head: Head, key: bytes) -> Verdict:
+def _verify_rows(path: Path, head: ChainHead, key: bytes) -> ChainVerdict:
     uri = f"{path.absolute().as_uri()}?mode=ro"
     connection = sqlite3.connect(uri, uri=True, isolation_level=None)
     try:

@@ -18,12 +18,12 @@ from tservice.client import api
 from tservice.client.errors import ApiError, Unusable
 from tservice.client.link.caller import Lost
 from tservice.client.link.stream import Event
-from tservice.client.session import Place, Sent, Until
+from tservice.client.session import OutputPosition, Sent, Until
 from tservice.client.typed.events import SessionAnswer
 from tservice.client.typed.sessions import CreateBody
 from tservice.client.wires.blocking import BlockingWire
 
-__all__ = ["ApiError", "Client", "Lost", "Place", "Sent", "Session", "Unusable", "connect"]
+__all__ = ["ApiError", "Client", "Lost", "OutputPosition", "Sent", "Session", "Unusable", "connect"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -90,11 +90,11 @@ class Session:
     place = _blocking(api.Session.place)
     end = _blocking(api.Session.end)
 
-    def stream(self, since: Place | None = None) -> Iterator[bytes]:
+    def stream(self, since: OutputPosition | None = None) -> Iterator[bytes]:
         """What the session prints, to the end of its process."""
         return _each(self.coroutines.stream(since))
 
-    def events(self, since: Place | None = None) -> Iterator[Event]:
+    def events(self, since: OutputPosition | None = None) -> Iterator[Event]:
         """L{stream}, with redraws and the end told apart."""
         return _each(self.coroutines.events(since))
 

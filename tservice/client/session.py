@@ -45,7 +45,7 @@ class Sent(NamedTuple):
     opened: str | None
 
 
-class Place(NamedTuple):
+class OutputPosition(NamedTuple):
     """A place in a session's output (protocol-websocket)."""
 
     epoch: str | None
@@ -202,12 +202,12 @@ class Session:
         body: AnswerBody = {"expectFrame": item["frame"], **given}
         return await self._api.post_approvals_item_answer(item["id"], body)
 
-    async def place(self) -> Place:
+    async def place(self) -> OutputPosition:
         """Where the output is, for L{stream} to begin."""
         found = await self._again(lambda: self._api.get_sessions_id_terminal(self.id))
-        return Place(found["epoch"], found["offset"])
+        return OutputPosition(found["epoch"], found["offset"])
 
-    async def stream(self, since: Place | None = None) -> AsyncIterator[bytes]:
+    async def stream(self, since: OutputPosition | None = None) -> AsyncIterator[bytes]:
         """What the session prints, to the end of its process, over lost connections.
 
         What cannot be had any more is replaced by the whole screen, after a sequence that clears
@@ -220,7 +220,7 @@ class Session:
                 return
             yield CLEAR + event.data if isinstance(event, Redraw) else event.data
 
-    async def events(self, since: Place | None = None) -> AsyncIterator[Event]:
+    async def events(self, since: OutputPosition | None = None) -> AsyncIterator[Event]:
         """L{stream}, with redraws and the end told apart.
 
         @raise Lost: no connection came about for long.

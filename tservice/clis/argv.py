@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from tservice.clis.model import Entry
+from tservice.clis.model import CliEntry
 from tservice.clis.params import Param, ParamValue
 from tservice.clis.words import PLACEHOLDER, RESUME_ID
 from tservice.core.errors import ErrorCode, ServiceError, invalid
@@ -17,7 +17,7 @@ _CONVERSATION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}")
 
 
 def resolve_params(
-    entry: Entry, given: Mapping[str, object], *, granted: bool
+    entry: CliEntry, given: Mapping[str, object], *, granted: bool
 ) -> tuple[dict[str, ParamValue], tuple[str, ...]]:
     """Check what was given, fill in the defaults, lower what needs the grant.
 
@@ -43,7 +43,7 @@ def resolve_params(
 
 
 def build_argv(
-    entry: Entry, binary: str, params: Mapping[str, ParamValue], resume: str | None
+    entry: CliEntry, binary: str, params: Mapping[str, ParamValue], resume: str | None
 ) -> tuple[str, ...]:
     """The command: the binary, the entry's words, how to resume, the flags.
 
@@ -71,7 +71,7 @@ def build_argv(
     return tuple(argv)
 
 
-def check_resume(entry: Entry, conversation: str) -> None:
+def check_resume(entry: CliEntry, conversation: str) -> None:
     """Refuse a conversation id that could be read as anything else.
 
     @raise ServiceError: 400 naming C{resumeSessionId}.

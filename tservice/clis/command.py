@@ -34,7 +34,7 @@ KillGroup = Callable[[int, int], None]
 
 
 @frozen(kw_only=True)
-class Ending:
+class CommandEnd:
     """How a command ended.
 
     @ivar status: the exit status; C{None} after a signal.
@@ -47,7 +47,7 @@ class Ending:
     output: str
 
 
-class Command(ProcessProtocol):
+class CliCommand(ProcessProtocol):
     """One run.  Its owner waits for L{ended}, and calls L{end} to cut it short."""
 
     transport: IProcessTransport
@@ -67,8 +67,8 @@ class Command(ProcessProtocol):
         self._ending = False
         self._killed = False
         self._status: int | None = None
-        self._result: Ending | None = None
-        self._waiting: list[Deferred[Ending]] = []
+        self._result: CommandEnd | None = None
+        self._waiting: list[Deferred[CommandEnd]] = []
 
     def start(
         self, processes: IReactorProcess, argv: tuple[str, ...], env: Mapping[str, str], cwd: Path
@@ -81,11 +81,11 @@ class Command(ProcessProtocol):
         command = in_own_group(argv)
         processes.spawnProcess(self, command[0], command, env=dict(env), path=str(cwd))
 
-    def ended(self) -> Deferred[Ending]:
+    def ended(self) -> Deferred[CommandEnd]:
         """Fires once the command is over.  Cancelling it only stops the waiting."""
         if self._result is not None:
             return succeed(self._result)
-        waiter: Deferred[Ending] = Deferred()
+        waiter: Deferred[CommandEnd] = Deferred()
         self._waiting.append(waiter)
         return waiter
 
@@ -153,7 +153,7 @@ class Command(ProcessProtocol):
         for timer in self._timers:
             cancel(timer)
         output = self._kept.decode(errors="replace")
-        self._result = Ending(status=self._status, ended=self._ending, output=output)
+        self._result = CommandEnd(status=self._status, ended=self._ending, output=output)
         waiting, self._waiting = self._waiting, []
         for waiter in waiting:
             waiter.callback(self._result)

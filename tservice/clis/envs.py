@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from attrs import field, frozen
 
 from tservice.clis.interfaces import PaneKeys
-from tservice.clis.model import Entry
+from tservice.clis.model import CliEntry
 from tservice.clis.words import is_refused
 from tservice.core.errors import ErrorCode, ServiceError, invalid
 
@@ -39,7 +39,7 @@ class JudgedOverrides:
 
 
 def base_environment(
-    environ: Mapping[str, str], entry: Entry, extra: tuple[str, ...] = ()
+    environ: Mapping[str, str], entry: CliEntry, extra: tuple[str, ...] = ()
 ) -> dict[str, str]:
     """What passes from the service's environment to a pane.
 
@@ -52,7 +52,7 @@ def base_environment(
     }
 
 
-def additions(entry: Entry, judged: JudgedOverrides, pane: PaneKeys) -> dict[str, str]:
+def additions(entry: CliEntry, judged: JudgedOverrides, pane: PaneKeys) -> dict[str, str]:
     """What the entry, the caller and the service put in, strongest last."""
     return {
         **entry.env.set,
@@ -65,7 +65,7 @@ def additions(entry: Entry, judged: JudgedOverrides, pane: PaneKeys) -> dict[str
 
 
 def judge_overrides(
-    entry: Entry, overrides: Mapping[str, str], *, granted: bool
+    entry: CliEntry, overrides: Mapping[str, str], *, granted: bool
 ) -> JudgedOverrides:
     """Refuse overrides that the entry does not allow, or not to this caller (protocol-environment).
 
@@ -95,13 +95,13 @@ def without_service(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if not name.startswith("SERVICE_")}
 
 
-def _passes(name: str, entry: Entry, extra: tuple[str, ...]) -> bool:
+def _passes(name: str, entry: CliEntry, extra: tuple[str, ...]) -> bool:
     if name in BASE_NAMES or name.startswith(BASE_PREFIXES):
         return True
     return entry.env.passes(name) or (name in extra and not is_refused(name))
 
 
-def _check_harmless(entry: Entry, overrides: Mapping[str, str]) -> None:
+def _check_harmless(entry: CliEntry, overrides: Mapping[str, str]) -> None:
     for name in overrides:
         if name not in entry.env.harmless:
             raise ServiceError(

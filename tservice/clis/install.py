@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred, gatherResults
 from twisted.internet.interfaces import IDelayedCall, IReactorProcess, IReactorTime
 from twisted.logger import Logger
 
-from tservice.clis.command import OUTPUT_LIMIT, Command, Ending
+from tservice.clis.command import OUTPUT_LIMIT, CliCommand, CommandEnd
 from tservice.clis.envs import without_service
 from tservice.core.errors import conflict, failed, not_found
 from tservice.core.events import Event, EventHub, EventName
@@ -72,7 +72,7 @@ class Installer:
         environ: Mapping[str, str],
         home: Path,
         hub: EventHub,
-        make: Callable[[IReactorTime, Callable[[bytes], None]], Command] = Command,
+        make: Callable[[IReactorTime, Callable[[bytes], None]], CliCommand] = CliCommand,
         where: Callable[[str], Path | None] = _nowhere,
     ) -> None:
         """@param where: the program of an entry, looked for afresh."""
@@ -85,7 +85,7 @@ class Installer:
         self._home = home
         self._hub = hub
         self._make = make
-        self._running: dict[str, Command] = {}
+        self._running: dict[str, CliCommand] = {}
 
     def refuse_running(self, name: str) -> None:
         """Refuse a second run for one id.
@@ -95,7 +95,7 @@ class Installer:
         if name in self._running:
             raise conflict(f"{name} is being installed already")
 
-    def start(self, name: str, argv: tuple[str, ...]) -> Command:
+    def start(self, name: str, argv: tuple[str, ...]) -> CliCommand:
         """Begin to install.
 
         @param argv: the command; the first word is an absolute path.
@@ -127,14 +127,14 @@ class Installer:
         command.end()
         await command.ended()
 
-    def stop(self) -> Deferred[list[Ending]]:
+    def stop(self) -> Deferred[list[CommandEnd]]:
         """End what runs; fires once it is over."""
         running = tuple(self._running.values())
         for command in running:
             command.end()
         return gatherResults([command.ended() for command in running])
 
-    def _finished(self, ending: Ending, name: str, feed: OutputFeed) -> None:
+    def _finished(self, ending: CommandEnd, name: str, feed: OutputFeed) -> None:
         del self._running[name]
         feed.flush()
         ok = ending.status == 0 and not ending.ended

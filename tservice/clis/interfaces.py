@@ -36,7 +36,7 @@ from tservice.clis.capabilities import (
     Trust,
 )
 from tservice.clis.controls import Command, Control, Cycle
-from tservice.clis.model import Entry, Kind
+from tservice.clis.model import CliEntry, CliKind
 from tservice.clis.ondisk import OnDisk, entries_on_disk
 from tservice.clis.params import ParamValue
 from tservice.clis.submission import Submission
@@ -45,14 +45,14 @@ from tservice.core.places.place import Place
 __all__ = [
     "AnswerKeys",
     "Capabilities",
+    "CliEntry",
+    "CliKind",
     "Command",
     "Control",
     "CustomModelStyle",
     "Cycle",
-    "Entry",
     "Hooks",
     "ICliRegistry",
-    "Kind",
     "Launch",
     "LaunchRequest",
     "McpConfig",
@@ -120,13 +120,13 @@ class Launch:
 class ICliRegistry(Interface):
     """The CLIs that sessions can run.  Every error is a L{ServiceError}."""
 
-    def entries() -> tuple[Entry, ...]:
+    def entries() -> tuple[CliEntry, ...]:
         """All of them, disabled included, by C{order} and id."""
 
-    def get(mode: str) -> Entry | None:
+    def get(mode: str) -> CliEntry | None:
         """The entry of that id, disabled or not."""
 
-    def require(mode: str) -> Entry:
+    def require(mode: str) -> CliEntry:
         """The entry, for a new session that a caller asks for.
 
         @raise ServiceError: 400 naming C{mode}: unknown, or disabled.
@@ -139,7 +139,7 @@ class ICliRegistry(Interface):
         (protocol-signals).
         """
 
-    def find_binary(entry: Entry) -> Path | None:
+    def find_binary(entry: CliEntry) -> Path | None:
         """The executable in the service's own place: on PATH, then the usual folders; remembered
         for 30 s."""
 

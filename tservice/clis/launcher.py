@@ -15,7 +15,7 @@ from tservice.clis.configured import configured_model
 from tservice.clis.envs import JudgedOverrides, additions, base_environment, judge_overrides
 from tservice.clis.interfaces import ICliRegistry, Launch, LaunchRequest
 from tservice.clis.lookup import BinaryLookup
-from tservice.clis.model import Entry, Kind
+from tservice.clis.model import CliEntry, CliKind
 from tservice.clis.params import ParamValue
 from tservice.clis.registry import Merged
 from tservice.core.errors import ErrorCode, ServiceError, failed, invalid
@@ -38,7 +38,7 @@ SHELLS = frozenset({"bash", "zsh", "fish", "ksh", "mksh", "dash", "ash", "sh"})
 class _Judged:
     """A request that may be carried out."""
 
-    entry: Entry
+    entry: CliEntry
     params: Mapping[str, ParamValue]
     clamped: tuple[str, ...]
     overrides: JudgedOverrides
@@ -74,13 +74,13 @@ class CliRegistry:
             self._log.warn("clis.json: {name!r} is not used: {fault}", name=name, fault=fault)
         self._merged = merged
 
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[CliEntry, ...]:
         return self._merged.ordered()
 
-    def get(self, mode: str) -> Entry | None:
+    def get(self, mode: str) -> CliEntry | None:
         return self._merged.entries.get(mode)
 
-    def require(self, mode: str) -> Entry:
+    def require(self, mode: str) -> CliEntry:
         entry = self._known(mode)
         if not entry.enabled:
             raise invalid("mode", f"{mode} is disabled")
@@ -94,7 +94,7 @@ class CliRegistry:
         on_screen = can.screen_signals and self._settings.get().external_signals
         return can.hooks is not Hooks.NONE or on_screen
 
-    def find_binary(self, entry: Entry) -> Path | None:
+    def find_binary(self, entry: CliEntry) -> Path | None:
         return self._lookup.find(_binaries(entry, self._environ.get("SHELL", "")))
 
     def pane_environment(self, mode: str, overrides: Mapping[str, str]) -> Mapping[str, str]:
@@ -155,7 +155,7 @@ class CliRegistry:
             chosen = "normal"
         return {**request.params, PERMISSION_MODE: PERMISSION_MODES[chosen]}
 
-    def _known(self, mode: str) -> Entry:
+    def _known(self, mode: str) -> CliEntry:
         entry = self.get(mode)
         if entry is None:
             known = ", ".join(entry.id for entry in self.entries())
@@ -168,19 +168,19 @@ def _sandboxed(request: LaunchRequest) -> bool:
     return request.overrides.get(SANDBOX, there) == "1"
 
 
-def _installed(entry: Entry, place: Place) -> str:
+def _installed(entry: CliEntry, place: Place) -> str:
     found = place.find(_binaries(entry, place.user.shell))
     if found is None:
         raise failed(f"{entry.label} is not installed: {entry.install_hint}")
     return str(found)
 
 
-def _binaries(entry: Entry, login: str) -> tuple[str, ...]:
+def _binaries(entry: CliEntry, login: str) -> tuple[str, ...]:
     """The names of its program, best first; a shell's are led by the user's own.
 
     @param login: the user's shell.
     """
     shell = PurePath(login)
-    if entry.kind is Kind.SHELL and shell.is_absolute() and shell.name in SHELLS:
+    if entry.kind is CliKind.SHELL and shell.is_absolute() and shell.name in SHELLS:
         return (str(shell), *entry.binaries)
     return entry.binaries

@@ -41,7 +41,7 @@ ENTRY_LIMIT = 100
 """Entries of a registry, stock ones included."""
 
 
-class Kind(StrEnum):
+class CliKind(StrEnum):
     """What runs in the pane."""
 
     AGENT = "agent"
@@ -131,7 +131,7 @@ class Resume(Record):
         return argv
 
 
-class Entry(Record):
+class CliEntry(Record):
     """One CLI.
 
     @ivar binaries: names looked up in this order.
@@ -143,7 +143,7 @@ class Entry(Record):
     label: Label
     short_badge: Badge
     order: Annotated[int, Field(ge=0, le=10_000)] = 1000
-    kind: Kind = Kind.AGENT
+    kind: CliKind = CliKind.AGENT
     enabled: bool = True
     stock: bool = False
     binaries: Binaries
@@ -178,14 +178,14 @@ def placeholders(words: tuple[str, ...]) -> list[str]:
     return [name for word in words for name in PLACEHOLDER.findall(word)]
 
 
-def parse_entry(data: Mapping[str, Any]) -> Entry:
+def parse_entry(data: Mapping[str, Any]) -> CliEntry:
     """Check C{data}, as read from YAML or JSON.
 
     @raise ServiceError: INVALID_INPUT naming the field and the rule.
     """
     try:
         # By JSON, for that is where strict mode takes lists for tuples and words for enums.
-        return Entry.model_validate_json(json.dumps(data))
+        return CliEntry.model_validate_json(json.dumps(data))
     except ValidationError as error:
         field, rule = first_fault(error)
         raise invalid(field, rule) from None

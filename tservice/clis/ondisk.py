@@ -6,7 +6,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from tservice.clis.model import Entry
+from tservice.clis.model import CliEntry
 from tservice.clis.registry import merge_registry, read_file
 from tservice.clis.stock import stock_entries
 from tservice.core.files import FileError
@@ -22,7 +22,7 @@ class OnDisk:
     @ivar faults: what of the file is not in use, and why; then the stock entries hold.
     """
 
-    entries: tuple[Entry, ...]
+    entries: tuple[CliEntry, ...]
     faults: tuple[str, ...]
 
 

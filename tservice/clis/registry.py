@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import frozen
 
-from tservice.clis.model import ENTRY_LIMIT, Entry, Kind, parse_entry
+from tservice.clis.model import ENTRY_LIMIT, CliEntry, CliKind, parse_entry
 from tservice.core.errors import ServiceError, invalid
 from tservice.core.files import UnparsableFile, read_json, write_private
 
@@ -24,15 +24,15 @@ class Merged:
     @ivar faults: by id, why an entry of the file is not in use; a stock entry is then as shipped.
     """
 
-    entries: Mapping[str, Entry]
+    entries: Mapping[str, CliEntry]
     faults: Mapping[str, str]
 
-    def ordered(self) -> tuple[Entry, ...]:
+    def ordered(self) -> tuple[CliEntry, ...]:
         """The entries as clients list them."""
         return tuple(sorted(self.entries.values(), key=lambda entry: (entry.order, entry.id)))
 
 
-def merge_registry(stock: Mapping[str, Entry], file: Mapping[str, Any]) -> Merged:
+def merge_registry(stock: Mapping[str, CliEntry], file: Mapping[str, Any]) -> Merged:
     """Lay the file's entries over the stock ones; a bad one takes no other down.
 
     @param file: the C{clis} object of the file, as it was read.
@@ -73,7 +73,7 @@ def write_file(path: Path, clis: Mapping[str, Any]) -> None:
     write_private(path, json.dumps({"clis": clis}, indent=2) + "\n")
 
 
-def _entry(stock: Entry | None, name: str, data: object) -> Entry:
+def _entry(stock: CliEntry | None, name: str, data: object) -> CliEntry:
     if not isinstance(data, dict):
         raise invalid("entry", "must be an object")
     if stock is None:
@@ -83,7 +83,7 @@ def _entry(stock: Entry | None, name: str, data: object) -> Entry:
             raise invalid(field, "may not be overridden")
     shipped = stock.model_dump(mode="json", by_alias=True, exclude_none=True)
     entry = parse_entry(_overlay(shipped, data))
-    if entry.kind is Kind.SHELL and not entry.enabled:
+    if entry.kind is CliKind.SHELL and not entry.enabled:
         raise invalid("enabled", "the shell cannot be disabled")
     return entry
 

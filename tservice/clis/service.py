@@ -12,11 +12,11 @@ from typing import Any
 from twisted.internet.defer import Deferred, gatherResults, succeed
 from twisted.logger import Logger
 
-from tservice.clis.command import Ending
+from tservice.clis.command import CommandEnd
 from tservice.clis.install import PREFIX, Installer
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.lookup import BinaryLookup
-from tservice.clis.model import Entry, Install, Kind
+from tservice.clis.model import CliEntry, CliKind, Install
 from tservice.clis.registry import merge_registry, read_file, write_file
 from tservice.clis.shown import CliItem, InstalledItem, InstallPlan
 from tservice.clis.versions import Versions
@@ -60,7 +60,7 @@ class CliService:
         self,
         *,
         path: Path,
-        stock: Mapping[str, Entry],
+        stock: Mapping[str, CliEntry],
         registry: CliRegistry,
         lookup: BinaryLookup,
         installer: Installer,
@@ -98,7 +98,7 @@ class CliService:
             clis = {}
         self._registry.use(merge_registry(self._stock, clis))
 
-    def stop(self) -> Deferred[list[Ending]]:
+    def stop(self) -> Deferred[list[CommandEnd]]:
         """End the installs that run; fires once they are over."""
         if self._versions is not None:
             self._versions.stop()
@@ -120,7 +120,7 @@ class CliService:
         pairs = zip(entries, found, strict=True)
         return [self.describe(entry, version) for entry, version in pairs]
 
-    def _version(self, entry: Entry) -> Deferred[str | None]:
+    def _version(self, entry: CliEntry) -> Deferred[str | None]:
         path = self._registry.find_binary(entry)
         if path is None or entry.version is None or self._versions is None:
             return succeed(None)
@@ -130,7 +130,7 @@ class CliService:
         """Every entry, disabled included, as clients see them."""
         return [self.describe(entry) for entry in self._registry.entries()]
 
-    def describe(self, entry: Entry, version: str | None = None) -> CliItem:
+    def describe(self, entry: CliEntry, version: str | None = None) -> CliItem:
         """One entry as clients see it (protocol-clis)."""
         install = entry.install if entry.stock else None
         path = self._registry.find_binary(entry)
@@ -154,7 +154,7 @@ class CliService:
         @raise ServiceError: 404, 409; 400 for switching the shell off.
         """
         entry = self._known(name)
-        if entry.kind is Kind.SHELL and not enabled:
+        if entry.kind is CliKind.SHELL and not enabled:
             raise invalid("enabled", "the shell cannot be disabled")
 
         def switch(clis: Clis) -> None:
@@ -245,7 +245,7 @@ class CliService:
         self._known(name)
         await self._installer.cancel(name)
 
-    def _installable(self, name: str) -> tuple[Entry, Install]:
+    def _installable(self, name: str) -> tuple[CliEntry, Install]:
         entry = self._known(name)
         if not entry.stock:
             raise invalid("id", f"{name} is no stock entry")
@@ -295,7 +295,7 @@ class CliService:
         told = CliTold(id=name, deleted=name not in merged.entries)
         self._hub.publish(Event(name=EventName.CLI_CHANGED, payload=told))
 
-    def _known(self, name: str) -> Entry:
+    def _known(self, name: str) -> CliEntry:
         entry = self._registry.get(name)
         if entry is None:
             raise not_found(f"CLI {name}")
@@ -320,7 +320,7 @@ def can_make(folder: Path) -> bool:
     return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
 
 
-def _reason(ending: Ending) -> str:
+def _reason(ending: CommandEnd) -> str:
     if ending.ended:
         return "took too long or was cut short"
     return f"failed (exit status {ending.status})" if ending.status is not None else "was killed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from tservice.clis.model import Kind
+from tservice.clis.model import CliKind
 from tservice.core.payload import Payload, absent
 
 
@@ -15,7 +15,7 @@ class CliItem(Payload):
     label: str
     short_badge: str
     order: int
-    kind: Kind
+    kind: CliKind
     enabled: bool
     stock: bool
     installed: bool

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from tservice.clis.model import Entry, parse_entry
+from tservice.clis.model import CliEntry, parse_entry
 from tservice.core.yamltext import parse_yaml
 
 
-def stock_entries() -> dict[str, Entry]:
+def stock_entries() -> dict[str, CliEntry]:
     """The packaged entries by id.
 
     @raise ServiceError: one of them breaks a rule: a fault of the package.

@@ -10,7 +10,7 @@ from attrs import frozen
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
-from tservice.clis.command import Command, Ending
+from tservice.clis.command import CliCommand, CommandEnd
 from tservice.clis.envs import without_service
 from tservice.clis.model import Version
 from tservice.core.timers import cancel
@@ -40,7 +40,7 @@ class Versions:
         processes: IReactorProcess,
         environ: Mapping[str, str],
         home: Path,
-        make: Callable[[IReactorTime, Callable[[bytes], None]], Command] = Command,
+        make: Callable[[IReactorTime, Callable[[bytes], None]], CliCommand] = CliCommand,
     ) -> None:
         self._clock = clock
         self._processes = processes
@@ -48,7 +48,7 @@ class Versions:
         self._home = home
         self._make = make
         self._answers: dict[tuple[Path, Version], _Answer] = {}
-        self._running: set[Command] = set()
+        self._running: set[CliCommand] = set()
 
     def read(self, program: Path, version: Version) -> Deferred[str | None]:
         """What C{program} says; C{None}: nothing that could be understood, or not in time."""
@@ -87,7 +87,7 @@ class Versions:
         self._running.add(command)
         late = self._clock.callLater(TIME_LIMIT, command.end)
 
-        def over(ending: Ending) -> str | None:
+        def over(ending: CommandEnd) -> str | None:
             self._running.discard(command)
             cancel(late)
             return None if ending.ended else told(version, ending.output)

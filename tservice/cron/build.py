@@ -15,9 +15,9 @@ from tservice.core.process.alarm import make_alarm
 from tservice.cron.book import JobBook
 from tservice.cron.routes import CronRoutes
 from tservice.cron.rules import JobRules
-from tservice.cron.runner import Runner, RunnerTools
+from tservice.cron.runner import Runner, RunnerDependencies
 from tservice.cron.scheduler import Scheduler
-from tservice.cron.service import CronService, Parts
+from tservice.cron.service import CronDependencies, CronService
 from tservice.cron.store import CronStore
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
@@ -45,7 +45,7 @@ def build_cron(
     rules = JobRules(
         clis=clis, folder=cases.folder, data_dir=config.data_dir, cases_dir=config.cases_dir
     )
-    tools = RunnerTools(
+    tools = RunnerDependencies(
         clock=ground.reactor,
         book=book,
         rules=rules,
@@ -61,7 +61,7 @@ def build_cron(
     new_id = partial(_new_id, ground.random)
     alarm = partial(make_alarm, ground.reactor)
     cron = CronService(
-        Parts(
+        CronDependencies(
             clock=ground.reactor,
             hub=ground.hub,
             book=book,

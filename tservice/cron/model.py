@@ -137,7 +137,7 @@ class Job:
 
 
 @frozen(kw_only=True)
-class Delivery:
+class RunDelivery:
     """What is still to be put into a run's session.
 
     @ivar text: the prompt.
@@ -170,7 +170,7 @@ class Run:
     finished_at: int | None = None
     error_message: str | None = None
     due_key: str | None = None
-    delivery: Delivery | None = None
+    delivery: RunDelivery | None = None
 
     @property
     def open(self) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
-from tservice.clis.interfaces import ICliRegistry, Kind
+from tservice.clis.interfaces import CliKind, ICliRegistry
 from tservice.core.errors import ErrorCode, ServiceError, invalid
 from tservice.core.identity import Identity
 from tservice.core.kernelfiles import KERNEL_FOLDERS
@@ -36,7 +36,7 @@ class JobRules:
     def is_shell(self, mode: str) -> bool:
         """Whether a mode runs a plain shell."""
         entry = self.clis.get(mode)
-        return entry is not None and entry.kind is Kind.SHELL
+        return entry is not None and entry.kind is CliKind.SHELL
 
     def require_mode(self, mode: str) -> None:
         """@raise ServiceError: 400: there is no such mode, or it is disabled."""

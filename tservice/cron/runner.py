@@ -17,7 +17,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.agents.interfaces import IAgents
-from tservice.audit.interfaces import Entry, IAuditLog
+from tservice.audit.interfaces import AuditEntry, IAuditLog
 from tservice.core.clock import now_ms, sleep
 from tservice.core.doors.reach import IReach, NoReach
 from tservice.core.doors.threads import IThreads
@@ -29,11 +29,11 @@ from tservice.cron.book import JobBook
 from tservice.cron.model import (
     PROMPT_FILE_BYTES,
     Definition,
-    Delivery,
     InputMode,
     Job,
     PromptMode,
     Run,
+    RunDelivery,
     RunStatus,
 )
 from tservice.cron.promptfile import read_prompt
@@ -63,7 +63,7 @@ _COMMAND, _PROMPT = 1, 2
 
 
 @frozen(kw_only=True)
-class RunnerTools:
+class RunnerDependencies:
     """What carrying out a run needs.
 
     @ivar identity: the account of an owner as it is now; C{None} when it is gone or disabled.
@@ -88,7 +88,7 @@ class Runner:
 
     _log = Logger()
 
-    def __init__(self, tools: RunnerTools) -> None:
+    def __init__(self, tools: RunnerDependencies) -> None:
         self._tools = tools
         self._book, self._sessions = tools.book, tools.sessions
         self._starts = DeferredSemaphore(AT_ONCE)
@@ -236,7 +236,7 @@ class Runner:
             raise failed(f"the account {job.owner or 'of the job'} is gone or disabled")
         return owner
 
-    async def _delivery(self, definition: Definition, owner: Identity) -> Delivery:
+    async def _delivery(self, definition: Definition, owner: Identity) -> RunDelivery:
         text = definition.prompt_text or ""
         if definition.prompt_mode is PromptMode.FILE:
             path = definition.prompt_file_path or ""
@@ -246,7 +246,7 @@ class Runner:
             await places.ask(owner.place)
             place = places.judge(owner.place, owner.os_user)
             text = await self._tools.threads.run(partial(place.act, read))
-        return Delivery(
+        return RunDelivery(
             text=text,
             typed=definition.input_mode is InputMode.TYPED,
             command=definition.launch_command,
@@ -295,7 +295,7 @@ class Runner:
             run = self._book.change(run, delivery=evolve(delivery, begun=True))
         await self._type(run, _PROMPT, delivery.text, typed=delivery.typed)
 
-    async def _until_ready(self, run: Run, delivery: Delivery) -> None:
+    async def _until_ready(self, run: Run, delivery: RunDelivery) -> None:
         session = self._sessions.get(run.session_id or "")
         if not self._tools.rules.is_shell(session.mode):
             await self._tools.agents.ready(session.id, READY_SECONDS)
@@ -342,7 +342,7 @@ class Runner:
 
     def _note(self, job: Job, run: Run) -> None:
         detail = {"run": run.id, "trigger": run.trigger, "session": run.session_id}
-        entry = Entry(action="cron.run", actor=job.owner or "", target=job.id, detail=detail)
+        entry = AuditEntry(action="cron.run", actor=job.owner or "", target=job.id, detail=detail)
         self._tools.audit.record(entry)
 
 

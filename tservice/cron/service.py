@@ -39,7 +39,7 @@ PREVIEW = 5
 
 
 @frozen(kw_only=True)
-class Parts:
+class CronDependencies:
     """What the service is made of.
 
     @ivar identity: the account of an owner as it is now; C{None} when it is gone or disabled.
@@ -67,9 +67,9 @@ class CronService:
 
     _log = Logger()
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self._book = parts.book
+    def __init__(self, deps: CronDependencies) -> None:
+        self._deps = deps
+        self._book = deps.book
         self._unsubscribe: Callable[[], None] = lambda: None
 
     # -- its own life
@@ -78,15 +78,15 @@ class CronService:
         """Read the jobs, go on with what was interrupted, and fire what was missed."""
         self._book.load()
         self._forget_strangers()
-        self._unsubscribe = self._parts.hub.subscribe(self._heard)
-        self._parts.runner.resume()
-        self._parts.scheduler.start()
+        self._unsubscribe = self._deps.hub.subscribe(self._heard)
+        self._deps.runner.resume()
+        self._deps.scheduler.start()
 
     async def stop(self) -> None:
         """Fire and deliver nothing more; the next service goes on."""
         self._unsubscribe()
-        self._parts.scheduler.stop()
-        await self._parts.runner.close()
+        self._deps.scheduler.stop()
+        await self._deps.runner.close()
         self._book.close()
 
     # -- reading
@@ -112,8 +112,8 @@ class CronService:
         @raise ServiceError: as L{create}.
         """
         definition = self._defined(given, None, caller)
-        now = now_ms(self._parts.clock)
-        return preview(definition.schedule, now, self._parts.zone, PREVIEW)
+        now = now_ms(self._deps.clock)
+        return preview(definition.schedule, now, self._deps.zone, PREVIEW)
 
     def job_counts(self) -> dict[tuple[str, ...], float]:
         """How many jobs there are, by whether they are enabled."""
@@ -143,7 +143,7 @@ class CronService:
                 return
             owner = self._owner_of(job, caller)
             folder = folder or job.definition.working_dir
-        await self._parts.reach.paths(owner.place, [folder or ""], caller.username)
+        await self._deps.reach.paths(owner.place, [folder or ""], caller.username)
 
     def create(self, given: Mapping[str, Any], caller: Identity) -> Job:
         """A new job of the caller's.
@@ -154,14 +154,14 @@ class CronService:
         definition = self._defined(given, None, caller)
         if len(self._book) >= MAX_JOBS:
             raise failed(f"there are {MAX_JOBS} jobs already")
-        now = now_ms(self._parts.clock)
+        now = now_ms(self._deps.clock)
         job = Job(
-            id=self._parts.new_id(),
-            owner=caller.username if self._parts.multiuser else None,
+            id=self._deps.new_id(),
+            owner=caller.username if self._deps.multiuser else None,
             definition=definition,
             created_at=now,
             updated_at=now,
-            next_run_at=planned(definition, now, self._parts.zone),
+            next_run_at=planned(definition, now, self._deps.zone),
         )
         return self._keep(job)
 
@@ -179,13 +179,13 @@ class CronService:
             definition = evolve(before, enabled=False)
         else:
             definition = self._defined(given, before, self._owner_of(job, caller))
-        now = now_ms(self._parts.clock)
+        now = now_ms(self._deps.clock)
         changed = evolve(job, definition=definition, updated_at=now)
         anew = definition.schedule != before.schedule
         if anew or definition.enabled != before.enabled:
             changed = evolve(
                 changed,
-                next_run_at=planned(definition, now, self._parts.zone),
+                next_run_at=planned(definition, now, self._deps.zone),
                 completed_once=job.completed_once and not anew,
                 skipping=False,
             )
@@ -206,11 +206,11 @@ class CronService:
         @raise ServiceError: 404; 429: L{UNDER_WAY} runs are under way.
         """
         job = self._book.get(job_id, caller)
-        if self._parts.runner.under_way >= UNDER_WAY:
+        if self._deps.runner.under_way >= UNDER_WAY:
             raise ServiceError(ErrorCode.RATE_LIMITED, f"{UNDER_WAY} runs are under way already")
-        now = now_ms(self._parts.clock)
+        now = now_ms(self._deps.clock)
         run = Run(
-            id=self._parts.new_id(),
+            id=self._deps.new_id(),
             job_id=job.id,
             trigger=Trigger.MANUAL,
             status=RunStatus.CREATED,
@@ -219,8 +219,8 @@ class CronService:
         job = evolve(job, last_run_at=now, last_status=run.status)
         self._book.keep([job], [run])
         self._book.made(run)
-        others = self._parts.runner.others(job)
-        await self._parts.runner.begin(job, run)
+        others = self._deps.runner.others(job)
+        await self._deps.runner.begin(job, run)
         return self._book.store.run(run.id) or run, others
 
     # -- inside
@@ -228,7 +228,7 @@ class CronService:
     def _defined(
         self, given: Mapping[str, Any], before: Definition | None, owner: Identity
     ) -> Definition:
-        rules = self._parts.rules
+        rules = self._deps.rules
         rules.require_mode(given.get("agent_type") or (before.agent_type if before else ""))
         definition = rules.check(define(given, before, rules.is_shell), owner)
         schedule = definition.schedule
@@ -237,7 +237,7 @@ class CronService:
             if wrong is not None:
                 raise invalid("cronExpression", wrong)
         fresh = before is None or schedule != before.schedule
-        past = schedule.run_at is not None and schedule.run_at <= now_ms(self._parts.clock)
+        past = schedule.run_at is not None and schedule.run_at <= now_ms(self._deps.clock)
         if past and (fresh or _is_enabling(definition, before)):
             raise invalid("runAt", "must be in the future")
         return definition
@@ -246,20 +246,20 @@ class CronService:
         """Whose rights the job has: its owner's, also when an admin changes it."""
         if job.owner is None or job.owner == caller.username:
             return caller
-        owner = self._parts.identity(job.owner)
+        owner = self._deps.identity(job.owner)
         if owner is None:
             raise failed(f"the account {job.owner} is gone or disabled")
         return owner
 
     def _keep(self, job: Job) -> Job:
         self._book.keep([job])
-        self._parts.scheduler.arm()
+        self._deps.scheduler.arm()
         return job
 
     def _delete(self, job: Job) -> None:
         self._book.delete(job)
-        self._parts.runner.forget(job.id)
-        self._parts.scheduler.arm()
+        self._deps.runner.forget(job.id)
+        self._deps.scheduler.arm()
 
     def _heard(self, event: Event) -> None:
         if event.name is EventName.ADMIN_USERS_CHANGED:
@@ -267,10 +267,10 @@ class CronService:
 
     def _forget_strangers(self) -> None:
         """Jobs of a user who is gone would be handed over to whoever gets the name."""
-        if not self._parts.multiuser:
+        if not self._deps.multiuser:
             return
         for job in self._book.every():
-            if job.owner is not None and not self._parts.known(job.owner):
+            if job.owner is not None and not self._deps.known(job.owner):
                 self._log.info("cron: job {id} of {owner} is gone", id=job.id, owner=job.owner)
                 self._delete(job)
 

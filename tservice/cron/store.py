@@ -14,11 +14,11 @@ from tservice.cron.model import (
     MAX_RUNS,
     Concurrency,
     Definition,
-    Delivery,
     InputMode,
     Job,
     PromptMode,
     Run,
+    RunDelivery,
     RunStatus,
     Schedule,
     ScheduleType,
@@ -181,6 +181,6 @@ def _run(row: sqlite3.Row) -> Run:
         | {
             "trigger": Trigger(found["trigger"]),
             "status": RunStatus(found["status"]),
-            "delivery": None if delivery is None else Delivery(**json.loads(delivery)),
+            "delivery": None if delivery is None else RunDelivery(**json.loads(delivery)),
         }
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import frozen
 
-from tservice.doctor.model import Category, Tool
+from tservice.doctor.model import Category, HostTool
 
 PYTHON_LEAST = (3, 11)
 """The package's own floor: python_requires in setup.cfg."""
@@ -27,7 +27,7 @@ def _same(name: str, **others: str) -> dict[str, str]:
     return {**dict.fromkeys(INSTALL, name), **others}
 
 
-PYTHON = Tool(
+PYTHON = HostTool(
     id="python",
     label="Python",
     category=Category.CORE,
@@ -39,7 +39,7 @@ PYTHON = Tool(
 """The interpreter that runs the service; it is asked, not looked for."""
 
 TOOLS = (
-    Tool(
+    HostTool(
         id="tmux",
         label="tmux",
         category=Category.CORE,
@@ -49,7 +49,7 @@ TOOLS = (
         least=(3, 2),
         packages=_same("tmux"),
     ),
-    Tool(
+    HostTool(
         id="git",
         label="Git",
         category=Category.CORE,
@@ -57,7 +57,7 @@ TOOLS = (
         least=(2, 31),
         packages=_same("git"),
     ),
-    Tool(
+    HostTool(
         id="curl",
         label="curl",
         category=Category.CORE,
@@ -65,14 +65,14 @@ TOOLS = (
         required=True,
         packages=_same("curl"),
     ),
-    Tool(
+    HostTool(
         id="libreoffice",
         label="LibreOffice",
         category=Category.OFFICE,
         names=("libreoffice", "soffice"),
         packages=_same("libreoffice", pacman="libreoffice-fresh", brew="--cask libreoffice"),
     ),
-    Tool(
+    HostTool(
         id="pdftoppm",
         label="pdftoppm",
         category=Category.OFFICE,
@@ -80,7 +80,7 @@ TOOLS = (
         version_args=("-v",),
         packages=_same("poppler-utils", pacman="poppler", brew="poppler"),
     ),
-    Tool(
+    HostTool(
         id="ssh",
         label="OpenSSH client",
         category=Category.OTHER,
@@ -88,14 +88,14 @@ TOOLS = (
         version_args=("-V",),
         packages=_same("openssh", apt="openssh-client", dnf="openssh-clients"),
     ),
-    Tool(
+    HostTool(
         id="containers",
         label="Docker or Podman",
         category=Category.OTHER,
         names=("docker", "podman"),
         packages=_same("podman"),
     ),
-    Tool(
+    HostTool(
         id="cloudflared",
         label="cloudflared",
         category=Category.OTHER,
@@ -103,7 +103,7 @@ TOOLS = (
         packages={"pacman": "cloudflared", "brew": "cloudflared"},
         advice="Install it from https://github.com/cloudflare/cloudflared/releases",
     ),
-    Tool(
+    HostTool(
         id="chromium",
         label="Chromium",
         category=Category.OTHER,
@@ -128,9 +128,9 @@ class Cli:
     runs: bool = True
 
 
-def cli_tool(cli: Cli) -> Tool:
+def cli_tool(cli: Cli) -> HostTool:
     """The row of a CLI; no CLI has a floor."""
-    return Tool(
+    return HostTool(
         id=f"cli-{cli.id}",
         label=cli.label,
         category=Category.CORE,
@@ -140,7 +140,7 @@ def cli_tool(cli: Cli) -> Tool:
     )
 
 
-def tools(category: Category | None, clis: Iterable[Cli]) -> list[Tool]:
+def tools(category: Category | None, clis: Iterable[Cli]) -> list[HostTool]:
     """What to look for besides Python, core first; C{None} is every category."""
     core = [tool for tool in TOOLS if tool.category is Category.CORE]
     rest = [tool for tool in TOOLS if tool.category is not Category.CORE]
@@ -159,7 +159,7 @@ def package_manager(platform: str, found: Sequence[str]) -> str | None:
     return next((name for name in PROGRAMS if name in found), None)
 
 
-def hint(tool: Tool, manager: str | None) -> str:
+def hint(tool: HostTool, manager: str | None) -> str:
     """How to install C{tool}; never empty."""
     package = tool.packages.get(manager or "")
     if manager is not None and package is not None:

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from tservice.doctor.catalogue import PROGRAMS, PYTHON, Cli, package_manager, read_clis, tools
-from tservice.doctor.model import Category, Row, Status, Tool, report
-from tservice.doctor.probe import Host, find, judge, look, row, search_folders
+from tservice.doctor.model import Category, HostTool, Row, ToolStatus, report
+from tservice.doctor.probe import ProbedHost, find, judge, look, row, search_folders
 
 LOOKS_AT_ONCE = 8
 LOOKING_SECONDS = 25.0
@@ -30,7 +30,7 @@ def examine(
     """The report.  Takes L{LOOKING_SECONDS} at most."""
     folders = search_folders(environ, home)
     managers = [name for name, program in PROGRAMS.items() if find([program], folders)]
-    host = Host(
+    host = ProbedHost(
         folders=folders,
         env={**environ, "TERM": "dumb", "NO_COLOR": "1"},
         manager=package_manager(sys.platform, managers),
@@ -42,7 +42,7 @@ def examine(
     return report(sys.platform, rows)
 
 
-def _look_at_all(wanted: list[Tool], host: Host) -> list[Row]:
+def _look_at_all(wanted: list[HostTool], host: ProbedHost) -> list[Row]:
     pool = ThreadPoolExecutor(LOOKS_AT_ONCE)
     looks = [pool.submit(look, tool, host) for tool in wanted]
     wait(looks, LOOKING_SECONDS)
@@ -50,7 +50,7 @@ def _look_at_all(wanted: list[Tool], host: Host) -> list[Row]:
     return [
         each.result()
         if each.done() and not each.cancelled()
-        else row(tool, Status.SKIPPED, reason="there was no time left to look at it")
+        else row(tool, ToolStatus.SKIPPED, reason="there was no time left to look at it")
         for tool, each in zip(wanted, looks, strict=True)
     ]
 

@@ -29,7 +29,7 @@ class Category(StrEnum):
     OTHER = "other"
 
 
-class Status(StrEnum):
+class ToolStatus(StrEnum):
     """What was found of a tool."""
 
     OK = "ok"
@@ -40,7 +40,7 @@ class Status(StrEnum):
 
 
 @frozen(kw_only=True)
-class Tool:
+class HostTool:
     """What to look for.
 
     @ivar names: file names, the first one found counts.
@@ -72,7 +72,7 @@ class Row:
     label: str
     category: Category
     required: bool
-    status: Status
+    status: ToolStatus
     needed: str | None = None
     version: str | None = None
     path: str | None = None
@@ -114,18 +114,18 @@ def report(platform: str, rows: Sequence[Row]) -> dict[str, Any]:
     counts = Counter(row.status for row in rows)
     return {
         "platform": platform,
-        "summary": {status.value: counts[status] for status in Status},
+        "summary": {status.value: counts[status] for status in ToolStatus},
         "tools": [_shown(row) for row in rows],
     }
 
 
 def with_rows(found: Mapping[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
     """A report with more rows in front."""
-    counts = Counter({Status(name): number for name, number in found["summary"].items()})
+    counts = Counter({ToolStatus(name): number for name, number in found["summary"].items()})
     counts.update(row.status for row in rows)
     return {
         **found,
-        "summary": {status.value: counts[status] for status in Status},
+        "summary": {status.value: counts[status] for status in ToolStatus},
         "tools": [*map(_shown, rows), *found["tools"]],
     }
 
@@ -137,14 +137,16 @@ def ailment(name: str, label: str, reason: str) -> Row:
         label=label,
         category=Category.CORE,
         required=True,
-        status=Status.ERROR,
+        status=ToolStatus.ERROR,
         reason=reason,
     )
 
 
 def fails(found: Mapping[str, Any]) -> bool:
     """Whether something required is not as it should be, in a report."""
-    return any(tool["required"] and tool["status"] != Status.OK.value for tool in found["tools"])
+    return any(
+        tool["required"] and tool["status"] != ToolStatus.OK.value for tool in found["tools"]
+    )
 
 
 def _shown(row: Row) -> dict[str, Any]:

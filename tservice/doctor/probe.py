@@ -16,7 +16,7 @@ from typing import IO
 from attrs import frozen
 
 from tservice.doctor.catalogue import hint
-from tservice.doctor.model import Row, Status, Tool, dotted, is_older, read_version
+from tservice.doctor.model import HostTool, Row, ToolStatus, dotted, is_older, read_version
 
 PROBE_SECONDS = 5.0
 """How long one tool may take to print its version."""
@@ -31,7 +31,7 @@ class ProbeError(Exception):
 
 
 @frozen(kw_only=True)
-class Host:
+class ProbedHost:
     """Where to look.
 
     @ivar folders: absolute, in this order.
@@ -60,38 +60,38 @@ def find(names: Sequence[str], folders: Sequence[Path]) -> Path | None:
     return None
 
 
-def look(tool: Tool, host: Host) -> Row:
+def look(tool: HostTool, host: ProbedHost) -> Row:
     """The row of C{tool}."""
     path = find(tool.names, host.folders)
     if path is None:
-        return row(tool, Status.MISSING, install_hint=hint(tool, host.manager))
+        return row(tool, ToolStatus.MISSING, install_hint=hint(tool, host.manager))
     if not tool.version_args:
-        return row(tool, Status.OK, path=str(path))
+        return row(tool, ToolStatus.OK, path=str(path))
     try:
         printed = ask([str(path), *tool.version_args], host.env)
     except ProbeError as error:
-        return row(tool, Status.ERROR, path=str(path), reason=str(error))
+        return row(tool, ToolStatus.ERROR, path=str(path), reason=str(error))
     return judge(tool, str(path), read_version(printed), host.manager)
 
 
-def judge(tool: Tool, path: str, version: str | None, manager: str | None) -> Row:
+def judge(tool: HostTool, path: str, version: str | None, manager: str | None) -> Row:
     """The row of a tool that answered."""
     if version is None:
-        status = Status.OK if tool.least is None else Status.ERROR
+        status = ToolStatus.OK if tool.least is None else ToolStatus.ERROR
         return row(tool, status, path=path, reason="it did not tell its version")
     if tool.least is not None and is_older(version, tool.least):
         return row(
             tool,
-            Status.OUTDATED,
+            ToolStatus.OUTDATED,
             path=path,
             version=version,
             install_hint=hint(tool, manager),
             reason=f"{dotted(tool.least)} or newer is needed",
         )
-    return row(tool, Status.OK, path=path, version=version)
+    return row(tool, ToolStatus.OK, path=path, version=version)
 
 
-def row(tool: Tool, status: Status, **found: str | None) -> Row:
+def row(tool: HostTool, status: ToolStatus, **found: str | None) -> Row:
     """A row with what every one has."""
     return Row(
         id=tool.id,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tservice.clis.interfaces import Entry, Kind
+from tservice.clis.interfaces import CliEntry, CliKind
 from tservice.doctor.catalogue import Cli
 
 
-def registered(entries: Iterable[Entry]) -> list[Cli]:
+def registered(entries: Iterable[CliEntry]) -> list[Cli]:
     """The enabled entries."""
     return [
         Cli(
@@ -16,7 +16,7 @@ def registered(entries: Iterable[Entry]) -> list[Cli]:
             label=entry.label,
             names=entry.binaries,
             install=entry.install_hint,
-            runs=entry.kind is not Kind.SHELL,
+            runs=entry.kind is not CliKind.SHELL,
         )
         for entry in entries
         if entry.enabled

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from tservice.core.errors import ErrorCode
 from tservice.core.payload import absent
-from tservice.doctor.model import Category, Status
+from tservice.doctor.model import Category, ToolStatus
 from tservice.doctor.service import DoctorService
 from tservice.http.models import Answer, Query
 from tservice.http.operations import Access, Call, Operation, Scope, Style
@@ -25,7 +25,7 @@ class ToolAnswer(Answer):
     label: str
     category: Category
     required: bool
-    status: Status
+    status: ToolStatus
     needed: str | None = absent(description="The oldest version that will do")
     version: str | None = absent()
     path: str | None = absent()

@@ -14,7 +14,7 @@ from tservice.core.errors import ErrorCode, ServiceError
 WINDOW = 60.0
 
 
-class Turns:
+class UnderWay:
     """Things under way, by session."""
 
     def __init__(self, most: int, what: str) -> None:

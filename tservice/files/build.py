@@ -6,20 +6,20 @@ from collections.abc import Iterable
 
 from attrs import frozen
 
-from tservice.audit.interfaces import Entry, IAuditLog
+from tservice.audit.interfaces import AuditEntry, IAuditLog
 from tservice.clis.capabilities import Attachment
 from tservice.clis.interfaces import ICliRegistry
 from tservice.files.carrying_routes import CarryingRoutes
 from tservice.files.following import Followers
-from tservice.files.hands import Hands
-from tservice.files.links import Links, Words
+from tservice.files.links import CapabilityWords, Links
 from tservice.files.model import Workspace
 from tservice.files.routes import FilesRoutes
 from tservice.files.screenshot_routes import ScreenshotRoutes
 from tservice.files.screenshots import Screenshots
-from tservice.files.service import FilesService, Parts, Shut
+from tservice.files.service import FilesDependencies, FilesService, Shut
 from tservice.files.sweeper import Sweeper
 from tservice.files.watches import Watches
+from tservice.files.workers import Workers
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.metrics import number
@@ -33,15 +33,15 @@ def build_files(
     sessions: ISessions,
     clis: ICliRegistry,
     audit: IAuditLog,
-    words: Words,
+    words: CapabilityWords,
 ) -> Feature[FilesService]:
     """The routes; uploads are swept from the start on, and a stop ends what is followed.
 
     @param words: for addresses that a browser fetches by itself.
     """
-    hands = Hands(ground.doors.files, ground.places)
-    screenshots = Screenshots(ground.config.data_dir / "screenshots", ground.reactor, hands)
-    files = FilesService(_parts(ground, hands, sessions, screenshots))
+    workers = Workers(ground.doors.files, ground.places)
+    screenshots = Screenshots(ground.config.data_dir / "screenshots", ground.reactor, workers)
+    files = FilesService(_parts(ground, workers, sessions, screenshots))
     links, found = Links(words), _Found(sessions, clis, audit)
     routes = FilesRoutes(files, found.workspace, links, ground.reactor, found.revealed)
     carrying = CarryingRoutes(files, found.workspace, found.of_caller, links, found.insert)
@@ -62,7 +62,9 @@ def build_files(
     )
 
 
-def _parts(ground: Ground, hands: Hands, sessions: ISessions, screenshots: Screenshots) -> Parts:
+def _parts(
+    ground: Ground, workers: Workers, sessions: ISessions, screenshots: Screenshots
+) -> FilesDependencies:
     clock, data = ground.reactor, ground.config.data_dir
     shut = Shut(data=data, cases=ground.config.cases_dir)
     watches = Watches(clock)
@@ -70,12 +72,12 @@ def _parts(ground: Ground, hands: Hands, sessions: ISessions, screenshots: Scree
     def present() -> Iterable[Workspace]:
         return map(workspace, sessions.list())
 
-    return Parts(
+    return FilesDependencies(
         clock=clock,
-        hands=hands,
+        workers=workers,
         watches=watches,
-        followers=Followers(clock, hands, watches, shut, lambda: ground.random(8).hex()),
-        sweeper=Sweeper(clock, hands, data / "upload-folders.json", present, screenshots.sweep),
+        followers=Followers(clock, workers, watches, shut, lambda: ground.random(8).hex()),
+        sweeper=Sweeper(clock, workers, data / "upload-folders.json", present, screenshots.sweep),
         closed=shut,
     )
 
@@ -102,7 +104,7 @@ class _Found:
 
     def revealed(self, call: Call, path: str) -> None:
         who = call.identity
-        entry = Entry(
+        entry = AuditEntry(
             action="file.revealed",
             actor=who.username,
             method=who.method,

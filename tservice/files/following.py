@@ -12,10 +12,10 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.timers import Timers
 from tservice.files.beneath import Closed
-from tservice.files.hands import Handle, Hands
 from tservice.files.model import Workspace
 from tservice.files.tail import News, Tail
 from tservice.files.watches import Watches
+from tservice.files.workers import Handle, Workers
 
 STREAMS = 5
 IDLE_SECONDS = 300.0
@@ -37,12 +37,12 @@ class Followers:
     def __init__(
         self,
         clock: IReactorTime,
-        hands: Hands,
+        workers: Workers,
         watches: Watches,
         closed: Callable[[], Closed],
         new_id: Callable[[], str],
     ) -> None:
-        self._clock, self._hands, self._watches = clock, hands, watches
+        self._clock, self._workers, self._watches = clock, workers, watches
         self._closed, self._new_id = closed, new_id
         self._open: Counter[str] = Counter()
         self._streams: dict[_Stream, None] = {}
@@ -66,7 +66,7 @@ class Followers:
         stream: _Stream | None = None
         handle: Handle | None = None
         try:
-            handle = Handle(await self._hands.of(workspace))
+            handle = Handle(await self._workers.of(workspace))
             tail = Tail(workspace.folder, path, self._closed())
             wanted = min(max(lines, 0), LINES)
             news = await handle.use(lambda held: tail.begin(held, wanted))

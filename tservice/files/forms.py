@@ -51,7 +51,7 @@ class Rules:
 
 
 @frozen(kw_only=True)
-class Kept:
+class KeptUpload:
     """A file that was kept."""
 
     filename: str
@@ -134,7 +134,7 @@ class Receiver:
         except MultipartError as error:
             raise _malformed(error) from error
 
-    def end(self) -> list[Kept]:
+    def end(self) -> list[KeptUpload]:
         """All of it is here: give the files their names.
 
         @raise ServiceError: 400: it breaks off, or there is no file in it.
@@ -145,13 +145,13 @@ class Receiver:
             raise _malformed(error) from error
         if not self._files:
             raise invalid(self.rules.field, "is required")
-        kept: list[Kept] = []
+        kept: list[KeptUpload] = []
         try:
             for file in tuple(self._files):
                 name = self._final_name(file)
                 name_anew(self._folder, file.temporary, name.encode())
                 self._files.remove(file)
-                kept.append(Kept(filename=name, size=file.size))
+                kept.append(KeptUpload(filename=name, size=file.size))
         except OSError:
             for each in kept:
                 os.unlink(each.filename.encode(), dir_fd=self._folder)

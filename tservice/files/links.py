@@ -18,15 +18,15 @@ SECONDS = 600.0
 """A word ends so long after its last use."""
 
 
-class Found(Protocol):
+class FileCapability(Protocol):
     """What a word opens."""
 
     @property
     def subject(self) -> str: ...
 
 
-class Words(Protocol):
-    """Makes and knows words (L{tservice.access.capabilities.Capabilities})."""
+class CapabilityWords(Protocol):
+    """Makes and knows words (L{tservice.access.capabilities.CapabilityRegistry})."""
 
     def mint(
         self,
@@ -37,11 +37,11 @@ class Words(Protocol):
         lasts: float = ...,
     ) -> str: ...
 
-    def find(self, kind: str, word: str) -> Found | None: ...
+    def find(self, kind: str, word: str) -> FileCapability | None: ...
 
 
 @frozen(kw_only=True)
-class Link:
+class FileLink:
     """What a word opens.
 
     @ivar download: to be saved, not shown.
@@ -55,18 +55,18 @@ class Link:
 class Links:
     """Makes addresses and finds what they open."""
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: CapabilityWords) -> None:
         self._words = words
 
-    def make(self, link: Link, caller: Identity) -> str:
+    def make(self, link: FileLink, caller: Identity) -> str:
         """A word for C{link}."""
         subject = json.dumps([link.session_id, link.path, link.download])
         return self._words.mint(KIND, subject, caller.username, caller.auth_session, lasts=SECONDS)
 
-    def find(self, word: str) -> Link | None:
+    def find(self, word: str) -> FileLink | None:
         """What C{word} opens; C{None}: nothing, any more."""
         found = self._words.find(KIND, word)
         if found is None:
             return None
         session_id, path, download = json.loads(found.subject)
-        return Link(session_id=session_id, path=path, download=download)
+        return FileLink(session_id=session_id, path=path, download=download)

@@ -12,14 +12,14 @@ from attrs import frozen
 from tservice.core.errors import invalid
 from tservice.files.archive import PIECE, pack
 from tservice.files.beneath import Beneath, Closed
-from tservice.files.hands import Handle
 from tservice.files.text import check_open
+from tservice.files.workers import Handle
 
 _UNKNOWN = "application/octet-stream"
 
 
 @frozen(kw_only=True)
-class About:
+class FileInfo:
     """A file that was opened.
 
     @ivar tag: changes with its content (C{ETag}).
@@ -41,7 +41,7 @@ class About:
 class OpenFile:
     """A file to be read from anywhere; closed by whoever asked for it."""
 
-    def __init__(self, handle: Handle, about: About, descriptor: int) -> None:
+    def __init__(self, handle: Handle, about: FileInfo, descriptor: int) -> None:
         self.about = about
         self._handle, self._descriptor = handle, descriptor
 
@@ -107,7 +107,7 @@ def open_path(
     return OpenFile(handle, about(spot.name, os.fstat(descriptor)), descriptor)
 
 
-def about(name: str, status: os.stat_result) -> About:
+def about(name: str, status: os.stat_result) -> FileInfo:
     """What an answer says of a file."""
     tag = f'"{status.st_ino:x}-{status.st_size:x}-{status.st_mtime_ns:x}"'
-    return About(name=name, size=status.st_size, tag=tag, modified=status.st_mtime)
+    return FileInfo(name=name, size=status.st_size, tag=tag, modified=status.st_mtime)

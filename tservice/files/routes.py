@@ -12,7 +12,7 @@ from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.payload import absent_if_false
 from tservice.files import text, tree, writing
-from tservice.files.links import SECONDS, Link, Links
+from tservice.files.links import SECONDS, FileLink, Links
 from tservice.files.model import EDIT_BYTES, Workspace, is_secret
 from tservice.files.service import FilesService
 from tservice.files.shown import FileTreeAnswer
@@ -152,13 +152,13 @@ class FilesRoutes:
     async def tree(self, call: Call) -> FileTreeAnswer:
         """The tree."""
         query = call.query
-        wanted = tree.Wanted(path=query.path, depth=query.depth, show_hidden=query.show_hidden)
+        wanted = tree.TreeWanted(path=query.path, depth=query.depth, show_hidden=query.show_hidden)
         return await self._files.tree(self._workspace_of(call.id), wanted)
 
     async def content(self, call: Call) -> FileTextAnswer | FileMediaAnswer:
         """Lines, or what it is instead."""
         query = call.query
-        wanted = text.Wanted(
+        wanted = text.TextWanted(
             path=query.path, start=query.start, lines=query.lines, reveal=query.reveal
         )
         found = await self._files.show(self._workspace_of(call.id), wanted)
@@ -189,7 +189,7 @@ class FilesRoutes:
             self._workspace_of(call.id), body.path, folders=body.download
         )
         await opened.close()
-        link = Link(session_id=call.id, path=body.path, download=body.download)
+        link = FileLink(session_id=call.id, path=body.path, download=body.download)
         word = self._links.make(link, call.identity)
         return FileLinkAnswer(
             url=f"/api/file-link/{word}", expires_at=now_ms(self._clock) + int(SECONDS * 1000)

@@ -12,13 +12,13 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
 from tservice.core.errors import not_found
-from tservice.files.bounds import Turns
-from tservice.files.forms import Kept, Receiver, Rules, boundary_of
-from tservice.files.hands import Handle, Hands
+from tservice.files.bounds import UnderWay
+from tservice.files.forms import KeptUpload, Receiver, Rules, boundary_of
 from tservice.files.model import SCREENSHOT_BYTES, SCREENSHOTS_LISTED, TRANSFERS, Workspace
 from tservice.files.opened import OpenFile, about
 from tservice.files.service import Read, take_in
 from tservice.files.sweep import sweep_folder
+from tservice.files.workers import Handle, Workers
 
 RULES = Rules(field="file", most=1, size=SCREENSHOT_BYTES, kind="screenshot", images=True)
 
@@ -30,11 +30,13 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 class Screenshots:
     """Kept in a folder of the service's own, one below it for each user; swept as uploads are."""
 
-    def __init__(self, folder: Path, clock: IReactorTime, hands: Hands) -> None:
-        self._folder, self._clock, self._hands = folder, clock, hands
-        self._turns = Turns(TRANSFERS, "screenshots on their way")
+    def __init__(self, folder: Path, clock: IReactorTime, workers: Workers) -> None:
+        self._folder, self._clock, self._workers = folder, clock, workers
+        self._turns = UnderWay(TRANSFERS, "screenshots on their way")
 
-    async def keep(self, username: str, content_type: str | None, read: Read) -> tuple[Path, Kept]:
+    async def keep(
+        self, username: str, content_type: str | None, read: Read
+    ) -> tuple[Path, KeptUpload]:
         """Keep one; where it is.
 
         @raise ServiceError: 400, 413: it is no image, or too large.
@@ -91,7 +93,7 @@ class Screenshots:
 
     async def _handle(self, folder: Path) -> Handle:
         own = Workspace(session_id="screenshots", folder=str(folder))
-        return Handle(await self._hands.of(own))
+        return Handle(await self._workers.of(own))
 
 
 def _list(folder: Path) -> list[dict[str, Any]]:

@@ -14,10 +14,9 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.core.clock import now_ms
 from tservice.files import text, tree, writing
 from tservice.files.beneath import Beneath, Closed, identity
-from tservice.files.bounds import Rate, Turns
+from tservice.files.bounds import Rate, UnderWay
 from tservice.files.following import Followers, Message
-from tservice.files.forms import Kept, Receiver, Rules, boundary_of, open_uploads
-from tservice.files.hands import Handle, Hands
+from tservice.files.forms import KeptUpload, Receiver, Rules, boundary_of, open_uploads
 from tservice.files.model import (
     IMAGE_BYTES,
     IMAGES_A_MINUTE,
@@ -31,6 +30,7 @@ from tservice.files.opened import Opened, open_path
 from tservice.files.shown import FileTreeAnswer, shown_tree
 from tservice.files.sweeper import Sweeper
 from tservice.files.watches import Watches
+from tservice.files.workers import Handle, Workers
 
 IMAGE = Rules(field="image", most=1, size=IMAGE_BYTES, kind="paste", images=True)
 FILES = Rules(field="file", most=UPLOAD_FILES, size=UPLOAD_BYTES, kind="upload")
@@ -53,58 +53,58 @@ class Shut:
 
 
 @frozen(kw_only=True)
-class Parts:
+class FilesDependencies:
     """What the files are built from.
 
     @ivar closed: folders that nobody comes into.
     """
 
     clock: IReactorTime
-    hands: Hands
+    workers: Workers
     watches: Watches
     followers: Followers
     sweeper: Sweeper
     closed: Callable[[], Closed]
-    transfers: Turns = field(factory=lambda: Turns(TRANSFERS, "files on their way"))
+    transfers: UnderWay = field(factory=lambda: UnderWay(TRANSFERS, "files on their way"))
 
 
 class FilesService:
     """Knows neither HTTP nor sessions."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self._images = Rate(parts.clock, IMAGES_A_MINUTE, "images")
+    def __init__(self, deps: FilesDependencies) -> None:
+        self._deps = deps
+        self._images = Rate(deps.clock, IMAGES_A_MINUTE, "images")
 
     @property
     def transfers(self) -> int:
         """Bodies on their way."""
-        return self._parts.transfers.count
+        return self._deps.transfers.count
 
     @property
     def followed(self) -> int:
         """Streams of followed files."""
-        return self._parts.followers.count
+        return self._deps.followers.count
 
-    async def tree(self, workspace: Workspace, wanted: tree.Wanted) -> FileTreeAnswer:
+    async def tree(self, workspace: Workspace, wanted: tree.TreeWanted) -> FileTreeAnswer:
         """The answer of C{GET files}."""
-        closed = self._parts.closed()
-        worker = await self._parts.hands.of(workspace)
+        closed = self._deps.closed()
+        worker = await self._deps.workers.of(workspace)
 
         def work() -> FileTreeAnswer:
             return shown_tree(tree.list_tree(workspace.folder, wanted, closed))
 
         return await worker.run(work)
 
-    async def show(self, workspace: Workspace, wanted: text.Wanted) -> dict[str, Any]:
+    async def show(self, workspace: Workspace, wanted: text.TextWanted) -> dict[str, Any]:
         """The answer of C{GET file-content}, less C{url}."""
-        closed = self._parts.closed()
-        worker = await self._parts.hands.of(workspace)
+        closed = self._deps.closed()
+        worker = await self._deps.workers.of(workspace)
         return await worker.run(lambda: text.show(workspace.folder, wanted, closed))
 
     async def save(self, workspace: Workspace, edit: writing.Edit) -> dict[str, Any]:
         """The answer of C{PUT file-content}."""
-        closed = self._parts.closed()
-        worker = await self._parts.hands.of(workspace)
+        closed = self._deps.closed()
+        worker = await self._deps.workers.of(workspace)
         return await worker.run(lambda: writing.save(workspace.folder, edit, closed))
 
     async def open(self, workspace: Workspace, path: str, *, folders: bool = False) -> Opened:
@@ -112,8 +112,8 @@ class FilesService:
 
         @raise ServiceError: as L{open_path}.
         """
-        closed = self._parts.closed()
-        handle = Handle(await self._parts.hands.of(workspace))
+        closed = self._deps.closed()
+        handle = Handle(await self._deps.workers.of(workspace))
 
         def work(held: ExitStack) -> Opened:
             return open_path(held, handle, workspace.folder, path, closed, folders=folders)
@@ -130,48 +130,48 @@ class FilesService:
 
         @raise ServiceError: 429: as many are as may be.
         """
-        with self._parts.transfers.take(workspace.session_id):
+        with self._deps.transfers.take(workspace.session_id):
             yield
 
     def follow(self, workspace: Workspace, path: str, lines: int) -> AsyncIterator[Message]:
         """See L{Followers.follow}."""
-        return self._parts.followers.follow(workspace, path, lines)
+        return self._deps.followers.follow(workspace, path, lines)
 
     async def receive(
         self, workspace: Workspace, content_type: str | None, read: Read, rules: Rules
-    ) -> list[Kept]:
+    ) -> list[KeptUpload]:
         """Keep the files of a form in the workspace's folder of uploads.
 
         @raise ServiceError: 400, 413: it is not what C{rules} say; 429: too many.
         """
-        worker = await self._parts.hands.of(workspace)
+        worker = await self._deps.workers.of(workspace)
         boundary = boundary_of(content_type)
         rate = self._images.take(workspace.session_id) if rules.images else nullcontext()
         with rate, self.transfer(workspace):
-            closed = self._parts.closed()
+            closed = self._deps.closed()
 
             def place() -> int:
                 with Beneath(workspace.folder, closed) as beneath, beneath.find(".") as spot:
                     return open_uploads(spot.folder, UPLOADS)
 
-            self._parts.sweeper.remember(workspace)
-            receiver = Receiver.of(boundary, rules, lambda: now_ms(self._parts.clock))
+            self._deps.sweeper.remember(workspace)
+            receiver = Receiver.of(boundary, rules, lambda: now_ms(self._deps.clock))
             return await take_in(Handle(worker), receiver, place, read)
 
     def start(self) -> None:
         """Sweep uploads from now on."""
-        self._parts.sweeper.start()
+        self._deps.sweeper.start()
 
     def stop(self) -> None:
         """End what lasts."""
-        self._parts.sweeper.stop()
-        self._parts.followers.end()
-        self._parts.watches.close()
+        self._deps.sweeper.stop()
+        self._deps.followers.end()
+        self._deps.watches.close()
 
 
 async def take_in(
     handle: Handle, receiver: Receiver, place: Callable[[], int], read: Read
-) -> list[Kept]:
+) -> list[KeptUpload]:
     """Feed a form to C{receiver} as it arrives.
 
     @param place: opens the folder, in a thread.

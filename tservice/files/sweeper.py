@@ -18,9 +18,9 @@ from tservice.core.errors import ServiceError
 from tservice.core.files import FileError, read_json, write_private
 from tservice.core.places.place import PlaceId, PlaceKind
 from tservice.core.tasks import spawn
-from tservice.files.hands import Hands
 from tservice.files.model import SWEEP_SECONDS, UPLOADS, Workspace
 from tservice.files.sweep import sweep_workspace
+from tservice.files.workers import Workers
 
 MOST = 1000
 """Workspaces that are remembered; of one more, the one used longest ago is forgotten."""
@@ -51,12 +51,12 @@ class Sweeper:
     def __init__(
         self,
         clock: IReactorTime,
-        hands: Hands,
+        workers: Workers,
         file: Path,
         workspaces: Callable[[], Iterable[Workspace]],
         more: Callable[[float], Any] = lambda now: None,
     ) -> None:
-        self._clock, self._hands, self._file = clock, hands, file
+        self._clock, self._workers, self._file = clock, workers, file
         self._workspaces, self._more = workspaces, more
         self._known: dict[_Spot, None] = {}
         self._saving = DeferredLock()
@@ -111,7 +111,7 @@ class Sweeper:
             return gone, (Path(workspace.folder) / UPLOADS).is_dir()
 
         try:
-            worker = await self._hands.of(workspace)
+            worker = await self._workers.of(workspace)
             gone, left = await worker.run(work)
         except (ServiceError, OSError) as error:
             self._log.debug("{folder} not swept: {why}", folder=workspace.folder, why=str(error))
@@ -123,7 +123,7 @@ class Sweeper:
 
     async def _sweep_more(self, now: float) -> None:
         with suppress(ServiceError, OSError):
-            await self._hands.files.run(lambda: self._more(now), "sweep")
+            await self._workers.files.run(lambda: self._more(now), "sweep")
 
     def _read(self) -> list[_Spot]:
         try:
@@ -142,7 +142,7 @@ class Sweeper:
     async def _save(self, text: str) -> None:
         await self._saving.acquire()
         try:
-            await self._hands.files.run(lambda: write_private(self._file, text), "sweep")
+            await self._workers.files.run(lambda: write_private(self._file, text), "sweep")
         except (ServiceError, OSError) as error:
             # Where sessions are it is swept all the same.
             self._log.warn("folders of uploads are not kept: {why}", why=str(error))

@@ -28,7 +28,7 @@ _MEDIA = {"image": "image", "audio": "audio", "video": "video"}
 
 
 @frozen(kw_only=True)
-class Wanted:
+class TextWanted:
     """What is asked for.
 
     @ivar start: the first line, from 1; C{lines}: how many at most.  Both are clamped.
@@ -41,7 +41,7 @@ class Wanted:
     reveal: bool = False
 
 
-def show(workspace: str, wanted: Wanted, closed: Closed) -> dict[str, Any]:
+def show(workspace: str, wanted: TextWanted, closed: Closed) -> dict[str, Any]:
     """The answer of C{GET file-content}, less C{url}.
 
     @raise ServiceError: 400: no regular file; 403: outside, or a secret.
@@ -68,7 +68,7 @@ def check_open(asked: str, spot: Spot, *, reveal: bool = False) -> None:
         raise secret()
 
 
-def _describe(descriptor: int, spot: Spot, wanted: Wanted) -> dict[str, Any]:
+def _describe(descriptor: int, spot: Spot, wanted: TextWanted) -> dict[str, Any]:
     status = os.fstat(descriptor)
     about = {
         "path": spot.path,

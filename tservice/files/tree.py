@@ -25,7 +25,7 @@ Entry = dict[str, Any]
 
 
 @frozen(kw_only=True)
-class Wanted:
+class TreeWanted:
     """What is asked for.
 
     @ivar depth: levels, from 1; clamped.
@@ -52,7 +52,7 @@ class Tree:
     """A tree as it grows; bounded by L{TREE_ENTRIES}."""
 
     top: Spot
-    wanted: Wanted
+    wanted: TreeWanted
     closed: Closed
     files: int = 0
     folders: int = 0
@@ -156,7 +156,7 @@ class Tree:
         return self.files + self.folders
 
 
-def list_tree(workspace: str, wanted: Wanted, closed: Closed) -> dict[str, Any]:
+def list_tree(workspace: str, wanted: TreeWanted, closed: Closed) -> dict[str, Any]:
     """The answer of C{GET files}.
 
     @raise ServiceError: 400: no folder; 403: outside, or closed.

@@ -23,7 +23,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 @frozen(kw_only=True)
-class Source:
+class CloneSource:
     """A repository elsewhere.
 
     @ivar url: what git is given and keeps, without credentials.
@@ -43,7 +43,7 @@ class Source:
         return f"{parts.scheme}://{parts.netloc}"
 
 
-def judge_source(text: str, *, local: bool) -> Source:
+def judge_source(text: str, *, local: bool) -> CloneSource:
     """C{text} as an address that git may be given.
 
     @param local: paths of this machine are allowed.
@@ -60,7 +60,7 @@ def judge_source(text: str, *, local: bool) -> Source:
     short = _SHORT.fullmatch(text)
     if short is None or not _names_place(short["user"], short["host"]):
         raise _odd("must be an https, http, ssh or git address, or user@host:path")
-    return Source(url=text)
+    return CloneSource(url=text)
 
 
 def check_ref(text: str, named: str) -> str:
@@ -80,7 +80,7 @@ def check_ref(text: str, named: str) -> str:
     return text
 
 
-def _local(text: str, *, allowed: bool) -> Source:
+def _local(text: str, *, allowed: bool) -> CloneSource:
     if not allowed:
         raise ServiceError(ErrorCode.FORBIDDEN, "repository: paths of this machine are for admins")
     if _CONTROL.search(text):
@@ -92,10 +92,10 @@ def _local(text: str, *, allowed: bool) -> Source:
         path = unquote(text.removeprefix("file://"))
     if _CONTROL.search(path):
         raise _odd("must not hold control characters")
-    return Source(url=path, local=True)
+    return CloneSource(url=path, local=True)
 
 
-def _address(text: str) -> Source:
+def _address(text: str) -> CloneSource:
     try:
         parts = urlsplit(text)
         port = parts.port
@@ -118,8 +118,8 @@ def _address(text: str) -> Source:
             None if found is None else unquote(found) for found in (parts.username, parts.password)
         )
         url = f"{parts.scheme}://{at}{rest}"
-        return Source(url=url, username=username or None, password=password)
-    return Source(url=f"{parts.scheme}://{_keyed(parts.scheme, parts.netloc)}{at}{rest}")
+        return CloneSource(url=url, username=username or None, password=password)
+    return CloneSource(url=f"{parts.scheme}://{_keyed(parts.scheme, parts.netloc)}{at}{rest}")
 
 
 def _keyed(scheme: str, netloc: str) -> str:

@@ -14,9 +14,9 @@ from tservice.core.places.place import Place
 from tservice.core.users.osuser import OsUser, environment_of
 from tservice.git.changing.child import Children
 from tservice.git.changing.clone import Cloner
-from tservice.git.changing.unsaved import Unsaved
+from tservice.git.changing.unsaved import UnsavedWork
 from tservice.git.changing.work import GitWork
-from tservice.git.changing.worktrees import Worktrees
+from tservice.git.changing.worktrees import GitWorktrees
 from tservice.git.inspect import Inspector
 from tservice.git.interfaces import ContainerWorkspaces
 from tservice.git.readers import GitReaders
@@ -81,8 +81,8 @@ def build_git_work(ground: Ground) -> Feature[GitWork]:
     in_thread_as, inspector_of = partial(_in_thread_as, ground), partial(_inspector, ground, runner)
     work = GitWork(
         cloner=cloner,
-        unsaved=Unsaved(in_thread_as, inspector_of),
-        worktrees=Worktrees(in_thread_as, inspector_of),
+        unsaved=UnsavedWork(in_thread_as, inspector_of),
+        worktrees=GitWorktrees(in_thread_as, inspector_of),
         children=children,
         runner=runner,
     )

@@ -18,7 +18,7 @@ Sink = Callable[[bytes], bool]
 
 
 @frozen(kw_only=True)
-class Ending:
+class ProcessEnd:
     """How a process ended.
 
     @ivar status: the exit status; less than 0 for a signal; C{None}: it was not started, or
@@ -44,7 +44,7 @@ class GitProcess:
     """
 
     def __init__(self, clock: IReactorTime, timeout: float, sink: Sink) -> None:
-        self.ended: Deferred[Ending] = Deferred()
+        self.ended: Deferred[ProcessEnd] = Deferred()
         self._clock = clock
         self._timeout = timeout
         self._sink = sink
@@ -93,7 +93,7 @@ class GitProcess:
     def _finish(self, status: int | None, reason: str = "") -> None:
         self._end = None
         cancel(self._timer)
-        ending = Ending(
+        ending = ProcessEnd(
             status=status,
             reason=reason,
             timed_out=self._timed_out,

@@ -23,13 +23,13 @@ from tservice.git.interfaces import InThread
 from tservice.git.locate import is_moved, recognise
 from tservice.git.model import (
     DIFF_LIMIT,
+    BranchHead,
+    ChangeKind,
     Commit,
     Diff,
     FileChange,
-    Head,
-    Kind,
     Repository,
-    Status,
+    RepositoryStatus,
     Unpushed,
     WorkTree,
 )
@@ -60,7 +60,7 @@ _COUNT_LIMIT = 100
 
 
 @frozen(kw_only=True)
-class Visit:
+class Inspection:
     """What all commands of one look at a repository have in common."""
 
     repository: Repository
@@ -96,7 +96,7 @@ class Inspector:
         self._home = home
         self._euid = euid
 
-    async def status(self, repository: Repository, timeout: float) -> Status:
+    async def status(self, repository: Repository, timeout: float) -> RepositoryStatus:
         """The state of C{repository}.
 
         @param timeout: seconds that each git command may run.
@@ -105,7 +105,7 @@ class Inspector:
         visit = await self.visit(repository, timeout)
         tree = await self._tree(visit)
         gone = await self._upstream_gone(repository, tree.head)
-        return Status(
+        return RepositoryStatus(
             tree=tree,
             has_remote=visit.configured.has_remote,
             upstream_gone=gone,
@@ -119,11 +119,11 @@ class Inspector:
 
         @raise GitError: it could not be read, or it is not there any more.
         """
-        if change.kind is Kind.UNTRACKED:
+        if change.kind is ChangeKind.UNTRACKED:
             return await self._added(repository, change.path)
         visit = await self.visit(repository, timeout)
         paths = [change.path] if change.original is None else [change.original, change.path]
-        staged = ["--cached"] if change.kind is Kind.STAGED else []
+        staged = ["--cached"] if change.kind is ChangeKind.STAGED else []
         pieces = Pieces(DIFF_LIMIT)
         ending = await self._runner.run(
             repository,
@@ -135,7 +135,7 @@ class Inspector:
         )
         return tracked_diff(pieces.data(), truncated=ending.enough)
 
-    async def visit(self, repository: Repository, timeout: float) -> Visit:
+    async def visit(self, repository: Repository, timeout: float) -> Inspection:
         """What holds for every command in C{repository}.
 
         @raise GitError: it is not to be read, or cannot be.
@@ -158,7 +158,7 @@ class Inspector:
             overrides = {**beneath, **configured.overrides()}
         except TooMuchConfigured:
             raise GitError("the repository configures too many drivers") from None
-        return Visit(
+        return Inspection(
             repository=repository,
             timeout=timeout,
             actor=actor,
@@ -173,7 +173,7 @@ class Inspector:
         user = read_user_settings(self._home, self._environ)
         return user, choose_actor(repository, user, self._euid, primary_group, self._itself)
 
-    async def _tree(self, visit: Visit) -> WorkTree:
+    async def _tree(self, visit: Inspection) -> WorkTree:
         parser = StatusParser()
         seen = 0
 
@@ -198,7 +198,7 @@ class Inspector:
         except BadOutput as error:
             raise GitError(f"git's output could not be read: {error}") from None
 
-    async def _upstream_gone(self, repository: Repository, head: Head) -> bool:
+    async def _upstream_gone(self, repository: Repository, head: BranchHead) -> bool:
         """Git leaves out the distance both when the upstream is gone and before any commit."""
         upstream = head.upstream
         if upstream is None or head.ahead is not None:
@@ -207,7 +207,7 @@ class Inspector:
             return True
         return not await self._in_thread(lambda: has_reference(repository, upstream))
 
-    async def _unpushed(self, visit: Visit, head: Head) -> Unpushed:
+    async def _unpushed(self, visit: Inspection, head: BranchHead) -> Unpushed:
         if head.unborn or not visit.configured.has_remote:
             return Unpushed()
         if head.ahead is not None:
@@ -221,14 +221,14 @@ class Inspector:
         commits = await self._commits(visit, ON_NO_REMOTE) if total else ()
         return Unpushed(count=total, commits=commits)
 
-    async def _commits(self, visit: Visit, which: tuple[str, ...]) -> tuple[Commit, ...]:
+    async def _commits(self, visit: Inspection, which: tuple[str, ...]) -> tuple[Commit, ...]:
         output = await self.ask(visit, (*LIST, *which), _COMMITS_LIMIT)
         try:
             return parse_commits(output)
         except BadOutput as error:
             raise GitError(f"git's output could not be read: {error}") from None
 
-    async def ask(self, visit: Visit, words: Sequence[str], limit: int) -> bytes:
+    async def ask(self, visit: Inspection, words: Sequence[str], limit: int) -> bytes:
         """Everything that git prints for C{words}, at most C{limit} bytes.
 
         @raise GitError: it failed, or printed more.

@@ -9,18 +9,18 @@ from attrs import define, field, frozen
 from zope.interface import Interface
 
 from tservice.core.users.osuser import OsUser
-from tservice.git.address import Source, check_ref, judge_source
+from tservice.git.address import CloneSource, check_ref, judge_source
 
 __all__ = [
     "CloneOrder",
+    "CloneProgress",
     "CloneRun",
+    "CloneSource",
     "Cloned",
     "ContainerWorkspaces",
     "IGitWork",
     "InThread",
     "InThreadAs",
-    "Progress",
-    "Source",
     "WorktreeOrder",
     "check_ref",
     "judge_source",
@@ -58,7 +58,7 @@ class CloneOrder:
     @ivar user: whose git does it; C{None}: the service's own user's.
     """
 
-    source: Source
+    source: CloneSource
     target: str
     ref: str | None = None
     shallow: bool = False
@@ -66,7 +66,7 @@ class CloneOrder:
 
 
 @frozen(kw_only=True)
-class Progress:
+class CloneProgress:
     """How far a clone is (protocol-clone).
 
     @ivar phase: C{connecting}, C{counting}, C{compressing}, C{receiving}, C{resolving} or
@@ -98,7 +98,7 @@ class CloneRun:
     @ivar cancelled: somebody ended it.
     """
 
-    told: Callable[[Progress], object]
+    told: Callable[[CloneProgress], object]
     cancelled: bool = False
     _end: Callable[[], object] | None = field(default=None, init=False)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from attrs import field, frozen
 from dulwich.repo import COMMONDIR, CONTROLDIR, OBJECTDIR, REFSDIR
 
-from tservice.git.model import Found, Repository
+from tservice.git.model import FoundRepositories, Repository
 from tservice.git.smallfiles import read_small
 
 DEPTH = 2
@@ -32,7 +32,7 @@ _POINTER_LIMIT = 8192
 
 
 @frozen(kw_only=True)
-class Bounds:
+class SearchBounds:
     """What a search may look at.
 
     @ivar home: a repository there or above counts only when the workspace is its root.
@@ -53,7 +53,7 @@ class Bounds:
         return any(_within(folder, other) for other in self.forbidden)
 
 
-def locate(workspace: bytes, bounds: Bounds) -> Found:
+def locate(workspace: bytes, bounds: SearchBounds) -> FoundRepositories:
     """The repository around C{workspace}, else those up to L{DEPTH} levels below it.
 
     @param workspace: an absolute path without symlinks.
@@ -62,7 +62,7 @@ def locate(workspace: bytes, bounds: Bounds) -> Found:
     os.close(os.open(workspace, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
     around = _around(workspace, bounds)
     if around is not None:
-        return Found(repositories=(around,))
+        return FoundRepositories(repositories=(around,))
     return _below(workspace, bounds)
 
 
@@ -102,7 +102,7 @@ def _pointed(file: bytes, prefix: bytes, base: bytes) -> bytes | None:
     return os.path.join(base, target) if target and b"\0" not in target else None
 
 
-def _around(workspace: bytes, bounds: Bounds) -> Repository | None:
+def _around(workspace: bytes, bounds: SearchBounds) -> Repository | None:
     for folder in _upwards(workspace):
         found = recognise(folder)
         if found is not None and bounds.allow(found, workspace):
@@ -110,7 +110,7 @@ def _around(workspace: bytes, bounds: Bounds) -> Repository | None:
     return None
 
 
-def _below(workspace: bytes, bounds: Bounds) -> Found:
+def _below(workspace: bytes, bounds: SearchBounds) -> FoundRepositories:
     """Nearest first, then by path."""
     found: list[Repository] = []
     level, budget, cut = [workspace], FOLDERS_LIMIT, False
@@ -132,7 +132,7 @@ def _below(workspace: bytes, bounds: Bounds) -> Found:
                 found.append(repository)
         if len(found) >= FOUND_LIMIT:
             break
-    return Found(
+    return FoundRepositories(
         repositories=tuple(found[:FOUND_LIMIT]), scanned=True, more=cut or len(found) > FOUND_LIMIT
     )
 

@@ -19,7 +19,7 @@ ERROR_LIMIT = 300
 """Characters of an error's text (protocol-git-status)."""
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """How a file differs; one file may be both staged and unstaged."""
 
     CONFLICTED = "conflicted"
@@ -60,7 +60,7 @@ class Repository:
 
 
 @frozen(kw_only=True)
-class Found:
+class FoundRepositories:
     """The repositories of a workspace.
 
     @ivar scanned: they were found below the workspace, not by walking up from it.
@@ -81,7 +81,7 @@ class FileChange:
     """
 
     path: bytes
-    kind: Kind
+    kind: ChangeKind
     index: str
     worktree: str
     original: bytes | None = None
@@ -123,7 +123,7 @@ class Counts:
 
 
 @frozen(kw_only=True)
-class Head:
+class BranchHead:
     """What C{git status --branch} says.
 
     @ivar branch: C{None} when detached.
@@ -145,7 +145,7 @@ class Head:
 class WorkTree:
     """All that one run of C{git status} tells."""
 
-    head: Head = field(factory=Head)
+    head: BranchHead = field(factory=BranchHead)
     counts: Counts = field(factory=Counts)
     files: Sequence[FileChange] = ()
     truncated: bool = False
@@ -179,7 +179,7 @@ class Unpushed:
 
 
 @frozen(kw_only=True)
-class Status:
+class RepositoryStatus:
     """The state of one repository, read whole.
 
     @ivar checked_at: Unix milliseconds.
@@ -229,7 +229,7 @@ class Snapshot:
     error: str | None = None
     git_missing: bool = False
 
-    def find(self, path: str, kind: Kind) -> FileChange | None:
+    def find(self, path: str, kind: ChangeKind) -> FileChange | None:
         """The listed change that a client means; C{None} when nothing listed fits."""
         fits = (
             change for change in self.files if change.kind is kind and display(change.path) == path
@@ -237,7 +237,7 @@ class Snapshot:
         return next(fits, None)
 
 
-def snapshot(status: Status) -> Snapshot:
+def snapshot(status: RepositoryStatus) -> Snapshot:
     """A status, ready to be answered."""
     return Snapshot(payload=status.payload(), files=status.tree.files)
 
@@ -267,7 +267,7 @@ class Diff:
 
 
 @frozen(kw_only=True)
-class Options:
+class GitOptions:
     """What a request asks for, already within bounds.
 
     @ivar timeout: seconds that one git command may run.
@@ -279,7 +279,7 @@ class Options:
     fresh: bool = False
 
 
-def most(found: Found, limit: int) -> Found:
+def most(found: FoundRepositories, limit: int) -> FoundRepositories:
     """The first C{limit} repositories."""
     if len(found.repositories) <= limit:
         return found

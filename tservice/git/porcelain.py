@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from attrs import evolve
 
-from tservice.git.model import MOST_FILES, Counts, FileChange, Head, Kind, WorkTree, display
+from tservice.git.model import (
+    MOST_FILES,
+    BranchHead,
+    ChangeKind,
+    Counts,
+    FileChange,
+    WorkTree,
+    display,
+)
 
 RECORD_LIMIT = 64 * 1024
 """Bytes of one record; a path is at most 4096 bytes, and two of them fit well."""
@@ -29,10 +37,10 @@ class StatusParser:
 
     def __init__(self) -> None:
         self._rest = b""
-        self._head = Head()
+        self._head = BranchHead()
         self._rename: bytes | None = None
-        self._files: dict[Kind, list[FileChange]] = {kind: [] for kind in Kind}
-        self._totals = dict.fromkeys(Kind, 0)
+        self._files: dict[ChangeKind, list[FileChange]] = {kind: [] for kind in ChangeKind}
+        self._totals = dict.fromkeys(ChangeKind, 0)
         self._stashes = 0
         self._paths = 0
         self._removed: set[bytes] = set()
@@ -55,12 +63,12 @@ class StatusParser:
         """
         if self._rest or self._rename is not None:
             raise BadOutput("the last record is not whole")
-        files = [change for kind in Kind for change in self._files[kind]]
+        files = [change for kind in ChangeKind for change in self._files[kind]]
         counts = Counts(
-            staged=self._totals[Kind.STAGED],
-            unstaged=self._totals[Kind.UNSTAGED],
-            untracked=self._totals[Kind.UNTRACKED],
-            conflicted=self._totals[Kind.CONFLICTED],
+            staged=self._totals[ChangeKind.STAGED],
+            unstaged=self._totals[ChangeKind.UNSTAGED],
+            untracked=self._totals[ChangeKind.UNTRACKED],
+            conflicted=self._totals[ChangeKind.CONFLICTED],
             uncommitted=self._paths,
             stashes=self._stashes,
         )
@@ -96,21 +104,23 @@ class StatusParser:
         if letters == "D." and len(self._removed) < REMOVED_LIMIT:
             self._removed.add(path)
         if letters[0] != ".":
-            self._add(path, Kind.STAGED, letters, original)
+            self._add(path, ChangeKind.STAGED, letters, original)
         if letters[1] != ".":
-            self._add(path, Kind.UNSTAGED, letters, original)
+            self._add(path, ChangeKind.UNSTAGED, letters, original)
 
     def _unmerged(self, record: bytes) -> None:
         letters, path = _split(record, _UNMERGED_FIELDS)
         self._paths += 1
-        self._add(path, Kind.CONFLICTED, letters)
+        self._add(path, ChangeKind.CONFLICTED, letters)
 
     def _untracked(self, path: bytes) -> None:
         if path not in self._removed:
             self._paths += 1
-        self._add(path, Kind.UNTRACKED, "??")
+        self._add(path, ChangeKind.UNTRACKED, "??")
 
-    def _add(self, path: bytes, kind: Kind, letters: str, original: bytes | None = None) -> None:
+    def _add(
+        self, path: bytes, kind: ChangeKind, letters: str, original: bytes | None = None
+    ) -> None:
         self._totals[kind] += 1
         if len(self._files[kind]) < MOST_FILES:
             change = FileChange(
@@ -126,7 +136,7 @@ class StatusParser:
             self._head = _branch(self._head, name[7:], value)
 
 
-def _branch(head: Head, name: bytes, value: bytes) -> Head:
+def _branch(head: BranchHead, name: bytes, value: bytes) -> BranchHead:
     if name == b"oid":
         unborn = value == b"(initial)"
         return evolve(head, unborn=unborn, commit=None if unborn else display(value))

@@ -9,8 +9,8 @@ from typing import Any
 from tservice.core.errors import invalid
 from tservice.core.places.place import OWN, Place
 from tservice.core.places.places import Places
-from tservice.git.model import Kind, Options
-from tservice.git.service import GitService, Workspace
+from tservice.git.model import ChangeKind, GitOptions
+from tservice.git.service import GitService, GitWorkspace
 
 KEPT = 50
 """Places whose lists and statuses are kept; the one asked least lately is forgotten first."""
@@ -28,7 +28,7 @@ class GitReaders:
         self._own = service_of(places.recall(OWN))
         self._others: OrderedDict[Place, GitService] = OrderedDict()
 
-    async def status(self, workspace: Workspace, options: Options) -> dict[str, Any]:
+    async def status(self, workspace: GitWorkspace, options: GitOptions) -> dict[str, Any]:
         """See L{GitService.status}."""
         place = await self._place(workspace)
         if place.closed is not None:
@@ -36,7 +36,7 @@ class GitReaders:
         return await self._reader(place).status(workspace, options)
 
     async def diff(
-        self, workspace: Workspace, repo: str, path: str, kind: Kind, options: Options
+        self, workspace: GitWorkspace, repo: str, path: str, kind: ChangeKind, options: GitOptions
     ) -> dict[str, Any]:
         """See L{GitService.diff}.
 
@@ -47,7 +47,7 @@ class GitReaders:
             raise invalid("id", f"no diffs of {place.closed} sessions")
         return await self._reader(place).diff(workspace, repo, path, kind, options)
 
-    async def _place(self, workspace: Workspace) -> Place:
+    async def _place(self, workspace: GitWorkspace) -> Place:
         await self._places.ask(workspace.place)
         return self._places.recall(workspace.place)
 

@@ -10,15 +10,15 @@ from pydantic import Field
 
 from tservice.core.errors import ErrorCode
 from tservice.core.payload import absent
-from tservice.git.model import Kind, Options
+from tservice.git.model import ChangeKind, GitOptions
 from tservice.git.readers import GitReaders
-from tservice.git.service import Workspace
+from tservice.git.service import GitWorkspace
 from tservice.http.models import Answer, Query, QueryBool
 from tservice.http.operations import Access, Call, Operation, Scope
 
 _NUMBER = re.compile(r"\s*[+-]?[0-9]+(\.[0-9]+)?\s*")
 _REPOS, _SECONDS = (1, 50), (5, 120)
-_DEFAULTS = Options()
+_DEFAULTS = GitOptions()
 
 
 class StatusQuery(Query):
@@ -36,9 +36,9 @@ class StatusQuery(Query):
         default=False, description="Skip the caches, but join a reading under way"
     )
 
-    def options(self) -> Options:
+    def options(self) -> GitOptions:
         """What the rest of the feature works with."""
-        return Options(
+        return GitOptions(
             max_repos=int(_within(self.max_repos, *_REPOS, _DEFAULTS.max_repos)),
             timeout=_within(self.timeout, *_SECONDS, _DEFAULTS.timeout),
             fresh=self.fresh,
@@ -57,7 +57,7 @@ class DiffQuery(StatusQuery):
 
     repo: str = Field(description="A repoRoot of the status")
     path: str = Field(description="A path that the status lists for that repository")
-    kind: Kind
+    kind: ChangeKind
 
 
 class CountsAnswer(Answer):
@@ -78,7 +78,7 @@ class FileAnswer(Answer):
     orig_path: str | None = absent()
     index: str
     worktree: str
-    kind: Kind
+    kind: ChangeKind
 
 
 class CommitAnswer(Answer):
@@ -154,7 +154,7 @@ class GitRoutes:
     @param workspace_of: where the session with that id works; a C{ServiceError} 404 without one.
     """
 
-    def __init__(self, git: GitReaders, workspace_of: Callable[[str], Workspace]) -> None:
+    def __init__(self, git: GitReaders, workspace_of: Callable[[str], GitWorkspace]) -> None:
         self._git = git
         self._workspace_of = workspace_of
 

@@ -13,7 +13,7 @@ from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from tservice.core.doors.programs import Find
 from tservice.core.errors import ServiceError
 from tservice.core.logs.redact import Redactor
-from tservice.git.command import Ending, GitProcess, Sink
+from tservice.git.command import GitProcess, ProcessEnd, Sink
 from tservice.git.errortext import error_text
 from tservice.git.forks import Forks
 from tservice.git.locate import group_of, owners
@@ -122,7 +122,7 @@ class GitRunner:
         timeout: float,
         sink: Sink,
         overrides: Mapping[str, str],
-    ) -> Ending:
+    ) -> ProcessEnd:
         """Run git with C{words}; every byte that it prints goes to C{sink}.
 
         @return: how it ended: well, or because the sink had enough.
@@ -195,7 +195,7 @@ class GitRunner:
             raise GitError(f"git could not be started: {error.strerror}") from None
         git.begun(lambda: self._forks.kill(number))
 
-    def _check(self, ending: Ending, timeout: float) -> None:
+    def _check(self, ending: ProcessEnd, timeout: float) -> None:
         if ending.timed_out:
             raise GitError(f"git timed out after {timeout:g} s")
         if ending.fault is not None:

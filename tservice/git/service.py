@@ -17,13 +17,13 @@ from tservice.core.places.place import OWN, PlaceId
 from tservice.git.flights import Flights
 from tservice.git.inspect import Inspector
 from tservice.git.interfaces import ContainerWorkspaces, InThread
-from tservice.git.locate import Bounds, locate
+from tservice.git.locate import SearchBounds, locate
 from tservice.git.model import (
     ERROR_LIMIT,
+    ChangeKind,
     FileChange,
-    Found,
-    Kind,
-    Options,
+    FoundRepositories,
+    GitOptions,
     Repository,
     Snapshot,
     display,
@@ -42,7 +42,7 @@ AT_ONCE = 4
 
 
 @frozen(kw_only=True)
-class Workspace:
+class GitWorkspace:
     """Where a session works.
 
     @ivar folder: as the session has it.
@@ -79,7 +79,9 @@ class GitService:
         self._in_thread = in_thread
         self._home = os.fsencode(home)
         self._containers = containers
-        self._found: Flights[_Search, Found] = Flights(clock, ttl=FOUND_SECONDS, size=KEPT)
+        self._found: Flights[_Search, FoundRepositories] = Flights(
+            clock, ttl=FOUND_SECONDS, size=KEPT
+        )
         self._states: Flights[bytes, Snapshot] = Flights(clock, ttl=STATUS_SECONDS, size=KEPT)
         self._turns = DeferredSemaphore(AT_ONCE)
 
@@ -87,7 +89,7 @@ class GitService:
         """The answer of the status route for a workspace that is never looked at."""
         return self._answer("unsupported", reason=reason)
 
-    async def status(self, workspace: Workspace, options: Options) -> dict[str, Any]:
+    async def status(self, workspace: GitWorkspace, options: GitOptions) -> dict[str, Any]:
         """The answer of the status route (protocol-git-status)."""
         wanted = await self._wanted(workspace)
         try:
@@ -103,7 +105,7 @@ class GitService:
         return self._whole(wanted, found, states, options)
 
     async def diff(
-        self, workspace: Workspace, repo: str, path: str, kind: Kind, options: Options
+        self, workspace: GitWorkspace, repo: str, path: str, kind: ChangeKind, options: GitOptions
     ) -> dict[str, Any]:
         """The answer of the diff route.
 
@@ -115,13 +117,13 @@ class GitService:
         if state.error is not None:
             raise failed(state.error)
         change = state.find(path, kind)
-        if change is None or (kind is Kind.UNTRACKED and change.path.endswith(b"/")):
+        if change is None or (kind is ChangeKind.UNTRACKED and change.path.endswith(b"/")):
             raise not_found("File")
         return await self._compare(repository, change, options.timeout)
 
     # -- finding
 
-    async def _wanted(self, workspace: Workspace) -> _Search:
+    async def _wanted(self, workspace: GitWorkspace) -> _Search:
         containers = [os.fsencode(folder) for folder in self._containers()]
 
         def resolved() -> _Search:
@@ -130,20 +132,20 @@ class GitService:
 
         return await self._in_thread(resolved)
 
-    async def _locate(self, wanted: _Search, options: Options) -> Found:
+    async def _locate(self, wanted: _Search, options: GitOptions) -> FoundRepositories:
         kept = None if options.fresh else self._found.peek(wanted)
         if kept is not None:
             return kept
         return await self._found.join(wanted, lambda: self._search(wanted))
 
-    async def _search(self, wanted: _Search) -> Found:
-        def search() -> Found:
-            bounds = Bounds(home=os.path.realpath(self._home), forbidden=wanted.forbidden)
+    async def _search(self, wanted: _Search) -> FoundRepositories:
+        def search() -> FoundRepositories:
+            bounds = SearchBounds(home=os.path.realpath(self._home), forbidden=wanted.forbidden)
             return locate(wanted.workspace, bounds)
 
         return await self._in_thread(search)
 
-    async def _match(self, workspace: Workspace, repo: str, options: Options) -> Repository:
+    async def _match(self, workspace: GitWorkspace, repo: str, options: GitOptions) -> Repository:
         try:
             found = await self._locate(await self._wanted(workspace), options)
         except OSError:
@@ -156,7 +158,7 @@ class GitService:
     # -- reading
 
     async def _read_all(
-        self, repositories: Sequence[Repository], options: Options
+        self, repositories: Sequence[Repository], options: GitOptions
     ) -> list[Snapshot]:
         kept = [self._kept_state(each, options) for each in repositories]
         good = [state for state in kept if state is not None]
@@ -168,10 +170,10 @@ class GitService:
         except FirstError as error:
             error.subFailure.raiseException()
 
-    def _kept_state(self, repository: Repository, options: Options) -> Snapshot | None:
+    def _kept_state(self, repository: Repository, options: GitOptions) -> Snapshot | None:
         return None if options.fresh else self._states.peek(repository.root)
 
-    async def _read(self, repository: Repository, options: Options) -> Snapshot:
+    async def _read(self, repository: Repository, options: GitOptions) -> Snapshot:
         kept = self._kept_state(repository, options)
         if kept is not None:
             return kept
@@ -204,7 +206,11 @@ class GitService:
     # -- telling
 
     def _whole(
-        self, wanted: _Search, found: Found, states: Sequence[Snapshot], options: Options
+        self,
+        wanted: _Search,
+        found: FoundRepositories,
+        states: Sequence[Snapshot],
+        options: GitOptions,
     ) -> dict[str, Any]:
         repos = [
             {

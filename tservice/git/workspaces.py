@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tservice.git.service import Workspace
+from tservice.git.service import GitWorkspace
 from tservice.sessions.interfaces import ISessions, Location, Session
 
 
@@ -14,13 +14,13 @@ class SessionWorkspaces:
     def __init__(self, sessions: ISessions) -> None:
         self._sessions = sessions
 
-    def of(self, session_id: str) -> Workspace:
+    def of(self, session_id: str) -> GitWorkspace:
         """Where that session works.
 
         @raise ServiceError: 404 for an unknown id.
         """
         session: Session = self._sessions.get(session_id)
-        return Workspace(folder=session.working_dir, place=session.place)
+        return GitWorkspace(folder=session.working_dir, place=session.place)
 
     def of_containers(self) -> Iterable[str]:
         """The folders of all sessions in containers."""

@@ -14,7 +14,7 @@ from tservice.core.doors.threads import Doors
 from tservice.core.events import EventHub
 from tservice.core.places.places import Places
 from tservice.core.zone import local_zone
-from tservice.ground.osusers import OsUserParts
+from tservice.ground.osusers import OsUserWiring
 from tservice.ground.program import Program
 from tservice.settings.interfaces import ISettings
 from tservice.store.database import Database
@@ -39,7 +39,7 @@ class Ground(Program):
     settings: ISettings
     programs: BinaryLookup
     places: Places
-    os_users: OsUserParts
+    os_users: OsUserWiring
     hub: EventHub = field(factory=EventHub)
     random: Callable[[int], bytes] = os.urandom
 

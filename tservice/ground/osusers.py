@@ -15,7 +15,7 @@ from tservice.access.hooksecret import OsUserSecrets, hook_secret
 from tservice.core.doors.directory import Directory
 from tservice.core.places.place import HookAccess
 from tservice.core.users.acting import SETGROUPS, act_as
-from tservice.core.users.osuser import NO_ROOT, Host, OsUser, OsUsers, run_as
+from tservice.core.users.osuser import NO_ROOT, OsUser, OsUsers, OsUserSupport, run_as
 from tservice.core.users.sharedfolder import SharedFolder
 from tservice.mux.tmux.setup import OsUserSetups
 
@@ -24,7 +24,7 @@ PYTHONS = ("/usr/local/bin/python3", "/usr/bin/python3")
 
 
 @define
-class OsUserParts:
+class OsUserWiring:
     """What the other parts are handed.
 
     @ivar directory: what L{users} go by; asks in the caller's thread until it is given a door.
@@ -44,7 +44,7 @@ class OsUserParts:
 
 def wire_os_users(
     data_dir: Path, environ: Mapping[str, str], hide: Callable[[str], object]
-) -> OsUserParts:
+) -> OsUserWiring:
     """Nothing is made or asked yet but what programs there are."""
     path = environ.get("PATH")
     setpriv, setsid = (shutil.which(name, path=path) for name in ("setpriv", "setsid"))
@@ -65,17 +65,19 @@ def wire_os_users(
     kept = OsUserSecrets(
         secret=lambda: hook_secret(data_dir, secrets.token_bytes), shared=shared, hide=hide
     )
-    return OsUserParts(
+    return OsUserWiring(
         users=users, directory=directory, hooks=kept.access, prefix=prefix, setups=setups
     )
 
 
-def host_of(euid: int, setpriv: str | None, setsid: str | None, directory: Directory) -> Host:
+def host_of(
+    euid: int, setpriv: str | None, setsid: str | None, directory: Directory
+) -> OsUserSupport:
     """What this process can do."""
     if euid != 0:
         return NO_ROOT
     if setpriv is None or setsid is None:
-        return Host(obstacle="setpriv and setsid of util-linux are missing", act=act_as)
+        return OsUserSupport(obstacle="setpriv and setsid of util-linux are missing", act=act_as)
     if SETGROUPS is None:
-        return Host(obstacle="not known how on this kind of machine", act=act_as)
-    return Host(obstacle=None, act=act_as, entry=directory.entry, groups=directory.groups)
+        return OsUserSupport(obstacle="not known how on this kind of machine", act=act_as)
+    return OsUserSupport(obstacle=None, act=act_as, entry=directory.entry, groups=directory.groups)

@@ -17,7 +17,7 @@ from tservice.core.places.places import Places
 from tservice.core.users.osuser import OsUser, OsUsers, can_run, environment_of
 
 
-class IOsUserParts(Protocol):
+class OsUserSources(Protocol):
     """What the places of OS users are made of."""
 
     @property
@@ -38,7 +38,7 @@ def near_places(
     clock: IReactorTime,
     environ: Mapping[str, str],
     own: Place,
-    os_users: IOsUserParts,
+    os_users: OsUserSources,
 ) -> Places:
     """The service's own, and one for each OS user that an account names."""
 

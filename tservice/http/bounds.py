@@ -29,7 +29,7 @@ _WORD = 32
 
 
 @frozen
-class Bounds:
+class BodyBounds:
     """What a body may have.
 
     @ivar size: bytes.
@@ -39,29 +39,29 @@ class Bounds:
     size: int
     values: int
 
-    def __add__(self, other: Bounds) -> Bounds:
-        return Bounds(self.size + other.size, self.values + other.values)
+    def __add__(self, other: BodyBounds) -> BodyBounds:
+        return BodyBounds(self.size + other.size, self.values + other.values)
 
-    def __mul__(self, times: int) -> Bounds:
-        return Bounds(self.size * times, self.values * times)
+    def __mul__(self, times: int) -> BodyBounds:
+        return BodyBounds(self.size * times, self.values * times)
 
-    def __or__(self, other: Bounds) -> Bounds:
+    def __or__(self, other: BodyBounds) -> BodyBounds:
         """Either of the two."""
-        return Bounds(max(self.size, other.size), max(self.values, other.values))
+        return BodyBounds(max(self.size, other.size), max(self.values, other.values))
 
 
-OPEN = Bounds(JSON_BODY_LIMIT, MAX_VALUES)
+OPEN = BodyBounds(JSON_BODY_LIMIT, MAX_VALUES)
 """Of what may be anything."""
 
-OPEN_TEXT = Bounds(JSON_BODY_LIMIT, 1)
+OPEN_TEXT = BodyBounds(JSON_BODY_LIMIT, 1)
 """Of a text of any length."""
 
-NOTHING = Bounds(LEAST_BODY_LIMIT, SPARE_VALUES)
+NOTHING = BodyBounds(LEAST_BODY_LIMIT, SPARE_VALUES)
 """Of a body that has nothing to say."""
 
 
 @lru_cache(maxsize=256)
-def bounds_of(model: type[BaseModel] | None) -> Bounds:
+def bounds_of(model: type[BaseModel] | None) -> BodyBounds:
     """The least bounds that refuse no body which C{model} takes.
 
     What the model leaves open has the bounds of L{OPEN}.
@@ -71,7 +71,7 @@ def bounds_of(model: type[BaseModel] | None) -> Bounds:
     schema = model.model_json_schema(mode="validation")
     found = _Reader(schema.get("$defs", {})).read(schema)
     size = min(JSON_BODY_LIMIT, max(LEAST_BODY_LIMIT, found.size))
-    return Bounds(size, min(MAX_VALUES, found.values + SPARE_VALUES))
+    return BodyBounds(size, min(MAX_VALUES, found.values + SPARE_VALUES))
 
 
 class _Reader:
@@ -80,7 +80,7 @@ class _Reader:
     def __init__(self, named: Mapping[str, Any], above: frozenset[str] = frozenset()) -> None:
         self._named, self._above = named, above
 
-    def read(self, schema: Any) -> Bounds:
+    def read(self, schema: Any) -> BodyBounds:
         """The bounds of what C{schema} describes; L{OPEN} for what it leaves open."""
         if not isinstance(schema, dict):
             return OPEN
@@ -96,29 +96,29 @@ class _Reader:
             case "string":
                 return _text(schema["maxLength"]) if "maxLength" in schema else OPEN_TEXT
             case "integer" | "number" | "boolean" | "null":
-                return Bounds(_WORD, 1)
+                return BodyBounds(_WORD, 1)
             case "array" if "maxItems" in schema:
-                return Bounds(_WORD, 2) + self._each(schema) * int(schema["maxItems"])
+                return BodyBounds(_WORD, 2) + self._each(schema) * int(schema["maxItems"])
             case "object" if "properties" in schema or "maxProperties" in schema:
                 return self._object(schema)
         return OPEN
 
-    def _read_named(self, name: str) -> Bounds:
+    def _read_named(self, name: str) -> BodyBounds:
         if name in self._above:
             return OPEN
         return _Reader(self._named, self._above | {name}).read(self._named.get(name))
 
-    def _widest(self, schemas: list[Any]) -> Bounds:
-        widest = Bounds(0, 0)
+    def _widest(self, schemas: list[Any]) -> BodyBounds:
+        widest = BodyBounds(0, 0)
         for schema in schemas:
             widest |= self.read(schema)
         return widest
 
-    def _each(self, schema: Mapping[str, Any]) -> Bounds:
+    def _each(self, schema: Mapping[str, Any]) -> BodyBounds:
         return self._widest([*schema.get("prefixItems", ()), schema.get("items", {})])
 
-    def _object(self, schema: Mapping[str, Any]) -> Bounds:
-        total = Bounds(_WORD, 2)
+    def _object(self, schema: Mapping[str, Any]) -> BodyBounds:
+        total = BodyBounds(_WORD, 2)
         for name, field in schema.get("properties", {}).items():
             total += _text(len(name)) + self.read(field)
         if "maxProperties" in schema:
@@ -129,5 +129,5 @@ class _Reader:
         return total
 
 
-def _text(length: int) -> Bounds:
-    return Bounds(length * LONGEST_CHARACTER + _WORD, 1)
+def _text(length: int) -> BodyBounds:
+    return BodyBounds(length * LONGEST_CHARACTER + _WORD, 1)

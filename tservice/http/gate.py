@@ -191,7 +191,7 @@ class Gate:
         scheme = came.scheme or ("https" if visit.secure else None)
         return self._judge_origin(visit, _all(request, "origin"), host, scheme)
 
-    def _source(self, request: Request) -> hosts.Source:
+    def _source(self, request: Request) -> hosts.RequestSource:
         def header(name: str) -> str | None:
             return ",".join(_all(request, name)) or None
 
@@ -199,11 +199,11 @@ class Gate:
         came = hosts.source(peer, _only(request, "host"), self._rules.proxies, header)
         return hosts.through_tunnel(came, self._rules.tunnel_hosts(), header)
 
-    def _admits(self, host: hosts.Host) -> bool:
+    def _admits(self, host: hosts.HostHeader) -> bool:
         return hosts.admits(host, self._rules.hosts) or host.name in self._rules.tunnel_hosts()
 
     def _judge_origin(
-        self, visit: Visit, origins: Sequence[str], host: hosts.Host, scheme: str | None
+        self, visit: Visit, origins: Sequence[str], host: hosts.HostHeader, scheme: str | None
     ) -> Visit:
         changing = visit.upgrade or visit.method not in SAFE_METHODS
         if not origins and not (_named_foreign(visit) if changing else _started_elsewhere(visit)):

@@ -31,7 +31,7 @@ Network = IPv4Network | IPv6Network
 
 
 @frozen
-class Host:
+class HostHeader:
     """A Host header taken apart.
 
     @ivar name: lower case, without brackets and the root's dot.
@@ -79,7 +79,7 @@ def policy(bind_hosts: Iterable[str], allowed_hosts: Iterable[str]) -> HostPolic
 
 
 @lru_cache(maxsize=256)
-def parse_host(header: str) -> Host | None:
+def parse_host(header: str) -> HostHeader | None:
     """A Host header, or C{None} for one that is empty or no host at all."""
     found = _HOST.fullmatch(header)
     if found is None:
@@ -94,7 +94,7 @@ def parse_host(header: str) -> Host | None:
         if not all(0 < len(label) < 64 for label in name.split(".")):
             return None
     port = int(found[2]) if found[2] else None
-    return None if port is not None and port > 65535 else Host(name, port)
+    return None if port is not None and port > 65535 else HostHeader(name, port)
 
 
 @lru_cache(maxsize=64)
@@ -107,7 +107,7 @@ def is_address(text: str) -> bool:
     return True
 
 
-def admits(host: Host | None, rules: HostPolicy) -> bool:
+def admits(host: HostHeader | None, rules: HostPolicy) -> bool:
     """Whether a request for C{host} may pass.
 
     IP literals pass: no name was resolved, so none can have been rebound.
@@ -129,7 +129,7 @@ def parse_origin(header: str) -> Origin | None:
     return Origin(found[1], host.name, port)
 
 
-def same_origin(origin: Origin | None, host: Host, scheme: str | None) -> bool:
+def same_origin(origin: Origin | None, host: HostHeader, scheme: str | None) -> bool:
     """Whether a page of C{origin} is one of ours (protocol-hosts).
 
     @param scheme: as a trusted proxy gave it; C{None} leaves it out of the comparison.
@@ -177,7 +177,7 @@ def normal_address(text: str) -> str:
 
 
 @frozen(kw_only=True)
-class Source:
+class RequestSource:
     """Where a request comes from.
 
     @ivar address: the client's.
@@ -195,16 +195,16 @@ def source(
     host: str | None,
     trusted: Sequence[Network],
     header: Callable[[str], str | None],
-) -> Source:
+) -> RequestSource:
     """Who sent a request, the word of a trusted proxy applied.
 
     @param header: a request header; several of one name are joined by commas.
     """
     peer = normal_address(peer)
     if not _is_trusted(peer, trusted):
-        return Source(address=peer, scheme=None, host=host)
+        return RequestSource(address=peer, scheme=None, host=host)
     scheme = (_last(header("x-forwarded-proto")) or "").lower()
-    return Source(
+    return RequestSource(
         address=_client(peer, header("x-forwarded-for") or "", trusted),
         scheme=scheme if scheme in _DEFAULT_PORTS else None,
         host=_last(header("x-forwarded-host")) or host,
@@ -212,8 +212,8 @@ def source(
 
 
 def through_tunnel(
-    came: Source, tunnels: Collection[str], header: Callable[[str], str | None]
-) -> Source:
+    came: RequestSource, tunnels: Collection[str], header: Callable[[str], str | None]
+) -> RequestSource:
     """Who sent a request that our own tunnel brought: its program connects from this machine.
 
     Its word on the client's address and scheme is believed, where the Host is the tunnel's; its

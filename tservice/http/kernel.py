@@ -28,7 +28,7 @@ from tservice.http.envelope import NO_PAGE, Refusal, Response, bare
 from tservice.http.operations import JSON_BODY_LIMIT, Call, Operation, Style
 from tservice.http.parked import ParkedCalls
 from tservice.http.request import Request
-from tservice.http.routing import Table, arguments
+from tservice.http.routing import RouteTable, arguments
 from tservice.http.transfer.incoming import Incoming
 
 _TOKEN = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}")
@@ -81,7 +81,7 @@ class IPages(Interface):
         """The file at C{path}, C{None} when there is none."""
 
 
-class ISockets(Interface):
+class IUpgrades(Interface):
     """Takes WebSocket upgrades."""
 
     async def serve(call: Call) -> None:
@@ -106,7 +106,7 @@ class Kernel:
         operations: Iterable[Operation],
         gate: IGate,
         pages: IPages,
-        sockets: ISockets,
+        sockets: IUpgrades,
         base_path: str = "",
         heard: Heard = lambda call, outcome: None,
         parked: ParkedCalls | None = None,
@@ -122,7 +122,7 @@ class Kernel:
         self._base = base_path
         self._faults = count(1)
         self._warned: set[str] = set()
-        self.table = Table(operations, self._serve, self._miss)
+        self.table = RouteTable(operations, self._serve, self._miss)
         self._routed = self.table.app.resource()
 
     def getChildWithDefault(self, name: bytes, request: Request) -> Kernel:

@@ -19,7 +19,7 @@ from tservice.core.errors import ErrorCode
 from tservice.core.identity import Identity as Identity
 from tservice.core.scopes import Scope as Scope
 from tservice.http.bounds import JSON_BODY_LIMIT as JSON_BODY_LIMIT
-from tservice.http.bounds import LEAST_BODY_LIMIT, Bounds, bounds_of
+from tservice.http.bounds import LEAST_BODY_LIMIT, BodyBounds, bounds_of
 from tservice.http.transfer.incoming import Incoming
 
 
@@ -173,7 +173,7 @@ class Operation:
         return not own and self.method in ("POST", "PUT", "PATCH", "DELETE")
 
     @property
-    def bounds(self) -> Bounds:
+    def bounds(self) -> BodyBounds:
         """What a body may have; what anybody may call takes little."""
         found = bounds_of(self.body)
         if self.access is Access.PUBLIC:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from tservice.core.scopes import Scope
 from tservice.http.operations import Operation
-from tservice.http.reachrecord import HOOKS, Power, Reach, all_of
+from tservice.http.reachrecord import HOOKS, Power, TokenReach, all_of
 from tservice.http.reachsessions import SESSIONS
 
 
@@ -35,7 +35,7 @@ def reached(scope: Scope) -> frozenset[str]:
 
 _CODE = frozenset({"GET /q/{code}"})
 
-_FOR_ALL: dict[str, Reach] = {
+_FOR_ALL: dict[str, TokenReach] = {
     **all_of(None, "Anybody may; there is nothing to be known.", "GET /healthz"),
     **all_of(
         None,
@@ -64,7 +64,7 @@ _FOR_ALL: dict[str, Reach] = {
     ),
 }
 
-_PEOPLE: dict[str, Reach] = {
+_PEOPLE: dict[str, TokenReach] = {
     **all_of(
         None,
         "It ends or makes cookies and passwords; a token would shut its own owner out.",
@@ -135,7 +135,7 @@ _PEOPLE: dict[str, Reach] = {
     ),
 }
 
-_WATCHING: dict[str, Reach] = {
+_WATCHING: dict[str, TokenReach] = {
     **all_of(
         Scope.WAITS,
         "Waits for signals and text of sessions; judged again before it is answered.",
@@ -194,7 +194,7 @@ _WATCHING: dict[str, Reach] = {
     ),
 }
 
-_SERVICE: dict[str, Reach] = {
+_SERVICE: dict[str, TokenReach] = {
     **all_of(
         Scope.SETTINGS,
         "Reads settings and the CLIs; no key is shown.",
@@ -289,7 +289,7 @@ _SERVICE: dict[str, Reach] = {
     ),
 }
 
-REACH: Mapping[str, Reach] = {**_FOR_ALL, **_PEOPLE, **SESSIONS, **_WATCHING, **_SERVICE}
+REACH: Mapping[str, TokenReach] = {**_FOR_ALL, **_PEOPLE, **SESSIONS, **_WATCHING, **_SERVICE}
 """Every operation, by L{name_of}."""
 
 SETTINGS: Mapping[str, Scope | None] = {

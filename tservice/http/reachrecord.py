@@ -28,7 +28,7 @@ NEVER = frozenset({Power.CREDENTIAL, Power.RIGHTS})
 
 
 @frozen
-class Reach:
+class TokenReach:
     """What was decided on an operation.
 
     @ivar scope: what a token needs; C{None}: no token may.
@@ -44,7 +44,7 @@ class Reach:
 
 def all_of(
     scope: Scope | None, why: str, names: str, *powers: Power, opens: frozenset[str] = frozenset()
-) -> dict[str, Reach]:
+) -> dict[str, TokenReach]:
     """One decision on several operations, a line each."""
-    reach = Reach(scope, why, frozenset(powers), opens)
+    reach = TokenReach(scope, why, frozenset(powers), opens)
     return {line.strip(): reach for line in names.strip().splitlines()}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tservice.core.scopes import Scope
-from tservice.http.reachrecord import HOOKS, Power, Reach, all_of
+from tservice.http.reachrecord import HOOKS, Power, TokenReach, all_of
 
-SESSIONS: dict[str, Reach] = {
+SESSIONS: dict[str, TokenReach] = {
     **all_of(
         Scope.SESSIONS_READ,
         "Reads what sessions are, and their text; the state leaves out what is the admin's.",

@@ -15,7 +15,7 @@ from twisted.web.http import datetimeToString
 from tservice.http.body import too_large
 from tservice.http.bounds import JSON_BODY_LIMIT, LEAST_BODY_LIMIT
 from tservice.http.connections.channel import LINGER_BYTES, Channel
-from tservice.http.connections.parts import Site
+from tservice.http.connections.parts import RequestServer
 from tservice.http.envelope import Refusal, bare
 from tservice.http.transfer.incoming import Incoming
 
@@ -36,7 +36,7 @@ BUSY = bare(503, "Service Unavailable", {"Retry-After": "1"})
 
 
 class Request(server.Request):
-    """A request of our L{Site<tservice.http.site.Site>}.
+    """A request of our L{RequestServer<tservice.http.site.Site>}.
 
     @ivar visit: what the gate made of it.
     @ivar gone: the client hung up; nothing can be written any more.
@@ -46,7 +46,7 @@ class Request(server.Request):
     @ivar incoming: the body, where the handler reads it while it arrives.
     """
 
-    site: Site  # type: ignore[assignment]
+    site: RequestServer  # type: ignore[assignment]
     channel: Any
     content: Any
     visit: Visit

@@ -31,7 +31,7 @@ class _Rest(BaseConverter):
     part_isolating = False
 
 
-class Table:
+class RouteTable:
     """The mounted operations.
 
     @ivar app: the Klein app, on an instance so that two sites can stand side by side.

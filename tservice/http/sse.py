@@ -48,7 +48,7 @@ class EventsQuery(Query):
     client_id: Annotated[str, Field(max_length=128)] | None = None
 
 
-class Entry:
+class RingEntry:
     """One event of the ring, and its bytes once somebody wants them.
 
     @ivar number: counts from 1.
@@ -108,7 +108,7 @@ def wants(event: Event, identity: Identity, sessions: frozenset[str] | None) -> 
 
 
 @implementer(IPushProducer)
-class Client:
+class EventClient:
     """One listener.
 
     @ivar done: fires when the service ends the stream.
@@ -129,7 +129,7 @@ class Client:
         """Whether it asked for the bulky events of that session, or did not say which."""
         return self._sessions is None or session_id in self._sessions
 
-    def tell(self, entry: Entry) -> None:
+    def tell(self, entry: RingEntry) -> None:
         """Send C{entry}, if it is for this client."""
         if wants(entry.event, self.identity, self._sessions):
             self.write(entry.frame())
@@ -178,8 +178,8 @@ class EventStreams(Service):
         @param boot: names this run of the service; no dash in it.
         """
         self._hub, self._clock, self._boot, self._status = hub, clock, boot, status
-        self._clients: dict[Client, None] = {}
-        self._ring: deque[Entry] = deque()
+        self._clients: dict[EventClient, None] = {}
+        self._ring: deque[RingEntry] = deque()
         self._weight = 0
         self._number = 0
         self._unsubscribe: Callable[[], None] | None = None
@@ -221,7 +221,7 @@ class EventStreams(Service):
                 client.end()
 
     def _heard(self, event: Event) -> None:
-        entry = Entry(self._boot, self._number + 1, event)
+        entry = RingEntry(self._boot, self._number + 1, event)
         self._number += 1
         self._ring.append(entry)
         self._weight += entry.weight
@@ -237,7 +237,7 @@ class EventStreams(Service):
         for client in tuple(self._clients):
             client.write(data)
 
-    def _missed(self, last_id: str | None) -> list[Entry] | None:
+    def _missed(self, last_id: str | None) -> list[RingEntry] | None:
         """What came after C{last_id}; C{None} when that cannot be told."""
         boot, _, number = (last_id or "").rpartition("-")
         if boot != self._boot or not (number.isascii() and number.isdigit()):
@@ -266,7 +266,7 @@ class EventStreams(Service):
     async def _listen(self, call: Call, request: Request) -> None:
         names = call.query.sessions
         wanted = None if names is None else frozenset(names.split(","))
-        client = Client(request, call.identity, wanted)
+        client = EventClient(request, call.identity, wanted)
         request.registerProducer(client, True)
         self._clients[client] = None
         try:

@@ -25,7 +25,7 @@ class Busy(Exception):
     """Another service is writing this file."""
 
 
-class Changed(Exception):
+class FileChanged(Exception):
     """The file is no longer what it was when it was read."""
 
 
@@ -90,7 +90,7 @@ def replace(path: Path, before: str | None, after: str, *, private: bool) -> Non
         temporary.chmod(PRIVATE if private else mode)
         sync(temporary)
         if read(path) != before:
-            raise Changed
+            raise FileChanged
 
 
 def _mode(target: Path) -> int:

@@ -12,7 +12,7 @@ SERVER_LIMIT = 1000
 """Servers that a file may have: more are no configuration that a person keeps."""
 
 
-class Kind(StrEnum):
+class TransportKind(StrEnum):
     """How a server is reached."""
 
     STDIO = "stdio"
@@ -20,7 +20,7 @@ class Kind(StrEnum):
     SSE = "sse"
 
 
-class Status(StrEnum):
+class TargetStatus(StrEnum):
     """What became of a target (protocol-mcp-sync)."""
 
     OK = "ok"
@@ -31,14 +31,14 @@ class Status(StrEnum):
 
 
 @frozen(kw_only=True)
-class Server:
+class McpServer:
     """One server's definition; what it holds may be secret, so it is never shown.
 
-    @ivar command: of L{Kind.STDIO}, with C{args}, C{env} and C{cwd}.
+    @ivar command: of L{TransportKind.STDIO}, with C{args}, C{env} and C{cwd}.
     @ivar url: of the others, with C{headers}.
     """
 
-    kind: Kind
+    kind: TransportKind
     command: str = field(default="", repr=False)
     args: tuple[str, ...] = field(default=(), repr=False)
     env: Mapping[str, str] = field(factory=dict, repr=False)
@@ -69,7 +69,7 @@ class Server:
 
 
 @frozen(kw_only=True)
-class Table:
+class ServerTable:
     """The servers of one CLI.
 
     @ivar names: every name that is there, in any shape, in order.
@@ -78,12 +78,12 @@ class Table:
     """
 
     names: tuple[str, ...] = ()
-    servers: Mapping[str, Server] = field(factory=dict)
+    servers: Mapping[str, McpServer] = field(factory=dict)
     off: frozenset[str] = frozenset()
 
 
 @frozen(kw_only=True)
-class Offer:
+class SharedServers:
     """What there is to share.
 
     @ivar servers: by name; of several definitions that of the first CLI.
@@ -91,7 +91,7 @@ class Offer:
     @ivar disabled: names whose every definition is switched off.
     """
 
-    servers: Mapping[str, Server]
+    servers: Mapping[str, McpServer]
     conflicts: tuple[str, ...]
     disabled: tuple[str, ...]
 
@@ -104,14 +104,14 @@ class Lack:
     @ivar skipped: names that its dialect cannot express.
     """
 
-    servers: Mapping[str, Server]
+    servers: Mapping[str, McpServer]
     skipped: tuple[str, ...]
 
 
-def gather(tables: Iterable[Table]) -> Offer:
+def gather(tables: Iterable[ServerTable]) -> SharedServers:
     """What the CLIs have between them; the order of C{tables} decides which definition wins."""
-    servers: dict[str, Server] = {}
-    first: dict[str, Server] = {}
+    servers: dict[str, McpServer] = {}
+    first: dict[str, McpServer] = {}
     conflicts: dict[str, None] = {}
     for table in tables:
         for name, server in table.servers.items():
@@ -120,18 +120,18 @@ def gather(tables: Iterable[Table]) -> Offer:
             if name not in table.off:
                 servers.setdefault(name, server)
     disabled = tuple(name for name in first if name not in servers)
-    return Offer(servers=servers, conflicts=tuple(conflicts), disabled=disabled)
+    return SharedServers(servers=servers, conflicts=tuple(conflicts), disabled=disabled)
 
 
 def lacking(
-    offer: Mapping[str, Server], names: Sequence[str], says: Callable[[Server], bool]
+    offer: Mapping[str, McpServer], names: Sequence[str], says: Callable[[McpServer], bool]
 ) -> Lack:
     """What is to be added to a CLI that has C{names}.
 
     @param says: whether its dialect can express a server.
     """
     there = frozenset(names)
-    servers: dict[str, Server] = {}
+    servers: dict[str, McpServer] = {}
     skipped: list[str] = []
     for name, server in offer.items():
         if name in there:

@@ -11,18 +11,18 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 
-from tservice.clis.interfaces import Entry, ICliRegistry
+from tservice.clis.interfaces import CliEntry, ICliRegistry
 from tservice.core.doors.threads import IThreads
 from tservice.core.errors import ErrorCode, ServiceError, conflict
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.flight import Flight
 from tservice.core.identity import Identity
 from tservice.core.places.place import OWN
+from tservice.mcp.discovery import McpFile, places, unsupported
 from tservice.mcp.files import Busy
-from tservice.mcp.model import Offer, Status
-from tservice.mcp.places import Place, places, unsupported
+from tservice.mcp.model import SharedServers, TargetStatus
 from tservice.mcp.shown import SyncAnswer, shown_target
-from tservice.mcp.sync import Look, Target, look, write
+from tservice.mcp.sync import Survey, Target, look, write
 from tservice.settings.interfaces import ISettings
 
 LOCK_TRIES = 50
@@ -108,11 +108,11 @@ class McpSyncService:
         self._hub.publish(Event(name=EventName.MCP_SYNCED, payload=result))
         return result
 
-    async def _look(self) -> Look:
-        found: Look = await self._threads.run(partial(look, self._places()))
+    async def _look(self) -> Survey:
+        found: Survey = await self._threads.run(partial(look, self._places()))
         return found
 
-    async def _write(self, target: Target, offer: Offer) -> Target:
+    async def _write(self, target: Target, offer: SharedServers) -> Target:
         if not target.added:
             return target
         for _ in range(LOCK_TRIES):
@@ -125,16 +125,16 @@ class McpSyncService:
             else:
                 return done
         reason = "the service stops" if self._stopping else "another service is writing it"
-        return evolve(target, status=Status.FAILED, error=reason, added=(), skipped=())
+        return evolve(target, status=TargetStatus.FAILED, error=reason, added=(), skipped=())
 
-    def _places(self) -> tuple[Place, ...]:
+    def _places(self) -> tuple[McpFile, ...]:
         return places(self._clis.entries(), self._home, self._environ, self._installed)
 
-    def _installed(self, entry: Entry) -> bool:
+    def _installed(self, entry: CliEntry) -> bool:
         return self._clis.find_binary(entry) is not None
 
     def _shown(
-        self, targets: list[Target] | tuple[Target, ...], offer: Offer, *, applied: bool
+        self, targets: list[Target] | tuple[Target, ...], offer: SharedServers, *, applied: bool
     ) -> SyncAnswer:
         return SyncAnswer(
             applied=applied,

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from tservice.core.payload import Payload, absent
 from tservice.core.payloads import SyncTold
-from tservice.mcp.model import Status
+from tservice.mcp.model import TargetStatus
 from tservice.mcp.sync import Target
 
 
@@ -16,7 +16,7 @@ class TargetAnswer(Payload):
     id: str
     label: str
     file: str
-    status: Status
+    status: TargetStatus
     error: str | None = absent(description="Absent unless something went wrong")
     servers: list[str] = Field(description="Names that it had")
     added: list[str] = Field(description="Names that it was given, or would be")

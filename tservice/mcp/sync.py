@@ -12,8 +12,16 @@ from tservice.core.files import FileError, UnparsableFile
 from tservice.mcp import files
 from tservice.mcp.dialects.catalogue import DIALECTS, Dialect
 from tservice.mcp.dialects.faults import DialectError
-from tservice.mcp.model import Lack, Offer, Server, Status, Table, gather, lacking
-from tservice.mcp.places import Place
+from tservice.mcp.discovery import McpFile
+from tservice.mcp.model import (
+    Lack,
+    McpServer,
+    ServerTable,
+    SharedServers,
+    TargetStatus,
+    gather,
+    lacking,
+)
 
 TRIES = 5
 """Times that a file which its own CLI writes meanwhile is begun with again."""
@@ -24,14 +32,14 @@ class Target:
     """A place as it was found.
 
     @ivar path: the file in use, where there is one or would be.
-    @ivar table: what it says; C{None} unless the status is L{Status.OK}.
+    @ivar table: what it says; C{None} unless the status is L{TargetStatus.OK}.
     """
 
-    place: Place
-    status: Status
+    place: McpFile
+    status: TargetStatus
     path: Path | None = None
     error: str | None = None
-    table: Table | None = None
+    table: ServerTable | None = None
     added: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
 
@@ -42,25 +50,25 @@ class Target:
 
 
 @frozen(kw_only=True)
-class Look:
+class Survey:
     """Everything as it was found.
 
     @ivar targets: with what each would be given.
     """
 
     targets: tuple[Target, ...]
-    offer: Offer
+    offer: SharedServers
 
 
-def look(places: Iterable[Place]) -> Look:
+def look(places: Iterable[McpFile]) -> Survey:
     """Read every file once, and work out what is to be added where; nothing is written."""
     targets = [_find(place) for place in _apart(places)]
     offer = gather(target.table for target in targets if target.table is not None)
     planned = tuple(_plan(target, offer.servers) for target in targets)
-    return Look(targets=planned, offer=offer)
+    return Survey(targets=planned, offer=offer)
 
 
-def write(target: Target, offer: Mapping[str, Server]) -> Target:
+def write(target: Target, offer: Mapping[str, McpServer]) -> Target:
     """Add to the file what it lacks, as it is now; what became of it.
 
     @param target: one that has something to be given.
@@ -74,14 +82,14 @@ def write(target: Target, offer: Mapping[str, Server]) -> Target:
             for _ in range(TRIES):
                 try:
                     return _write(target, path, offer)
-                except files.Changed:
+                except files.FileChanged:
                     continue
-        return _fault(target, Status.FAILED, "is being changed by another program")
+        return _fault(target, TargetStatus.FAILED, "is being changed by another program")
     except (DialectError, FileError, OSError) as error:
         return _judge(target, error)
 
 
-def _write(target: Target, path: Path, offer: Mapping[str, Server]) -> Target:
+def _write(target: Target, path: Path, offer: Mapping[str, McpServer]) -> Target:
     text, table = _read(target.dialect, path)
     lack = lacking(offer, table.names, target.dialect.says)
     if lack.servers:
@@ -91,21 +99,21 @@ def _write(target: Target, path: Path, offer: Mapping[str, Server]) -> Target:
     return _given(evolve(target, table=table), lack)
 
 
-def _find(place: Place) -> Target:
+def _find(place: McpFile) -> Target:
     if place.path is None:
-        return Target(place=place, status=Status.SKIPPED)
+        return Target(place=place, status=TargetStatus.SKIPPED)
     path = _file(place.path, DIALECTS[place.format])
-    target = Target(place=place, path=path, status=Status.OK)
+    target = Target(place=place, path=path, status=TargetStatus.OK)
     try:
         text, table = _read(target.dialect, path)
     except (DialectError, FileError, OSError) as error:
         return _judge(target, error)
     if text is None and not place.installed:
-        return evolve(target, status=Status.ABSENT)
+        return evolve(target, status=TargetStatus.ABSENT)
     return evolve(target, table=table)
 
 
-def _plan(target: Target, offer: Mapping[str, Server]) -> Target:
+def _plan(target: Target, offer: Mapping[str, McpServer]) -> Target:
     if target.table is None or target.path is None:
         return target
     lack = lacking(offer, target.table.names, target.dialect.says)
@@ -125,16 +133,18 @@ def _given(target: Target, lack: Lack) -> Target:
 def _judge(target: Target, error: Exception) -> Target:
     """What an error means; its text holds nothing of the file."""
     if isinstance(error, OSError):
-        return _fault(target, Status.FAILED, error.strerror or "cannot be read or written")
+        return _fault(target, TargetStatus.FAILED, error.strerror or "cannot be read or written")
     unreadable = isinstance(error, DialectError | UnparsableFile)
-    return _fault(target, Status.UNREADABLE if unreadable else Status.FAILED, str(error))
+    return _fault(
+        target, TargetStatus.UNREADABLE if unreadable else TargetStatus.FAILED, str(error)
+    )
 
 
-def _fault(target: Target, status: Status, error: str) -> Target:
+def _fault(target: Target, status: TargetStatus, error: str) -> Target:
     return evolve(target, status=status, error=error, added=(), skipped=())
 
 
-def _read(dialect: Dialect, path: Path) -> tuple[str | None, Table]:
+def _read(dialect: Dialect, path: Path) -> tuple[str | None, ServerTable]:
     """The file's text, and what it and the files beside it say."""
     text = files.read(path)
     beside = []
@@ -158,9 +168,9 @@ def _file(path: Path, dialect: Dialect) -> Path:
     return path
 
 
-def _apart(places: Iterable[Place]) -> Sequence[Place]:
+def _apart(places: Iterable[McpFile]) -> Sequence[McpFile]:
     """Each file once, for the first CLI that names it; it is there when any of them is."""
-    found: dict[object, Place] = {}
+    found: dict[object, McpFile] = {}
     for place in places:
         key: object = place.id if place.path is None else os.path.realpath(place.path)
         first = found.setdefault(key, place)

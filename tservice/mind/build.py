@@ -11,7 +11,7 @@ from tservice.agents.approvals.service import Approvals
 from tservice.agents.approvals.shown import item_answer
 from tservice.agents.transcripts.service import Transcripts
 from tservice.clis.interfaces import ICliRegistry
-from tservice.git.model import Options
+from tservice.git.model import GitOptions
 from tservice.git.readers import GitReaders
 from tservice.git.workspaces import SessionWorkspaces
 from tservice.ground.feature import Feature
@@ -93,7 +93,7 @@ def git_of(git: GitReaders, workspaces: SessionWorkspaces) -> GitState:
     """How repositories stand; quickly, or not at all."""
 
     def state(session_id: str) -> Awaitable[Mapping[str, Any]]:
-        return git.status(workspaces.of(session_id), Options(max_repos=4, timeout=5.0))
+        return git.status(workspaces.of(session_id), GitOptions(max_repos=4, timeout=5.0))
 
     return state
 

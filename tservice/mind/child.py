@@ -40,7 +40,7 @@ KillGroup = Callable[[int, int], None]
 
 
 @frozen(kw_only=True)
-class Ending:
+class ChildEnd:
     """How it ended.
 
     @ivar status: C{None} after a signal.
@@ -69,7 +69,7 @@ class Child(ProcessProtocol):
         self._reason = ""
         self._status: int | None = None
         self._timers = Timers(clock)
-        self.ended: Deferred[Ending] = Deferred()
+        self.ended: Deferred[ChildEnd] = Deferred()
 
     def start(
         self,
@@ -125,7 +125,7 @@ class Child(ProcessProtocol):
 
     def processEnded(self, reason: Failure) -> None:
         self._timers.clear()
-        ending = Ending(
+        ending = ChildEnd(
             status=self._status,
             reason=self._reason,
             printed=bytes(self._printed),

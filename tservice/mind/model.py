@@ -31,7 +31,7 @@ WHY_TEXT = 300
 _NOT_PROMPTS = ("/", "!")
 
 
-class Kind(StrEnum):
+class SuggestionKind(StrEnum):
     """What a suggestion would do."""
 
     CONTINUE = "continue"
@@ -69,10 +69,10 @@ class Suggestion:
 
     prompt: str
     why: str
-    kind: Kind
+    kind: SuggestionKind
 
 
-class Unusable(Exception):
+class UnusableSuggestions(Exception):
     """What was printed holds no suggestions; the text says why, in a few words."""
 
 
@@ -118,7 +118,7 @@ def suggestions_in(printed: str) -> tuple[Suggestion, ...]:
         found = _object(inner)
     listed = found.get("suggestions")
     if not isinstance(listed, list) or not 1 <= len(listed) <= SUGGESTIONS:
-        raise Unusable(f"it did not make 1 to {SUGGESTIONS} suggestions")
+        raise UnusableSuggestions(f"it did not make 1 to {SUGGESTIONS} suggestions")
     return tuple(map(_suggestion, listed))
 
 
@@ -130,16 +130,16 @@ def _object(text: str) -> Mapping[str, Any]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
-        raise Unusable("it did not answer with JSON") from None
+        raise UnusableSuggestions("it did not answer with JSON") from None
     if not isinstance(found, dict):
-        raise Unusable("it did not answer with a JSON object")
+        raise UnusableSuggestions("it did not answer with a JSON object")
     return found
 
 
 def _text_of_envelope(found: Mapping[str, Any]) -> str | None:
     """What a CLI's own JSON says that the agent said; C{None}: it is no envelope."""
     if found.get("is_error") is True:
-        raise Unusable("it reported an error of its own")
+        raise UnusableSuggestions("it reported an error of its own")
     if "suggestions" in found:
         return None
     said = found.get("result", found.get("response"))
@@ -148,16 +148,16 @@ def _text_of_envelope(found: Mapping[str, Any]) -> str | None:
 
 def _suggestion(found: object) -> Suggestion:
     if not isinstance(found, dict) or found.keys() != {"prompt", "why", "kind"}:
-        raise Unusable("a suggestion has not exactly prompt, why and kind")
+        raise UnusableSuggestions("a suggestion has not exactly prompt, why and kind")
     prompt, why, kind = (found[name] for name in ("prompt", "why", "kind"))
     if not isinstance(prompt, str) or not isinstance(why, str):
-        raise Unusable("a suggestion's prompt or why is no text")
-    if kind not in tuple(Kind):
-        raise Unusable("a suggestion is of no known kind")
+        raise UnusableSuggestions("a suggestion's prompt or why is no text")
+    if kind not in tuple(SuggestionKind):
+        raise UnusableSuggestions("a suggestion is of no known kind")
     line = _line(prompt, SUGGESTED_TEXT)
     if not line:
-        raise Unusable("a suggestion is empty")
-    return Suggestion(prompt=line, why=_line(why, WHY_TEXT), kind=Kind(kind))
+        raise UnusableSuggestions("a suggestion is empty")
+    return Suggestion(prompt=line, why=_line(why, WHY_TEXT), kind=SuggestionKind(kind))
 
 
 def _line(text: str, longest: int) -> str:

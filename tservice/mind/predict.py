@@ -19,12 +19,12 @@ from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode, ServiceError, conflict, failed, invalid
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.places.place import OWN
-from tservice.mind.child import Child, Ending
+from tservice.mind.child import Child, ChildEnd
 from tservice.mind.commands import COMMANDS, command
 from tservice.mind.context import Observed, dialog_text, git_text, instructions
 from tservice.mind.intents import Intents
 from tservice.mind.interfaces import Conversation, GitState, Pending
-from tservice.mind.model import Suggestion, Unusable, suggestions_in
+from tservice.mind.model import Suggestion, UnusableSuggestions, suggestions_in
 from tservice.sessions.interfaces import ISessions, Session
 from tservice.settings.interfaces import ISettings
 
@@ -78,7 +78,7 @@ class Mind:
         shutil.rmtree(self._folder, ignore_errors=True)
         self._unsubscribe = self._hub.subscribe(self._heard)
 
-    def stop(self) -> Deferred[list[Ending]]:
+    def stop(self) -> Deferred[list[ChildEnd]]:
         """End every CLI that is asked; fires once they are gone."""
         self._unsubscribe()
         children = tuple(self._children)
@@ -173,7 +173,7 @@ class Mind:
 
     async def _run(
         self, session_id: str, argv: tuple[str, ...], env: dict[str, str], prompt: Path
-    ) -> Ending:
+    ) -> ChildEnd:
         child = self._make(self._clock)
         try:
             child.start(self._processes, argv, env, prompt.parent, prompt)
@@ -188,11 +188,11 @@ class Mind:
             child.end("nobody waits for it")
             raise
 
-    def _forget(self, ending: Ending, child: Child) -> Ending:
+    def _forget(self, ending: ChildEnd, child: Child) -> ChildEnd:
         del self._children[child]
         return ending
 
-    def _read(self, session_id: str, ending: Ending) -> tuple[Suggestion, ...]:
+    def _read(self, session_id: str, ending: ChildEnd) -> tuple[Suggestion, ...]:
         # It may have been deleted meanwhile, which is then what there is to say.
         self._sessions.get(session_id)
         if ending.reason:
@@ -205,7 +205,7 @@ class Mind:
             raise failed(f"no suggestions: the CLI ended with {how}")
         try:
             return suggestions_in(ending.printed.decode("utf-8", "replace"))
-        except Unusable as error:
+        except UnusableSuggestions as error:
             raise failed(f"no suggestions: {error}") from None
 
     def _heard(self, event: Event) -> None:
@@ -215,11 +215,11 @@ class Mind:
                     child.end("the session was deleted")
 
 
-def _end_of(child: Child) -> Deferred[Ending]:
+def _end_of(child: Child) -> Deferred[ChildEnd]:
     """Fires with the child's end; to cancel it ends only the waiting."""
-    waiter: Deferred[Ending] = Deferred()
+    waiter: Deferred[ChildEnd] = Deferred()
 
-    def tell(ending: Ending) -> Ending:
+    def tell(ending: ChildEnd) -> ChildEnd:
         if not waiter.called:
             waiter.callback(ending)
         return ending

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from tservice.core.payload import Payload
-from tservice.mind.model import Intent, Kind, Suggestion
+from tservice.mind.model import Intent, Suggestion, SuggestionKind
 
 
 class SuggestionAnswer(Payload):
@@ -13,7 +13,7 @@ class SuggestionAnswer(Payload):
 
     prompt: str
     why: str
-    kind: Kind
+    kind: SuggestionKind
 
 
 class SuggestionsAnswer(Payload):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from tservice.core.errors import failed
-from tservice.core.net.outbound import OutboundError, Reply, Request
+from tservice.core.net.outbound import OutboundError, OutboundReply, OutboundRequest
 from tservice.models.model import AuthStyle, Endpoint, Model
 from tservice.models.shapes import Running, Unreadable, read_models, read_running
 
@@ -18,7 +18,7 @@ BODY_LIMIT = 2 * 1024 * 1024
 class ISend(Protocol):
     """Sends a request; an L{tservice.core.net.outbound.Outbound}."""
 
-    async def send(self, request: Request) -> Reply:
+    async def send(self, request: OutboundRequest) -> OutboundReply:
         """@raise OutboundError: there was no answer."""
 
 
@@ -52,7 +52,7 @@ class Asker:
         return read_running(reply.body) if reply.status == 200 else Running(supported=False)
 
 
-def request_for(endpoint: Endpoint, path: str) -> Request:
+def request_for(endpoint: Endpoint, path: str) -> OutboundRequest:
     """A question with the endpoint's key."""
     headers = {"User-Agent": "tservice", "Accept": "application/json"}
     if endpoint.key:
@@ -60,8 +60,8 @@ def request_for(endpoint: Endpoint, path: str) -> Request:
             headers["x-api-key"] = endpoint.key
         else:
             headers["Authorization"] = f"Bearer {endpoint.key}"
-    return Request(url=endpoint.root + path, headers=headers, body_limit=BODY_LIMIT)
+    return OutboundRequest(url=endpoint.root + path, headers=headers, body_limit=BODY_LIMIT)
 
 
-def _words(reply: Reply) -> str:
+def _words(reply: OutboundReply) -> str:
     return "The URL redirects" if reply.redirects else f"HTTP {reply.status}"

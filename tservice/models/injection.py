@@ -26,7 +26,7 @@ KEY_TAIL = 20
 
 
 @frozen(kw_only=True)
-class Target:
+class InjectionTarget:
     """What is to be used, and where the agent's own files may be put.
 
     @ivar folder: the session's own, which nobody else uses.
@@ -78,7 +78,7 @@ class Injection:
     trusted: Path | None = None
 
 
-def injection(style: CustomModelStyle, target: Target) -> Injection | None:
+def injection(style: CustomModelStyle, target: InjectionTarget) -> Injection | None:
     """What makes an agent of C{style} use C{target}; C{None}: nothing does."""
     form = _FORMS.get(style)
     return None if form is None else form(target)
@@ -94,7 +94,7 @@ def without(env: Mapping[str, str], unset: tuple[str, ...]) -> dict[str, str]:
     }
 
 
-def _claude(target: Target) -> Injection:
+def _claude(target: InjectionTarget) -> Injection:
     style = target.endpoint.auth_style
     by_key = style is AuthStyle.API_KEY
     model = target.model_id
@@ -131,13 +131,13 @@ def _claude(target: Target) -> Injection:
     )
 
 
-def _claude_state(target: Target, user: Path) -> Path:
+def _claude_state(target: InjectionTarget, user: Path) -> Path:
     """The user's own state file: beside C{.claude} unless that was moved."""
     moved = target.env.get("CLAUDE_CONFIG_DIR", "").startswith("/")
     return (user if moved else user.parent) / ".claude.json"
 
 
-def _opencode(target: Target) -> Injection:
+def _opencode(target: InjectionTarget) -> Injection:
     options: dict[str, Any] = {"baseURL": f"{target.endpoint.root}/v1", "apiKey": target.key}
     if target.endpoint.auth_style is AuthStyle.API_KEY:
         options["headers"] = {"x-api-key": target.key}
@@ -158,7 +158,7 @@ def _opencode(target: Target) -> Injection:
     )
 
 
-def _codex(target: Target) -> Injection:
+def _codex(target: InjectionTarget) -> Injection:
     lines = [
         f"model = {_word(target.model_id)}",
         f"model_provider = {_word(PROVIDER)}",
@@ -187,7 +187,7 @@ def _codex(target: Target) -> Injection:
     )
 
 
-def _gemini(target: Target) -> Injection:
+def _gemini(target: InjectionTarget) -> Injection:
     # Without a home of its own it asks whoever the user last signed in with.
     settings = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
     user = target.below("GEMINI_CLI_HOME", "") / ".gemini"
@@ -213,7 +213,7 @@ def _gemini(target: Target) -> Injection:
     )
 
 
-def _pi(target: Target) -> Injection:
+def _pi(target: InjectionTarget) -> Injection:
     model: dict[str, Any] = {"id": target.model_id, "name": target.model_id}
     if target.context is not None:
         model["contextWindow"] = target.context
@@ -247,7 +247,7 @@ def _word(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-_FORMS: Mapping[CustomModelStyle, Callable[[Target], Injection]] = {
+_FORMS: Mapping[CustomModelStyle, Callable[[InjectionTarget], Injection]] = {
     CustomModelStyle.CLAUDE_ENV: _claude,
     CustomModelStyle.OPENCODE_CONTENT: _opencode,
     CustomModelStyle.CODEX_HOME: _codex,

@@ -18,7 +18,7 @@ from tservice.core.payloads import SessionNamed, SwapTold
 from tservice.models.book import EndpointBook
 from tservice.models.discovery import Discovery
 from tservice.models.homes import wrapped
-from tservice.models.injection import Target, injection, without
+from tservice.models.injection import InjectionTarget, injection, without
 from tservice.models.model import (
     MIN_SAFE_CONTEXT,
     SETTING,
@@ -214,7 +214,7 @@ class ModelService:
             endpoint = self._book.get(custom.endpoint_id)
         except ServiceError as error:
             raise failed(f"customModel: {error.message}") from error
-        target = Target(
+        target = InjectionTarget(
             endpoint=endpoint,
             model_id=custom.model_id,
             folder=self._residences.folder(session),

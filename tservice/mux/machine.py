@@ -17,7 +17,7 @@ from twisted.logger import Logger
 from tservice.core.places.place import Place
 from tservice.core.users.osuser import process_owner
 from tservice.mux.interface import Liveness
-from tservice.mux.transport import IHeldProcess, ITransport, Reach
+from tservice.mux.transport import IHeldProcess, ITransport, Reachability
 
 _UCRED = struct.Struct("iII")
 """What the kernel tells of a socket's other end: process, user and group."""
@@ -40,7 +40,7 @@ class LocalTransport:
         prefix = [self.setpriv, "--pdeathsig", "KILL", "--"] if self.setpriv else []
         return [*prefix, self.tmux, *arguments]
 
-    async def reach(self, socket_path: Path) -> Reach:
+    async def reach(self, socket_path: Path) -> Reachability:
         return _reach(socket_path)
 
     async def hold(self, pid: int) -> IHeldProcess | None:
@@ -64,12 +64,12 @@ class OsUserTransport:
     def argv(self, *arguments: str) -> list[str]:
         return self.place.command([self.tmux, *arguments])
 
-    async def reach(self, socket_path: Path) -> Reach:
+    async def reach(self, socket_path: Path) -> Reachability:
         # As the user, or a link put in the socket's place would knock on other people's doors.
         try:
             return self.place.act(lambda: _reach(socket_path))
         except OSError:
-            return Reach.UNKNOWN
+            return Reachability.UNKNOWN
 
     async def hold(self, pid: int) -> IHeldProcess | None:
         held = _hold(pid)
@@ -85,7 +85,7 @@ class OsUserTransport:
         return await _hold_listener(self, lambda: self.place.act(lambda: _listener(socket_path)))
 
 
-def _reach(socket_path: Path) -> Reach:
+def _reach(socket_path: Path) -> Reachability:
     # tmux takes a connection that says nothing and forgets it when it closes.  A stopped
     # server's socket still accepts, and a full backlog is no answer either way.
     try:
@@ -93,10 +93,10 @@ def _reach(socket_path: Path) -> Reach:
         starting = _is_starting(socket_path)
         _listener(socket_path)
     except (ConnectionRefusedError, FileNotFoundError):
-        return Reach.UNKNOWN if starting else Reach.GONE
+        return Reachability.UNKNOWN if starting else Reachability.GONE
     except OSError:
-        return Reach.UNKNOWN
-    return Reach.HERE
+        return Reachability.UNKNOWN
+    return Reachability.HERE
 
 
 def _hold(pid: int) -> _PidFd | None:

@@ -9,7 +9,7 @@ from typing import Protocol
 from tservice.mux.interface import Liveness
 
 
-class Reach(Enum):
+class Reachability(Enum):
     """Whether a server listens; L{UNKNOWN} changes nothing and kills nothing."""
 
     HERE = "here"
@@ -43,7 +43,7 @@ class ITransport(Protocol):
     def argv(self, *arguments: str) -> list[str]:
         """The command that runs C{tmux arguments} there; its first word is an absolute path."""
 
-    async def reach(self, socket_path: Path) -> Reach:
+    async def reach(self, socket_path: Path) -> Reachability:
         """Does a server listen on that socket?  Never raises."""
 
     async def hold(self, pid: int) -> IHeldProcess | None:

@@ -13,7 +13,7 @@ from tservice.notify.configfile import ConfigFile
 from tservice.notify.outbox import Outbox
 from tservice.notify.routes import WebhookRoutes
 from tservice.notify.sender import IPost, Sender
-from tservice.notify.service import WebhookService, Words
+from tservice.notify.service import MessageNames, WebhookService
 from tservice.sessions.interfaces import ISessions
 
 
@@ -43,7 +43,7 @@ def build_webhooks(
         file=ConfigFile(ground.config.data_dir),
         outbox=Outbox(ground.database),
         sender=Sender(ground.reactor, post or Outbound(ground.reactor)),
-        words=Words(
+        words=MessageNames(
             host=lambda: ground.settings.get().display_name or host, session_name=session_name
         ),
         redactor=ground.redactor,

@@ -16,7 +16,7 @@ from tservice.core.files import (
     remove_leftovers,
     write_private,
 )
-from tservice.notify.model import Kind, Scope, Webhook
+from tservice.notify.model import MessageScope, ReceiverKind, Webhook
 
 FILE_NAME = "webhook.json"
 
@@ -43,7 +43,7 @@ class ConfigFile:
             return Webhook()
         try:
             enabled, url = data["enabled"], data["url"]
-            kind, scope = Kind(data["kind"]), Scope(data["scope"])
+            kind, scope = ReceiverKind(data["kind"]), MessageScope(data["scope"])
         except (KeyError, TypeError, ValueError):
             enabled = url = None
         if not isinstance(enabled, bool) or not isinstance(url, str):

@@ -11,14 +11,14 @@ from twisted.logger import Logger
 from tservice.core.clock import now_ms
 from tservice.core.tasks import spawn
 from tservice.notify.model import Webhook
-from tservice.notify.outbox import Outbox, Waiting
+from tservice.notify.outbox import Outbox, OutboxRow
 from tservice.notify.sender import IN_FLIGHT, Sender
 
 RETRY_SECONDS = (1, 5, 25)
 """Pauses before each further attempt (protocol-webhooks)."""
 
 
-class Delivery:
+class WebhookDelivery:
     """Sends what is in the outbox, at least once.
 
     A row is removed after the receiver's answer, so that an end of the process between the two
@@ -78,7 +78,7 @@ class Delivery:
         self._timer = None
         self.wake()
 
-    def _begin(self, row: Waiting) -> None:
+    def _begin(self, row: OutboxRow) -> None:
         done: Deferred[None] = Deferred(lambda _: task.cancel())
         self._running[row.id] = done
         task = spawn(self._deliver(row), self._log, "delivering to the webhook")
@@ -94,7 +94,7 @@ class Delivery:
 
         task.addCallback(over)
 
-    async def _deliver(self, row: Waiting) -> bool:
+    async def _deliver(self, row: OutboxRow) -> bool:
         result = await self._sender.attempt(self._webhook(), row.message)
         self._outbox.keep_result(result)
         if result.ok:

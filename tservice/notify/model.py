@@ -7,7 +7,7 @@ from enum import StrEnum
 from attrs import field, frozen
 
 
-class Kind(StrEnum):
+class ReceiverKind(StrEnum):
     """How the receiver wants it (protocol-webhooks)."""
 
     TOPIC = "topic"
@@ -16,7 +16,7 @@ class Kind(StrEnum):
     GENERIC = "generic"
 
 
-class Scope(StrEnum):
+class MessageScope(StrEnum):
     """Which messages are sent."""
 
     ATTENTION = "attention"
@@ -40,8 +40,8 @@ class Webhook:
     """
 
     enabled: bool = False
-    kind: Kind = Kind.TOPIC
-    scope: Scope = Scope.ATTENTION
+    kind: ReceiverKind = ReceiverKind.TOPIC
+    scope: MessageScope = MessageScope.ATTENTION
     url: str = field(default="", repr=False)
 
     @property
@@ -51,11 +51,11 @@ class Webhook:
 
     def wants(self, urgency: Urgency) -> bool:
         """Messages of C{urgency} are sent."""
-        return self.active and (self.scope is Scope.ALL or urgency is not Urgency.INFO)
+        return self.active and (self.scope is MessageScope.ALL or urgency is not Urgency.INFO)
 
 
 @frozen(kw_only=True)
-class Message:
+class WebhookMessage:
     """One thing to tell, one line each of title and body.
 
     @ivar event: C{permission_prompt}, C{elicitation_dialog}, C{idle_prompt}, C{stop}, C{error},

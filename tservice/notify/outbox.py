@@ -9,7 +9,7 @@ import attrs
 from attrs import frozen
 
 from tservice.core.disk import NotKept
-from tservice.notify.model import Message, Result, Urgency
+from tservice.notify.model import Result, Urgency, WebhookMessage
 from tservice.store.database import Database
 
 _ADD = "INSERT INTO webhook_outbox (message, attempts, due_at) VALUES (?, 0, ?)"
@@ -18,7 +18,7 @@ OUTBOX_LIMIT = 500
 
 
 @frozen(kw_only=True)
-class Waiting:
+class OutboxRow:
     """A row of the outbox.
 
     @ivar attempts: how often it was tried in vain.
@@ -26,7 +26,7 @@ class Waiting:
     """
 
     id: int
-    message: Message
+    message: WebhookMessage
     attempts: int
     due_at: int
 
@@ -38,7 +38,7 @@ class Outbox:
         self._database = database
         self._owed = 0
 
-    def add(self, message: Message, due_at: int) -> int:
+    def add(self, message: WebhookMessage, due_at: int) -> int:
         """Put one in; a full disk gets it later, and then it is due.
 
         @return: how many old ones were given up for it.
@@ -65,7 +65,7 @@ class Outbox:
                 (OUTBOX_LIMIT,),
             )
 
-    def next(self, busy: Collection[int]) -> Waiting | None:
+    def next(self, busy: Collection[int]) -> OutboxRow | None:
         """The one that is due first, due already or not.
 
         @param busy: ids that are being sent, a handful at most.
@@ -79,8 +79,8 @@ class Outbox:
         if row is None:
             return None
         found = json.loads(row["message"])
-        message = Message(**{**found, "urgency": Urgency(found["urgency"])})
-        return Waiting(
+        message = WebhookMessage(**{**found, "urgency": Urgency(found["urgency"])})
+        return OutboxRow(
             id=row["id"], message=message, attempts=row["attempts"], due_at=row["due_at"]
         )
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from tservice.core.net.outbound import Request
-from tservice.notify.model import Kind, Message, Urgency, Webhook
+from tservice.core.net.outbound import OutboundRequest
+from tservice.notify.model import ReceiverKind, Urgency, Webhook, WebhookMessage
 
 CHAT_B_LIMIT = 1900
 """Characters of a C{chat_b} message."""
@@ -24,10 +24,10 @@ _TAGS = {
 }
 
 
-def request_for(webhook: Webhook, message: Message) -> Request:
+def request_for(webhook: Webhook, message: WebhookMessage) -> OutboundRequest:
     """What is sent to tell C{message}; of the answer nothing but the status is wanted."""
     headers, body = _FORMS[webhook.kind](message)
-    return Request(
+    return OutboundRequest(
         url=webhook.url,
         method="POST",
         headers={"User-Agent": "tservice", **headers},
@@ -57,7 +57,7 @@ def _parts(text: str) -> Iterator[bytes]:
 Form = tuple[Mapping[str, str], bytes]
 
 
-def _topic(message: Message) -> Form:
+def _topic(message: WebhookMessage) -> Form:
     headers = {
         "Content-Type": "text/plain; charset=utf-8",
         "Title": encoded_words(f"{message.host}: {message.title}"),
@@ -67,17 +67,17 @@ def _topic(message: Message) -> Form:
     return headers, message.body.encode()
 
 
-def _chat_a(message: Message) -> Form:
+def _chat_a(message: WebhookMessage) -> Form:
     text = _text(message).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _json({"text": text})
 
 
-def _chat_b(message: Message) -> Form:
+def _chat_b(message: WebhookMessage) -> Form:
     content = _text(message)[:CHAT_B_LIMIT]
     return _json({"content": content, "allowed_mentions": {"parse": []}})
 
 
-def _generic(message: Message) -> Form:
+def _generic(message: WebhookMessage) -> Form:
     moment = datetime.fromtimestamp(message.at / 1000, UTC)
     return _json(
         {
@@ -93,7 +93,7 @@ def _generic(message: Message) -> Form:
     )
 
 
-def _text(message: Message) -> str:
+def _text(message: WebhookMessage) -> str:
     return f"{message.host}: {message.title}\n{message.body}"
 
 
@@ -102,9 +102,9 @@ def _json(data: Mapping[str, Any]) -> Form:
     return {"Content-Type": "application/json"}, text.encode()
 
 
-_FORMS: Mapping[Kind, Callable[[Message], Form]] = {
-    Kind.TOPIC: _topic,
-    Kind.CHAT_A: _chat_a,
-    Kind.CHAT_B: _chat_b,
-    Kind.GENERIC: _generic,
+_FORMS: Mapping[ReceiverKind, Callable[[WebhookMessage], Form]] = {
+    ReceiverKind.TOPIC: _topic,
+    ReceiverKind.CHAT_A: _chat_a,
+    ReceiverKind.CHAT_B: _chat_b,
+    ReceiverKind.GENERIC: _generic,
 }

@@ -10,7 +10,7 @@ from tservice.core.errors import ErrorCode
 from tservice.core.scopes import Scope as TokenScope
 from tservice.http.models import Body
 from tservice.http.operations import Access, Call, Operation
-from tservice.notify.model import Kind, Scope
+from tservice.notify.model import MessageScope, ReceiverKind
 from tservice.notify.service import WebhookService
 from tservice.notify.shown import ResultAnswer, WebhookAnswer, shown_result
 
@@ -19,8 +19,8 @@ class WebhookPatch(Body):
     """What is absent, or null, stays."""
 
     enabled: bool | None = None
-    kind: Annotated[Kind, Field(strict=False)] | None = None
-    scope: Annotated[Scope, Field(strict=False)] | None = None
+    kind: Annotated[ReceiverKind, Field(strict=False)] | None = None
+    scope: Annotated[MessageScope, Field(strict=False)] | None = None
     url: Annotated[str, Field(max_length=2048)] | None = Field(
         default=None, description="http or https; an empty string clears it and switches off"
     )

@@ -8,8 +8,8 @@ from twisted.internet.defer import Deferred, DeferredSemaphore
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
-from tservice.core.net.outbound import OutboundError, Reply, Request
-from tservice.notify.model import Message, Result, Webhook
+from tservice.core.net.outbound import OutboundError, OutboundReply, OutboundRequest
+from tservice.notify.model import Result, Webhook, WebhookMessage
 from tservice.notify.requests import request_for
 
 IN_FLIGHT = 5
@@ -20,7 +20,7 @@ REDIRECTS = "The URL redirects"
 class IPost(Protocol):
     """Sends a request; an L{tservice.core.net.outbound.Outbound}."""
 
-    async def send(self, request: Request) -> Reply:
+    async def send(self, request: OutboundRequest) -> OutboundReply:
         """@raise OutboundError: there was no answer."""
 
 
@@ -32,12 +32,12 @@ class Sender:
         self._post = post
         self._slots = DeferredSemaphore(IN_FLIGHT)
 
-    def attempt(self, webhook: Webhook, message: Message) -> Deferred[Result]:
+    def attempt(self, webhook: Webhook, message: WebhookMessage) -> Deferred[Result]:
         """Try once; cancelling gives up the place in the queue, or the connection."""
         request = request_for(webhook, message)
         return self._slots.run(lambda: Deferred.fromCoroutine(self._attempt(request)))
 
-    async def _attempt(self, request: Request) -> Result:
+    async def _attempt(self, request: OutboundRequest) -> Result:
         try:
             reply = await self._post.send(request)
         except OutboundError as error:
@@ -45,7 +45,7 @@ class Sender:
         return result_of(reply, now_ms(self._clock))
 
 
-def result_of(reply: Reply, at: int) -> Result:
+def result_of(reply: OutboundReply, at: int) -> Result:
     """2xx is success; the texts are those of protocol-webhooks."""
     if 200 <= reply.status < 300:
         return Result(ok=True, status=reply.status, at=at)

@@ -18,9 +18,9 @@ from tservice.core.files import FileError
 from tservice.core.logs.redact import Redactor
 from tservice.core.net.egress import EgressRefused, parse_target
 from tservice.notify.configfile import ConfigFile
-from tservice.notify.delivery import Delivery
+from tservice.notify.delivery import WebhookDelivery
 from tservice.notify.happenings import Happening, happening, one_line
-from tservice.notify.model import Message, Result, Urgency, Webhook
+from tservice.notify.model import Result, Urgency, Webhook, WebhookMessage
 from tservice.notify.outbox import Outbox
 from tservice.notify.repeats import Repeats
 from tservice.notify.sender import Sender
@@ -31,7 +31,7 @@ TESTS_LIMIT = 10
 
 
 @frozen(kw_only=True)
-class Words:
+class MessageNames:
     """Names that messages use.
 
     @ivar host: what people call this machine.
@@ -55,7 +55,7 @@ class WebhookService:
         file: ConfigFile,
         outbox: Outbox,
         sender: Sender,
-        words: Words,
+        words: MessageNames,
         redactor: Redactor,
     ) -> None:
         self._clock = clock
@@ -67,7 +67,7 @@ class WebhookService:
         self._redactor = redactor
         self._webhook = Webhook()
         self._repeats = Repeats(clock)
-        self._delivery = Delivery(clock, outbox, sender, self.get, self._tell)
+        self._delivery = WebhookDelivery(clock, outbox, sender, self.get, self._tell)
         self._tests = 0
         self._forget_url: Callable[[], None] = _nothing
         self._unsubscribe: Callable[[], None] = _nothing
@@ -139,7 +139,7 @@ class WebhookService:
             raise invalid("url", "save a url first")
         if self._tests >= TESTS_LIMIT:
             raise ServiceError(ErrorCode.RATE_LIMITED, "too many test messages under way")
-        message = Message(
+        message = WebhookMessage(
             event="test",
             title="Test message",
             body="The webhook works.",
@@ -179,11 +179,11 @@ class WebhookService:
             self._log.warn("webhook: {count} old messages given up", count=dropped)
         self._delivery.wake()
 
-    def _message(self, found: Happening) -> Message:
+    def _message(self, found: Happening) -> WebhookMessage:
         name = found.session_name
         if name is None and found.session_id is not None:
             name = self._words.session_name(found.session_id)
-        return Message(
+        return WebhookMessage(
             event=found.event,
             title=found.title(name),
             body=found.body,

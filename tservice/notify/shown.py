@@ -5,7 +5,7 @@ from __future__ import annotations
 from tservice.core.net.egress import EgressRefused, parse_target
 from tservice.core.payload import Payload, absent
 from tservice.core.payloads import WebhookTold
-from tservice.notify.model import Kind, Result, Scope, Webhook
+from tservice.notify.model import MessageScope, ReceiverKind, Result, Webhook
 
 
 class ResultAnswer(Payload):
@@ -21,8 +21,8 @@ class WebhookAnswer(WebhookTold):
     """The configuration; C{urlMasked} is scheme, host and port only."""
 
     enabled: bool
-    kind: Kind
-    scope: Scope
+    kind: ReceiverKind
+    scope: MessageScope
     has_url: bool
     url_masked: str | None
     last_result: ResultAnswer | None

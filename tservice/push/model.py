@@ -12,7 +12,7 @@ from attrs import field, frozen
 
 from tservice.core.errors import invalid
 from tservice.core.events import Event, EventName
-from tservice.core.net.egress import PUBLIC_ONLY, EgressRefused, Target, parse_target
+from tservice.core.net.egress import PUBLIC_ONLY, EgressRefused, EgressTarget, parse_target
 from tservice.core.payloads import ApprovalTold
 
 MAX_PER_OWNER = 20
@@ -93,7 +93,7 @@ def kind_of(event: Event) -> str | None:
     return _KIND_OF_EVENT.get(event.name)
 
 
-def target_of(endpoint: str) -> Target:
+def target_of(endpoint: str) -> EgressTarget:
     """The push service that C{endpoint} names.
 
     @raise EgressRefused: no https, a literal address, or a name that is out of bounds.

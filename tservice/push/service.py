@@ -16,7 +16,7 @@ from twisted.logger import Logger
 from tservice.core.clock import now_ms
 from tservice.core.doors.threads import IThreads
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.net.outbound import Fault, OutboundError, Reply, Request
+from tservice.core.net.outbound import OutboundError, OutboundFault, OutboundReply, OutboundRequest
 from tservice.core.tasks import spawn
 from tservice.push.keys import PushKey
 from tservice.push.model import (
@@ -39,7 +39,7 @@ IN_FLIGHT = 4
 _GONE = (404, 410)
 """The push service knows the browser no more (RFC 8030, 7.3)."""
 
-Send = Callable[[Request], Awaitable[Reply]]
+Send = Callable[[OutboundRequest], Awaitable[OutboundReply]]
 NameOf = Callable[[str], str | None]
 
 
@@ -189,7 +189,7 @@ class PushService(Service):
     async def _deliver(self, job: _Job) -> None:
         seal = partial(self._key.seal, job.subscription, job.note, self._clock.seconds())
         sealed = await self._threads.run(seal)
-        request = Request(
+        request = OutboundRequest(
             url=job.subscription.endpoint, method="POST", headers=sealed.headers, body=sealed.body
         )
         try:
@@ -203,9 +203,9 @@ class PushService(Service):
         elif reply.status >= 300:
             self._told(job.subscription, f"HTTP {reply.status}")
 
-    def _failed(self, one: Subscription, fault: Fault) -> None:
+    def _failed(self, one: Subscription, fault: OutboundFault) -> None:
         self._told(one, fault.value)
-        if fault is Fault.REFUSED:
+        if fault is OutboundFault.REFUSED:
             # Its name leads to an address that is out of bounds: no push service does.
             self._store.delete(one.endpoint)
 

@@ -8,7 +8,7 @@ from tservice.clis.interfaces import ICliRegistry
 from tservice.core.identity import Identity
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
-from tservice.restore.rebuild import Caps, Rebuilder
+from tservice.restore.rebuild import ProcessCaps, Rebuilder
 from tservice.restore.recollection import Recollection
 from tservice.restore.routes import RestoreRoutes
 from tservice.restore.saver import ScrollbackSaver
@@ -55,7 +55,7 @@ def build_restore(
         hub=ground.hub,
         reach=ground.reach,
         folder=folder,
-        caps=Caps(total=config.max_sessions, per_user=config.max_sessions_per_user),
+        caps=ProcessCaps(total=config.max_sessions, per_user=config.max_sessions_per_user),
     )
     saver = ScrollbackSaver(
         ground.reactor,

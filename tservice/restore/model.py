@@ -15,7 +15,7 @@ OFFERED_MS = 24 * 60 * 60 * 1000
 """How long an offer stands."""
 
 
-class Outcome(StrEnum):
+class RestoreOutcome(StrEnum):
     """What became of one session."""
 
     RESTORED = "restored"
@@ -28,7 +28,7 @@ class Outcome(StrEnum):
 
 
 @frozen(kw_only=True)
-class Host:
+class LastHost:
     """The machine as the service saw it last.
 
     @ivar boot_id: C{None}: it has no names for its boots.
@@ -47,11 +47,11 @@ class Rebuilt:
     """
 
     session_id: str
-    outcome: Outcome
+    outcome: RestoreOutcome
     scrollback: bool = False
 
 
-def rebooted(before: Host | None, boot_id: str | None) -> bool:
+def rebooted(before: LastHost | None, boot_id: str | None) -> bool:
     """Whether the machine may have gone down since C{before}.
 
     Without names for boots nobody knows; who is alive tells then.

@@ -9,14 +9,14 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.clis.interfaces import ICliRegistry, Kind
+from tservice.clis.interfaces import CliKind, ICliRegistry
 from tservice.core.doors.reach import IReach
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.timers import cancel
 from tservice.mux.interface import MuxError
-from tservice.restore.model import Outcome
+from tservice.restore.model import RestoreOutcome
 from tservice.restore.offer import has_room, open_elsewhere
 from tservice.sessions.interfaces import ISessions, Session
 
@@ -27,7 +27,7 @@ _OVER = frozenset({EventName.SESSION_EXIT, EventName.SESSION_DELETED})
 
 
 @frozen(kw_only=True)
-class Caps:
+class ProcessCaps:
     """How many processes there may be (C{SERVICE_MAX_SESSIONS}, C{_PER_USER})."""
 
     total: int
@@ -51,7 +51,7 @@ class Rebuilder:
         hub: EventHub,
         reach: IReach,
         folder: Callable[[str, Identity], str],
-        caps: Caps,
+        caps: ProcessCaps,
     ) -> None:
         self._clock, self._hub = clock, hub
         self._sessions, self._clis = sessions, clis
@@ -61,7 +61,7 @@ class Rebuilder:
         """Whether it runs, or its conversation goes on in another session."""
         return session.pid is not None or open_elsewhere(session, self._sessions.list())
 
-    async def rebuild(self, session_id: str, owner: Identity) -> Outcome:
+    async def rebuild(self, session_id: str, owner: Identity) -> RestoreOutcome:
         """Start one session again, in its place and with its conversation.
 
         @param owner: whose rights its folder and its parameters are held against.
@@ -69,24 +69,28 @@ class Rebuilder:
         """
         session = self._sessions.get(session_id)
         if self.is_live(session):
-            return Outcome.ALREADY_LIVE
+            return RestoreOutcome.ALREADY_LIVE
         caps = self._caps
         if not has_room(self._sessions.list(), session.owner, caps.total, caps.per_user):
-            return Outcome.CAPACITY_REACHED
+            return RestoreOutcome.CAPACITY_REACHED
         refused = await self._workspace(session, owner)
         return refused or await self._start(session, owner)
 
-    async def _workspace(self, session: Session, owner: Identity) -> Outcome | None:
+    async def _workspace(self, session: Session, owner: Identity) -> RestoreOutcome | None:
         try:
             await self._reach.paths(owner.place, [session.working_dir], owner.username)
             self._folder(session.working_dir, owner)
         except ServiceError as error:
             self._log.info("{id} is not restored: {error}", id=session.id, error=error)
             forbidden = error.code is ErrorCode.FORBIDDEN
-            return Outcome.WORKSPACE_FORBIDDEN if forbidden else Outcome.WORKSPACE_MISSING
+            return (
+                RestoreOutcome.WORKSPACE_FORBIDDEN
+                if forbidden
+                else RestoreOutcome.WORKSPACE_MISSING
+            )
         return None
 
-    async def _start(self, session: Session, owner: Identity) -> Outcome:
+    async def _start(self, session: Session, owner: Identity) -> RestoreOutcome:
         # A limit of before may be long over: only a real one arms this again.
         disarmed = evolve(session.auto_resume, resume_at=None)
         self._sessions.update(session.id, auto_resume=disarmed, limit_paused=False)
@@ -95,15 +99,15 @@ class Rebuilder:
         except ServiceError as error:
             self._log.info("{id} is not restored: {error}", id=session.id, error=error)
             busy = error.code is ErrorCode.SESSION_BUSY
-            return Outcome.ALREADY_LIVE if busy else Outcome.AGENT_FAILED
+            return RestoreOutcome.ALREADY_LIVE if busy else RestoreOutcome.AGENT_FAILED
         if self._is_agent(session) and await self._failed(session.id):
             await self._clean_up(session.id)
-            return Outcome.AGENT_FAILED
-        return Outcome.RESTORED
+            return RestoreOutcome.AGENT_FAILED
+        return RestoreOutcome.RESTORED
 
     def _is_agent(self, session: Session) -> bool:
         entry = self._clis.get(session.mode)
-        return entry is not None and entry.kind is Kind.AGENT
+        return entry is not None and entry.kind is CliKind.AGENT
 
     async def _failed(self, session_id: str) -> bool:
         """Whether it ends with an error before it has L{SETTLED}."""

@@ -11,7 +11,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from zope.interface import implementer
 
-from tservice.clis.interfaces import ICliRegistry, Kind
+from tservice.clis.interfaces import CliKind, ICliRegistry
 from tservice.core.clock import now_ms
 from tservice.core.disk import NotKept
 from tservice.core.doors.threads import IThreads
@@ -84,7 +84,7 @@ class Recollection:
         self._shown.add(session.id)
         entry = self._clis.get(session.mode)
         saved = datetime.fromtimestamp(kept.saved, UTC).astimezone(self._zone)
-        is_shell = entry is not None and entry.kind is Kind.SHELL
+        is_shell = entry is not None and entry.kind is CliKind.SHELL
         return preface(kept.rows, saved, (session.cols, session.rows), clear=not is_shell)
 
     def is_offered(self, session_id: str) -> bool:

@@ -61,7 +61,7 @@ def preface(rows: bytes, saved: datetime, size: tuple[int, int], *, clear: bool)
 
 
 @frozen
-class Kept:
+class KeptScrollback:
     """What was kept of a session.
 
     @ivar saved: Unix seconds.
@@ -88,7 +88,7 @@ class ScrollbackFolder:
         self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_private(self._file(session_id), gzip.compress(rows, LEVEL, mtime=0))
 
-    def read(self, session_id: str) -> Kept | None:
+    def read(self, session_id: str) -> KeptScrollback | None:
         """What is kept of a session; C{None}: nothing.
 
         @raise FileError: it cannot be read.
@@ -103,7 +103,7 @@ class ScrollbackFolder:
             return None
         except (OSError, zlib.error) as error:
             raise FileError(f"{path.name}: {error}") from error
-        return Kept(rows, saved)
+        return KeptScrollback(rows, saved)
 
     def has(self, session_id: str) -> bool:
         """Whether anything is kept of it."""

@@ -18,7 +18,7 @@ from tservice.core.identity import Identity
 from tservice.core.payload import Payload
 from tservice.core.payloads import ExitTold, OfferTold, ProgressTold
 from tservice.core.timers import cancel
-from tservice.restore.model import Outcome, Rebuilt, is_lost
+from tservice.restore.model import Rebuilt, RestoreOutcome, is_lost
 from tservice.restore.offer import Offer, Offered, belongs_to
 from tservice.restore.rebuild import Rebuilder
 from tservice.restore.recollection import Recollection
@@ -30,7 +30,7 @@ from tservice.settings.interfaces import ISettings
 AUTOMATIC_AFTER = 2.0
 """Seconds after the start, in which the doors open, before anything is restored by itself."""
 
-SPENT = frozenset({Outcome.RESTORED, Outcome.ALREADY_LIVE})
+SPENT = frozenset({RestoreOutcome.RESTORED, RestoreOutcome.ALREADY_LIVE})
 """Outcomes after which a session is offered no more."""
 
 Owner = str | None
@@ -193,10 +193,10 @@ class RestoreService:
         except ServiceError as error:
             # It was deleted, or its record could not be written.
             self._log.info("{id} is not restored: {error}", id=session_id, error=error)
-            outcome = Outcome.AGENT_FAILED
+            outcome = RestoreOutcome.AGENT_FAILED
         if outcome in SPENT:
             self._recollection.spend(session_id)
-        shown = outcome is Outcome.RESTORED and self._recollection.was_shown(session_id)
+        shown = outcome is RestoreOutcome.RESTORED and self._recollection.was_shown(session_id)
         return Rebuilt(session_id=session_id, outcome=outcome, scrollback=shown)
 
     def _automatically(self, owners: Iterable[Owner]) -> None:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from tservice.core.payload import Payload, absent, absent_if_false
 from tservice.core.payloads import ReportTold
-from tservice.restore.model import Outcome, Rebuilt
+from tservice.restore.model import Rebuilt, RestoreOutcome
 from tservice.restore.offer import Offer, Offered
 
 
@@ -38,7 +38,7 @@ class RebuiltAnswer(Payload):
     now."""
 
     session_id: str
-    outcome: Outcome
+    outcome: RestoreOutcome
     scrollback_restored: bool = absent_if_false()
 
 
@@ -71,7 +71,7 @@ def report(done: Iterable[Rebuilt]) -> ReportAnswer:
         )
         for one in done
     ]
-    restored = sum(1 for entry in entries if entry.outcome is Outcome.RESTORED)
+    restored = sum(1 for entry in entries if entry.outcome is RestoreOutcome.RESTORED)
     return ReportAnswer(restored=restored, skipped=len(entries) - restored, entries=entries)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from tservice.restore.model import Host
+from tservice.restore.model import LastHost
 from tservice.store.database import Database
 
 _SEEN = """
@@ -29,10 +29,12 @@ class RestoreStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def host(self) -> Host | None:
+    def host(self) -> LastHost | None:
         """The machine as it was seen last; C{None}: it never was."""
         row = self._database.query_one("SELECT boot_id, stopped_at FROM restore_host")
-        return None if row is None else Host(boot_id=row["boot_id"], stopped_at=row["stopped_at"])
+        return (
+            None if row is None else LastHost(boot_id=row["boot_id"], stopped_at=row["stopped_at"])
+        )
 
     def losses(self) -> dict[str, int]:
         """When processes were lost while the service ran, Unix milliseconds by session."""

@@ -14,7 +14,7 @@ from tservice.sessions.input.journal import InputJournal
 from tservice.sessions.interfaces import ICustomModels
 from tservice.sessions.life.activity import PlainSources
 from tservice.sessions.life.adoption import Adoption
-from tservice.sessions.life.create import Caps, Creator, Defaults
+from tservice.sessions.life.create import Creator, Defaults, SessionCaps
 from tservice.sessions.life.launcher import Launcher, LaunchSettings, NoModels
 from tservice.sessions.life.places import SessionPlaces
 from tservice.sessions.life.priority import SetPriority, set_process_priority
@@ -23,7 +23,7 @@ from tservice.sessions.life.properties import Properties
 from tservice.sessions.life.quickstart import QuickStarter
 from tservice.sessions.record.repository import SessionRepository
 from tservice.sessions.roster import Roster
-from tservice.sessions.service import Parts, SessionService, Support
+from tservice.sessions.service import SessionDependencies, SessionService, Support
 from tservice.settings.interfaces import ISettings
 
 
@@ -58,7 +58,7 @@ def build_sessions(
     )  # fmt: skip
     creator = _creator(ground, roster, clis, launcher, cases)
     service = SessionService(
-        Parts(
+        SessionDependencies(
             clock=ground.reactor,
             repository=SessionRepository(ground.database),
             journal=InputJournal(ground.database, ground.reactor),
@@ -139,7 +139,7 @@ def _creator(
         launcher=launcher,
         cases=cases,
         defaults=lambda: _defaults(ground.settings),
-        caps=Caps(total=config.max_sessions, per_user=config.max_sessions_per_user),
+        caps=SessionCaps(total=config.max_sessions, per_user=config.max_sessions_per_user),
         random_bytes=ground.random,
     )
 

@@ -19,7 +19,7 @@ from tservice.mux.interface import Capture, IPane, MuxError, PaneGone
 from tservice.sessions.input.composing import composer_of
 from tservice.sessions.input.journal import InputJournal
 from tservice.sessions.input.queue import InputQueue
-from tservice.sessions.input.target import Subject
+from tservice.sessions.input.target import InputTarget
 from tservice.sessions.interfaces import (
     Delivery,
     IActivitySources,
@@ -40,8 +40,8 @@ from tservice.sessions.life.quickstart import QuickStart, QuickStarter, take_bac
 from tservice.sessions.lifecycle import Stage, recalled
 from tservice.sessions.live import Live
 from tservice.sessions.output.reading import (
-    Reading,
     ReadRequest,
+    TerminalReading,
     history_rows,
     read_terminal,
     search_terminal,
@@ -101,7 +101,7 @@ class Support:
 
 
 @frozen(kw_only=True)
-class Parts:
+class SessionDependencies:
     """The workers of L{SessionService}."""
 
     clock: IReactorTime
@@ -132,21 +132,21 @@ class SessionService:
 
     _log = Logger()
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self._roster = parts.roster
-        self._processes = parts.processes
-        self.properties = parts.properties
+    def __init__(self, deps: SessionDependencies) -> None:
+        self._deps = deps
+        self._roster = deps.roster
+        self._processes = deps.processes
+        self.properties = deps.properties
 
     # -- the service's own life
 
     async def open(self) -> None:
         """Read the records and take up what runs; call it once, before anybody may ask."""
-        records = self._parts.repository.load()
-        self._parts.recollection.recalled(records)
+        records = self._deps.repository.load()
+        self._deps.recollection.recalled(records)
         for record in records:
             self._roster.recall(self._live(record, recalled(record.phase)))
-        await self._parts.adoption.run()
+        await self._deps.adoption.run()
 
     def close(self) -> None:
         """Let go: panes run on, the journal keeps what was begun.
@@ -154,9 +154,9 @@ class SessionService:
         To be called before the multiplexer is closed: a pane that was let go under an input's
         hands looks to it like one that is gone.
         """
-        self._parts.adoption.close()
+        self._deps.adoption.close()
         self._roster.save_activity()
-        self._parts.journal.close()
+        self._deps.journal.close()
         for live in self._roster:
             live.forget_pane()
             live.inputs.close()
@@ -183,16 +183,16 @@ class SessionService:
 
     async def read(
         self, session_id: str, *, full: bool, lines: str | None, tail: int | None
-    ) -> Reading:
+    ) -> TerminalReading:
         """The terminal's text (protocol-terminal).
 
         @param lines: rows of history, as L{history_rows} reads it.
         """
         live = self._roster.get(session_id)
-        history = history_rows(full, lines, self._parts.history_limit())
+        history = history_rows(full, lines, self._deps.history_limit())
         request = ReadRequest(history=history, tail=tail)
         pane = _held_pane(live) if live.record.pid is not None else None
-        return await read_terminal(self._parts.clock, live.session, pane, request)
+        return await read_terminal(self._deps.clock, live.session, pane, request)
 
     async def search(
         self, session_id: str, needle: str, limit: int, *, nocase: bool
@@ -212,16 +212,16 @@ class SessionService:
         wish = request.model_wish
         if wish is None:
             return request
-        mode = self._parts.creator.mode_of(request)
-        custom = await self._parts.models().choose(mode, wish, caller)
+        mode = self._deps.creator.mode_of(request)
+        custom = await self._deps.models().choose(mode, wish, caller)
         chosen: CreateRequest = evolve(request, custom_model=custom)
         return chosen
 
     async def create(self, request: CreateRequest, caller: Identity) -> Session:
         await self._answers(request, caller)
-        request, made = await self._parts.creator.in_worktree(request, caller)
+        request, made = await self._deps.creator.in_worktree(request, caller)
         try:
-            record = self._parts.creator.record(request, caller)
+            record = self._deps.creator.record(request, caller)
             live = self._add(record, starting=request.start)
             if request.start:
                 await self._first_start(live, caller)
@@ -233,7 +233,7 @@ class SessionService:
     async def quick_start(self, wanted: QuickStart, caller: Identity) -> Session:
         """Make a case and a session in it, and start it (protocol-quickstart)."""
         await self._answers(wanted.session, caller)
-        prepared = await self._parts.quick.prepare(wanted, caller)
+        prepared = await self._deps.quick.prepare(wanted, caller)
         try:
             live = self._add(prepared.session, starting=True)
             await self._first_start(live, caller)
@@ -300,7 +300,7 @@ class SessionService:
 
     async def resize(self, session_id: str, wish: Wish) -> tuple[int, int]:
         live = self._roster.get(session_id)
-        now = now_ms(self._parts.clock)
+        now = now_ms(self._deps.clock)
         granted = may_resize(live.claims, wish, now)
         live.claims = after_wish(live.claims, wish, now)
         if granted:
@@ -337,8 +337,8 @@ class SessionService:
 
         @raise ServiceError: 422: one does not answer; 429: too many are asked.
         """
-        folders = self._parts.creator.folders(request, caller)
-        await self._parts.reach.paths(caller.place, folders, caller.username)
+        folders = self._deps.creator.folders(request, caller)
+        await self._deps.reach.paths(caller.place, folders, caller.username)
 
     def _add(self, record: Session, *, starting: bool) -> Live:
         live = self._live(record, record.phase)
@@ -357,31 +357,31 @@ class SessionService:
 
     async def _conversation(self, live: Live) -> str | None:
         """The conversation to go on with, of an agent that can."""
-        entry = self._parts.clis.get(live.record.mode)
+        entry = self._deps.clis.get(live.record.mode)
         if entry is None or entry.resume is None:
             return None
-        return _first_resume(live) or await self._parts.conversations.last(live.record)
+        return _first_resume(live) or await self._deps.conversations.last(live.record)
 
     def _live(self, record: Session, phase: Phase) -> Live:
-        subject = Subject(
+        target = InputTarget(
             session=lambda: live.record,
             pane=lambda: _held_pane(live),
-            composer=lambda: composer_of(self._parts.clis, live.record.mode),
+            composer=lambda: composer_of(self._deps.clis, live.record.mode),
             typed=lambda submitted: self._typed(live, submitted),
             submitting=lambda prompt: _submitting(live, prompt),
         )
         inputs = InputQueue(
-            clock=self._parts.clock,
-            journal=self._parts.journal,
-            gate=self._parts.gate,
-            subject=subject,
-            new_id=self._parts.new_input_id,
+            clock=self._deps.clock,
+            journal=self._deps.journal,
+            gate=self._deps.gate,
+            target=target,
+            new_id=self._deps.new_input_id,
         )
         live = Live(record=record, stage=Stage(phase), inputs=inputs)
         return live
 
     def _typed(self, live: Live, submitted: bool) -> None:
-        now = now_ms(self._parts.clock)
+        now = now_ms(self._deps.clock)
         live.last_output = max(live.last_output, now)
         if submitted:
             self._roster.change(live, durable=False, last_submit_at=now)

@@ -32,7 +32,7 @@ Row = Mapping[str, Any]
 
 
 @frozen
-class Mark:
+class ChainMark:
     """One row: its number and its hash."""
 
     seq: int = 0
@@ -40,15 +40,15 @@ class Mark:
 
 
 @frozen(kw_only=True)
-class Head:
+class ChainHead:
     """What the head file says.
 
     @ivar anchor: the newest row that was let go.
     @ivar newest: the newest row that was written when the file was.
     """
 
-    anchor: Mark = field(factory=Mark)
-    newest: Mark = field(factory=Mark)
+    anchor: ChainMark = field(factory=ChainMark)
+    newest: ChainMark = field(factory=ChainMark)
 
 
 class BrokenHead(Exception):
@@ -56,7 +56,7 @@ class BrokenHead(Exception):
 
 
 @frozen(kw_only=True)
-class Verdict:
+class ChainVerdict:
     """What L{verify} found.
 
     @ivar rows: how many are in order.
@@ -73,7 +73,7 @@ def seal(key: bytes, before: bytes, row: Row) -> bytes:
     return hmac.digest(key, before + text.encode(), "sha256")
 
 
-def verify(rows: Iterable[Row], head: Head, key: bytes) -> Verdict:
+def verify(rows: Iterable[Row], head: ChainHead, key: bytes) -> ChainVerdict:
     """Look at every row, in the order of their numbers.
 
     Rows up to the anchor are about to be removed and are passed over; rows beyond the head
@@ -85,29 +85,33 @@ def verify(rows: Iterable[Row], head: Head, key: bytes) -> Verdict:
             continue
         done = last.seq - head.anchor.seq
         if row["seq"] != last.seq + 1:
-            return Verdict(rows=done, fault=f"rows {last.seq + 1} to {row['seq'] - 1} are missing")
+            return ChainVerdict(
+                rows=done, fault=f"rows {last.seq + 1} to {row['seq'] - 1} are missing"
+            )
         found = seal(key, last.hash, row)
         if not hmac.compare_digest(found, row["hash"]):
-            return Verdict(rows=done, fault=f"row {row['seq']} was changed")
-        last = Mark(row["seq"], found)
+            return ChainVerdict(rows=done, fault=f"row {row['seq']} was changed")
+        last = ChainMark(row["seq"], found)
         if last.seq == head.newest.seq and last != head.newest:
-            return Verdict(rows=done, fault=f"row {last.seq} is not the one that the head names")
+            return ChainVerdict(
+                rows=done, fault=f"row {last.seq} is not the one that the head names"
+            )
     done = last.seq - head.anchor.seq
     if last.seq < head.newest.seq:
         gone = f"rows {last.seq + 1} to {head.newest.seq} are missing at the end"
-        return Verdict(rows=done, fault=gone)
-    return Verdict(rows=done)
+        return ChainVerdict(rows=done, fault=gone)
+    return ChainVerdict(rows=done)
 
 
-def read_head(path: Path, key: bytes) -> Head:
+def read_head(path: Path, key: bytes) -> ChainHead:
     """What the head file says.
 
     @raise BrokenHead: it is missing, not ours, or was changed.
     """
     try:
         found = read_json(path, private=True)
-        marks = {name: Mark(found[name][0], bytes.fromhex(found[name][1])) for name in _MARKS}
-        head = Head(**marks)
+        marks = {name: ChainMark(found[name][0], bytes.fromhex(found[name][1])) for name in _MARKS}
+        head = ChainHead(**marks)
         good = hmac.compare_digest(bytes.fromhex(found["mac"]), _head_mac(head, key))
     except (OSError, FileError, LookupError, TypeError, ValueError) as error:
         raise BrokenHead(f"{path.name}: {type(error).__name__}") from error
@@ -116,7 +120,7 @@ def read_head(path: Path, key: bytes) -> Head:
     return head
 
 
-def write_head(path: Path, head: Head, key: bytes) -> None:
+def write_head(path: Path, head: ChainHead, key: bytes) -> None:
     """Put C{head} into its file, whole or not at all."""
     content: dict[str, object] = {
         name: [getattr(head, name).seq, getattr(head, name).hash.hex()] for name in _MARKS
@@ -129,7 +133,7 @@ _LET_GO = "DELETE FROM audit_log WHERE seq <= ?"
 _MARKS = ("anchor", "newest")
 
 
-def _head_mac(head: Head, key: bytes) -> bytes:
+def _head_mac(head: ChainHead, key: bytes) -> bytes:
     marks = [[mark.seq, mark.hash.hex()] for mark in (head.anchor, head.newest)]
     return hmac.digest(key, b"head" + json.dumps(marks).encode(), "sha256")
 
@@ -167,7 +171,7 @@ class Chain:
         """
         before = self._head.newest
         row = {"seq": before.seq + 1, **fields}
-        mark = Mark(row["seq"], seal(self._key, before.hash, row))
+        mark = ChainMark(row["seq"], seal(self._key, before.hash, row))
         names = (*COLUMNS, "hash")
         self._database.execute(
             f"INSERT INTO audit_log ({', '.join(names)})"  # noqa: S608
@@ -191,15 +195,15 @@ class Chain:
             return False
         return True
 
-    def _recover(self) -> Head:
+    def _recover(self) -> ChainHead:
         tail = self._database.query_one("SELECT seq, hash FROM audit_log ORDER BY seq DESC LIMIT 1")
-        end = Mark() if tail is None else Mark(tail["seq"], tail["hash"])
+        end = ChainMark() if tail is None else ChainMark(tail["seq"], tail["hash"])
         try:
             head = read_head(self._file, self._key)
         except BrokenHead as error:
             if tail is not None or self._file.exists():
                 self.fault = str(error)
-            return Head(newest=end)
+            return ChainHead(newest=end)
         if end.seq > head.newest.seq:
             return evolve(head, newest=end)
         if end != head.newest:
@@ -209,7 +213,7 @@ class Chain:
     def _let_go(self, seq: int) -> None:
         row = self._database.query_one("SELECT seq, hash FROM audit_log WHERE seq = ?", (seq,))
         if row is not None:
-            self._head = evolve(self._head, anchor=Mark(row["seq"], row["hash"]))
+            self._head = evolve(self._head, anchor=ChainMark(row["seq"], row["hash"]))
 
     def _remove_let_go(self) -> None:
         """The head names the new beginning before the old rows go."""

@@ -12,7 +12,7 @@ from attrs import evolve
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 
-from tservice.access.build import Access, build_access
+from tservice.access.build import AccessControl, build_access
 from tservice.agents.approvals.build import build_approvals
 from tservice.agents.approvals.service import Approvals
 from tservice.agents.build import build_agents
@@ -129,7 +129,7 @@ def leaves(
     ground: Ground,
     *,
     sessions: SessionService,
-    access: Access,
+    access: AccessControl,
     audit: AuditLog,
     clis: ICliRegistry,
     cases: ICases,

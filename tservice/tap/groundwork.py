@@ -11,7 +11,7 @@ from tservice.core.events import EventHub
 from tservice.core.places.places import Places
 from tservice.core.stack import Closing, ServiceStack
 from tservice.ground.ground import Ground
-from tservice.ground.osusers import OsUserParts, wire_os_users
+from tservice.ground.osusers import OsUserWiring, wire_os_users
 from tservice.ground.places import near_places, own_place
 from tservice.ground.program import Program
 from tservice.settings.service import SettingsService
@@ -64,7 +64,7 @@ def open_database(program: Program, stack: ServiceStack) -> Database:
     return database
 
 
-def open_doors(program: Program, os_users: OsUserParts, stack: ServiceStack) -> Doors:
+def open_doors(program: Program, os_users: OsUserWiring, stack: ServiceStack) -> Doors:
     """The threads; names of hosts and users are looked up in theirs from now on."""
     doors = Doors(program.reactor)
     doors.setServiceParent(stack)

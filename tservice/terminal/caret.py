@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tservice.terminal.frame import Frame
+from tservice.terminal.frame import PaneContent
 
 
-def back_to_caret(frame: Frame) -> bytes:
+def back_to_caret(frame: PaneContent) -> bytes:
     """The relative move from the end of the screen's last row to the caret (protocol-terminal).
 
     Relative, because the reader's terminal may have more rows than the pane.

@@ -16,8 +16,8 @@ from attrs import evolve, frozen
 
 from tservice.terminal import options as grammar
 from tservice.terminal.area import LOWER, TALLEST, Area, area_around, tabs_of
-from tservice.terminal.kinds import Kind, kind_of
-from tservice.terminal.options import Block, Option
+from tservice.terminal.kinds import DialogKind, kind_of
+from tservice.terminal.options import DialogOption, OptionBlock
 from tservice.terminal.questions import KNOWN_QUESTION, LINES, fold, plain, question_of
 from tservice.terminal.regions import composer, is_key_hint, is_waiting
 from tservice.terminal.rules import ScreenRules
@@ -59,10 +59,10 @@ class Dialog:
         about, so the same question about another command has another hash.
     """
 
-    kind: Kind
+    kind: DialogKind
     title: str
     question: str | None
-    options: tuple[Option, ...]
+    options: tuple[DialogOption, ...]
     page: str
     tabs: tuple[tuple[str, bool], ...]
     digits_answer: bool
@@ -71,7 +71,7 @@ class Dialog:
     frame_hash: str
 
     @property
-    def selected(self) -> Option | None:
+    def selected(self) -> DialogOption | None:
         """The highlighted option, where the screen shows one."""
         return next((option for option in self.options if option.selected), None)
 
@@ -99,7 +99,7 @@ def _transcript_view(frame: Frame) -> bool:
     return any(_TRANSCRIPT_VIEW.search(frame.rows[i]) for i in last)
 
 
-def _numbered(frame: Frame) -> Block | None:
+def _numbered(frame: Frame) -> OptionBlock | None:
     block = _found(frame, grammar.WIDE_GAP)
     if block is None:
         return None
@@ -109,7 +109,7 @@ def _numbered(frame: Frame) -> Block | None:
     return block if shown else None
 
 
-def _found(frame: Frame, gap: int) -> Block | None:
+def _found(frame: Frame, gap: int) -> OptionBlock | None:
     start = max(0, frame.bottom - TALLEST)
     block = grammar.numbered(frame.inner[start : frame.bottom + 1], gap)
     if block is None:
@@ -118,7 +118,7 @@ def _found(frame: Frame, gap: int) -> Block | None:
     return grammar.joined(frame, evolve(block, rows=rows, bottom=block.bottom + start))
 
 
-def _is_last(frame: Frame, block: Block) -> bool:
+def _is_last(frame: Frame, block: OptionBlock) -> bool:
     """Whether nothing but hints, edges and an indented footer follows."""
     below = frame.filled(block.bottom + 1, frame.bottom + 1)
     return len(below) <= _BELOW and all(_may_follow(frame, i) for i in below)
@@ -138,7 +138,7 @@ def _wrapped_hint(frame: Frame, at: int) -> bool:
     return full and is_key_hint(above)
 
 
-def _shows_itself(frame: Frame, block: Block) -> bool:
+def _shows_itself(frame: Frame, block: OptionBlock) -> bool:
     area = area_around(frame, block.top)
     hinted = any(map(is_key_hint, _below(frame, block)))
     if not block.marked:
@@ -147,37 +147,37 @@ def _shows_itself(frame: Frame, block: Block) -> bool:
     return hinted or area.bounded or _asked(frame, block)
 
 
-def _below(frame: Frame, block: Block) -> Iterable[str]:
+def _below(frame: Frame, block: OptionBlock) -> Iterable[str]:
     return (frame.inner[i] for i in range(block.bottom + 1, frame.bottom + 1))
 
 
-def _asked(frame: Frame, block: Block) -> bool:
+def _asked(frame: Frame, block: OptionBlock) -> bool:
     """Whether a known question stands in one of the rows right above the options."""
     above = frame.filled(block.top - 8, block.top)[-3:]
     return any(KNOWN_QUESTION.match(frame.inner[i].strip(" ")) for i in above)
 
 
-def _lettered(frame: Frame) -> Block | None:
+def _lettered(frame: Frame) -> OptionBlock | None:
     for at in frame.filled(frame.bottom - _BELOW, frame.bottom + 1)[::-1]:
         found = grammar.lettered(frame.inner[at])
-        block = Block(options=found, rows=(at,) * max(1, len(found)), bottom=at)
+        block = OptionBlock(options=found, rows=(at,) * max(1, len(found)), bottom=at)
         if found and _is_last(frame, block):
             question, _ = question_of(frame, area_around(frame, at), at, tabbed=False)
             return block if question else None
     return None
 
 
-def _horizontal(frame: Frame) -> Block | None:
+def _horizontal(frame: Frame) -> OptionBlock | None:
     """Options side by side below a title of their own (opencode)."""
     for at in frame.filled(frame.bottom - 4, frame.bottom + 1)[::-1]:
         found = grammar.horizontal(frame, at)
-        block = Block(options=found, rows=(at,), bottom=at)
+        block = OptionBlock(options=found, rows=(at,), bottom=at)
         if block.marked and "△" in "".join(frame.rows[area_around(frame, at).top : at]):
             return block
     return None
 
 
-def _unnumbered(frame: Frame) -> Block | None:
+def _unnumbered(frame: Frame) -> OptionBlock | None:
     start = max(0, frame.bottom - TALLEST)
     block = grammar.unnumbered(frame, start, frame.bottom + 1)
     if block is None or not _is_last(frame, block):
@@ -208,7 +208,7 @@ def _without_options(frame: Frame) -> Dialog | None:
     return _dialog(frame, area, None) if told else None
 
 
-def _dialog(frame: Frame, area: Area, block: Block | None) -> Dialog:
+def _dialog(frame: Frame, area: Area, block: OptionBlock | None) -> Dialog:
     end = frame.bottom + 1 if block is None else block.top
     options = () if block is None else _free_text(frame, area, block)
     question, asked_at = question_of(frame, area, end, bool(tabs_of(frame, area)))
@@ -234,13 +234,13 @@ def _dialog(frame: Frame, area: Area, block: Block | None) -> Dialog:
     )
 
 
-def _page(kind: Kind, options: tuple[Option, ...]) -> str:
-    if kind is Kind.REVIEW:
+def _page(kind: DialogKind, options: tuple[DialogOption, ...]) -> str:
+    if kind is DialogKind.REVIEW:
         return "review"
     return "multi" if any(option.checked is not None for option in options) else "single"
 
 
-def _free_text(frame: Frame, area: Area, block: Block) -> tuple[Option, ...]:
+def _free_text(frame: Frame, area: Area, block: OptionBlock) -> tuple[DialogOption, ...]:
     """Mark the option that opens a field: the one before the rule of a question's last option."""
     tabs = bool(tabs_of(frame, area))
     *rest, last = block.options
@@ -264,7 +264,7 @@ def _context(frame: Frame, area: Area) -> tuple[str, ...]:
     return tuple(reversed(kept))
 
 
-def _hash(text: Iterable[str], options: Iterable[Option]) -> str:
+def _hash(text: Iterable[str], options: Iterable[DialogOption]) -> str:
     words = [fold(_MARKS.sub(" ", LINES.sub(" ", row))) for row in text]
     said = " ".join(" ".join(words).split())
     labels = "\0".join(f"{option.n}\0{option.label}" for option in options)

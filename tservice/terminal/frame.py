@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 
-class Frame(Protocol):
+class PaneContent(Protocol):
     """A pane's content; the multiplexer's capture is one.
 
     Rows may hold styles that are carried into the next row; history and screen each begin without.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class DialogKind(StrEnum):
     """Sorts of dialogs, as far as they are answered differently."""
 
     TRUST = "trust"
@@ -77,7 +77,7 @@ def says_trust(rows: Sequence[str]) -> bool:
 
 def kind_of(
     text: Sequence[str], footer: Sequence[str], labels: Sequence[str], tabbed: bool
-) -> Kind:
+) -> DialogKind:
     """The sort of a dialog.
 
     @param text: its rows above the options.
@@ -87,18 +87,18 @@ def kind_of(
     said, choices = " ".join(text), " ".join(labels)
     everything = f"{said} {choices} {' '.join(footer)}"
     if tabbed or _REVIEW.search(said):
-        return Kind.REVIEW if _REVIEW.search(said) else Kind.QUESTION
+        return DialogKind.REVIEW if _REVIEW.search(said) else DialogKind.QUESTION
     tests = (
-        (Kind.TRUST, _offers_trust(text, footer, labels)),
-        (Kind.BYPASS, bool(_BYPASS.search(said) and _ACCEPT.search(choices))),
-        (Kind.FORM, bool(_FORM.search(said))),
-        (Kind.MCP, bool(_MCP.search(said))),
-        (Kind.PLAN, bool(_PLAN.search(said) or "keep planning" in choices.lower())),
-        (Kind.PERMISSION, bool(_PERMISSION.search(said))),
-        (Kind.API_KEY, bool(_KEY.search(everything))),
-        (Kind.QUESTION, any("Enter to select" in row for row in footer)),
+        (DialogKind.TRUST, _offers_trust(text, footer, labels)),
+        (DialogKind.BYPASS, bool(_BYPASS.search(said) and _ACCEPT.search(choices))),
+        (DialogKind.FORM, bool(_FORM.search(said))),
+        (DialogKind.MCP, bool(_MCP.search(said))),
+        (DialogKind.PLAN, bool(_PLAN.search(said) or "keep planning" in choices.lower())),
+        (DialogKind.PERMISSION, bool(_PERMISSION.search(said))),
+        (DialogKind.API_KEY, bool(_KEY.search(everything))),
+        (DialogKind.QUESTION, any("Enter to select" in row for row in footer)),
     )
-    return next((kind for kind, holds in tests if holds), Kind.NOTICE)
+    return next((kind for kind, holds in tests if holds), DialogKind.NOTICE)
 
 
 def _offers_trust(text: Sequence[str], footer: Sequence[str], labels: Sequence[str]) -> bool:

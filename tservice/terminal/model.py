@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from tservice.terminal.rules import ModelDetect, ScreenRules
+from tservice.terminal.rules import ModelRule, ScreenRules
 from tservice.terminal.screen import Frame
 
 LENGTH = 64
@@ -21,7 +21,7 @@ def display_model(frame: Frame, rules: ScreenRules) -> str | None:
     return next(filter(None, map(sanitised, names)), None)
 
 
-def _name(frame: Frame, at: int, detect: ModelDetect) -> str:
+def _name(frame: Frame, at: int, detect: ModelRule) -> str:
     match = detect.pattern.search(frame.rows[at])
     if match is None or not match[1]:
         return ""

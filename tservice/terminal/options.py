@@ -43,7 +43,7 @@ _PADDING = 4
 
 
 @frozen(kw_only=True)
-class Option:
+class DialogOption:
     """One choice of a dialog.
 
     @ivar n: its number, from 1; in layouts without numbers its place.
@@ -65,14 +65,14 @@ class Option:
 
 
 @frozen(kw_only=True)
-class Block:
+class OptionBlock:
     """Options and where they stand.
 
     @ivar rows: the row in which each option begins.
     @ivar bottom: the last row that belongs to them.
     """
 
-    options: tuple[Option, ...]
+    options: tuple[DialogOption, ...]
     rows: tuple[int, ...]
     bottom: int
 
@@ -96,7 +96,7 @@ class _Line:
     column: int
 
 
-def numbered(rows: Sequence[str], gap: int = GAP) -> Block | None:
+def numbered(rows: Sequence[str], gap: int = GAP) -> OptionBlock | None:
     """The last complete block of numbered options in C{rows} (protocol-dialogs: frame grammar).
 
     Labels are taken as they stand on their row; L{joined} adds what wrapped.
@@ -141,16 +141,16 @@ def _hangs(row: str, blanks: str) -> bool:
     return row.startswith(blanks) and row[len(blanks) :][:1].strip() != ""
 
 
-def _block(lines: list[_Line]) -> Block:
-    return Block(
+def _block(lines: list[_Line]) -> OptionBlock:
+    return OptionBlock(
         options=tuple(map(_option, lines)),
         rows=tuple(line.row for line in lines),
         bottom=lines[-1].row,
     )
 
 
-def _option(line: _Line) -> Option:
-    option = Option(n=line.n, label=line.label, selected=line.marker, key=str(line.n))
+def _option(line: _Line) -> DialogOption:
+    option = DialogOption(n=line.n, label=line.label, selected=line.marker, key=str(line.n))
     ticked = checkable(option)
     return evolve(ticked, label=_first_column(ticked.label))
 
@@ -160,7 +160,7 @@ def _first_column(label: str) -> str:
     return _CURRENT.sub("", _fold(_COLUMN.sub("", label)))
 
 
-def checkable(option: Option) -> Option:
+def checkable(option: DialogOption) -> DialogOption:
     """The option with a check box in its label read as such."""
     found = _CHECK.fullmatch(option.label)
     if found is None:
@@ -169,7 +169,7 @@ def checkable(option: Option) -> Option:
     return evolve(option, label=found["label"], checked=ticked)
 
 
-def joined(frame: Frame, block: Block) -> Block:
+def joined(frame: Frame, block: OptionBlock) -> OptionBlock:
     """The block with labels that wrapped to further rows put together again.
 
     A row belongs to the label above it when its first word did not fit there; everything else
@@ -251,7 +251,7 @@ def wrapping_width(frame: Frame, at: int) -> int:
     return (cells(raw) - 1 if boxed else frame.cols) - _PADDING
 
 
-def unnumbered(frame: Frame, start: int, stop: int) -> Block | None:
+def unnumbered(frame: Frame, start: int, stop: int) -> OptionBlock | None:
     """A list that has a marker but no numbers: the last marked row and its neighbours.
 
     The neighbours begin in the same column as the marked label; one blank row may part two.
@@ -266,10 +266,10 @@ def unnumbered(frame: Frame, start: int, stop: int) -> Block | None:
         last = _reach(rows, at, column, 1, stop)
         places = _beginnings(rows, first, last, at)
         if 2 <= len(places) <= MOST:
-            return Block(
+            return OptionBlock(
                 options=tuple(
                     checkable(
-                        Option(n=n, label=_fold(rows[i][column:]), selected=i == at),
+                        DialogOption(n=n, label=_fold(rows[i][column:]), selected=i == at),
                     )
                     for n, i in enumerate(places, 1)
                 ),
@@ -304,13 +304,14 @@ def _reach(rows: Sequence[str], at: int, column: int, step: int, end: int) -> in
     return last
 
 
-def lettered(row: str) -> tuple[Option, ...]:
+def lettered(row: str) -> tuple[DialogOption, ...]:
     """Options of the form C{[y] Approve   [n] Deny} in one row; empty when under two."""
     found = list(_LETTER.finditer(row))
     if len(found) < 2:
         return ()
     return tuple(
-        Option(n=n, label=_fold(each["label"]), key=each["key"]) for n, each in enumerate(found, 1)
+        DialogOption(n=n, label=_fold(each["label"]), key=each["key"])
+        for n, each in enumerate(found, 1)
     )
 
 
@@ -318,7 +319,7 @@ _SEGMENT = re.compile(r"\S+(?: \S+)*")
 _HINT = re.compile(r"(?:ctrl\+|shift\+|alt\+)\S+ .*|(?:enter|esc|tab|⇆|↑↓|↑/↓|←/→) \S.*", re.I)
 
 
-def horizontal(frame: Frame, at: int) -> tuple[Option, ...]:
+def horizontal(frame: Frame, at: int) -> tuple[DialogOption, ...]:
     """Options side by side, the highlight told by its background alone; empty when it is none.
 
     Key hints in the same row are no options.
@@ -332,7 +333,9 @@ def horizontal(frame: Frame, at: int) -> tuple[Option, ...]:
     plain = _backgrounds(frame, at, edge, edge + 1)
     lit = [i for i, s in enumerate(found) if _backgrounds(frame, at, s.start(), s.end()) != plain]
     chosen = lit[0] if len(lit) == 1 else None
-    return tuple(Option(n=n + 1, label=s[0], selected=n == chosen) for n, s in enumerate(found))
+    return tuple(
+        DialogOption(n=n + 1, label=s[0], selected=n == chosen) for n, s in enumerate(found)
+    )
 
 
 def _backgrounds(frame: Frame, row: int, start: int, stop: int) -> frozenset[tuple[str, bool]]:

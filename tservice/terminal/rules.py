@@ -23,7 +23,7 @@ def alike(glyph: str) -> tuple[str, ...]:
 
 
 @frozen(kw_only=True)
-class ModelDetect:
+class ModelRule:
     """Where the screen names the model: one group, searched in each of the last C{rows} rows.
 
     @ivar one_style: the name ends where the row is drawn otherwise; what follows is its provider.
@@ -58,7 +58,7 @@ class ScreenRules:
     working_line: re.Pattern[str] | None = None
     working_title: re.Pattern[str] | None = None
     starting_line: re.Pattern[str] | None = None
-    model: ModelDetect | None = None
+    model: ModelRule | None = None
 
     @classmethod
     def from_capabilities(cls, capabilities: Mapping[str, Any]) -> ScreenRules:
@@ -94,11 +94,11 @@ def _pattern(capabilities: Mapping[str, Any], name: str) -> re.Pattern[str] | No
         raise ValueError(f"{name}: no regular expression: {why}") from why
 
 
-def _model(detect: Mapping[str, Any] | None) -> ModelDetect | None:
+def _model(detect: Mapping[str, Any] | None) -> ModelRule | None:
     if detect is None:
         return None
     pattern = _pattern(detect, "pattern")
     if pattern is None or pattern.groups != 1:
         raise ValueError("modelDetect.pattern: must have exactly one group")
     one_style = bool(detect.get("oneStyle"))
-    return ModelDetect(pattern=pattern, rows=detect["rows"], one_style=one_style)
+    return ModelRule(pattern=pattern, rows=detect["rows"], one_style=one_style)

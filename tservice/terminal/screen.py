@@ -27,7 +27,7 @@ _DEAD = re.compile(r"Pane is dead(?: \(.*)?")
 
 
 @frozen
-class Style:
+class RunStyle:
     """How a run of characters is drawn, as far as highlights are told by it.
 
     @ivar background: the SGR parameters that set it, C{""} for the default.
@@ -39,7 +39,7 @@ class Style:
     dim: bool = False
     reverse: bool = False
 
-    def apply(self, parameters: str) -> Style:
+    def apply(self, parameters: str) -> RunStyle:
         """The style after one SGR sequence."""
         style = self
         codes = iter(parameters.replace(":", ";").split(";"))
@@ -53,12 +53,12 @@ class Style:
                 style = style._simple(code)
         return style
 
-    def _coloured(self, front: bool, colour: str) -> Style:
+    def _coloured(self, front: bool, colour: str) -> RunStyle:
         return evolve(self, foreground=colour) if front else evolve(self, background=colour)
 
-    def _simple(self, code: str) -> Style:
+    def _simple(self, code: str) -> RunStyle:
         if code in ("", "0"):
-            return Style()
+            return RunStyle()
         if code in _SWITCHES:
             return _SWITCHES[code](self)
         if re.fullmatch(r"[39][0-79]|39", code):
@@ -68,23 +68,23 @@ class Style:
         return self
 
 
-_SWITCHES: dict[str, Callable[[Style], Style]] = {
+_SWITCHES: dict[str, Callable[[RunStyle], RunStyle]] = {
     "1": lambda style: evolve(style, bold=True),
     "2": lambda style: evolve(style, dim=True),
     "7": lambda style: evolve(style, reverse=True),
     "22": lambda style: evolve(style, bold=False, dim=False),
     "27": lambda style: evolve(style, reverse=False),
 }
-_PLAIN = Style()
+_PLAIN = RunStyle()
 
 
 @frozen
-class Run:
+class StyledRun:
     """Characters C{start} to C{stop} of a row share C{style}."""
 
     start: int
     stop: int
-    style: Style
+    style: RunStyle
 
 
 @frozen
@@ -97,7 +97,7 @@ class Frame:
     """
 
     rows: tuple[str, ...]
-    runs: tuple[tuple[Run, ...], ...] = field(repr=False)
+    runs: tuple[tuple[StyledRun, ...], ...] = field(repr=False)
     cols: int
 
     @classmethod
@@ -151,14 +151,14 @@ class Frame:
         """The rows from C{start} up to, not including, C{stop} that hold anything."""
         return [i for i in range(max(0, start), stop) if not self.is_blank(i)]
 
-    def style_at(self, row: int, start: int, stop: int) -> frozenset[Style]:
+    def style_at(self, row: int, start: int, stop: int) -> frozenset[RunStyle]:
         """The styles that characters C{start} to C{stop} of a row are drawn in."""
         return frozenset(r.style for r in self.runs[row] if r.start < stop and start < r.stop)
 
 
-def _read(line: str, style: Style) -> tuple[str, tuple[Run, ...], Style]:
+def _read(line: str, style: RunStyle) -> tuple[str, tuple[StyledRun, ...], RunStyle]:
     if "\x1b" not in line and "\x0e" not in line:
-        return line, (Run(0, len(line), style),) if line and style != _PLAIN else (), style
+        return line, (StyledRun(0, len(line), style),) if line and style != _PLAIN else (), style
     parts = _SGR.split(_SHIFT.sub(_line_drawing, line))
     text, runs = "", []
     for i, part in enumerate(parts):
@@ -168,7 +168,7 @@ def _read(line: str, style: Style) -> tuple[str, tuple[Run, ...], Style]:
         # Links and whatever else a capture may hold say nothing of the style.
         piece = strip(part.encode()).decode() if "\x1b" in part else part
         if piece:
-            runs.append(Run(len(text), len(text) + len(piece), style))
+            runs.append(StyledRun(len(text), len(text) + len(piece), style))
             text += piece
     return text, tuple(runs), style
 

@@ -12,7 +12,7 @@ TEXT_LIMIT = 1000
 
 
 @frozen
-class Match:
+class Occurrence:
     """One occurrence.
 
     @ivar line: 0-based row of the history, the screen behind it (protocol-search).
@@ -27,16 +27,16 @@ class Match:
 
 def search(
     rows: Iterable[str], needle: str, limit: int, *, nocase: bool = False
-) -> tuple[list[Match], bool]:
+) -> tuple[list[Occurrence], bool]:
     """The first C{limit} occurrences, oldest row first, and whether there are more.
 
     @param needle: a literal, at least one character.
     """
     pattern = re.compile(re.escape(needle), re.IGNORECASE if nocase else 0)
-    found: list[Match] = []
+    found: list[Occurrence] = []
     for line, text in enumerate(rows):
         for match in pattern.finditer(text):
             if len(found) == limit:
                 return found, True
-            found.append(Match(line, text[:TEXT_LIMIT], match.start()))
+            found.append(Occurrence(line, text[:TEXT_LIMIT], match.start()))
     return found, False

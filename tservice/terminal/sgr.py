@@ -32,7 +32,7 @@ _CLEAR = {
 _EXTENDED = {38: "fg", 48: "bg", 58: "colour"}
 
 
-class Style:
+class SgrState:
     """The style in force, kept as the SGR parameters that make it.
 
     At most one entry for each property, so a stream of any length costs a few words.
@@ -104,7 +104,7 @@ def self_contained(rows: Iterable[bytes]) -> Iterator[bytes]:
     A capture carries a style over row ends.  A terminal that scrolls with a background colour in
     force paints the new row with it, and a text that is cut at a row start would lose it.
     """
-    style = Style()
+    style = SgrState()
     for row in rows:
         opening = style.opening()
         style.feed(row)

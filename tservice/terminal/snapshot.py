@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from tservice.terminal.frame import Frame
+from tservice.terminal.frame import PaneContent
 from tservice.terminal.sgr import RESET, contained_rows, self_contained
 
 _ALTERNATE = b"\x1b[?1049h"
 _NEW_ROW = b"\r\n"
 
 
-def snapshot(frame: Frame) -> bytes:
+def snapshot(frame: PaneContent) -> bytes:
     """History, screen, modes and caret, to be written to a reset terminal of the same size.
 
     While a program shows the alternate screen, the main screen behind it comes first, so that
@@ -31,12 +31,12 @@ def snapshot(frame: Frame) -> bytes:
     return b"".join((body, RESET, modes, frame.finish or _caret(rows, frame)))
 
 
-def snapshot_text(frame: Frame) -> str:
+def snapshot_text(frame: PaneContent) -> str:
     """L{snapshot} as text, for a JSON string; bytes that are no UTF-8 become U+FFFD."""
     return snapshot(frame).decode("utf-8", "replace")
 
 
-def _behind(history: Sequence[bytes], frame: Frame) -> bytes:
+def _behind(history: Sequence[bytes], frame: PaneContent) -> bytes:
     """The history scrolled off, and the main screen with its caret."""
     above = _NEW_ROW.join(history) + _NEW_ROW * frame.rows if history else b""
     column, row = frame.main_cursor
@@ -51,7 +51,7 @@ def _move(column: int, row: int) -> bytes:
     return b"\x1b[%d;%dH" % (row + 1, column + 1)
 
 
-def _caret(rows: Sequence[bytes], frame: Frame) -> bytes:
+def _caret(rows: Sequence[bytes], frame: PaneContent) -> bytes:
     y = min(frame.cursor_y, frame.rows - 1)
     if frame.cursor_x < frame.cols:
         return _move(frame.cursor_x, y)

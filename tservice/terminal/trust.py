@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tservice.terminal.dialogs import read_dialog
-from tservice.terminal.kinds import Kind, is_trust
+from tservice.terminal.kinds import DialogKind, is_trust
 from tservice.terminal.rules import ScreenRules
 from tservice.terminal.screen import Frame
 
@@ -15,7 +15,7 @@ def recognised(frame: Frame, rules: ScreenRules) -> bool:
     quotes them is none.
     """
     dialog = read_dialog(frame, rules)
-    return dialog is not None and dialog.kind is Kind.TRUST
+    return dialog is not None and dialog.kind is DialogKind.TRUST
 
 
 def next_key(frame: Frame, rules: ScreenRules) -> str | None:
@@ -25,7 +25,7 @@ def next_key(frame: Frame, rules: ScreenRules) -> str | None:
     the frame shows no trust dialog or cannot be read.  Look again after each key.
     """
     dialog = read_dialog(frame, rules)
-    if dialog is None or dialog.kind is not Kind.TRUST:
+    if dialog is None or dialog.kind is not DialogKind.TRUST:
         return None
     selected = [option for option in dialog.options if option.selected]
     wanted = [option for option in dialog.options if is_trust(option.label)]

@@ -16,9 +16,9 @@ from tservice.ground.ground import Ground
 from tservice.http.metrics import number
 from tservice.http.operations import Operation
 from tservice.settings.interfaces import Settings
-from tservice.tunnel.login import Around, QrLogin, SignIn
+from tservice.tunnel.login import LoginDependencies, QrLogin, SignIn
 from tservice.tunnel.routes import AuthSessionAnswer, Perimeter, TunnelRoutes
-from tservice.tunnel.service import Surroundings, Tunnel
+from tservice.tunnel.service import Tunnel, TunnelDependencies
 
 
 def build_tunnel(ground: Ground, *, local_url: Callable[[], str | None]) -> Feature[Tunnel]:
@@ -30,7 +30,7 @@ def build_tunnel(ground: Ground, *, local_url: Callable[[], str | None]) -> Feat
     """
     config = ground.config
     tunnel = Tunnel(
-        Surroundings(
+        TunnelDependencies(
             clock=ground.reactor,
             processes=ground.reactor,
             hub=ground.hub,
@@ -80,7 +80,7 @@ def build_login(
     """Signing in by code; in multi-user mode a code is that of the admin who asked for it."""
     config = ground.config
     login = QrLogin(
-        Around(
+        LoginDependencies(
             clock=ground.reactor,
             random=ground.random,
             hub=ground.hub,

@@ -20,7 +20,7 @@ SignIn = Callable[[str, str, str], tuple[str, str] | None]
 address has to say, or C{None} where that user may have none any more."""
 
 
-class TooMany(Exception):
+class TooManyGuesses(Exception):
     """There were too many wrong codes: none is looked at.
 
     @ivar seconds: until one is looked at again.
@@ -48,7 +48,7 @@ class Shown:
 
 
 @frozen(kw_only=True)
-class Around:
+class LoginDependencies:
     """What signing in by code needs.
 
     @ivar random: gives so many unguessable bytes.
@@ -68,11 +68,11 @@ class Around:
 class QrLogin:
     """The codes of a tunnel that is up, their pictures, and what they open."""
 
-    def __init__(self, around: Around) -> None:
-        self._around = around
+    def __init__(self, deps: LoginDependencies) -> None:
+        self._deps = deps
         self._tunnel: str | None = None
-        self._codes = QrCodes(around.clock, around.random, self._rotated)
-        self._guesses = Guesses(around.clock)
+        self._codes = QrCodes(deps.clock, deps.random, self._rotated)
+        self._guesses = Guesses(deps.clock)
         self._drawn: dict[str, str] = {}
 
     def tunnel_changed(self, url: str | None) -> None:
@@ -80,8 +80,8 @@ class QrLogin:
         self._codes.clear()
         self._drawn.clear()
         self._tunnel = url
-        standing = self._around.standing
-        if url is not None and standing is not None and self._around.auth_enabled:
+        standing = self._deps.standing
+        if url is not None and standing is not None and self._deps.auth_enabled:
             self._codes.current(standing)
 
     def show(self, owner: str) -> Shown:
@@ -91,7 +91,7 @@ class QrLogin:
         """
         if self._tunnel is None:
             raise not_found("Tunnel")
-        if not self._around.auth_enabled:
+        if not self._deps.auth_enabled:
             return Shown(
                 svg=self._draw(self._tunnel), url=self._tunnel, expires_at=None, auth_enabled=False
             )
@@ -104,7 +104,7 @@ class QrLogin:
 
         @raise ServiceError: 404: there is no tunnel.
         """
-        if self._tunnel is not None and self._around.auth_enabled:
+        if self._tunnel is not None and self._deps.auth_enabled:
             self._codes.renew(owner)
             self._tell(EventName.TUNNEL_QR_REGENERATED, owner)
         return self.show(owner)
@@ -126,15 +126,15 @@ class QrLogin:
         @return: what L{SignIn} gives of a new session; C{None}: wrong, used, or too old.
         @raise TooMany: over a cap.
         """
-        failures = self._around.failures
+        failures = self._deps.failures
         wait = failures.blocked(Bucket.QR, address, None)
         if wait:
             failures.failed(Bucket.QR, address, None)  # noted as such, and not counted
         wait = wait or self._guesses.blocked()
         if wait:
-            raise TooMany(wait)
+            raise TooManyGuesses(wait)
         owner = self._codes.take(word)
-        opened = None if owner is None else self._around.sign_in(owner, address, agent)
+        opened = None if owner is None else self._deps.sign_in(owner, address, agent)
         if opened is None:
             self._guesses.note()
             failures.failed(Bucket.QR, address, None)
@@ -147,8 +147,8 @@ class QrLogin:
         self._codes.clear()
 
     def _used(self, address: str, agent: str) -> None:
-        told = CodeUseTold(ip=address, ua=agent, timestamp=now_ms(self._around.clock))
-        self._around.hub.publish(Event(name=EventName.TUNNEL_QR_AUTH_USED, payload=told))
+        told = CodeUseTold(ip=address, ua=agent, timestamp=now_ms(self._deps.clock))
+        self._deps.hub.publish(Event(name=EventName.TUNNEL_QR_AUTH_USED, payload=told))
 
     def _rotated(self, owner: str) -> None:
         self._tell(EventName.TUNNEL_QR_ROTATED, owner)
@@ -156,7 +156,7 @@ class QrLogin:
     def _tell(self, name: EventName, owner: str) -> None:
         shown = self.show(owner)
         told = CodeTold(svg=shown.svg, url=shown.url, expires_at=shown.expires_at)
-        self._around.hub.publish(Event(name=name, payload=told, owner=owner))
+        self._deps.hub.publish(Event(name=name, payload=told, owner=owner))
 
     def _draw(self, url: str) -> str:
         if url not in self._drawn:

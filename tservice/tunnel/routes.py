@@ -14,7 +14,7 @@ from tservice.http.gate import too_many
 from tservice.http.models import Answer
 from tservice.http.operations import Access, Call, Handler, Operation, Reply, Scope, Style
 from tservice.http.request import Request
-from tservice.tunnel.login import QrLogin, Shown, TooMany
+from tservice.tunnel.login import QrLogin, Shown, TooManyGuesses
 from tservice.tunnel.service import Tunnel
 
 HEADERS = {**NO_STORE, "Referrer-Policy": "no-referrer"}
@@ -122,7 +122,7 @@ class TunnelRoutes:
             opened = self._login.log_in(
                 call.path["code"], call.address, call.header("user-agent") or ""
             )
-        except TooMany as error:
+        except TooManyGuesses as error:
             raise _unseen(too_many(error.seconds)) from None
         if opened is None:
             raise _unseen(bare(401, WRONG))

@@ -26,7 +26,7 @@ from tservice.tunnel.process import KillGroup, TunnelFailed, TunnelProcess
 
 
 @frozen(kw_only=True)
-class Surroundings:
+class TunnelDependencies:
     """What a tunnel needs.
 
     @ivar command: its program: a name on PATH, or a path.
@@ -65,8 +65,8 @@ class Tunnel:
 
     _log = Logger()
 
-    def __init__(self, around: Surroundings) -> None:
-        self._around = around
+    def __init__(self, deps: TunnelDependencies) -> None:
+        self._deps = deps
         self._observers = Listeners[Changed]("the tunnel")
         self.url: str | None = None
         self.running = False
@@ -92,7 +92,7 @@ class Tunnel:
 
         @raise ServiceError: 403: anybody could come through; 422: it could not be started.
         """
-        if not self._around.allowed:
+        if not self._deps.allowed:
             raise ServiceError(
                 ErrorCode.FORBIDDEN,
                 "a tunnel needs a password, or the service must be told to allow an"
@@ -138,7 +138,7 @@ class Tunnel:
     async def _follow(self, wanted: bool) -> None:
         if not wanted:
             await self.stop()
-        elif self._around.allowed and await self._stop_is_over() and not self.running:
+        elif self._deps.allowed and await self._stop_is_over() and not self.running:
             self._begin()
 
     async def _stop_is_over(self) -> bool:
@@ -157,10 +157,10 @@ class Tunnel:
         failures, lasting = 0, False
         try:
             while True:
-                began = self._around.clock.seconds()
+                began = self._deps.clock.seconds()
                 was_up = await self._run_once()
                 lasting = lasting or was_up
-                steady = was_up and self._around.clock.seconds() - began >= STEADY_SECONDS
+                steady = was_up and self._deps.clock.seconds() - began >= STEADY_SECONDS
                 failures = 1 if steady else failures + 1
                 if self._stopping or not (lasting or self._lasting):
                     return
@@ -170,7 +170,7 @@ class Tunnel:
 
     async def _run_once(self) -> bool:
         """One process from its start to its end; whether it was up."""
-        process = TunnelProcess(self._around.clock, self._around.kill_group)
+        process = TunnelProcess(self._deps.clock, self._deps.kill_group)
         up = False
         try:
             self._launch(process, await self._program())
@@ -195,9 +195,9 @@ class Tunnel:
 
     async def _program(self) -> str:
         """@raise TunnelFailed: there is no such program."""
-        name, path = self._around.command, self._around.environ.get("PATH", os.defpath)
+        name, path = self._deps.command, self._deps.environ.get("PATH", os.defpath)
         try:
-            found = await self._around.find(name, path)
+            found = await self._deps.find(name, path)
         except ServiceError as error:
             raise TunnelFailed(f"{name} could not be looked for: {error.message}") from error
         if found is None:
@@ -206,16 +206,16 @@ class Tunnel:
 
     def _launch(self, process: TunnelProcess, program: str) -> None:
         """@raise TunnelFailed: there is nothing for it to lead to, or it cannot be started."""
-        around = self._around
-        local = around.local_url()
+        deps = self._deps
+        local = deps.local_url()
         if local is None:
             raise TunnelFailed("it needs a TCP port of the service, and there is none")
         parts = urlsplit(local)
         argv = (os.path.abspath(program), "tunnel", "--url", f"{parts.scheme}://{parts.netloc}")
         # It needs its own settings of the environment, and nothing of the service's.
-        env = {k: v for k, v in around.environ.items() if not k.startswith("SERVICE_")}
+        env = {k: v for k, v in deps.environ.items() if not k.startswith("SERVICE_")}
         try:
-            process.start(around.processes, argv, env, around.home)
+            process.start(deps.processes, argv, env, deps.home)
         except OSError as error:
             raise TunnelFailed(f"it could not be started: {error.strerror}") from error
 
@@ -229,7 +229,7 @@ class Tunnel:
                 waiter.callback(url)
 
     def _failed(self, why: str) -> None:
-        text = f"tunnel: {self._around.redactor.clean(why)}"
+        text = f"tunnel: {self._deps.redactor.clean(why)}"
         self._log.warn("{text}", text=text)
         self._tell(EventName.TUNNEL_ERROR, TroubleTold(error=text))
         self._refuse(text)
@@ -260,7 +260,7 @@ class Tunnel:
     async def _wait(self, seconds: float) -> None:
         """Between two starts; L{_resume} cuts it short."""
         self._pause = Deferred()
-        timer = self._around.clock.callLater(seconds, self._resume)
+        timer = self._deps.clock.callLater(seconds, self._resume)
         try:
             await self._pause
         finally:
@@ -273,4 +273,4 @@ class Tunnel:
             pause.callback(None)
 
     def _tell(self, name: EventName, payload: Payload) -> None:
-        self._around.hub.publish(Event(name=name, payload=payload))
+        self._deps.hub.publish(Event(name=name, payload=payload))

@@ -19,7 +19,7 @@ from tservice.mux.machine import LocalTransport
 from tservice.mux.tmux.client import ControlClient
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.sockets import SocketFolder
-from tservice.mux.transport import IHeldProcess, Reach
+from tservice.mux.transport import IHeldProcess, Reachability
 
 LATE = 0.05
 """Seconds that each answer takes."""
@@ -45,10 +45,10 @@ class LateTransport:
         """Fires when an answer has come so far."""
         return deferLater(self.clock, LATE)
 
-    async def reach(self, socket_path: Path) -> Reach:
+    async def reach(self, socket_path: Path) -> Reachability:
         self.asked += 1
         await self.late()
-        return Reach.UNKNOWN if self.cut else await self.near.reach(socket_path)
+        return Reachability.UNKNOWN if self.cut else await self.near.reach(socket_path)
 
     async def hold(self, pid: int) -> IHeldProcess | None:
         await self.late()

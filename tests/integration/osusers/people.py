@@ -21,7 +21,7 @@ from tests.unit.http.gatecase import basic
 from tservice.core.places.place import HookAccess, Place, place_of_os_user
 from tservice.core.places.places import Places
 from tservice.core.users.acting import act_as
-from tservice.core.users.osuser import Host, OsUser, OsUsers
+from tservice.core.users.osuser import OsUser, OsUsers, OsUserSupport
 from tservice.core.users.sharedfolder import SharedFolder
 
 ADMIN, PASSWORD = "chief", "correct horse"
@@ -50,7 +50,7 @@ class People:
         self.folder = Path(tempfile.mkdtemp(prefix="tsu", dir="/tmp"))
         self.folder.chmod(0o711)
         self.made: list[OsUser] = []
-        self.users = OsUsers(Host(obstacle=None, act=act_as))
+        self.users = OsUsers(OsUserSupport(obstacle=None, act=act_as))
 
     def make(self, shell: str = "/bin/sh") -> OsUser:
         """A new user with an empty home, mode 0700."""

@@ -25,16 +25,16 @@ from tests.integration.osusers.people import (
     run_as,
     until,
 )
-from tservice.agents.hooks.files import HookConfig, Refused
+from tservice.agents.hooks.files import FileRefused, HookConfig
 from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.agents.transcripts.homes import Homes
-from tservice.agents.transcripts.model import Place
+from tservice.agents.transcripts.model import ReadPosition
 from tservice.agents.transcripts.reader import read_on
 from tservice.core.users.acting import NotActing, act_as
 from tservice.core.users.osuser import OsUser, can_run
 from tservice.mux.interface import Liveness
 from tservice.mux.machine import LocalTransport, OsUserTransport
-from tservice.mux.transport import Reach
+from tservice.mux.transport import Reachability
 from tservice.sessions.life.priority import confined
 from tservice.sessions.record.model import NameSource, Session
 
@@ -116,7 +116,7 @@ class HostileTests(SynchronousTestCase):
             f"mkdir .claude; ln {self.ann.home}/x .claude/y; chmod 0 .claude",
         ):
             self.as_ann(f"rm -rf .claude x; echo >x; {script}")
-            with self.assertRaises(Refused):
+            with self.assertRaises(FileRefused):
                 act_as(self.ann, self._configure)
             self.assertEqual([], os.listdir(target))
             self.assertEqual(["settings.json"], os.listdir(self.ben.home / ".claude"))
@@ -162,7 +162,7 @@ class HostileTests(SynchronousTestCase):
         ):
             self.as_ann(f"rm -rf .claude; {script}")
             path = folder / f"{CONVERSATION}.jsonl"
-            turn = partial(read_on, Place(path=""), path, "primary")
+            turn = partial(read_on, ReadPosition(path=""), path, "primary")
             read = homes.as_owner(session, turn)
             self.assertRaises(OSError, read)
             found = homes.as_owner(session, homes.files_of(session).all)
@@ -200,9 +200,9 @@ class HostileTests(SynchronousTestCase):
         self.assertEqual(0, found.returncode, found.stderr)
         self.as_ann(f"ln -s {socket} s")
         link = self.ann.home / "s"
-        self.assertIs(Reach.HERE, self.now(LocalTransport("/t").reach(link)))
+        self.assertIs(Reachability.HERE, self.now(LocalTransport("/t").reach(link)))
         transport = OsUserTransport("/t", self.people.place(self.ann))
-        self.assertIs(Reach.UNKNOWN, self.now(transport.reach(link)))
+        self.assertIs(Reachability.UNKNOWN, self.now(transport.reach(link)))
 
 
 class TrappedServiceTests(SynchronousTestCase):

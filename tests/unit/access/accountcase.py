@@ -11,7 +11,7 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.osuserworld import OsUserWorld
-from tservice.access.accounts import Accounts, Surroundings
+from tservice.access.accounts import Accounts, AccountsDependencies
 from tservice.access.accountstore import AccountStore
 from tservice.access.hashing import Hasher
 from tservice.core.doors.threads import IThreads, NoThreads
@@ -52,7 +52,7 @@ class AccountCase(SynchronousTestCase):
 
     def start(self) -> Accounts:
         """The accounts of a new process."""
-        around = Surroundings(
+        deps = AccountsDependencies(
             clock=self.clock,
             random=self.random,
             hasher=self.hasher,
@@ -63,7 +63,7 @@ class AccountCase(SynchronousTestCase):
             owns=self.owners.__contains__,
             os_users=self.os_users.users,
         )
-        return Accounts(AccountStore(self.database), around)
+        return Accounts(AccountStore(self.database), deps)
 
     def revoke(self, username: str) -> int:
         self.revoked.append(username)

@@ -7,14 +7,14 @@ import os
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.access.capabilities import MOST, TTL_SECONDS, Capabilities
+from tservice.access.capabilities import MOST, TTL_SECONDS, CapabilityRegistry
 
 
 class CapabilityTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = Clock()
         self.sizes: list[int] = []
-        self.capabilities = Capabilities(self.clock, self.random)
+        self.capabilities = CapabilityRegistry(self.clock, self.random)
 
     def random(self, size: int) -> bytes:
         self.sizes.append(size)
@@ -98,7 +98,7 @@ class CapabilityTests(SynchronousTestCase):
 
     def test_gone_after_a_restart(self) -> None:
         word = self.mint()
-        self.assertIsNone(Capabilities(self.clock, os.urandom).find("webview", word))
+        self.assertIsNone(CapabilityRegistry(self.clock, os.urandom).find("webview", word))
 
     def test_the_word_itself_is_not_kept(self) -> None:
         word = self.mint()

@@ -10,7 +10,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
 from tests.unit.access.accountcase import cheap
-from tservice.access.hashing import MAX_AROUND, MAX_TOTAL, MAX_WAITING, Crowded, Turns
+from tservice.access.hashing import MAX_AROUND, MAX_TOTAL, MAX_WAITING, Crowded, FairQueue
 from tservice.core.doors.threads import SIZE, IThreads
 
 
@@ -38,7 +38,7 @@ class TurnTests(SynchronousTestCase):
 
     def setUp(self) -> None:
         self.threads = HeldThreads()
-        self.turns = Turns(self.threads)
+        self.turns = FairQueue(self.threads)
 
     def ask(self, place: str, word: str) -> Deferred[Any]:
         return Deferred.fromCoroutine(self.turns.run(place, lambda: word))

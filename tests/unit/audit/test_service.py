@@ -9,13 +9,13 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.driver import Api, OpenGate
-from tservice.audit.model import HEAD_FILE, KEY_FILE, LONGEST_WORD, Entry
+from tservice.audit.model import HEAD_FILE, KEY_FILE, LONGEST_WORD, AuditEntry
 from tservice.audit.routes import AuditRoutes, made
 from tservice.audit.service import (
     FAILURE_SECONDS,
     TYPING_SECONDS,
+    AuditFilter,
     AuditLog,
-    Wanted,
     audit_key,
     open_audit_log,
 )
@@ -43,7 +43,7 @@ class AuditCase(SynchronousTestCase):
 
     def entries(self, **wanted: Any) -> list[dict[str, Any]]:
         """The oldest first."""
-        return self.log.find(Wanted(**{"limit": 500, **wanted}))[::-1]
+        return self.log.find(AuditFilter(**{"limit": 500, **wanted}))[::-1]
 
     def actions(self, **wanted: Any) -> list[str]:
         return [entry["action"] for entry in self.entries(**wanted)]
@@ -52,13 +52,13 @@ class AuditCase(SynchronousTestCase):
 class LogTests(AuditCase):
     def test_kept(self) -> None:
         self.clock.advance(7)
-        self.log.record(Entry(action="login", actor="ann", address="::1", detail={"a": 1}))
+        self.log.record(AuditEntry(action="login", actor="ann", address="::1", detail={"a": 1}))
         [entry] = self.entries()
         self.assertEqual((7000, "ann", {"a": 1}), (entry["at"], entry["actor"], entry["detail"]))
 
     def test_a_caller_s_words_are_bounded_and_storable(self) -> None:
-        self.log.record(Entry(action="a", target="\ud800\0" + "x" * 9999))
-        self.log.record(Entry(action="b", detail={"x": "y" * 9999}))
+        self.log.record(AuditEntry(action="a", target="\ud800\0" + "x" * 9999))
+        self.log.record(AuditEntry(action="b", detail={"x": "y" * 9999}))
         first, second = self.entries()
         self.assertEqual(LONGEST_WORD, len(first["target"]))
         self.assertIn("tooLong", second["detail"])
@@ -67,7 +67,7 @@ class LogTests(AuditCase):
         for number in range(5):
             self.clock.advance(1)
             actor = "ann" if number % 2 else "bob"
-            self.log.record(Entry(action=f"POST /{number}", actor=actor, target=str(number)))
+            self.log.record(AuditEntry(action=f"POST /{number}", actor=actor, target=str(number)))
         self.assertEqual(["POST /1", "POST /3"], self.actions(actor="ann"))
         self.assertEqual(["POST /4"], self.actions(target="4"))
         self.assertEqual([], self.actions(action="OST"))
@@ -78,20 +78,20 @@ class LogTests(AuditCase):
 
     def test_a_fault_of_the_store_stops_nobody(self) -> None:
         self.database.execute("DROP TABLE audit_log")
-        self.log.record(Entry(action="x"))
+        self.log.record(AuditEntry(action="x"))
         self.assertEqual(1, len(self.flushLoggedErrors()))
 
     def test_a_cut_is_told_at_the_start(self) -> None:
         for _ in range(3):
-            self.log.record(Entry(action="x"))
+            self.log.record(AuditEntry(action="x"))
         self.database.execute("DELETE FROM audit_log WHERE seq = 3")
         self.log = self.start()
         self.assertEqual(["x", "x", "audit.broken"], self.actions())
         self.assertEqual([4], [e["seq"] for e in self.entries(action="audit")])
 
     def test_it_verifies(self) -> None:
-        self.log.record(Entry(action="ä\ud800", detail={"b": "\0"}))
-        self.log.summed(Entry(action="input"), 5)
+        self.log.record(AuditEntry(action="ä\ud800", detail={"b": "\0"}))
+        self.log.summed(AuditEntry(action="input"), 5)
         self.log.close()
         key = audit_key(self.folder, lambda size: b"")
         rows = [dict(row) for row in self.database.query("SELECT * FROM audit_log ORDER BY seq")]
@@ -110,7 +110,9 @@ class LogTests(AuditCase):
 
 class SummingTests(AuditCase):
     def type(self, length: int, target: str = "s", actor: str = "ann") -> None:
-        entry = Entry(action="input", actor=actor, target=target, detail={"source": "websocket"})
+        entry = AuditEntry(
+            action="input", actor=actor, target=target, detail={"source": "websocket"}
+        )
         self.log.summed(entry, length)
 
     def test_typing_is_one_entry_a_window(self) -> None:
@@ -243,7 +245,7 @@ class HeardTests(AuditCase):
 
     def test_over_http(self) -> None:
         for number in range(5):
-            self.log.record(Entry(action=f"a{number}"))
+            self.log.record(AuditEntry(action=f"a{number}"))
         page = self.api.get("/api/admin/audit?limit=2").data
         self.assertEqual(["a4", "a3"], [entry["action"] for entry in page["entries"]])
         page = self.api.get(f"/api/admin/audit?limit=9&before={page['next']}").data
@@ -255,7 +257,7 @@ class HeardTests(AuditCase):
     def test_operations_by_their_path(self) -> None:
         """Whatever the method; a word without a path is not one of them."""
         for action in ("POST /api/tokens", "DELETE /api/tokens/{id}", "PUT /api/x", "login"):
-            self.log.record(Entry(action=action))
+            self.log.record(AuditEntry(action=action))
         page = self.api.get("/api/admin/audit?path=/api/tokens").data
         found = [entry["action"] for entry in page["entries"]]
         self.assertEqual(["DELETE /api/tokens/{id}", "POST /api/tokens"], found)

@@ -16,7 +16,14 @@ from tservice.cases.service import CaseService
 from tservice.core.errors import ServiceError, failed
 from tservice.core.places.place import Place
 from tservice.core.users.osuser import OsUser
-from tservice.git.interfaces import Cloned, CloneOrder, CloneRun, IGitWork, Progress, WorktreeOrder
+from tservice.git.interfaces import (
+    Cloned,
+    CloneOrder,
+    CloneProgress,
+    CloneRun,
+    IGitWork,
+    WorktreeOrder,
+)
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.sessions.interfaces import ISessions
@@ -32,7 +39,7 @@ class FakeClone:
 
     def progress(self, phase: str, percent: int | None = None) -> None:
         """Git said how far it is."""
-        self.run.told(Progress(phase=phase, percent=percent))
+        self.run.told(CloneProgress(phase=phase, percent=percent))
 
     def finish(self, *warnings: str) -> None:
         """It is done."""

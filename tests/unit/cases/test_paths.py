@@ -8,11 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.cases.paths import CREDENTIALS, SYSTEM, Bounds, check_place, plain_path, resolved
+from tservice.cases.paths import (
+    CREDENTIALS,
+    SYSTEM,
+    FolderBounds,
+    check_place,
+    plain_path,
+    resolved,
+)
 from tservice.core.errors import ErrorCode, ServiceError
 
 HOME, DATA, CASES = "/home/ann", "/home/ann/.tservice", "/home/ann/service-cases"
-PLACES = Bounds(
+PLACES = FolderBounds(
     homes=(PurePosixPath(HOME), PurePosixPath("/opt/service")),
     data_dir=PurePosixPath(DATA),
     cases=(PurePosixPath(CASES), PurePosixPath("/srv/cases")),
@@ -86,7 +93,7 @@ class PathTests(SynchronousTestCase):
         folder = Path(self.mktemp()).absolute()
         (folder / "real").mkdir(parents=True)
         (folder / "link").symlink_to("real")
-        bounds = Bounds(
+        bounds = FolderBounds(
             homes=(PurePosixPath("/nobody"),),
             data_dir=PurePosixPath("/nowhere"),
             cases=(PurePosixPath(folder / "link"),),

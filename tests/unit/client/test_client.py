@@ -17,7 +17,7 @@ from tservice.client.errors import ApiError, Unusable
 from tservice.client.link.address import Address
 from tservice.client.link.caller import Lost, check_whole
 from tservice.client.link.stream import Ended, Event, Output, Redraw, Stream
-from tservice.client.session import CLEAR, Place, Session
+from tservice.client.session import CLEAR, OutputPosition, Session
 
 RECORD: Any = {"id": "abcd", "name": "one"}
 OTHER: Any = {**RECORD, "id": "ef"}
@@ -235,13 +235,20 @@ class SessionTests(ClientCase):
 
 
 class StreamTests(ClientCase):
-    def streamed(self, *script: Event | Exception, since: Place | None = None) -> list[bytes]:
+    def streamed(
+        self, *script: Event | Exception, since: OutputPosition | None = None
+    ) -> list[bytes]:
         self.wire.fake_stream = FakeStream(list(script))
         return list(blocking.Session(self.session).stream(since))
 
     def test_it_goes_on_over_cuts(self) -> None:
         found = self.streamed(
-            Output(b"a"), Lost("cut"), Output(b"b"), Redraw(b"c"), Ended(0), since=Place("e", 7)
+            Output(b"a"),
+            Lost("cut"),
+            Output(b"b"),
+            Redraw(b"c"),
+            Ended(0),
+            since=OutputPosition("e", 7),
         )
         self.assertEqual([b"a", b"b", CLEAR + b"c"], found)
         self.assertEqual(2, self.wire.fake_stream.connected)

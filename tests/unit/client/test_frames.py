@@ -10,14 +10,22 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
 from tservice.client.link import frames
-from tservice.client.link.frames import BINARY, PING, TEXT, BadFrame, Decoder, Message, encoded
+from tservice.client.link.frames import (
+    BINARY,
+    PING,
+    TEXT,
+    BadFrame,
+    Decoder,
+    ReceivedMessage,
+    encoded,
+)
 from tservice.http.websockets.frames import framed
 
 FIN = 0x80
 
 
 class DecoderTests(SynchronousTestCase):
-    def decode(self, *pieces: bytes) -> list[Message]:
+    def decode(self, *pieces: bytes) -> list[ReceivedMessage]:
         decoder = Decoder()
         return [message for piece in pieces for message in decoder.feed(piece)]
 
@@ -26,18 +34,25 @@ class DecoderTests(SynchronousTestCase):
     def test_any_cut(self, payloads: list[bytes], size: int) -> None:
         whole = b"".join(framed(FIN | BINARY, payload) for payload in payloads)
         pieces = [whole[at : at + size] for at in range(0, len(whole), size)]
-        self.assertEqual([Message(BINARY, one) for one in payloads], self.decode(*pieces))
+        self.assertEqual([ReceivedMessage(BINARY, one) for one in payloads], self.decode(*pieces))
 
     def test_every_length(self) -> None:
         for size in (0, 125, 126, 65535, 65536):
             self.assertEqual(
-                [Message(TEXT, b"x" * size)], self.decode(framed(FIN | TEXT, b"x" * size))
+                [ReceivedMessage(TEXT, b"x" * size)], self.decode(framed(FIN | TEXT, b"x" * size))
             )
 
     def test_pieces_with_a_ping_between(self) -> None:
         found = self.decode(framed(TEXT, b"a"), framed(FIN | PING, b"p"), framed(0, b"b"),
                             framed(FIN, b"c"), framed(FIN | TEXT, b"d"))  # fmt: skip
-        self.assertEqual([Message(PING, b"p"), Message(TEXT, b"abc"), Message(TEXT, b"d")], found)
+        self.assertEqual(
+            [
+                ReceivedMessage(PING, b"p"),
+                ReceivedMessage(TEXT, b"abc"),
+                ReceivedMessage(TEXT, b"d"),
+            ],
+            found,
+        )
 
     def test_against_the_protocol(self) -> None:
         for data in (

@@ -11,7 +11,7 @@ from cryptography import x509
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.audit.model import Entry
+from tservice.audit.model import AuditEntry
 from tservice.audit.service import open_audit_log
 from tservice.client import auditing
 from tservice.client.ctl import run
@@ -48,7 +48,7 @@ class VerifyTests(CommandCase):
         database = Database.open(self.folder / auditing.DATABASE, clock=Clock())
         log = open_audit_log(self.folder, database, Clock(), lambda size: b"k" * size)
         for number in range(20):
-            log.record(Entry(action="login", actor=f"user-{number}", address="192.0.2.1"))
+            log.record(AuditEntry(action="login", actor=f"user-{number}", address="192.0.2.1"))
         database.close()
 
     def verify(self) -> int:

@@ -14,7 +14,7 @@ from twisted.python.failure import Failure
 from zope.interface import implementer
 
 from tservice.clis.interfaces import LaunchRequest, PaneKeys
-from tservice.clis.model import Entry, parse_entry
+from tservice.clis.model import CliEntry, parse_entry
 from tservice.core.places.place import Place
 from tservice.settings.interfaces import ISettings, SettingsObserver
 from tservice.settings.model import Settings, read_settings
@@ -22,7 +22,7 @@ from tservice.settings.model import Settings, read_settings
 PANE = PaneKeys(session_id="s-1", api_url="http://127.0.0.1:1", hook_secret_file="/d/hook-secret")
 
 
-def make_entry(**fields: object) -> Entry:
+def make_entry(**fields: object) -> CliEntry:
     """A small valid entry with C{fields} (camelCase) put over it."""
     return parse_entry(
         {"id": "x", "label": "X", "shortBadge": "X", "binaries": ["x"], "argv": ["x"], **fields}

@@ -12,7 +12,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.told import wire
 from tests.unit.clis.fakes import FakeProcesses, FakeSettings
-from tservice.clis.command import Command
+from tservice.clis.command import CliCommand
 from tservice.clis.install import Installer
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.lookup import BinaryLookup
@@ -53,7 +53,7 @@ class ServiceCase(SynchronousTestCase):
             environ=self.environ,
             home=self.root,
             hub=self.hub,
-            make=lambda clock, heard: Command(clock, heard, self.kill_group),
+            make=lambda clock, heard: CliCommand(clock, heard, self.kill_group),
             where=self.where,
         )
         self.service = CliService(
@@ -68,7 +68,7 @@ class ServiceCase(SynchronousTestCase):
                 processes=self.processes,
                 environ=self.environ,
                 home=self.root,
-                make=lambda clock, heard: Command(clock, heard, self.kill_group),
+                make=lambda clock, heard: CliCommand(clock, heard, self.kill_group),
             ),
             settings=self.settings,
             hub=self.hub,

@@ -11,7 +11,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.clis.fakes import make_entry
 from tservice.clis.argv import build_argv, check_resume, resolve_params
-from tservice.clis.model import Entry
+from tservice.clis.model import CliEntry
 from tservice.clis.stock import stock_entries
 from tservice.core.errors import ErrorCode, ServiceError
 
@@ -19,7 +19,7 @@ STOCK = stock_entries()
 
 
 def argv(
-    entry: Entry, resume: str | None = None, granted: bool = True, **given: object
+    entry: CliEntry, resume: str | None = None, granted: bool = True, **given: object
 ) -> tuple[str, ...]:
     params, _ = resolve_params(entry, given, granted=granted)
     return build_argv(entry, "/bin/it", params, resume)
@@ -84,7 +84,7 @@ class ParamTests(SynchronousTestCase):
     """What may be chosen, and by whom."""
 
     def refusal(
-        self, entry: Entry, wanted: dict[str, object], granted: bool = True
+        self, entry: CliEntry, wanted: dict[str, object], granted: bool = True
     ) -> ServiceError:
         error: ServiceError = self.assertRaises(
             ServiceError, resolve_params, entry, wanted, granted=granted

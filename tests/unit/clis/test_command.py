@@ -11,7 +11,7 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase, TestCase
 
 from tests.unit.clis.fakes import FakeProcesses, FakeTransport, make_program
-from tservice.clis.command import GRACE, OUTPUT_LIMIT, TIME_LIMIT, Command, Ending
+from tservice.clis.command import GRACE, OUTPUT_LIMIT, TIME_LIMIT, CliCommand, CommandEnd
 
 
 class CommandTests(SynchronousTestCase):
@@ -23,7 +23,7 @@ class CommandTests(SynchronousTestCase):
         self.heard: list[bytes] = []
         self.sent: list[tuple[int, int]] = []
         self.group = True
-        self.command = Command(self.clock, self.heard.append, self.kill_group)
+        self.command = CliCommand(self.clock, self.heard.append, self.kill_group)
         self.command.start(self.processes, ("/bin/npm", "install"), {"A": "1"}, Path("/home/u"))
         self.over = self.command.ended()
 
@@ -37,7 +37,7 @@ class CommandTests(SynchronousTestCase):
     def process(self) -> FakeTransport:
         return self.processes.spawned[0]
 
-    def ending(self) -> Ending:
+    def ending(self) -> CommandEnd:
         self.assertEqual([], self.clock.getDelayedCalls())
         return self.successResultOf(self.over)
 
@@ -49,7 +49,7 @@ class CommandTests(SynchronousTestCase):
 
     def test_success_and_failure(self) -> None:
         self.process.finish(0)
-        self.assertEqual(Ending(status=0, ended=False, output=""), self.ending())
+        self.assertEqual(CommandEnd(status=0, ended=False, output=""), self.ending())
         self.setUp()
         self.process.finish(7)
         self.assertEqual(7, self.ending().status)
@@ -107,7 +107,7 @@ class CommandTests(SynchronousTestCase):
         self.process.exit(0)
         self.assertNoResult(self.over)
         self.clock.advance(GRACE)
-        self.assertEqual(Ending(status=0, ended=False, output=""), self.ending())
+        self.assertEqual(CommandEnd(status=0, ended=False, output=""), self.ending())
 
     def test_ending_it_before_it_has_its_group(self) -> None:
         self.group = False
@@ -135,7 +135,7 @@ sleep 60
 class RealProcessTests(TestCase):
     """With real children: only then is it known that the whole group goes."""
 
-    def start(self, text: str, clock: Clock) -> tuple[Command, Deferred[None], list[bytes]]:
+    def start(self, text: str, clock: Clock) -> tuple[CliCommand, Deferred[None], list[bytes]]:
         from twisted.internet import reactor
 
         folder = Path(self.mktemp()).absolute()
@@ -148,7 +148,7 @@ class RealProcessTests(TestCase):
             if b"ready" in b"".join(heard) and not ready.called:
                 ready.callback(None)
 
-        command = Command(clock, hear)
+        command = CliCommand(clock, hear)
         command.start(reactor, (str(program),), {"PATH": os.environ["PATH"]}, folder)
         return command, ready, heard
 

@@ -17,7 +17,7 @@ from tservice.clis.envs import (
     judge_overrides,
     without_service,
 )
-from tservice.clis.model import Entry
+from tservice.clis.model import CliEntry
 from tservice.clis.stock import stock_entries
 from tservice.clis.words import REFUSED_ENV
 from tservice.core.errors import ErrorCode, ServiceError
@@ -86,7 +86,7 @@ class AdditionTests(SynchronousTestCase):
 class OverrideTests(SynchronousTestCase):
     """The rules of C{envOverrides}."""
 
-    def refusal(self, entry: Entry, overrides: dict[str, str]) -> str:
+    def refusal(self, entry: CliEntry, overrides: dict[str, str]) -> str:
         error = self.assertRaises(ServiceError, judge_overrides, entry, overrides, granted=True)
         self.assertEqual(ErrorCode.INVALID_INPUT, error.code)
         return str(error.message)
@@ -137,7 +137,7 @@ class OverrideTests(SynchronousTestCase):
 class GrantTests(SynchronousTestCase):
     """What accounts without the grant may set."""
 
-    def refusal(self, entry: Entry, overrides: dict[str, str]) -> ServiceError:
+    def refusal(self, entry: CliEntry, overrides: dict[str, str]) -> ServiceError:
         error: ServiceError = self.assertRaises(
             ServiceError, judge_overrides, entry, overrides, granted=False
         )

@@ -12,7 +12,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.clis.fakes import make_entry
 from tservice.clis.capabilities import Hooks, Transcript
-from tservice.clis.model import Entry, Kind, parse_entry
+from tservice.clis.model import CliEntry, CliKind, parse_entry
 from tservice.clis.stock import stock_entries
 from tservice.core.errors import ErrorCode, ServiceError
 
@@ -109,7 +109,7 @@ class RuleTests(SynchronousTestCase):
             {"argv": ["--print", "@scope/name", "a=b:c%d+e,f"]},
             {"params": {"p": {"type": "int", "flag": "--n=", "default": 3}}},
         ):
-            self.assertIsInstance(make_entry(**fields), Entry)
+            self.assertIsInstance(make_entry(**fields), CliEntry)
 
     def test_custom_entries_are_trusted_with_nothing(self) -> None:
         entry = make_entry()
@@ -188,7 +188,7 @@ class StockTests(SynchronousTestCase):
             {name: (entry.short_badge, entry.binaries[0]) for name, entry in self.stock.items()},
         )
         self.assertTrue(all(entry.stock and entry.enabled for entry in self.stock.values()))
-        shells = [name for name, entry in self.stock.items() if entry.kind is Kind.SHELL]
+        shells = [name for name, entry in self.stock.items() if entry.kind is CliKind.SHELL]
         self.assertEqual(["shell"], shells)
 
     def test_no_host_is_named(self) -> None:

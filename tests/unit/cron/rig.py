@@ -14,7 +14,7 @@ from tests.told import wire
 from tests.unit.agents.rig import AgentCase
 from tests.unit.cases.rig import lay_cases
 from tests.unit.sessions.rig import ADMIN, begin
-from tservice.audit.interfaces import Entry, IAuditLog
+from tservice.audit.interfaces import AuditEntry, IAuditLog
 from tservice.core.identity import Identity
 from tservice.cron.build import build_cron
 from tservice.cron.model import Job, Run
@@ -28,12 +28,12 @@ class AuditLog:
     """Keeps entries in a list."""
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.entries: list[AuditEntry] = []
 
-    def record(self, entry: Entry) -> None:
+    def record(self, entry: AuditEntry) -> None:
         self.entries.append(entry)
 
-    def summed(self, entry: Entry, amount: int) -> None:
+    def summed(self, entry: AuditEntry, amount: int) -> None:
         raise AssertionError("nothing of jobs is summed up")
 
 

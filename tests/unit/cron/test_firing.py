@@ -78,7 +78,7 @@ class FiringTests(CronCase):
 
     def test_hundred_in_the_same_second_all_start(self) -> None:
         at = now_ms(self.clock) + 5000
-        with patch.object(self.sessions._parts.creator, "_caps", _Caps()):
+        with patch.object(self.sessions._deps.creator, "_caps", _Caps()):
             for _ in range(100):
                 self.make(schedule_type=ScheduleType.ONCE, run_at=at)
             self.spend(20)
@@ -232,7 +232,7 @@ class ClockTests(CronCase):
         self.clock.rightNow += seconds
         for call in self.clock.calls:
             call.time += seconds
-        self.cron._parts.scheduler.look()
+        self.cron._deps.scheduler.look()
 
     def at(self, hours: float) -> None:
         """Go on to a time of day."""

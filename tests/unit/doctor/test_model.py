@@ -25,7 +25,7 @@ from tservice.doctor.launch import read_report
 from tservice.doctor.model import (
     Category,
     Row,
-    Status,
+    ToolStatus,
     dotted,
     fails,
     is_older,
@@ -86,14 +86,14 @@ class VersionTests(SynchronousTestCase):
     def test_judgement(self) -> None:
         tmux = TOOLS[0]
         for version, status in (
-            ("3.3a", Status.OK), ("3.1", Status.OUTDATED), (None, Status.ERROR)
+            ("3.3a", ToolStatus.OK), ("3.1", ToolStatus.OUTDATED), (None, ToolStatus.ERROR)
         ):  # fmt: skip
             self.assertIs(status, judge(tmux, "/x/tmux", version, "apt").status)
         old = judge(tmux, "/x/tmux", "3.1", "apt")
         self.assertEqual("sudo apt-get install tmux", old.install_hint)
         curl = next(tool for tool in TOOLS if tool.id == "curl")
         found = judge(curl, "/x/curl", None, None)
-        self.assertIs(Status.OK, found.status)
+        self.assertIs(ToolStatus.OK, found.status)
         self.assertEqual((dotted(tmux.least or ()), None), (old.needed, found.needed))
 
     def test_the_floor_of_python_is_the_packages(self) -> None:
@@ -156,11 +156,11 @@ class CatalogueTests(SynchronousTestCase):
 class ReportTests(SynchronousTestCase):
     def row(self, **fields: Any) -> Row:
         return Row(id="x", label="X", category=Category.CORE,
-                   **{"required": True, "status": Status.OK, **fields})  # fmt: skip
+                   **{"required": True, "status": ToolStatus.OK, **fields})  # fmt: skip
 
     def test_shape(self) -> None:
         found = report("linux", [self.row(version="1.2", path="/x"), self.row(
-            status=Status.MISSING, install_hint="get it")])  # fmt: skip
+            status=ToolStatus.MISSING, install_hint="get it")])  # fmt: skip
         self.assertEqual(
             {"ok": 1, "missing": 1, "outdated": 0, "skipped": 0, "error": 0}, found["summary"]
         )
@@ -171,9 +171,9 @@ class ReportTests(SynchronousTestCase):
         )  # fmt: skip
 
     def test_only_what_is_required_fails(self) -> None:
-        for status in Status:
+        for status in ToolStatus:
             bad = report("linux", [self.row(status=status)])
-            self.assertEqual(status is not Status.OK, fails(bad))
+            self.assertEqual(status is not ToolStatus.OK, fails(bad))
             self.assertFalse(fails(report("linux", [self.row(status=status, required=False)])))
 
     def test_what_is_no_report(self) -> None:

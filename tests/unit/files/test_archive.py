@@ -10,11 +10,11 @@ from typing import Any
 
 from twisted.internet.defer import CancelledError, Deferred
 
-from tests.unit.files.ground import WorkspaceCase, descriptors
+from tests.unit.files.workspacecase import WorkspaceCase, descriptors
 from tservice.core.errors import ServiceError, failed
 from tservice.files.archive import PIECE, pack
-from tservice.files.hands import Handle
 from tservice.files.opened import Opened, OpenFile, OpenFolder, open_path
+from tservice.files.workers import Handle
 
 
 class PackTests(WorkspaceCase):

@@ -6,7 +6,7 @@ import os
 import socket
 from pathlib import Path
 
-from tests.unit.files.ground import WorkspaceCase, descriptors
+from tests.unit.files.workspacecase import WorkspaceCase, descriptors
 from tservice.core.errors import ServiceError
 from tservice.files.beneath import LINKS, STEPS, Beneath, Closed, identity
 

@@ -8,12 +8,12 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.core.errors import ServiceError
-from tservice.files.bounds import WINDOW, Rate, Turns
+from tservice.files.bounds import WINDOW, Rate, UnderWay
 
 
 class TurnsTests(SynchronousTestCase):
     def test_so_many_of_a_session(self) -> None:
-        turns = Turns(2, "things")
+        turns = UnderWay(2, "things")
         with ExitStack() as held:
             held.enter_context(turns.take("a"))
             held.enter_context(turns.take("a"))

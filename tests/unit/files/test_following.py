@@ -11,7 +11,7 @@ from attrs import evolve
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from tests.unit.files.ground import WorkspaceCase, descriptors
+from tests.unit.files.workspacecase import WorkspaceCase, descriptors
 from tservice.core.errors import ServiceError
 from tservice.files.following import BEAT, BEAT_SECONDS, IDLE_SECONDS, STREAMS, Followers
 from tservice.files.tail import LINES_BYTES, PIECE, News, Tail
@@ -136,7 +136,7 @@ class FollowersTests(WorkspaceCase):
         self.clock = Clock()
         self.watches = FakeWatches()
         self.followers = Followers(
-            self.clock, self.hands, cast(Watches, self.watches), lambda: self.closed, lambda: "id"
+            self.clock, self.workers, cast(Watches, self.watches), lambda: self.closed, lambda: "id"
         )
         self.addCleanup(self.followers.end)
 

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.examples import examples
-from tests.unit.files.ground import WorkspaceCase, descriptors
+from tests.unit.files.workspacecase import WorkspaceCase, descriptors
 from tservice.core.errors import ServiceError
 from tservice.files import forms
-from tservice.files.forms import Kept, Receiver, Rules, boundary_of, open_uploads
+from tservice.files.forms import KeptUpload, Receiver, Rules, boundary_of, open_uploads
 from tservice.files.model import OURS
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"p" * 100
@@ -56,7 +56,7 @@ class ReceiverTests(WorkspaceCase):
         self.into = self.folder / "into"
         self.into.mkdir()
 
-    def receive(self, data: bytes, rules: Rules = FILES, step: int = 10_000) -> list[Kept]:
+    def receive(self, data: bytes, rules: Rules = FILES, step: int = 10_000) -> list[KeptUpload]:
         receiver = Receiver.of("BB", rules, lambda: 1_700_000_000_000)
         with ExitStack() as held:
             receiver.begin(held, os.open(self.into, os.O_RDONLY | os.O_DIRECTORY))

@@ -8,7 +8,7 @@ from pathlib import Path
 from attrs import evolve
 from twisted.internet.task import Clock
 
-from tests.unit.files.ground import WorkspaceCase
+from tests.unit.files.workspacecase import WorkspaceCase
 from tservice.core.places.place import place_of_os_user
 from tservice.files import sweeper as module
 from tservice.files.model import KEPT_SECONDS, SWEEP_SECONDS, Workspace
@@ -73,7 +73,9 @@ class SweeperTests(SweepTests):
         self.file = self.above / "upload-folders.json"
 
     def sweeper(self) -> Sweeper:
-        found = Sweeper(self.clock, self.hands, self.file, lambda: self.present, self.swept.append)
+        found = Sweeper(
+            self.clock, self.workers, self.file, lambda: self.present, self.swept.append
+        )
         self.addCleanup(found.stop)
         return found
 

@@ -6,15 +6,15 @@ import hashlib
 import os
 from typing import Any
 
-from tests.unit.files.ground import WorkspaceCase
+from tests.unit.files.workspacecase import WorkspaceCase
 from tservice.core.errors import ServiceError
 from tservice.files.model import CONTENT_BYTES, CONTENT_LINES, EDIT_BYTES, TEXT_BYTES
-from tservice.files.text import Wanted, excerpt, line_ends, show
+from tservice.files.text import TextWanted, excerpt, line_ends, show
 
 
 class ShowTests(WorkspaceCase):
     def show(self, path: str, **wanted: Any) -> dict[str, Any]:
-        return show(str(self.folder), Wanted(path=path, **wanted), self.closed)
+        return show(str(self.folder), TextWanted(path=path, **wanted), self.closed)
 
     def test_a_text(self) -> None:
         file = self.put("a.txt", "one\ntwo\nthree")

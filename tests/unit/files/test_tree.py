@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from tests.unit.files.ground import WorkspaceCase, descriptors
+from tests.unit.files.workspacecase import WorkspaceCase, descriptors
 from tservice.core.errors import ServiceError
 from tservice.files import tree as module
-from tservice.files.tree import Wanted, list_tree
+from tservice.files.tree import TreeWanted, list_tree
 
 TREE_ENTRIES = 500
 """In these tests: it takes a while to make more."""
@@ -16,7 +16,7 @@ TREE_ENTRIES = 500
 
 class TreeTests(WorkspaceCase):
     def tree(self, **wanted: Any) -> dict[str, Any]:
-        return list_tree(str(self.folder), Wanted(**wanted), self.closed)
+        return list_tree(str(self.folder), TreeWanted(**wanted), self.closed)
 
     def names(self, tree: list[dict[str, Any]]) -> list[str]:
         """All paths, depth first."""

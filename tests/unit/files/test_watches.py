@@ -8,7 +8,7 @@ from unittest import mock
 from twisted.internet import inotify
 from twisted.internet.testing import MemoryReactorClock
 
-from tests.unit.files.ground import WorkspaceCase, descriptors
+from tests.unit.files.workspacecase import WorkspaceCase, descriptors
 from tservice.core.errors import ServiceError
 from tservice.files.watches import Watches
 

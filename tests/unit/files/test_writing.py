@@ -8,7 +8,7 @@ import stat
 import threading
 from unittest import mock
 
-from tests.unit.files.ground import WorkspaceCase, descriptors
+from tests.unit.files.workspacecase import WorkspaceCase, descriptors
 from tservice.core.errors import ServiceError
 from tservice.files.writing import Edit, save
 

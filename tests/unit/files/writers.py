@@ -14,14 +14,14 @@ from unittest import mock
 from twisted.internet.task import Clock
 
 from tests.ground import here, places_of
-from tests.unit.files.ground import AtOnce
+from tests.unit.files.workspacecase import AtOnce
 from tservice.client.commands.files import keep_whole
 from tservice.files import writing
 from tservice.files.beneath import Closed
 from tservice.files.forms import Receiver, Rules, open_uploads
-from tservice.files.hands import Hands
 from tservice.files.model import Workspace
 from tservice.files.sweeper import Sweeper
+from tservice.files.workers import Workers
 
 
 def edit(text: str) -> Callable[[Path], object]:
@@ -47,8 +47,8 @@ def swept(name: str) -> Callable[[Path], object]:
     """Remembers where there are uploads."""
 
     def write(folder: Path) -> None:
-        hands = Hands(AtOnce(), places_of(here(folder)))
-        sweeper = Sweeper(Clock(), hands, folder / "folders.json", lambda: [])
+        workers = Workers(AtOnce(), places_of(here(folder)))
+        sweeper = Sweeper(Clock(), workers, folder / "folders.json", lambda: [])
         sweeper.remember(Workspace(session_id="s", folder=f"/{name}"))
 
     return write

@@ -7,22 +7,24 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.git.address import Source, check_ref, judge_source
+from tservice.git.address import CloneSource, check_ref, judge_source
 
 GOOD = {
-    "https://example.org/x.git": Source(url="https://example.org/x.git"),
-    "HTTPS://example.org/x": Source(url="https://example.org/x"),
-    "http://example.org:8080/a/b?c=d": Source(url="http://example.org:8080/a/b?c=d"),
-    "https://ann:se%20cret@example.org/x": Source(
+    "https://example.org/x.git": CloneSource(url="https://example.org/x.git"),
+    "HTTPS://example.org/x": CloneSource(url="https://example.org/x"),
+    "http://example.org:8080/a/b?c=d": CloneSource(url="http://example.org:8080/a/b?c=d"),
+    "https://ann:se%20cret@example.org/x": CloneSource(
         url="https://example.org/x", username="ann", password="se cret"
     ),
-    "https://ghp_token@example.org/x": Source(url="https://example.org/x", username="ghp_token"),
-    "https://[::1]:8443/x": Source(url="https://[::1]:8443/x"),
-    "ssh://git@example.org:22/x": Source(url="ssh://git@example.org:22/x"),
-    "ssh://example.org/~ann/x": Source(url="ssh://example.org/~ann/x"),
-    "git://example.org/x": Source(url="git://example.org/x"),
-    "git@example.org:ann/x.git": Source(url="git@example.org:ann/x.git"),
-    "git@[::1]:x": Source(url="git@[::1]:x"),
+    "https://ghp_token@example.org/x": CloneSource(
+        url="https://example.org/x", username="ghp_token"
+    ),
+    "https://[::1]:8443/x": CloneSource(url="https://[::1]:8443/x"),
+    "ssh://git@example.org:22/x": CloneSource(url="ssh://git@example.org:22/x"),
+    "ssh://example.org/~ann/x": CloneSource(url="ssh://example.org/~ann/x"),
+    "git://example.org/x": CloneSource(url="git://example.org/x"),
+    "git@example.org:ann/x.git": CloneSource(url="git@example.org:ann/x.git"),
+    "git@[::1]:x": CloneSource(url="git@[::1]:x"),
 }
 ODD = (
     "", "x", "./x", "../x", "-x", "--upload-pack=touch /tmp/x", "ext::sh -c id", "ext::sh",
@@ -60,7 +62,7 @@ class SourceTests(SynchronousTestCase):
 
     def test_paths_of_this_machine(self) -> None:
         for text, path in LOCAL.items():
-            self.assertEqual(Source(url=path, local=True), judge_source(text, local=True))
+            self.assertEqual(CloneSource(url=path, local=True), judge_source(text, local=True))
         for text in NO_LOCAL:
             error = self.assertRaises(ServiceError, judge_source, text, local=True)
             self.assertIs(ErrorCode.INVALID_INPUT, error.code, text)

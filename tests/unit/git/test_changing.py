@@ -26,9 +26,9 @@ from tservice.core.users.osuser import OsUser
 from tservice.git.changing import unsaved
 from tservice.git.changing.fence import clone_environment, clone_words, user_environment
 from tservice.git.changing.progress import LINE_LIMIT, ProgressReader, reason
-from tservice.git.changing.worktrees import Worktrees
+from tservice.git.changing.worktrees import GitWorktrees
 from tservice.git.inspect import Inspector
-from tservice.git.interfaces import Progress, Source, WorktreeOrder
+from tservice.git.interfaces import CloneProgress, CloneSource, WorktreeOrder
 from tservice.git.runner import GitRunner
 from tservice.git.safety import parse_names
 
@@ -73,7 +73,7 @@ class ProgressTests(SynchronousTestCase):
         for start, end in pairwise(edges):
             if reader.feed(SAID[start:end]):
                 seen.append((reader.now.phase, reader.now.percent))
-        self.assertEqual(Progress(phase="checking-out", percent=50), reader.now)
+        self.assertEqual(CloneProgress(phase="checking-out", percent=50), reader.now)
         rest = iter(STEPS)
         self.assertTrue(all(step in rest for step in seen), seen)
         self.assertEqual(b"warning: something odd\nfatal: early EOF\n", reader.finish())
@@ -118,7 +118,7 @@ class FenceTests(SynchronousTestCase):
         self.assertEqual("0", found["GIT_TERMINAL_PROMPT"])
 
     def test_secrets_are_in_the_environment_alone(self) -> None:
-        source = Source(url="https://h:1/x", username="ann", password="se'c$ret")
+        source = CloneSource(url="https://h:1/x", username="ann", password="se'c$ret")
         words = clone_words(source, "/t", "v1", shallow=True)
         self.assertEqual(["--", "https://h:1/x", "/t"], words[-3:])
         self.assertNotIn("ret", " ".join(words))
@@ -143,9 +143,9 @@ class FenceTests(SynchronousTestCase):
         self.assertEqual(b"username=ann\npassword=se'c$ret\n", ended.stdout)
 
     def test_a_path_reaches_no_network(self) -> None:
-        local = clone_environment({}, Source(url="/x", local=True), parse_names(b""))
+        local = clone_environment({}, CloneSource(url="/x", local=True), parse_names(b""))
         self.assertEqual(b"file", local[b"GIT_ALLOW_PROTOCOL"])
-        far = clone_environment({}, Source(url="https://h/x"), parse_names(b""))
+        far = clone_environment({}, CloneSource(url="https://h/x"), parse_names(b""))
         self.assertNotIn(b"file", far[b"GIT_ALLOW_PROTOCOL"].split(b":"))
 
 
@@ -199,7 +199,7 @@ class WorktreeTests(TestCase):
                 euid=os.geteuid(),
             )
 
-        self.worktrees = Worktrees(in_thread_as, inspector)
+        self.worktrees = GitWorktrees(in_thread_as, inspector)
         self.git("init", "-q", "-b", "main", str(self.repository))
         self.git("-C", str(self.repository), "commit", "-q", "--allow-empty", "-m", "m")
 

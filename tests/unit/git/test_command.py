@@ -16,7 +16,7 @@ from zope.interface import implementer
 from tservice.core.doors.programs import finder
 from tservice.core.doors.threads import NoThreads
 from tservice.core.logs.redact import Redactor
-from tservice.git.command import Ending, GitProcess
+from tservice.git.command import GitProcess, ProcessEnd
 from tservice.git.forks import LOST, PATIENCE, REST
 from tservice.git.forkserver import (
     ENDED,
@@ -56,7 +56,7 @@ class GitProcessTests(SynchronousTestCase):
     def kill(self) -> None:
         self.killed += 1
 
-    def ending(self) -> Ending:
+    def ending(self) -> ProcessEnd:
         self.assertEqual([], self.clock.getDelayedCalls())
         return self.successResultOf(self.git.ended)
 
@@ -65,7 +65,7 @@ class GitProcessTests(SynchronousTestCase):
         self.git.complained(b"warning")
         self.git.over(0)
         self.assertEqual([b"a"], self.heard)
-        self.assertEqual(Ending(status=0, stderr=b"warning"), self.ending())
+        self.assertEqual(ProcessEnd(status=0, stderr=b"warning"), self.ending())
         self.git.kill()
         self.assertEqual(0, self.killed)
 
@@ -97,7 +97,7 @@ class GitProcessTests(SynchronousTestCase):
 
     def test_not_started(self) -> None:
         self.git.failed("no")
-        self.assertEqual(Ending(status=None, reason="no"), self.ending())
+        self.assertEqual(ProcessEnd(status=None, reason="no"), self.ending())
 
 
 class FakeServer(StringTransport):

@@ -9,8 +9,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.git.repos import make
 from tservice.git import locate as module
-from tservice.git.locate import Bounds, is_moved, locate, owners, recognise
-from tservice.git.model import Found, Repository
+from tservice.git.locate import SearchBounds, is_moved, locate, owners, recognise
+from tservice.git.model import FoundRepositories, Repository
 from tservice.git.references import has_reference
 
 
@@ -22,8 +22,8 @@ class Base(SynchronousTestCase):
         self.work = self.home / "work"
         self.work.mkdir(parents=True)
 
-    def find(self, workspace: Path, *forbidden: Path) -> Found:
-        bounds = Bounds(
+    def find(self, workspace: Path, *forbidden: Path) -> FoundRepositories:
+        bounds = SearchBounds(
             home=os.fsencode(self.home), forbidden=frozenset(map(os.fsencode, forbidden))
         )
         return locate(os.fsencode(workspace), bounds)

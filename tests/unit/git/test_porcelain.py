@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.git.commits import parse_commits, parse_count
-from tservice.git.model import MOST_FILES, Commit, Kind, display
+from tservice.git.model import MOST_FILES, ChangeKind, Commit, display
 from tservice.git.porcelain import RECORD_LIMIT, BadOutput, StatusParser
 
 HASH = b"0" * 40
@@ -60,13 +60,13 @@ class StatusParserTests(SynchronousTestCase):
         tree = parse(b"".join(record + b"\0" for record in records), step).finish()
         staged = [path for letters, path in tracked if letters[0] != "."]
         unstaged = [path for letters, path in tracked if letters[1] != "."]
-        by_kind = {kind: [c.path for c in tree.files if c.kind is kind] for kind in Kind}
+        by_kind = {kind: [c.path for c in tree.files if c.kind is kind] for kind in ChangeKind}
         self.assertEqual(
             {
-                Kind.STAGED: staged,
-                Kind.UNSTAGED: unstaged,
-                Kind.UNTRACKED: untracked,
-                Kind.CONFLICTED: conflicts,
+                ChangeKind.STAGED: staged,
+                ChangeKind.UNSTAGED: unstaged,
+                ChangeKind.UNTRACKED: untracked,
+                ChangeKind.CONFLICTED: conflicts,
             },
             by_kind,
         )
@@ -114,7 +114,7 @@ class StatusParserTests(SynchronousTestCase):
         tree = parse(data, 1000).finish()
         self.assertEqual(MOST_FILES, len(tree.files))
         self.assertTrue(tree.truncated)
-        self.assertEqual(Kind.CONFLICTED, tree.files[0].kind, "conflicts are never cut off")
+        self.assertEqual(ChangeKind.CONFLICTED, tree.files[0].kind, "conflicts are never cut off")
         self.assertEqual(5 * MOST_FILES + 1, tree.counts.uncommitted)
 
     def test_exactly_full_is_not_truncated(self) -> None:

@@ -17,10 +17,10 @@ from tservice.core.errors import ServiceError
 from tservice.core.places.place import OWN, Place, PlaceId, PlaceKind, place_of_os_user
 from tservice.core.users.osuser import OsUser
 from tservice.git.build import build_git
-from tservice.git.model import Kind, Options, Repository
+from tservice.git.model import ChangeKind, GitOptions, Repository
 from tservice.git.readers import KEPT, GitReaders
 from tservice.git.runner import Actor, GitError, choose_actor
-from tservice.git.service import Workspace
+from tservice.git.service import GitWorkspace
 from tservice.git.usersettings import UserSettings
 
 
@@ -30,14 +30,14 @@ class Reader:
     def __init__(self, place: Place) -> None:
         self.place = place
 
-    async def status(self, workspace: Workspace, options: Options) -> dict[str, Any]:
+    async def status(self, workspace: GitWorkspace, options: GitOptions) -> dict[str, Any]:
         return {"by": self.place.id.name}
 
     def unsupported(self, reason: str) -> dict[str, Any]:
         return {"by": reason}
 
-    async def diff(self, workspace: Workspace, *more: object) -> dict[str, Any]:
-        return await self.status(workspace, Options())
+    async def diff(self, workspace: GitWorkspace, *more: object) -> dict[str, Any]:
+        return await self.status(workspace, GitOptions())
 
 
 class ReadersTests(SynchronousTestCase):
@@ -52,10 +52,10 @@ class ReadersTests(SynchronousTestCase):
 
     def by(self, user: OsUser | None) -> object:
         place = OWN if user is None else place_of_os_user(user.name, user.uid)
-        workspace = Workspace(folder="/w", place=place)
-        asked = self.readers.status(workspace, Options())
+        workspace = GitWorkspace(folder="/w", place=place)
+        asked = self.readers.status(workspace, GitOptions())
         found = self.successResultOf(Deferred.fromCoroutine(asked))
-        diff = self.readers.diff(workspace, "r", "p", Kind.STAGED, Options())
+        diff = self.readers.diff(workspace, "r", "p", ChangeKind.STAGED, GitOptions())
         self.assertEqual(found, self.successResultOf(Deferred.fromCoroutine(diff)))
         return found["by"]
 
@@ -80,10 +80,10 @@ class ReadersTests(SynchronousTestCase):
 
     def test_what_is_never_looked_at(self) -> None:
         for kind, reason in ((PlaceKind.REMOTE, "remote"), (PlaceKind.CONTAINER, "docker")):
-            workspace = Workspace(folder="/w", place=PlaceId(kind=kind, name="h"))
-            asked = Deferred.fromCoroutine(self.readers.status(workspace, Options()))
+            workspace = GitWorkspace(folder="/w", place=PlaceId(kind=kind, name="h"))
+            asked = Deferred.fromCoroutine(self.readers.status(workspace, GitOptions()))
             self.assertEqual({"by": reason}, self.successResultOf(asked))
-            diff = self.readers.diff(workspace, "r", "p", Kind.STAGED, Options())
+            diff = self.readers.diff(workspace, "r", "p", ChangeKind.STAGED, GitOptions())
             why = self.failureResultOf(Deferred.fromCoroutine(diff), ServiceError).value
             self.assertEqual(f"id: no diffs of {reason} sessions", why.message)
         self.assertEqual([""], self.made)
@@ -108,10 +108,10 @@ class RightsTests(SynchronousTestCase):
         sessions: Any = NoSessions()
         ground = lay_ground(world.folder, doors=NoDoors(files=NotActing()), os_users=world)
         git = build_git(ground, sessions=sessions)
-        workspace = Workspace(
+        workspace = GitWorkspace(
             folder=str(user.home / "w"), place=place_of_os_user(user.name, user.uid)
         )
-        asked = git.service.status(workspace, Options())
+        asked = git.service.status(workspace, GitOptions())
         found = self.successResultOf(Deferred.fromCoroutine(asked))
         self.assertEqual("not-a-repo", found["state"])
         # The workspace is resolved, then the search runs, which resolves the home.

@@ -16,10 +16,10 @@ from tests.ground import lay_ground
 from tservice.core.errors import ServiceError
 from tservice.core.places.place import PlaceId, PlaceKind
 from tservice.git.build import build_git
-from tservice.git.model import Kind, Options
+from tservice.git.model import ChangeKind, GitOptions
 from tservice.git.readers import GitReaders
 from tservice.git.routes import DiffQuery, GitRoutes, GitStatusAnswer, StatusQuery
-from tservice.git.service import Workspace
+from tservice.git.service import GitWorkspace
 from tservice.git.workspaces import SessionWorkspaces
 from tservice.ground.feature import Feature
 from tservice.http.body import read_query
@@ -56,7 +56,7 @@ class FakeSessions:
 class QueryTests(SynchronousTestCase):
     """Clamped, defaulted, or refused."""
 
-    def options(self, **args: Any) -> Options:
+    def options(self, **args: Any) -> GitOptions:
         raw = {
             name.encode(): [
                 text.encode() for text in ([value] if isinstance(value, str) else value)
@@ -82,7 +82,7 @@ class QueryTests(SynchronousTestCase):
             self.assertEqual(wanted, self.options(timeout=texts).timeout, texts)
 
     def test_absent(self) -> None:
-        self.assertEqual(Options(max_repos=12, timeout=30, fresh=False), self.options())
+        self.assertEqual(GitOptions(max_repos=12, timeout=30, fresh=False), self.options())
 
     def test_fresh(self) -> None:
         self.assertTrue(self.options(fresh="1").fresh)
@@ -98,7 +98,7 @@ class QueryTests(SynchronousTestCase):
 
     def test_diff(self) -> None:
         whole = {b"repo": [b"/r"], b"path": [b"p"], b"kind": [b"staged"]}
-        self.assertEqual(Kind.STAGED, read_query(whole, DiffQuery).kind)
+        self.assertEqual(ChangeKind.STAGED, read_query(whole, DiffQuery).kind)
         for name in whole:
             less = {key: value for key, value in whole.items() if key != name}
             error = self.assertRaises(ServiceError, read_query, less, DiffQuery)
@@ -150,8 +150,8 @@ class RouteTests(SynchronousTestCase):
         self.assertEqual(wanted, [(each.place.kind, each.folder) for each in places])
 
     def test_diff(self) -> None:
-        self.call(1, "l", DiffQuery(repo="/r", path="p", kind=Kind.STAGED))
-        wanted = (Workspace(folder="/w"), "/r", "p", Kind.STAGED, Options())
+        self.call(1, "l", DiffQuery(repo="/r", path="p", kind=ChangeKind.STAGED))
+        wanted = (GitWorkspace(folder="/w"), "/r", "p", ChangeKind.STAGED, GitOptions())
         self.assertEqual([wanted], self.service.asked)
 
     def test_access(self) -> None:
@@ -181,7 +181,7 @@ class BuildTests(SynchronousTestCase):
     def test_answer_has_the_documented_form(self) -> None:
         git = self.build()
         asked = git.service.status(
-            Workspace(folder="/w", place=PlaceId(kind=PlaceKind.REMOTE)), Options()
+            GitWorkspace(folder="/w", place=PlaceId(kind=PlaceKind.REMOTE)), GitOptions()
         )
         answer = self.successResultOf(Deferred.fromCoroutine(asked))
         self.assertEqual("unsupported", GitStatusAnswer.model_validate(answer).state)

@@ -15,26 +15,26 @@ from tests.unit.git.repos import make
 from tservice.core.errors import ServiceError
 from tservice.git.inspect import Inspector
 from tservice.git.model import (
+    ChangeKind,
     Counts,
     Diff,
     FileChange,
-    Kind,
-    Options,
+    GitOptions,
     Repository,
-    Status,
+    RepositoryStatus,
     Unpushed,
     WorkTree,
 )
 from tservice.git.runner import GitError, GitMissing
-from tservice.git.service import AT_ONCE, GitService, Workspace
+from tservice.git.service import AT_ONCE, GitService, GitWorkspace
 
 _T = TypeVar("_T")
 
 FILES = (
-    FileChange(path=b"a", kind=Kind.STAGED, index="M", worktree="M"),
-    FileChange(path=b"a", kind=Kind.UNSTAGED, index="M", worktree="M"),
-    FileChange(path=b"ud/", kind=Kind.UNTRACKED, index="?", worktree="?"),
-    FileChange(path=b"l\xe9", kind=Kind.UNTRACKED, index="?", worktree="?"),
+    FileChange(path=b"a", kind=ChangeKind.STAGED, index="M", worktree="M"),
+    FileChange(path=b"a", kind=ChangeKind.UNSTAGED, index="M", worktree="M"),
+    FileChange(path=b"ud/", kind=ChangeKind.UNTRACKED, index="?", worktree="?"),
+    FileChange(path=b"l\xe9", kind=ChangeKind.UNTRACKED, index="?", worktree="?"),
 )
 
 
@@ -50,14 +50,14 @@ class FakeInspector:
         self.diffs: list[FileChange] = []
         self.error: GitError | None = None
 
-    async def status(self, repository: Repository, timeout: float) -> Status:
+    async def status(self, repository: Repository, timeout: float) -> RepositoryStatus:
         wait: Deferred[None] = Deferred()
         self.reading.append((repository, wait))
         await wait
         if self.error is not None:
             raise self.error
         tree = WorkTree(counts=Counts(staged=1), files=FILES)
-        return Status(
+        return RepositoryStatus(
             tree=tree,
             has_remote=False,
             upstream_gone=False,
@@ -92,20 +92,22 @@ class ServiceTests(SynchronousTestCase):
             home=self.top / "home",
             containers=lambda: self.containers,
         )
-        self.workspace = Workspace(folder=str(self.top))
+        self.workspace = GitWorkspace(folder=str(self.top))
 
     def ask(self, **options: Any) -> Deferred[dict[str, Any]]:
-        return Deferred.fromCoroutine(self.service.status(self.workspace, Options(**options)))
+        return Deferred.fromCoroutine(self.service.status(self.workspace, GitOptions(**options)))
 
     def status(self, **options: Any) -> dict[str, Any]:
         asked = self.ask(**options)
         self.inspector.finish()
         return self.successResultOf(asked)
 
-    def diff(self, path: str, kind: Kind, repo: str | None = None) -> Deferred[dict[str, Any]]:
+    def diff(
+        self, path: str, kind: ChangeKind, repo: str | None = None
+    ) -> Deferred[dict[str, Any]]:
         repo = str(self.top) if repo is None else repo
         asked = Deferred.fromCoroutine(
-            self.service.diff(self.workspace, repo, path, kind, Options())
+            self.service.diff(self.workspace, repo, path, kind, GitOptions())
         )
         self.inspector.finish()
         return asked
@@ -122,11 +124,11 @@ class ServiceTests(SynchronousTestCase):
         self.assertEqual(("unsupported", "docker"), (answer["state"], answer["reason"]))
 
     def test_gone(self) -> None:
-        self.workspace = Workspace(folder=str(self.top / "absent"))
+        self.workspace = GitWorkspace(folder=str(self.top / "absent"))
         answer = self.status()
         self.assertEqual("error", answer["state"])
         self.assertIn("No such file", answer["error"])
-        self.assertEqual(404, self.refused(self.diff("a", Kind.STAGED)))
+        self.assertEqual(404, self.refused(self.diff("a", ChangeKind.STAGED)))
 
     def test_one(self) -> None:
         make(self.top)
@@ -153,7 +155,7 @@ class ServiceTests(SynchronousTestCase):
         self.assertEqual("ok", answer["state"])
         status = answer["repos"][0]["status"]
         self.assertEqual(("error", "fatal: no"), (status["state"], status["error"]))
-        self.assertEqual(422, self.refused(self.diff("a", Kind.STAGED, str(self.top / "a"))))
+        self.assertEqual(422, self.refused(self.diff("a", ChangeKind.STAGED, str(self.top / "a"))))
 
     def test_error_of_the_only_one(self) -> None:
         make(self.top)
@@ -214,32 +216,32 @@ class ServiceTests(SynchronousTestCase):
         self.assertEqual("ok", self.status()["state"])
         self.containers.append(str(self.top / "a"))
         self.assertEqual("not-a-repo", self.status()["state"])
-        self.assertEqual(404, self.refused(self.diff("a", Kind.STAGED, str(self.top / "a"))))
+        self.assertEqual(404, self.refused(self.diff("a", ChangeKind.STAGED, str(self.top / "a"))))
 
     def test_diff_of_what_is_listed(self) -> None:
         make(self.top)
-        answer = self.successResultOf(self.diff("a", Kind.UNSTAGED))
+        answer = self.successResultOf(self.diff("a", ChangeKind.UNSTAGED))
         self.assertEqual({"diff": "text", "truncated": False, "binary": False}, answer)
-        self.successResultOf(self.diff(r"l\xe9", Kind.UNTRACKED))
+        self.successResultOf(self.diff(r"l\xe9", ChangeKind.UNTRACKED))
         self.assertEqual([b"a", b"l\xe9"], [change.path for change in self.inspector.diffs])
 
     def test_diff_of_anything_else(self) -> None:
         make(self.top)
         for path, kind in (
-            ("a", Kind.CONFLICTED),
-            ("b", Kind.STAGED),
-            ("ud/", Kind.UNTRACKED),
-            ("./a", Kind.STAGED),
-            ("../x", Kind.STAGED),
-            ("", Kind.STAGED),
+            ("a", ChangeKind.CONFLICTED),
+            ("b", ChangeKind.STAGED),
+            ("ud/", ChangeKind.UNTRACKED),
+            ("./a", ChangeKind.STAGED),
+            ("../x", ChangeKind.STAGED),
+            ("", ChangeKind.STAGED),
         ):
             self.assertEqual(404, self.refused(self.diff(path, kind)), path)
         for repo in ("", ".", str(self.top) + "/", os.path.dirname(self.top)):
-            self.assertEqual(404, self.refused(self.diff("a", Kind.STAGED, repo)), repo)
+            self.assertEqual(404, self.refused(self.diff("a", ChangeKind.STAGED, repo)), repo)
         self.assertEqual([], self.inspector.diffs)
 
     def test_diff_fails(self) -> None:
         make(self.top)
-        self.successResultOf(self.diff("a", Kind.STAGED))
+        self.successResultOf(self.diff("a", ChangeKind.STAGED))
         self.inspector.error = GitError("fatal: bad object")
-        self.assertEqual(422, self.refused(self.diff("a", Kind.STAGED)))
+        self.assertEqual(422, self.refused(self.diff("a", ChangeKind.STAGED)))

@@ -21,7 +21,7 @@ from tservice.core.authentication import Pass, Visit
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity
 from tservice.http.envelope import Response
-from tservice.http.kernel import Heard, IGate, IPages, ISockets, Kernel
+from tservice.http.kernel import Heard, IGate, IPages, IUpgrades, Kernel
 from tservice.http.operations import Call, Operation
 from tservice.http.request import Request
 from tservice.http.site import Site
@@ -71,7 +71,7 @@ class NoPages:
         return None
 
 
-@implementer(ISockets)
+@implementer(IUpgrades)
 class NoSockets:
     """For tables without a WebSocket in them."""
 
@@ -181,7 +181,7 @@ class Api:
         operations: Iterable[Operation] = (),
         gate: IGate | None = None,
         pages: IPages | None = None,
-        sockets: ISockets | None = None,
+        sockets: IUpgrades | None = None,
         base_path: str = "",
         clock: Any = None,
         heard: Heard = lambda call, outcome: None,

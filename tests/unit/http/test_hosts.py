@@ -8,7 +8,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.http.hosts import (
     TUNNEL_SUFFIXES,
-    Host,
+    HostHeader,
     Origin,
     admits,
     localhost_origins,
@@ -79,8 +79,8 @@ class HostTests(SynchronousTestCase):
             self.assertFalse(admits(parse_host(header), RULES), header)
 
     def test_parts(self) -> None:
-        self.assertEqual(Host("::1", 80), parse_host("[::1]:80"))
-        self.assertEqual(Host("x", None), parse_host("X."))
+        self.assertEqual(HostHeader("::1", 80), parse_host("[::1]:80"))
+        self.assertEqual(HostHeader("x", None), parse_host("X."))
 
     @settings(max_examples=500)
     @given(st.text(max_size=30))

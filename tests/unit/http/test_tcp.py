@@ -24,7 +24,7 @@ from tests.unit.http.driver import Api, UpgradeGate, head, parse
 from tests.unit.http.sample import Handlers, operation
 from tservice.http.operations import JSON_BODY_LIMIT, Call, Style
 from tservice.http.websockets.connection import MAX_MESSAGE, ISocket, ISocketHandler
-from tservice.http.websockets.frames import Message
+from tservice.http.websockets.frames import SocketMessage
 from tservice.http.websockets.upgrade import CloseSocket, WebSockets
 
 SNAPSHOT = "line of a terminal\r\n" * 100_000
@@ -43,7 +43,7 @@ class Echo:
         if data == "end":
             self.socket.close(4009, "session ended")
         elif data == "snapshot":
-            self.socket.send(Message(SNAPSHOT))
+            self.socket.send(SocketMessage(SNAPSHOT))
             self.socket.send_text("done")
         else:
             self.socket.send_text(data)

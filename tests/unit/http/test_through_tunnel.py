@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.http.hosts import Source, through_tunnel
+from tservice.http.hosts import RequestSource, through_tunnel
 
 TUNNELS = frozenset({"t.example"})
-HERE = Source(address="127.0.0.1", scheme=None, host="t.example")
+HERE = RequestSource(address="127.0.0.1", scheme=None, host="t.example")
 TOLD = {"x-forwarded-for": "198.51.100.9, 203.0.113.7", "x-forwarded-proto": "https"}
 
 
 class ThroughTunnelTests(SynchronousTestCase):
     def test_the_last_address_and_the_scheme(self) -> None:
-        want = Source(address="203.0.113.7", scheme="https", host="t.example")
+        want = RequestSource(address="203.0.113.7", scheme="https", host="t.example")
         for address in ("127.0.0.1", "::1"):
             came = evolve(HERE, address=address)
             self.assertEqual(want, through_tunnel(came, TUNNELS, TOLD.get))

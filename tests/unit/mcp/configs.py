@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tservice.mcp.dialects.catalogue import Dialect
-from tservice.mcp.model import Kind, Server
+from tservice.mcp.model import McpServer, TransportKind
 
 WORDS = st.sampled_from(
     ["a", "b-1", "two words", "ü", "x.y", 'q"uote', "back\\slash", "//no", "/*no*/", "{", "]", ",}"]
@@ -29,16 +29,16 @@ ODD = st.one_of(SCALARS, st.lists(SCALARS, max_size=2), st.dictionaries(WORDS, S
 """What is no server, but has a server's place."""
 
 COMMANDS = st.builds(
-    Server,
-    kind=st.just(Kind.STDIO),
+    McpServer,
+    kind=st.just(TransportKind.STDIO),
     command=TEXTS.filter(bool),
     args=st.lists(TEXTS, max_size=3).map(tuple),
     env=PAIRS,
     cwd=st.one_of(st.none(), st.just("/srv")),
 )
 ADDRESSES = st.builds(
-    Server,
-    kind=st.sampled_from([Kind.HTTP, Kind.SSE]),
+    McpServer,
+    kind=st.sampled_from([TransportKind.HTTP, TransportKind.SSE]),
     url=st.sampled_from(["http://127.0.0.1:1/mcp", "https://x.example/sse?a=1"]),
     headers=PAIRS,
 )

@@ -13,7 +13,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tservice.clis.interfaces import McpFormat
 from tservice.mcp.dialects.catalogue import DIALECTS
 from tservice.mcp.dialects.faults import DialectError
-from tservice.mcp.model import SERVER_LIMIT, Kind, Server
+from tservice.mcp.model import SERVER_LIMIT, McpServer, TransportKind
 
 CLAUDE, GEMINI, ANTIGRAVITY, OPENCODE, CODEX, COPILOT = (
     DIALECTS[name]
@@ -26,16 +26,16 @@ CLAUDE, GEMINI, ANTIGRAVITY, OPENCODE, CODEX, COPILOT = (
         McpFormat.COPILOT,
     )
 )
-PLAIN = Server(kind=Kind.STDIO, command="run", args=("-a", "b c"))
-KEYED = Server(kind=Kind.STDIO, command="run", env={"K": "V"})
-THERE = Server(kind=Kind.STDIO, command="run", cwd="/srv")
-HTTP = Server(kind=Kind.HTTP, url="http://h/mcp", headers={"X-A": "1"})
-SSE = Server(kind=Kind.SSE, url="http://h/sse")
+PLAIN = McpServer(kind=TransportKind.STDIO, command="run", args=("-a", "b c"))
+KEYED = McpServer(kind=TransportKind.STDIO, command="run", env={"K": "V"})
+THERE = McpServer(kind=TransportKind.STDIO, command="run", cwd="/srv")
+HTTP = McpServer(kind=TransportKind.HTTP, url="http://h/mcp", headers={"X-A": "1"})
+SSE = McpServer(kind=TransportKind.SSE, url="http://h/sse")
 
 URL = {"url": "http://h/mcp"}
 RUN = {"command": "run", "args": ["-a", "b c"]}
 
-WRITTEN: Mapping[McpFormat, list[tuple[Server, dict[str, Any]]]] = {
+WRITTEN: Mapping[McpFormat, list[tuple[McpServer, dict[str, Any]]]] = {
     McpFormat.CLAUDE: [
         (PLAIN, {"type": "stdio", **RUN, "env": {}}),
         (KEYED, {"type": "stdio", "command": "run", "args": [], "env": {"K": "V"}}),
@@ -102,8 +102,8 @@ class ShapeTests(SynchronousTestCase):
         )
 
     def test_read_in_other_shapes(self) -> None:
-        plain = Server(kind=Kind.STDIO, command="run")
-        web = Server(kind=Kind.HTTP, url="http://h/mcp")
+        plain = McpServer(kind=TransportKind.STDIO, command="run")
+        web = McpServer(kind=TransportKind.HTTP, url="http://h/mcp")
         for dialect, entry, server in (
             (CLAUDE, {"command": "run"}, plain),
             (CLAUDE, {"type": "streamable-http", **URL}, web),
@@ -227,7 +227,7 @@ class LayoutTests(SynchronousTestCase):
     """Additions look like what is there."""
 
     def added(self, dialect: Any, before: str, after: str) -> None:
-        server = Server(kind=Kind.STDIO, command="run")
+        server = McpServer(kind=TransportKind.STDIO, command="run")
         self.assertEqual(dedent(after), dialect.write(dedent(before), {"new": server}))
 
     def test_behind_the_last_and_its_comment(self) -> None:
@@ -271,7 +271,8 @@ class LayoutTests(SynchronousTestCase):
         self.assertEqual(
             '{"a": 1, "mcpServers": {"o": {}, "new": {"command": "run", "args": []}}}',
             GEMINI.write(
-                '{"a": 1, "mcpServers": {"o": {}}}', {"new": Server(kind=Kind.STDIO, command="run")}
+                '{"a": 1, "mcpServers": {"o": {}}}',
+                {"new": McpServer(kind=TransportKind.STDIO, command="run")},
             ),
         )
 

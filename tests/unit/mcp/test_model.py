@@ -4,30 +4,34 @@ from __future__ import annotations
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.mcp.model import Kind, Server, Table, gather, lacking
+from tservice.mcp.model import McpServer, ServerTable, TransportKind, gather, lacking
 
-FILES = Server(kind=Kind.STDIO, command="files", args=("-v",), env={"KEY": "s3cr3t"})
-WEB = Server(kind=Kind.HTTP, url="https://x.example/mcp?key=s3cr3t", headers={"A": "s3cr3t"})
+FILES = McpServer(kind=TransportKind.STDIO, command="files", args=("-v",), env={"KEY": "s3cr3t"})
+WEB = McpServer(
+    kind=TransportKind.HTTP, url="https://x.example/mcp?key=s3cr3t", headers={"A": "s3cr3t"}
+)
 
 
-def table(off: tuple[str, ...] = (), **servers: Server) -> Table:
-    return Table(names=tuple(servers), servers=servers, off=frozenset(off))
+def table(off: tuple[str, ...] = (), **servers: McpServer) -> ServerTable:
+    return ServerTable(names=tuple(servers), servers=servers, off=frozenset(off))
 
 
 class GatherTests(SynchronousTestCase):
     def test_the_first_definition_wins_and_others_are_conflicts(self) -> None:
-        other = Server(kind=Kind.STDIO, command="other")
+        other = McpServer(kind=TransportKind.STDIO, command="other")
         offer = gather([table(a=FILES), table(a=other, b=WEB), table(b=WEB)])
         self.assertEqual({"a": FILES, "b": WEB}, offer.servers)
         self.assertEqual(("a",), offer.conflicts)
 
     def test_secrets_make_no_conflict(self) -> None:
         """Nor does a working folder: what counts is what runs, or where it is."""
-        same = Server(kind=Kind.STDIO, command="files", args=("-v",), env={}, cwd="/srv")
+        same = McpServer(
+            kind=TransportKind.STDIO, command="files", args=("-v",), env={}, cwd="/srv"
+        )
         self.assertEqual((), gather([table(a=FILES), table(a=same)]).conflicts)
 
     def test_what_is_off_is_not_offered(self) -> None:
-        other = Server(kind=Kind.STDIO, command="other")
+        other = McpServer(kind=TransportKind.STDIO, command="other")
         offer = gather([table(("a", "b"), a=FILES, b=WEB), table(a=other)])
         self.assertEqual({"a": other}, offer.servers)
         self.assertEqual(("b",), offer.disabled)
@@ -44,12 +48,14 @@ class LackTests(SynchronousTestCase):
         self.assertEqual((), lack.skipped)
 
     def test_what_cannot_be_said_is_skipped(self) -> None:
-        lack = lacking({"a": FILES, "b": WEB}, [], lambda server: server.kind is Kind.STDIO)
+        lack = lacking(
+            {"a": FILES, "b": WEB}, [], lambda server: server.kind is TransportKind.STDIO
+        )
         self.assertEqual((("a",), ("b",)), (tuple(lack.servers), lack.skipped))
 
     def test_names_and_words_that_no_file_should_get(self) -> None:
-        half = Server(kind=Kind.STDIO, command="\ud800")
-        key = Server(kind=Kind.STDIO, command="x", env={"\udfff": "x"})
+        half = McpServer(kind=TransportKind.STDIO, command="\ud800")
+        key = McpServer(kind=TransportKind.STDIO, command="x", env={"\udfff": "x"})
         offer = {"": FILES, "\x1b[2J": FILES, "x" * 129: FILES, "__proto__": FILES, "h": half,
                  "k": key}  # fmt: skip
         self.assertEqual(tuple(offer), lacking(offer, [], lambda server: True).skipped)

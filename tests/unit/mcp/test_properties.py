@@ -14,7 +14,7 @@ from tests.examples import examples
 from tests.unit.mcp.configs import OFFERS, documents, render
 from tservice.clis.interfaces import McpFormat
 from tservice.mcp.dialects.catalogue import DIALECTS, Dialect
-from tservice.mcp.model import Server, lacking
+from tservice.mcp.model import McpServer, lacking
 
 EXAMPLES = 135
 """Of each dialect; six dialects and the 25 times of C{make stress} make more than 20,000."""
@@ -40,7 +40,7 @@ class PropertyTests(SynchronousTestCase):
     """The same for each dialect."""
 
     def check(
-        self, dialect: Dialect, data: dict[str, Any], offer: Mapping[str, Server], text: str
+        self, dialect: Dialect, data: dict[str, Any], offer: Mapping[str, McpServer], text: str
     ) -> None:
         had = dialect.read(text)
         table = data.get(dialect.key, {})
@@ -71,7 +71,7 @@ class PropertyTests(SynchronousTestCase):
             suppress_health_check=list(HealthCheck),
         )
         @given(documents(dialect), OFFERS, st.integers(0, 2**32))
-        def holds(data: dict[str, Any], offer: dict[str, Server], number: int) -> None:
+        def holds(data: dict[str, Any], offer: dict[str, McpServer], number: int) -> None:
             self.check(dialect, data, offer, render(dialect, data, Random(number)))
 
         holds()

@@ -13,14 +13,14 @@ from unittest.mock import patch
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.clis.interfaces import Entry
+from tservice.clis.interfaces import CliEntry
 from tservice.clis.stock import stock_entries
 from tservice.core.files import sync as flush
 from tservice.mcp import files, sync
+from tservice.mcp.discovery import places, unsupported
 from tservice.mcp.files import Busy, locked
-from tservice.mcp.model import Status
-from tservice.mcp.places import places, unsupported
-from tservice.mcp.sync import Look, Target, look, write
+from tservice.mcp.model import TargetStatus
+from tservice.mcp.sync import Survey, Target, look, write
 
 RUN = {"command": "run", "args": ["-v"]}
 KEYED = {"command": "run", "env": {"KEY": "s3cr3t"}}
@@ -45,13 +45,13 @@ class SyncCase(SynchronousTestCase):
     def servers(self, path: Path, **servers: Any) -> Path:
         return self.put(path, {"mcpServers": servers})
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[CliEntry]:
         return sorted(stock_entries().values(), key=lambda entry: entry.order)
 
-    def has(self, entry: Entry) -> bool:
+    def has(self, entry: CliEntry) -> bool:
         return entry.id in self.installed
 
-    def look(self) -> Look:
+    def look(self) -> Survey:
         return look(places(self.entries(), self.home, self.environ, self.has))
 
     def target(self, name: str) -> Target:
@@ -93,7 +93,7 @@ class LookTests(SyncCase):
 
     def test_a_file_of_a_cli_that_is_not_installed_counts(self) -> None:
         self.servers(self.home / ".copilot/mcp-config.json", one=RUN)
-        self.assertEqual(Status.OK, self.target("copilot").status)
+        self.assertEqual(TargetStatus.OK, self.target("copilot").status)
         self.assertEqual(("one",), self.target("primary").added)
 
     def test_relocated(self) -> None:
@@ -111,7 +111,7 @@ class LookTests(SyncCase):
             self.assertNotEqual(elsewhere / path, self.target(name).path)
             self.environ = {variable: "~/relative"}
             found = self.target(name)
-            self.assertEqual((Status.SKIPPED, None), (found.status, found.path))
+            self.assertEqual((TargetStatus.SKIPPED, None), (found.status, found.path))
             self.assertEqual(f"~/relative/{path}", found.place.stated)
 
     def test_a_file_that_is_shared_is_one_target(self) -> None:
@@ -140,11 +140,11 @@ class LookTests(SyncCase):
         ):
             self.claude.write_bytes(content)
             found = self.target("primary")
-            self.assertEqual((Status.UNREADABLE, ()), (found.status, found.added))
+            self.assertEqual((TargetStatus.UNREADABLE, ()), (found.status, found.added))
             self.assertNotIn("s3cr3t", str(found.error))
         with patch.object(files, "LIMIT", 5):
             self.claude.write_text("{      }")
-            self.assertEqual(Status.UNREADABLE, self.target("primary").status)
+            self.assertEqual(TargetStatus.UNREADABLE, self.target("primary").status)
 
     def test_unreadable_ones_neither_give_nor_get(self) -> None:
         self.put(self.claude, "{ no")
@@ -155,16 +155,16 @@ class LookTests(SyncCase):
 
     def test_failed(self) -> None:
         self.claude.symlink_to(self.home / "nowhere")
-        self.assertEqual(Status.FAILED, self.target("primary").status)
+        self.assertEqual(TargetStatus.FAILED, self.target("primary").status)
         self.claude.unlink()
         self.claude.symlink_to(self.claude)
-        self.assertEqual(Status.FAILED, self.target("primary").status)
+        self.assertEqual(TargetStatus.FAILED, self.target("primary").status)
         self.claude.unlink()
         self.claude.mkdir()
-        self.assertEqual(Status.FAILED, self.target("primary").status)
+        self.assertEqual(TargetStatus.FAILED, self.target("primary").status)
         self.claude.rmdir()
         os.mkfifo(self.claude)
-        self.assertEqual(Status.FAILED, self.target("primary").status)
+        self.assertEqual(TargetStatus.FAILED, self.target("primary").status)
         (self.home / ".gemini").write_text("a file")
         self.assertEqual("Not a directory", self.target("gemini").error)
 
@@ -172,7 +172,7 @@ class LookTests(SyncCase):
         self.servers(self.home / ".copilot/mcp-config.json", one=RUN)
         self.put(self.home / ".copilot/settings.json", "{ s3cr3t")
         found = self.target("copilot")
-        self.assertEqual(Status.UNREADABLE, found.status)
+        self.assertEqual(TargetStatus.UNREADABLE, found.status)
         self.assertEqual("settings.json beside it: not valid JSON (line 1, column 3)", found.error)
 
     def test_off_beside_it(self) -> None:
@@ -188,7 +188,7 @@ class WriteTests(SyncCase):
         self.servers(self.claude, one=RUN)
         self.put(self.home / ".codex/config.toml", '[mcp_servers.two]\nurl = "http://h/mcp"\n')
         found = self.sync()
-        self.assertEqual({Status.OK}, {target.status for target in found.values()})
+        self.assertEqual({TargetStatus.OK}, {target.status for target in found.values()})
         for target in self.look().targets:
             assert target.table is not None
             self.assertEqual({"one", "two"}, set(target.table.names), target.place.id)
@@ -252,7 +252,7 @@ class WriteTests(SyncCase):
         for name in ("service-lock", "service-bak"):
             link = self.gemini.with_name(f"settings.json.{name}")
             link.symlink_to(mine)
-            self.assertEqual(Status.FAILED, self.sync()["gemini"].status)
+            self.assertEqual(TargetStatus.FAILED, self.sync()["gemini"].status)
             self.assertEqual("mine", mine.read_text())
             link.unlink()
 
@@ -272,7 +272,9 @@ class WriteTests(SyncCase):
         before = self.gemini.read_bytes()
         with patch.object(os, "geteuid", lambda: os.getuid() + 1):
             found = self.sync()["gemini"]
-        self.assertEqual((Status.FAILED, "belongs to another user"), (found.status, found.error))
+        self.assertEqual(
+            (TargetStatus.FAILED, "belongs to another user"), (found.status, found.error)
+        )
         self.assertEqual(before, self.gemini.read_bytes())
 
     def test_what_came_in_between_stays(self) -> None:
@@ -289,7 +291,7 @@ class WriteTests(SyncCase):
 
         with patch.object(files, "sync", meanwhile):
             found = self.sync()["gemini"]
-        self.assertEqual((Status.OK, ("one",)), (found.status, found.added))
+        self.assertEqual((TargetStatus.OK, ("one",)), (found.status, found.added))
         self.assertEqual(["late", "one"], self.names(self.gemini))
 
     def test_one_that_never_rests_is_left(self) -> None:
@@ -301,7 +303,8 @@ class WriteTests(SyncCase):
         ):
             found = self.sync()["gemini"]
         self.assertEqual(
-            (Status.FAILED, "is being changed by another program"), (found.status, found.error)
+            (TargetStatus.FAILED, "is being changed by another program"),
+            (found.status, found.error),
         )
         self.assertEqual(sync.TRIES, next(count))
         left = {path.name for path in self.gemini.parent.iterdir()}

@@ -16,10 +16,10 @@ from tservice.mind.model import (
     PROMPT_TEXT,
     PROMPTS,
     Intent,
-    Kind,
     PastPrompt,
     Suggestion,
-    Unusable,
+    SuggestionKind,
+    UnusableSuggestions,
     is_prompt,
     key_of,
     suggestions_in,
@@ -29,19 +29,21 @@ from tservice.mind.model import (
 ONE = {"prompt": "Run the tests", "why": "They were not run", "kind": "verify"}
 GOOD = json.dumps({"suggestions": [ONE]})
 MARK = "=== observed 00ff"
-SIMPLE = st.none() | st.booleans() | st.text() | st.integers() | st.sampled_from([*Kind])
+SIMPLE = st.none() | st.booleans() | st.text() | st.integers() | st.sampled_from([*SuggestionKind])
 KEYS = st.sampled_from(["prompt", "why", "kind"]) | st.text(max_size=3)
 JSON = st.recursive(SIMPLE, lambda inner: st.lists(inner) | st.dictionaries(KEYS, inner))
 
 
 class SuggestionsTests(SynchronousTestCase):
     def refusal(self, printed: str) -> str:
-        with self.assertRaises(Unusable) as caught:
+        with self.assertRaises(UnusableSuggestions) as caught:
             suggestions_in(printed)
         return str(caught.exception)
 
     def test_bare_fenced_and_in_an_envelope(self) -> None:
-        expected = (Suggestion(prompt="Run the tests", why="They were not run", kind=Kind.VERIFY),)
+        expected = (
+            Suggestion(prompt="Run the tests", why="They were not run", kind=SuggestionKind.VERIFY),
+        )
         fenced = f"```json\n{GOOD}\n```"
         for printed in (
             GOOD,
@@ -87,7 +89,7 @@ class SuggestionsTests(SynchronousTestCase):
     def test_nothing_else_is_ever_raised(self, found: Any) -> None:
         try:
             suggestions_in(json.dumps({"suggestions": found}))
-        except Unusable:
+        except UnusableSuggestions:
             return
 
 

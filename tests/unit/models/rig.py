@@ -15,7 +15,7 @@ from tests.unit.sessions.rig import ADMIN, Machine, SessionCase, begin
 from tservice.core.config.model import Config
 from tservice.core.late import Late
 from tservice.core.logs.redact import Redactor
-from tservice.core.net.outbound import Fault, OutboundError, Reply, Request
+from tservice.core.net.outbound import OutboundError, OutboundFault, OutboundReply, OutboundRequest
 from tservice.models.build import build_models
 from tservice.models.service import ModelService
 from tservice.sessions.routes.life import LifeRoutes
@@ -35,18 +35,18 @@ class Server:
 
     def __init__(self) -> None:
         self.replies: dict[str, tuple[int, bytes]] = {}
-        self.asked: list[Request] = []
+        self.asked: list[OutboundRequest] = []
         self.held: Deferred[None] | None = None
 
-    async def send(self, request: Request) -> Reply:
+    async def send(self, request: OutboundRequest) -> OutboundReply:
         self.asked.append(request)
         if self.held is not None:
             held, self.held = self.held, None
             await held
         if request.url not in self.replies:
-            raise OutboundError(Fault.CONNECTION_REFUSED)
+            raise OutboundError(OutboundFault.CONNECTION_REFUSED)
         status, body = self.replies[request.url]
-        return Reply(status=status, headers={}, body=body)
+        return OutboundReply(status=status, headers={}, body=body)
 
     def offers(self, **models: int | None) -> None:
         data = [{"id": name, "context_length": length} for name, length in models.items()]

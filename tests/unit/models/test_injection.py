@@ -16,7 +16,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.clis.interfaces import CustomModelStyle
 from tservice.models import homes
-from tservice.models.injection import Injection, Target, injection, without
+from tservice.models.injection import Injection, InjectionTarget, injection, without
 from tservice.models.model import AuthStyle, Endpoint, Model
 
 KEY = "sk-'$(id)' 0123456789-0123456789".replace(" ", "")
@@ -36,8 +36,8 @@ class InjectionCase(SynchronousTestCase):
         self.home.mkdir(parents=True)
         self.folder = self.base / "data" / "model-homes" / "s"
 
-    def target(self, style: AuthStyle = AuthStyle.BEARER, **env: str) -> Target:
-        return Target(
+    def target(self, style: AuthStyle = AuthStyle.BEARER, **env: str) -> InjectionTarget:
+        return InjectionTarget(
             endpoint=evolve(ENDPOINT, auth_style=style),
             model_id="m",
             folder=self.folder,

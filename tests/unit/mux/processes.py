@@ -9,8 +9,8 @@ from twisted.internet.error import ProcessDone, ProcessTerminated
 from twisted.python.failure import Failure
 
 from tservice.mux.tmux.client import ControlClient
-from tservice.mux.tmux.control import Notice, Output
-from tservice.mux.transport import Reach
+from tservice.mux.tmux.control import Notice, PaneOutput
+from tservice.mux.transport import Reachability
 
 
 class Process:
@@ -71,12 +71,12 @@ class Server:
 
     def __init__(self) -> None:
         self.started: list[Process] = []
-        self.reached = Reach.HERE
+        self.reached = Reachability.HERE
         self.answering = True
         self.asked = 0
-        self._held: Deferred[Reach] | None = None
+        self._held: Deferred[Reachability] | None = None
 
-    def hold(self) -> Deferred[Reach]:
+    def hold(self) -> Deferred[Reachability]:
         """Let the next question wait for what is returned."""
         self._held = Deferred()
         return self._held
@@ -84,7 +84,7 @@ class Server:
     def attach(self, client: ControlClient) -> None:
         self.started.append(Process(client))
 
-    async def reach(self) -> Reach:
+    async def reach(self) -> Reachability:
         held, self._held = self._held, None
         return self.reached if held is None else await held
 
@@ -99,7 +99,7 @@ class Told:
     def __init__(self) -> None:
         self.events: list[Any] = []
 
-    def clientOutput(self, client: ControlClient, output: Output) -> None:
+    def clientOutput(self, client: ControlClient, output: PaneOutput) -> None:
         self.events.append(output.data)
 
     def clientNotice(self, client: ControlClient, notice: Notice) -> None:
@@ -117,7 +117,7 @@ class Told:
     def linkAttached(self) -> None:
         self.events.append("attached")
 
-    def linkOutput(self, output: Output) -> None:
+    def linkOutput(self, output: PaneOutput) -> None:
         self.events.append(output.data)
 
     def linkNotice(self, notice: Notice) -> None:

@@ -14,8 +14,8 @@ from tservice.mux.tmux.client import (
     ODD_EVENTS,
     ODD_SECONDS,
     ClientGone,
+    CommandRefused,
     ControlClient,
-    Refused,
 )
 from tservice.mux.tmux.control import Notice
 
@@ -44,7 +44,7 @@ class ClientTests(SynchronousTestCase):
         first, second = self.client.command(b"a ; b ; c", 3), self.client.command(b"d")
         self.process.answer(b"1")
         self.process.answer(b"no such thing", ok=False)
-        self.assertEqual("no such thing", str(self.failureResultOf(first, Refused).value))
+        self.assertEqual("no such thing", str(self.failureResultOf(first, CommandRefused).value))
         self.process.answer(b"4")
         self.assertEqual((b"4",), self.successResultOf(second)[0].lines)
 
@@ -133,7 +133,7 @@ class AttachTests(SynchronousTestCase):
         self.client.errReceived(b"x" * MAX_ERROR_TEXT)
         self.client.errReceived(b"no server running\n")
         self.process.end()
-        text = str(self.failureResultOf(self.client.ready, Refused).value)
+        text = str(self.failureResultOf(self.client.ready, CommandRefused).value)
         self.assertTrue(text.endswith("no server running"))
         self.assertLessEqual(len(text), MAX_ERROR_TEXT)
 
@@ -197,4 +197,6 @@ class FloodTests(SynchronousTestCase):
     def test_a_refusal_is_cut(self) -> None:
         asked = self.client.command(b"a")
         self.process.answer(*[b"no" * 500] * 500, ok=False)
-        self.assertLessEqual(len(str(self.failureResultOf(asked, Refused).value)), MAX_ERROR_TEXT)
+        self.assertLessEqual(
+            len(str(self.failureResultOf(asked, CommandRefused).value)), MAX_ERROR_TEXT
+        )

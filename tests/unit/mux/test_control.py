@@ -17,8 +17,8 @@ from tservice.mux.tmux.control import (
     ControlParser,
     Event,
     Notice,
-    Output,
     Overrun,
+    PaneOutput,
     decode,
 )
 
@@ -33,8 +33,12 @@ def merged(events: list[Event]) -> list[Event]:
     out: list[Event] = []
     for event in events:
         last = out[-1] if out else None
-        if isinstance(event, Output) and isinstance(last, Output) and last.pane == event.pane:
-            out[-1] = Output(event.pane, last.data + event.data)
+        if (
+            isinstance(event, PaneOutput)
+            and isinstance(last, PaneOutput)
+            and last.pane == event.pane
+        ):
+            out[-1] = PaneOutput(event.pane, last.data + event.data)
         else:
             out.append(event)
     return out
@@ -92,7 +96,7 @@ class ParserProperties(SynchronousTestCase):
     @given(st.lists(st.binary(max_size=200), max_size=8))
     def test_output_is_exact(self, pieces: list[bytes]) -> None:
         stream = b"".join(b"%%output %%0 %b\n" % encode(piece) for piece in pieces)
-        got = b"".join(event.data for event in parse(stream) if isinstance(event, Output))
+        got = b"".join(event.data for event in parse(stream) if isinstance(event, PaneOutput))
         self.assertEqual(b"".join(pieces), got)
 
     @settings(max_examples=examples(2000), deadline=None)
@@ -101,7 +105,7 @@ class ParserProperties(SynchronousTestCase):
         """A client that dies leaves a line without its end."""
         line = b"%output %0 " + encode(data)
         at = choice.draw(st.integers(0, len(line)))
-        got = b"".join(event.data for event in parse(line[:at]) if isinstance(event, Output))
+        got = b"".join(event.data for event in parse(line[:at]) if isinstance(event, PaneOutput))
         self.assertTrue(data.startswith(got), (data, got))
         if at == len(line):
             self.assertEqual(data, got)
@@ -110,13 +114,13 @@ class ParserProperties(SynchronousTestCase):
 class ParserTests(SynchronousTestCase):
     def test_a_run_of_output_is_one_event(self) -> None:
         events = parse(b"%output %0 a\\033\n%output %0 b c\n%output %1 d\n")
-        self.assertEqual([Output(b"%0", b"a\x1bb c"), Output(b"%1", b"d")], events)
+        self.assertEqual([PaneOutput(b"%0", b"a\x1bb c"), PaneOutput(b"%1", b"d")], events)
 
     def test_output_is_not_joined_over_an_answer(self) -> None:
         """A capture's place in the stream is exact."""
         events = parse(b"%output %0 a\n%begin 5 6 1\nx\n%end 5 6 1\n%output %0 b\n")
         block = Block(5, 6, True, True, (b"x",))
-        self.assertEqual([Output(b"%0", b"a"), block, Output(b"%0", b"b")], events)
+        self.assertEqual([PaneOutput(b"%0", b"a"), block, PaneOutput(b"%0", b"b")], events)
 
     def test_an_answer_may_hold_anything(self) -> None:
         """Captured text that looks like control mode is text."""

@@ -10,14 +10,14 @@ from tests.unit.mux.processes import Process, Server, Told
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxTimeout, PaneGone
 from tservice.mux.tmux.client import MAX_WAITING
 from tservice.mux.tmux.control import Block
-from tservice.mux.tmux.link import FIRST_DELAY, HEARTBEAT, LAST_DELAY, SETTLED, Link
-from tservice.mux.transport import Reach
+from tservice.mux.tmux.link import FIRST_DELAY, HEARTBEAT, LAST_DELAY, SETTLED, ServerLink
+from tservice.mux.transport import Reachability
 
 
 class LinkTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock, self.told, self.server = Clock(), Told(), Server()
-        self.link = Link(self.clock, self.told, self.server)
+        self.link = ServerLink(self.clock, self.told, self.server)
         client = self.link.new_client()
         self.server.attach(client)
         self.last.attached()
@@ -62,7 +62,7 @@ class LinkTests(SynchronousTestCase):
 
     def test_a_server_that_is_gone(self) -> None:
         waiting = self.command()
-        self.server.reached = Reach.GONE
+        self.server.reached = Reachability.GONE
         self.last.end()
         self.assertEqual(["lost"], self.told.events)
         self.failureResultOf(waiting, MuxTimeout)
@@ -70,7 +70,7 @@ class LinkTests(SynchronousTestCase):
         self.assertEqual([], self.clock.getDelayedCalls())
 
     def test_unknown_is_not_gone(self) -> None:
-        self.server.reached = Reach.UNKNOWN
+        self.server.reached = Reachability.UNKNOWN
         self.last.end(9)
         self.clock.advance(FIRST_DELAY)
         self.assertEqual(2, len(self.server.started))
@@ -78,7 +78,11 @@ class LinkTests(SynchronousTestCase):
 
     def test_an_answer_that_takes_its_time(self) -> None:
         """Nothing is done before it is there, nor after whoever asked has let go."""
-        for reach, told in ((Reach.GONE, ["lost"]), (Reach.UNKNOWN, []), (Reach.HERE, [])):
+        for reach, told in (
+            (Reachability.GONE, ["lost"]),
+            (Reachability.UNKNOWN, []),
+            (Reachability.HERE, []),
+        ):
             self.setUp()
             answer = self.server.hold()
             self.last.end(9)
@@ -94,7 +98,7 @@ class LinkTests(SynchronousTestCase):
         self.last.end(9)
         closing = Deferred.fromCoroutine(self.link.close("it was let go"))
         self.successResultOf(closing)
-        self.assertFalse(answer.called and answer.result is Reach.GONE)
+        self.assertFalse(answer.called and answer.result is Reachability.GONE)
         self.assertEqual(([], []), (self.told.events, self.clock.getDelayedCalls()))
 
     def test_an_end_that_is_expected_before_the_answer(self) -> None:
@@ -102,9 +106,9 @@ class LinkTests(SynchronousTestCase):
         answer = self.server.hold()
         self.last.end(9)
         self.link.expect_end(True)
-        answer.callback(Reach.HERE)
+        answer.callback(Reachability.HERE)
         self.assertEqual([], self.clock.getDelayedCalls())
-        self.server.reached = Reach.GONE
+        self.server.reached = Reachability.GONE
         self.link.expect_end(False)
         self.assertEqual(["lost"], self.told.events)
 

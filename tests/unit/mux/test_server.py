@@ -10,10 +10,10 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.mux.interface import Liveness, MuxTimeout, PaneGone
-from tservice.mux.tmux.server import END_TIMEOUT, HANGUP_TIMEOUT, LOOK_EVERY, Server
+from tservice.mux.tmux.server import END_TIMEOUT, HANGUP_TIMEOUT, LOOK_EVERY, TmuxServer
 from tservice.mux.tmux.setup import TmuxSetup
 from tservice.mux.tmux.sockets import SocketFolder
-from tservice.mux.transport import Reach
+from tservice.mux.transport import Reachability
 
 ID = "0a1b2c3d-0000-4000-8000-00000000000a"
 
@@ -44,13 +44,13 @@ class Held:
 class Transport:
     """The way to a far place."""
 
-    def __init__(self, reach: Reach, process: Held | None, server: Held | None) -> None:
+    def __init__(self, reach: Reachability, process: Held | None, server: Held | None) -> None:
         self.reached, self.process, self.server = reach, process, server
 
     def argv(self, *arguments: str) -> list[str]:
         return ["/far", *arguments]
 
-    async def reach(self, socket_path: Path) -> Reach:
+    async def reach(self, socket_path: Path) -> Reachability:
         return self.reached
 
     async def hold(self, pid: int) -> Held | None:
@@ -58,7 +58,7 @@ class Transport:
 
     async def hold_server(self, socket_path: Path) -> Held | None:
         if self.server is not None:
-            self.reached = Reach.GONE
+            self.reached = Reachability.GONE
         return self.server
 
 
@@ -84,10 +84,10 @@ class Processes:
 
 
 class EndTests(SynchronousTestCase):
-    """L{Server.end}."""
+    """L{TmuxServer.end}."""
 
     def end(
-        self, reach: Reach, process: Held | None, server: Held | None = None
+        self, reach: Reachability, process: Held | None, server: Held | None = None
     ) -> tuple[Deferred[None], Clock]:
         clock, self.link = Clock(), Link()
         processes: Any = Processes()
@@ -97,7 +97,7 @@ class EndTests(SynchronousTestCase):
             sockets=SocketFolder(Path(self.mktemp())),
             python="/python",
         )
-        ending = Deferred.fromCoroutine(Server(clock, processes, setup, ID).end(link, 7))
+        ending = Deferred.fromCoroutine(TmuxServer(clock, processes, setup, ID).end(link, 7))
         return ending, clock
 
     def wait(self, clock: Clock, seconds: float) -> None:
@@ -105,7 +105,7 @@ class EndTests(SynchronousTestCase):
 
     def test_a_process_that_ends_by_itself(self) -> None:
         held = Held(Liveness.ALIVE, Liveness.ALIVE, Liveness.DEAD)
-        ending, clock = self.end(Reach.GONE, held)
+        ending, clock = self.end(Reachability.GONE, held)
         self.wait(clock, 0.1)
         self.assertIsNone(self.successResultOf(ending))
         self.assertEqual(["HUP", "closed"], held.done)
@@ -113,7 +113,7 @@ class EndTests(SynchronousTestCase):
 
     def test_a_process_that_stays_is_killed(self) -> None:
         held = Held(Liveness.ALIVE)
-        ending, clock = self.end(Reach.GONE, held)
+        ending, clock = self.end(Reachability.GONE, held)
         self.wait(clock, HANGUP_TIMEOUT)
         self.assertEqual(["HUP", "KILL"], held.done)
         held.states = [Liveness.DEAD]
@@ -122,7 +122,7 @@ class EndTests(SynchronousTestCase):
 
     def test_a_process_that_nobody_knows_of_is_not_killed(self) -> None:
         held = Held(Liveness.UNKNOWN)
-        ending, clock = self.end(Reach.GONE, held)
+        ending, clock = self.end(Reachability.GONE, held)
         self.wait(clock, HANGUP_TIMEOUT)
         why = self.failureResultOf(ending, MuxTimeout)
         self.assertIn("nobody can tell", why.getErrorMessage())
@@ -131,7 +131,7 @@ class EndTests(SynchronousTestCase):
     def test_a_server_out_of_reach_is_not_taken_for_dead(self) -> None:
         """Its socket is left, and its process too."""
         held = Held(Liveness.ALIVE)
-        ending, clock = self.end(Reach.UNKNOWN, held)
+        ending, clock = self.end(Reachability.UNKNOWN, held)
         self.wait(clock, 5 + 2 * END_TIMEOUT + 1)
         self.assertIn("does not end", self.failureResultOf(ending, MuxTimeout).getErrorMessage())
         self.assertEqual(["closed"], held.done)
@@ -139,7 +139,7 @@ class EndTests(SynchronousTestCase):
 
     def test_a_server_that_stands_still_is_killed_where_it_is_seen(self) -> None:
         server = Held(Liveness.ALIVE)
-        ending, clock = self.end(Reach.HERE, None, server)
+        ending, clock = self.end(Reachability.HERE, None, server)
         self.wait(clock, 5 + END_TIMEOUT + 1)
         self.assertIsNone(self.successResultOf(ending))
         self.assertEqual(["KILL", "closed"], server.done)

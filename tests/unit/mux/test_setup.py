@@ -30,10 +30,10 @@ from tservice.mux.machine import LocalTransport, OsUserTransport
 from tservice.mux.testing.multiplexer import FakeMultiplexer
 from tservice.mux.tmux.keeper import PREFIX, pane_environment
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
-from tservice.mux.tmux.server import Server, environment
+from tservice.mux.tmux.server import TmuxServer, environment
 from tservice.mux.tmux.setup import CONFIGURATION, KEEPER, ISetups, OsUserSetups
 from tservice.mux.tmux.sockets import SocketFolder
-from tservice.mux.transport import Reach
+from tservice.mux.transport import Reachability
 
 _T = TypeVar("_T")
 
@@ -102,7 +102,7 @@ class SetupTests(SetupCase):
 
         processes: Any = Processes()
         setup = evolve(self.now(self.setups().of(self.place)), apart=nullcontext)
-        server = Server(Clock(), processes, setup, ID)
+        server = TmuxServer(Clock(), processes, setup, ID)
         client: Any = None
         error = self.assertRaises(MuxError, server.attach, client)
         self.assertEqual("/s cannot be started: not today", str(error))
@@ -153,7 +153,7 @@ class SetupTests(SetupCase):
         nothing: Any = None  # no process is started
         setup = self.now(self.setups().of(self.place))
         self.now(setup.sockets.prepare())
-        server = Server(Clock(), nothing, setup, ID)
+        server = TmuxServer(Clock(), nothing, setup, ID)
         spec = PaneSpec(
             session_id=ID, argv=("sh",), env={}, cwd="/", place=self.place, preface=b"rows"
         )
@@ -180,13 +180,13 @@ class OsUserTransportTests(SetupCase):
         self.assertEqual("/s", self.transport.argv("-V")[0])
 
     def test_reached_as_the_user(self) -> None:
-        self.assertIs(Reach.GONE, self.now(self.transport.reach(self.folder / "none")))
+        self.assertIs(Reachability.GONE, self.now(self.transport.reach(self.folder / "none")))
         self.assertEqual(["me"], self.world.acted)
 
     def test_not_reached_where_nobody_can_act(self) -> None:
         far = places_of(HERE).recall(PlaceId(kind=PlaceKind.REMOTE, name="h"))
         transport = evolve(self.transport, place=far)
-        self.assertIs(Reach.UNKNOWN, self.now(transport.reach(self.folder / "none")))
+        self.assertIs(Reachability.UNKNOWN, self.now(transport.reach(self.folder / "none")))
 
     def test_held_processes(self) -> None:
         with subprocess.Popen(["sleep", "60"]) as child:

@@ -21,7 +21,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tservice.mux.interface import Liveness, MuxError
 from tservice.mux.machine import LocalTransport
 from tservice.mux.tmux.sockets import SocketFolder
-from tservice.mux.transport import IHeldProcess, Reach
+from tservice.mux.transport import IHeldProcess, Reachability
 
 _T = TypeVar("_T")
 
@@ -41,7 +41,7 @@ class TransportTests(SynchronousTestCase):
     def refused(self, work: Coroutine[Any, Any, None]) -> None:
         self.failureResultOf(Deferred.fromCoroutine(work), MuxError)
 
-    def reach(self) -> Reach:
+    def reach(self) -> Reachability:
         return self.now(self.transport.reach(self.path))
 
     def hold(self, pid: int) -> IHeldProcess | None:
@@ -51,39 +51,39 @@ class TransportTests(SynchronousTestCase):
         return self.now(self.transport.hold_server(path))
 
     def test_nobody_listens(self) -> None:
-        self.assertIs(Reach.GONE, self.reach())
+        self.assertIs(Reachability.GONE, self.reach())
         with socket.socket(socket.AF_UNIX) as stale:
             stale.bind(str(self.path))
-        self.assertIs(Reach.GONE, self.reach())
+        self.assertIs(Reachability.GONE, self.reach())
 
     def test_somebody_listens(self) -> None:
         """A full queue of connections is neither yes nor no."""
         with socket.socket(socket.AF_UNIX) as server:
             server.bind(str(self.path))
             server.listen(0)
-            self.assertIs(Reach.HERE, self.reach())
-            self.assertIs(Reach.UNKNOWN, self.reach())
+            self.assertIs(Reachability.HERE, self.reach())
+            self.assertIs(Reachability.UNKNOWN, self.reach())
 
     def test_a_server_that_is_starting(self) -> None:
         """Its socket refuses connections at first, and whoever starts it holds a lock."""
         with socket.socket(socket.AF_UNIX) as server, open(f"{self.path}.lock", "w") as lock:
-            self.assertIs(Reach.GONE, self.reach())
+            self.assertIs(Reachability.GONE, self.reach())
             fcntl.flock(lock, fcntl.LOCK_EX)
-            self.assertIs(Reach.UNKNOWN, self.reach())
+            self.assertIs(Reachability.UNKNOWN, self.reach())
             server.bind(str(self.path))
-            self.assertIs(Reach.UNKNOWN, self.reach())
+            self.assertIs(Reachability.UNKNOWN, self.reach())
             server.listen()
-            self.assertIs(Reach.HERE, self.reach())
-        self.assertIs(Reach.GONE, self.reach())
+            self.assertIs(Reachability.HERE, self.reach())
+        self.assertIs(Reachability.GONE, self.reach())
 
     def test_what_is_no_lock_of_a_server(self) -> None:
         """A pipe without a writer holds nobody up; a link is not followed."""
         lock = Path(f"{self.path}.lock")
         os.mkfifo(lock)
-        self.assertIs(Reach.GONE, self.reach())
+        self.assertIs(Reachability.GONE, self.reach())
         lock.unlink()
         lock.symlink_to("/etc/passwd")
-        self.assertIs(Reach.UNKNOWN, self.reach())
+        self.assertIs(Reachability.UNKNOWN, self.reach())
 
     def test_argv(self) -> None:
         with_setpriv = ["/usr/bin/setpriv", "--pdeathsig", "KILL", "--", "/usr/bin/tmux", "-V"]

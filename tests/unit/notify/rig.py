@@ -14,7 +14,7 @@ from tests.told import happened
 from tservice.core.config.model import Config
 from tservice.core.events import EventHub
 from tservice.core.logs.redact import Redactor
-from tservice.core.net.outbound import Fault, OutboundError, Reply, Request
+from tservice.core.net.outbound import OutboundError, OutboundFault, OutboundReply, OutboundRequest
 from tservice.notify.build import build_webhooks
 from tservice.store.database import Database
 
@@ -26,12 +26,12 @@ class FakePost:
     """Notes requests and leaves them unanswered."""
 
     def __init__(self) -> None:
-        self.requests: list[Request] = []
-        self.waiting: list[Deferred[Reply]] = []
+        self.requests: list[OutboundRequest] = []
+        self.waiting: list[Deferred[OutboundReply]] = []
 
-    async def send(self, request: Request) -> Reply:
+    async def send(self, request: OutboundRequest) -> OutboundReply:
         self.requests.append(request)
-        answer: Deferred[Reply] = Deferred()
+        answer: Deferred[OutboundReply] = Deferred()
         self.waiting.append(answer)
         try:
             return await answer
@@ -41,9 +41,9 @@ class FakePost:
 
     def answer(self, status: int = 200) -> None:
         """Answer the oldest."""
-        self.waiting.pop(0).callback(Reply(status=status, headers={}))
+        self.waiting.pop(0).callback(OutboundReply(status=status, headers={}))
 
-    def fail(self, fault: Fault) -> None:
+    def fail(self, fault: OutboundFault) -> None:
         """Give the oldest no answer."""
         self.waiting.pop(0).errback(OutboundError(fault))
 

@@ -7,8 +7,8 @@ import json
 from twisted.internet.defer import maybeDeferred
 
 from tests.unit.notify.rig import URL, NotifyCase
-from tservice.core.net.outbound import Fault
-from tservice.notify.model import Kind, Scope
+from tservice.core.net.outbound import OutboundFault
+from tservice.notify.model import MessageScope, ReceiverKind
 from tservice.notify.outbox import OUTBOX_LIMIT
 
 
@@ -17,8 +17,10 @@ class DeliveryCase(NotifyCase):
         super().setUp()
         self.configure()
 
-    def configure(self, scope: Scope = Scope.ALL) -> None:
-        self.service.change({"enabled": True, "url": URL, "scope": scope, "kind": Kind.GENERIC})
+    def configure(self, scope: MessageScope = MessageScope.ALL) -> None:
+        self.service.change(
+            {"enabled": True, "url": URL, "scope": scope, "kind": ReceiverKind.GENERIC}
+        )
 
     def sent(self) -> list[str]:
         return [json.loads(request.body or b"")["sessionId"] for request in self.post.requests]
@@ -50,7 +52,7 @@ class AttemptTests(DeliveryCase):
             self.assertEqual(number, len(self.post.requests))
             self.clock.advance(0.01)
             self.assertEqual(number + 1, len(self.post.requests))
-        self.post.fail(Fault.TIMED_OUT)
+        self.post.fail(OutboundFault.TIMED_OUT)
         self.assertEqual(0, self.waiting())
         self.assertEqual([], self.clock.getDelayedCalls())
         result = self.service.last_result()
@@ -62,11 +64,11 @@ class AttemptTests(DeliveryCase):
             (500, "HTTP 500", 500),
             (404, "HTTP 404", 404),
             (302, "The URL redirects", 302),
-            (Fault.TIMED_OUT, "Timed out", None),
-            (Fault.NOT_FOUND, "Host not found", None),
-            (Fault.CONNECTION_REFUSED, "Connection refused", None),
-            (Fault.NETWORK, "Network error", None),
-            (Fault.REFUSED, "Refused", None),
+            (OutboundFault.TIMED_OUT, "Timed out", None),
+            (OutboundFault.NOT_FOUND, "Host not found", None),
+            (OutboundFault.CONNECTION_REFUSED, "Connection refused", None),
+            (OutboundFault.NETWORK, "Network error", None),
+            (OutboundFault.REFUSED, "Refused", None),
         ):
             self.clock.advance(100)
             self.tell("hook:stop", f"s-{text}")
@@ -100,7 +102,7 @@ class AttemptTests(DeliveryCase):
         self.assertEqual("s5", self.sent()[-1])
 
     def test_attention_leaves_out_what_can_wait(self) -> None:
-        self.configure(Scope.ATTENTION)
+        self.configure(MessageScope.ATTENTION)
         self.tell("hook:stop")
         self.assertEqual([], self.post.requests)
         self.tell("hook:idle_prompt")

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.core.net.outbound import Request
-from tservice.notify.model import Kind, Message, Urgency, Webhook
+from tservice.core.net.outbound import OutboundRequest
+from tservice.notify.model import ReceiverKind, Urgency, Webhook, WebhookMessage
 from tservice.notify.requests import CHAT_B_LIMIT, encoded_words, request_for
 
-MESSAGE = Message(
+MESSAGE = WebhookMessage(
     event="permission_prompt",
     title="api <&> b\u00fc asks for permission",
     body="Tool: Bash & <more>",
@@ -26,12 +26,12 @@ MESSAGE = Message(
 )
 
 
-def sent(kind: Kind, message: Message = MESSAGE) -> Request:
+def sent(kind: ReceiverKind, message: WebhookMessage = MESSAGE) -> OutboundRequest:
     return request_for(Webhook(kind=kind, url="http://x.example/"), message)
 
 
 class ByteTests(SynchronousTestCase):
-    def check(self, kind: Kind, headers: dict[str, str], body: str) -> None:
+    def check(self, kind: ReceiverKind, headers: dict[str, str], body: str) -> None:
         request = sent(kind)
         self.assertEqual(("POST", "http://x.example/"), (request.method, request.url))
         self.assertEqual({"User-Agent": "tservice", **headers}, dict(request.headers))
@@ -41,7 +41,7 @@ class ByteTests(SynchronousTestCase):
     def test_topic(self) -> None:
         title = "=?utf-8?B?ZGVzazogYXBpIDwmPiBiw7wgYXNrcyBmb3IgcGVybWlzc2lvbg==?="
         self.check(
-            Kind.TOPIC,
+            ReceiverKind.TOPIC,
             {
                 "Content-Type": "text/plain; charset=utf-8",
                 "Title": title,
@@ -56,7 +56,9 @@ class ByteTests(SynchronousTestCase):
             (Urgency.WARNING, "4", "warning"),
             (Urgency.INFO, "3", "white_check_mark"),
         ):
-            headers = sent(Kind.TOPIC, evolve(MESSAGE, urgency=urgency, title="done")).headers
+            headers = sent(
+                ReceiverKind.TOPIC, evolve(MESSAGE, urgency=urgency, title="done")
+            ).headers
             self.assertEqual(
                 (priority, tag, "desk: done"),
                 (headers["Priority"], headers["Tags"], headers["Title"]),
@@ -64,7 +66,7 @@ class ByteTests(SynchronousTestCase):
 
     def test_chat_a(self) -> None:
         self.check(
-            Kind.CHAT_A,
+            ReceiverKind.CHAT_A,
             {"Content-Type": "application/json"},
             '{"text":"desk: api &lt;&amp;&gt; b\u00fc asks for permission\\n'
             'Tool: Bash &amp; &lt;more&gt;"}',
@@ -72,19 +74,19 @@ class ByteTests(SynchronousTestCase):
 
     def test_chat_b(self) -> None:
         self.check(
-            Kind.CHAT_B,
+            ReceiverKind.CHAT_B,
             {"Content-Type": "application/json"},
             '{"content":"desk: api <&> b\u00fc asks for permission\\nTool: Bash & <more>",'
             '"allowed_mentions":{"parse":[]}}',
         )
 
     def test_chat_b_is_cut(self) -> None:
-        body = sent(Kind.CHAT_B, evolve(MESSAGE, body="@everyone" * 500)).body or b""
+        body = sent(ReceiverKind.CHAT_B, evolve(MESSAGE, body="@everyone" * 500)).body or b""
         self.assertEqual(CHAT_B_LIMIT, len(json.loads(body)["content"]))
 
     def test_generic(self) -> None:
         self.check(
-            Kind.GENERIC,
+            ReceiverKind.GENERIC,
             {"Content-Type": "application/json"},
             '{"event":"permission_prompt","title":"api <&> b\u00fc asks for permission",'
             '"body":"Tool: Bash & <more>","urgency":"critical","sessionId":"s1",'

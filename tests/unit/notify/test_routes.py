@@ -14,7 +14,7 @@ from tests.told import wire
 from tests.unit.http.driver import Api, head, parse
 from tests.unit.notify.rig import ON, URL, FakePost, NotifyCase
 from tservice.core.events import Audience, Event
-from tservice.core.net.outbound import Fault
+from tservice.core.net.outbound import OutboundFault
 from tservice.http.operations import Access
 
 OFF = {
@@ -160,7 +160,7 @@ class TestTests(RouteCase):
              "at": "2023-11-14T22:13:20.500Z"},
             body,
         )  # fmt: skip
-        self.post.fail(Fault.CONNECTION_REFUSED)
+        self.post.fail(OutboundFault.CONNECTION_REFUSED)
         expected = {"ok": False, "error": "Connection refused", "at": 1_700_000_000_500}
         self.assertEqual(expected, parse(connection.value()).data)
         self.assertEqual(expected, self.api.get("/api/webhook").data["lastResult"])
@@ -187,13 +187,15 @@ class TestTests(RouteCase):
         self.assertEqual(11, len(self.post.requests))
 
     @settings(deadline=None)
-    @given(st.sampled_from([*Fault, 302, 400, 500]), st.text("abcdef", min_size=8, max_size=40))
+    @given(
+        st.sampled_from([*OutboundFault, 302, 400, 500]), st.text("abcdef", min_size=8, max_size=40)
+    )
     def test_no_answer_holds_the_url(self, outcome: Any, word: str) -> None:
         secret = f"zq{word}qz"
         self.put(url=f"https://host-{secret}.example/{secret}?token={secret}")
         task: Deferred[Any] = Deferred.fromCoroutine(self.service.test())
         post: FakePost = self.post
-        post.fail(outcome) if isinstance(outcome, Fault) else post.answer(outcome)
+        post.fail(outcome) if isinstance(outcome, OutboundFault) else post.answer(outcome)
         self.assertNotIn(secret, repr(self.successResultOf(task)))
         last = json.dumps(self.api.get("/api/webhook").data["lastResult"])
         self.assertNotIn(secret, last)

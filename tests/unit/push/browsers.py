@@ -20,7 +20,7 @@ from zope.interface import implementer
 from tests.told import happened
 from tservice.core.doors.threads import NoThreads
 from tservice.core.events import EventHub
-from tservice.core.net.outbound import Reply, Request
+from tservice.core.net.outbound import OutboundReply, OutboundRequest
 from tservice.push.keys import push_key
 from tservice.push.model import Subscription
 from tservice.push.service import PushService
@@ -111,7 +111,7 @@ class PushCase(SynchronousTestCase):
         self.database = Database.in_memory()
         self.addCleanup(self.database.close)
         self.subscriptions = PushStore(self.database)
-        self.sent: list[tuple[Request, Deferred[Reply]]] = []
+        self.sent: list[tuple[OutboundRequest, Deferred[OutboundReply]]] = []
         self.people = {"ann", "bob", "admin"}
         self.names: dict[str, str] = {"s1": "build"}
         self.push = PushService(
@@ -128,8 +128,8 @@ class PushCase(SynchronousTestCase):
         self.push.startService()
         self.addCleanup(self.push.stopService)
 
-    def send(self, request: Request) -> Deferred[Reply]:
-        answer: Deferred[Reply] = Deferred()
+    def send(self, request: OutboundRequest) -> Deferred[OutboundReply]:
+        answer: Deferred[OutboundReply] = Deferred()
         self.sent.append((request, answer))
         return answer
 
@@ -141,7 +141,7 @@ class PushCase(SynchronousTestCase):
         self.hub.publish(happened(name, session_id=session_id, owner=owner, **data))
 
     def answer(self, at: int, status: int) -> None:
-        self.sent[at][1].callback(Reply(status=status, headers={}))
+        self.sent[at][1].callback(OutboundReply(status=status, headers={}))
 
     def urls(self) -> list[str]:
         return [request.url for request, _ in self.sent]

@@ -9,7 +9,7 @@ from tests.unit.push.browsers import Browser, PushCase
 from tservice.agents.approvals.model import ItemKind
 from tservice.agents.approvals.shown import ItemAnswer
 from tservice.core.events import Event, EventName
-from tservice.core.net.outbound import Fault, OutboundError
+from tservice.core.net.outbound import OutboundError, OutboundFault
 from tservice.push.model import MAX_PER_OWNER
 from tservice.push.service import IN_FLIGHT, QUEUE
 
@@ -148,11 +148,16 @@ class OutcomeTests(PushCase):
         self.sent[-1][1].errback(error)
 
     def test_an_address_out_of_bounds_forgets_it(self) -> None:
-        self.errs(OutboundError(Fault.REFUSED))
+        self.errs(OutboundError(OutboundFault.REFUSED))
         self.assertEqual([], self.kept())
 
     def test_a_network_that_fails_keeps_it(self) -> None:
-        for fault in (Fault.TIMED_OUT, Fault.NOT_FOUND, Fault.CONNECTION_REFUSED, Fault.NETWORK):
+        for fault in (
+            OutboundFault.TIMED_OUT,
+            OutboundFault.NOT_FOUND,
+            OutboundFault.CONNECTION_REFUSED,
+            OutboundFault.NETWORK,
+        ):
             self.errs(OutboundError(fault))
             self.assertEqual([ANN.endpoint], self.kept(), fault)
 

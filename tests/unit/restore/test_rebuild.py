@@ -10,7 +10,7 @@ from tests.unit.restore.rig import RestoreCase
 from tests.unit.sessions.rig import ADMIN, begin
 from tservice.core.errors import ErrorCode
 from tservice.mux.interface import MuxError, PaneSpec
-from tservice.mux.testing.multiplexer import EchoShell, Program, Tty
+from tservice.mux.testing.multiplexer import EchoShell, FakeProgram, Tty
 from tservice.sessions.record.model import (
     AutoClear,
     AutoCompact,
@@ -63,7 +63,7 @@ class Ends:
 
 
 class RebuildTests(RestoreCase):
-    def program(self, spec: PaneSpec) -> Program:
+    def program(self, spec: PaneSpec) -> FakeProgram:
         return self.agents if spec.argv[0].endswith("claude") else EchoShell()
 
     def setUp(self) -> None:

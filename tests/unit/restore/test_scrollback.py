@@ -16,7 +16,14 @@ from tests.unit.sessions.rig import begin
 from tservice.core.files import FileError
 from tservice.mux.interface import Capture, MuxError
 from tservice.mux.testing.grid import FakeGrid
-from tservice.restore.scrollback import BYTES, LINES, Kept, ScrollbackFolder, preface, rows_of
+from tservice.restore.scrollback import (
+    BYTES,
+    LINES,
+    KeptScrollback,
+    ScrollbackFolder,
+    preface,
+    rows_of,
+)
 from tservice.sessions.record.model import Session
 
 SAVED = datetime(2026, 3, 4, 5, 6, tzinfo=UTC)
@@ -112,7 +119,7 @@ class FolderTests(SynchronousTestCase):
         self.folder.write("s-1", b"some rows")
         file = self.path / "s-1.gz"
         os.utime(file, (5, 5))
-        self.assertEqual(Kept(b"some rows", 5.0), self.folder.read("s-1"))
+        self.assertEqual(KeptScrollback(b"some rows", 5.0), self.folder.read("s-1"))
         self.assertEqual((True, False), (self.folder.has("s-1"), self.folder.has("s-2")))
         self.assertEqual(0o600, stat.S_IMODE(file.stat().st_mode))
         self.assertEqual(0o700, stat.S_IMODE(self.path.stat().st_mode))

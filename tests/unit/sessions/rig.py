@@ -31,7 +31,7 @@ from tservice.core.events import Event, EventHub
 from tservice.core.identity import Identity
 from tservice.ground.ground import Ground
 from tservice.mux.interface import PaneSpec
-from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer, HostedPane, Program
+from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer, FakeProgram, HostedPane
 from tservice.sessions.build import build_sessions
 from tservice.sessions.interfaces import Delivery, ICustomModels, IInputGate
 from tservice.sessions.life.launcher import NoModels
@@ -67,7 +67,7 @@ class Machine:
     def __init__(
         self,
         folder: Path,
-        program: Callable[[PaneSpec], Program] | None = None,
+        program: Callable[[PaneSpec], FakeProgram] | None = None,
         gate: IInputGate | None = None,
         config: Config | None = None,
         models: Callable[[], ICustomModels] = NoModels,
@@ -174,7 +174,7 @@ class Machine:
 class SessionCase(SynchronousTestCase):
     """Tests with a machine and an open service."""
 
-    program: Callable[[PaneSpec], Program] | None = None
+    program: Callable[[PaneSpec], FakeProgram] | None = None
 
     def setUp(self) -> None:
         self.machine = Machine(Path(self.mktemp()).absolute(), self.program)

@@ -9,7 +9,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.examples import examples
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.sessions.input.classify import classify, looks_like_prompt, prompt_text
-from tservice.sessions.input.journal import Kind
+from tservice.sessions.input.journal import InputKind
 from tservice.sessions.life.breaker import EXITS, WINDOW_MS, add_failure, tripped
 from tservice.sessions.record.display import (
     MODEL_LENGTH,
@@ -231,9 +231,9 @@ class ClassifyTests(SynchronousTestCase):
             self.assertEqual(prompt, looks_like_prompt(text), repr(text))
 
     def test_asked_for(self) -> None:
-        self.assertEqual((Kind.RAW, b"a\r"), classify("a\r", False))
-        self.assertEqual((Kind.PROMPT, b"a\nb"), classify("a\r\nb\r", True))
-        self.assertEqual((Kind.PROMPT, b""), classify("\r", True))
+        self.assertEqual((InputKind.RAW, b"a\r"), classify("a\r", False))
+        self.assertEqual((InputKind.PROMPT, b"a\nb"), classify("a\r\nb\r", True))
+        self.assertEqual((InputKind.PROMPT, b""), classify("\r", True))
 
     @thorough
     @given(st.text())

@@ -16,9 +16,9 @@ from tservice.agents.approvals.model import Item, ItemKind
 from tservice.agents.approvals.store import ApprovalStore
 from tservice.agents.model import PlanUsage
 from tservice.agents.store import AgentStore
-from tservice.agents.transcripts.model import Place
+from tservice.agents.transcripts.model import ReadPosition
 from tservice.agents.transcripts.service import TranscriptStore
-from tservice.audit.model import HEAD_FILE, Entry
+from tservice.audit.model import HEAD_FILE, AuditEntry
 from tservice.audit.service import AuditLog
 from tservice.cases.model import CaseRow
 from tservice.cases.store import CaseStore
@@ -39,13 +39,13 @@ from tservice.cron.model import (
 from tservice.cron.store import CronStore
 from tservice.mind.model import Intent
 from tservice.mind.store import IntentStore
-from tservice.notify.model import Message, Result, Urgency
+from tservice.notify.model import Result, Urgency, WebhookMessage
 from tservice.notify.outbox import Outbox
 from tservice.push.model import Subscription
 from tservice.push.store import PushStore
 from tservice.restore.store import RestoreStore
-from tservice.sessions.input.journal import Entry as Typed
-from tservice.sessions.input.journal import InputJournal, Kind
+from tservice.sessions.input.journal import InputJournal, InputKind
+from tservice.sessions.input.journal import JournalEntry as Typed
 from tservice.sessions.record.model import NameSource, Session
 from tservice.sessions.record.repository import SessionRepository
 from tservice.store.database import Database
@@ -215,7 +215,7 @@ def _typing(world: World) -> Sequence[Step]:
 
     begun: dict[str, Typed] = {}
 
-    def accept(name: str, number: int, kind: Kind, client: str = "me") -> Step:
+    def accept(name: str, number: int, kind: InputKind, client: str = "me") -> Step:
         def do() -> None:
             entry = Typed(
                 session_id="s",
@@ -228,7 +228,7 @@ def _typing(world: World) -> Sequence[Step]:
             )
             begun[name] = journal.accept(entry)
 
-        return Step(name=name, do=do, owed=kind is Kind.RAW)
+        return Step(name=name, do=do, owed=kind is InputKind.RAW)
 
     def finish(name: str) -> Step:
         return Step(
@@ -236,20 +236,20 @@ def _typing(world: World) -> Sequence[Step]:
         )
 
     return [
-        accept("key", 1, Kind.RAW),
+        accept("key", 1, InputKind.RAW),
         finish("key"),
-        accept("another key", 2, Kind.RAW),
+        accept("another key", 2, InputKind.RAW),
         finish("another key"),
-        accept("prompt", 3, Kind.PROMPT),
+        accept("prompt", 3, InputKind.PROMPT),
         finish("prompt"),
-        accept("not typed", 1, Kind.RAW, "new"),
+        accept("not typed", 1, InputKind.RAW, "new"),
         Step(
             name="given back",
             do=lambda: journal.give_back(begun["not typed"]),
             owed=True,
             needs="not typed",
         ),
-        accept("another's", 1, Kind.RAW, "you"),
+        accept("another's", 1, InputKind.RAW, "you"),
         finish("another's"),
     ]
 
@@ -260,8 +260,8 @@ def _agents(world: World) -> Sequence[Step]:
     return [
         Step(name="file", do=lambda: store.keep_transcript("s", "/a"), owed=True),
         Step(name="usage", do=lambda: store.keep_plan_usage(usage), owed=True),
-        Step(name="place", do=lambda: places.save("s", Place(path="/a", position=3))),
-        Step(name="more", do=lambda: places.save("s", Place(path="/a", position=9))),
+        Step(name="place", do=lambda: places.save("s", ReadPosition(path="/a", position=3))),
+        Step(name="more", do=lambda: places.save("s", ReadPosition(path="/a", position=9))),
         Step(name="later", do=lambda: store.keep_plan_usage(evolve(usage, at=2)), owed=True),
     ]
 
@@ -290,8 +290,8 @@ def _approvals(world: World) -> Sequence[Step]:
 def _webhooks(world: World) -> Sequence[Step]:
     outbox = Outbox(world.database)
 
-    def message(title: str) -> Message:
-        return Message(event="e", title=title, body="", urgency=Urgency.INFO, host="h", at=1)
+    def message(title: str) -> WebhookMessage:
+        return WebhookMessage(event="e", title=title, body="", urgency=Urgency.INFO, host="h", at=1)
 
     return [
         Step(name="a", do=lambda: outbox.add(message("a"), 5), owed=True),
@@ -345,7 +345,7 @@ class _Audit:
         self._logs[id(world)] = log
 
         def noted(action: str) -> Callable[[], object]:
-            return lambda: log.record(Entry(action=action))
+            return lambda: log.record(AuditEntry(action=action))
 
         return [Step(name=name, do=noted(name), owed=True) for name in "abcdef"]
 

@@ -15,8 +15,8 @@ from tservice.store.chain import (
     COLUMNS,
     BrokenHead,
     Chain,
-    Head,
-    Verdict,
+    ChainHead,
+    ChainVerdict,
     read_head,
     verify,
     write_head,
@@ -50,7 +50,7 @@ class ChainCase(SynchronousTestCase):
         found = self.database.query("SELECT * FROM audit_log ORDER BY seq")
         return [dict(row) for row in found]
 
-    def verdict(self, rows: list[dict[str, Any]] | None = None, key: bytes = KEY) -> Verdict:
+    def verdict(self, rows: list[dict[str, Any]] | None = None, key: bytes = KEY) -> ChainVerdict:
         return verify(self.rows() if rows is None else rows, read_head(self.head, KEY), key)
 
     def fault(self, rows: list[dict[str, Any]] | None = None) -> str:
@@ -61,7 +61,7 @@ class ChainCase(SynchronousTestCase):
 
 class VerifyTests(ChainCase):
     def test_in_order(self) -> None:
-        self.assertEqual(Verdict(rows=6), self.verdict())
+        self.assertEqual(ChainVerdict(rows=6), self.verdict())
 
     def test_another_key(self) -> None:
         self.assertEqual("row 1 was changed", self.verdict(key=b"x" * 32).fault)
@@ -140,17 +140,17 @@ class RestartTests(ChainCase):
         self.chain = self.start()
         self.assertIsNone(self.chain.fault)
         self.append(2)
-        self.assertEqual(Verdict(rows=8), self.verdict())
+        self.assertEqual(ChainVerdict(rows=8), self.verdict())
 
     def test_killed_between_the_row_and_the_head(self) -> None:
         before = self.head.read_bytes()
         self.append(1)
         self.head.write_bytes(before)
-        self.assertEqual(Verdict(rows=7), self.verdict())
+        self.assertEqual(ChainVerdict(rows=7), self.verdict())
         self.chain = self.start()
         self.assertIsNone(self.chain.fault)
         self.append(1)
-        self.assertEqual(Verdict(rows=8), self.verdict())
+        self.assertEqual(ChainVerdict(rows=8), self.verdict())
 
     def test_a_cut_stays_visible(self) -> None:
         self.database.execute("DELETE FROM audit_log WHERE seq > 4")
@@ -205,5 +205,5 @@ class RetentionTests(ChainCase):
         self.assertIn("missing", self.fault())
 
     def test_an_anchor_of_one_s_own_needs_the_key(self) -> None:
-        write_head(self.head, Head(), b"x" * 32)
+        write_head(self.head, ChainHead(), b"x" * 32)
         self.assertRaises(BrokenHead, read_head, self.head, KEY)

@@ -17,7 +17,7 @@ from tests.unit.terminal.screens import (
     labels,
     reading,
 )
-from tservice.terminal.kinds import Kind
+from tservice.terminal.kinds import DialogKind
 from tservice.terminal.options import numbered
 
 
@@ -74,7 +74,7 @@ class PermissionTests(SynchronousTestCase):
         """Everything an approval needs is there."""
         found = dialog(f"❯ hello\n\n● Bash(touch made.txt)\n{PERMISSION}")
         assert found is not None
-        self.assertEqual(Kind.PERMISSION, found.kind)
+        self.assertEqual(DialogKind.PERMISSION, found.kind)
         self.assertEqual("Bash command", found.title)
         self.assertEqual("Do you want to proceed?", found.question)
         self.assertEqual(["Yes", "Yes, and don’t ask again for: touch *", "No"], labels(found))
@@ -151,7 +151,7 @@ class PermissionTests(SynchronousTestCase):
         first, second = dialog(text), dialog(text.replace("Do that", "Erase all"))
         assert first is not None
         assert second is not None
-        self.assertEqual(("Ready to code?", Kind.PLAN), (first.title, first.kind))
+        self.assertEqual(("Ready to code?", DialogKind.PLAN), (first.title, first.kind))
         self.assertNotEqual(first.frame_hash, second.frame_hash)
 
     def test_dialog_taller_than_the_pane(self) -> None:
@@ -160,7 +160,7 @@ class PermissionTests(SynchronousTestCase):
         bottom = PERMISSION[PERMISSION.index(" Do you want") :]
         found = dialog(f"{diff}\n{bottom}")
         assert found is not None
-        self.assertEqual((Kind.PERMISSION, 3), (found.kind, len(found.options)))
+        self.assertEqual((DialogKind.PERMISSION, 3), (found.kind, len(found.options)))
 
     def test_command_that_quotes_a_dialog(self) -> None:
         """The options are the last ones, whatever the command looks like."""
@@ -195,7 +195,7 @@ class QuestionTests(SynchronousTestCase):
         """Tabs, boxes and the free-text option are told apart."""
         found = dialog(ASK)
         assert found is not None
-        self.assertEqual((Kind.QUESTION, "multi"), (found.kind, found.page))
+        self.assertEqual((DialogKind.QUESTION, "multi"), (found.kind, found.page))
         self.assertEqual("Pick what you need", found.question)
         self.assertEqual((("Colour", True), ("Features", False)), found.tabs)
         self.assertEqual(["Logging", "Metrics", "Type something", "Chat about this"], labels(found))
@@ -228,7 +228,7 @@ class QuestionTests(SynchronousTestCase):
         )
         found = dialog(text.replace("[✔] Metrics", "No, exit"))
         assert found is not None
-        self.assertEqual(Kind.QUESTION, found.kind)
+        self.assertEqual(DialogKind.QUESTION, found.kind)
 
     def test_preview_beside_the_options(self) -> None:
         """A box to the right of the options is no part of the labels."""
@@ -259,7 +259,9 @@ class OtherLayoutTests(SynchronousTestCase):
         )
         found = dialog(text)
         assert found is not None
-        self.assertEqual((Kind.NOTICE, ["first prompt", "(current)"]), (found.kind, labels(found)))
+        self.assertEqual(
+            (DialogKind.NOTICE, ["first prompt", "(current)"]), (found.kind, labels(found))
+        )
         self.assertEqual((False, True), (found.digits_answer, found.needs_enter))
         self.assertEqual(2, found.selected and found.selected.n)
 
@@ -275,7 +277,7 @@ class OtherLayoutTests(SynchronousTestCase):
         )
         found = dialog(text, "cn")
         assert found is not None
-        self.assertEqual((Kind.PERMISSION, 3, 1), (found.kind, len(found.options), 1))
+        self.assertEqual((DialogKind.PERMISSION, 3, 1), (found.kind, len(found.options), 1))
         self.assertEqual("Would you like to continue?", found.question)
 
     def test_side_by_side_needs_its_colours(self) -> None:
@@ -317,7 +319,7 @@ class ImitationTests(SynchronousTestCase):
         )
         found = dialog(f"● 1. First\n  2. Second\n{form}")
         assert found is not None
-        self.assertEqual((Kind.FORM, []), (found.kind, labels(found)))
+        self.assertEqual((DialogKind.FORM, []), (found.kind, labels(found)))
 
     def test_fake_composer_over_a_dialog(self) -> None:
         """Something that looks like a composer further up hides no dialog."""

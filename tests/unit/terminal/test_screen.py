@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.frames import load
-from tservice.terminal.screen import Frame, Run, Style
+from tservice.terminal.screen import Frame, RunStyle, StyledRun
 
 
 class CaptureTests(SynchronousTestCase):
@@ -22,31 +22,31 @@ class CaptureTests(SynchronousTestCase):
     def test_styles(self) -> None:
         """Runs tell where which style is; it is carried over to the next row."""
         frame = Frame.from_capture(b"a\x1b[1;48;5;215mb\nc\x1b[0md\n")
-        lit = Style(background="48;5;215", bold=True)
-        self.assertEqual((Run(0, 1, Style()), Run(1, 2, lit)), frame.runs[0])
-        self.assertEqual((Run(0, 1, lit), Run(1, 2, Style())), frame.runs[1])
+        lit = RunStyle(background="48;5;215", bold=True)
+        self.assertEqual((StyledRun(0, 1, RunStyle()), StyledRun(1, 2, lit)), frame.runs[0])
+        self.assertEqual((StyledRun(0, 1, lit), StyledRun(1, 2, RunStyle())), frame.runs[1])
         self.assertEqual(frozenset({lit}), frame.style_at(0, 1, 2))
 
     def test_all_kinds_of_colours(self) -> None:
         """16, 256 and 24-bit colours, with semicolons or colons, and their ends."""
         for codes, style in {
-            "31": Style(foreground="31"),
-            "97;104": Style(foreground="97", background="104"),
-            "38;2;1;2;3;7": Style(foreground="38;2;1;2;3", reverse=True),
-            "48:5:9": Style(background="48;5;9"),
-            "31;39;41;49": Style(),
-            "1;2;22": Style(),
-            "7;27": Style(),
-            "3;4;9": Style(),
-            "31;": Style(),
-            "38;5": Style(foreground="38;5"),
+            "31": RunStyle(foreground="31"),
+            "97;104": RunStyle(foreground="97", background="104"),
+            "38;2;1;2;3;7": RunStyle(foreground="38;2;1;2;3", reverse=True),
+            "48:5:9": RunStyle(background="48;5;9"),
+            "31;39;41;49": RunStyle(),
+            "1;2;22": RunStyle(),
+            "7;27": RunStyle(),
+            "3;4;9": RunStyle(),
+            "31;": RunStyle(),
+            "38;5": RunStyle(foreground="38;5"),
         }.items():
-            self.assertEqual(style, Style().apply(codes), codes)
+            self.assertEqual(style, RunStyle().apply(codes), codes)
 
     def test_a_sequence_without_end(self) -> None:
         """tmux writes a dozen codes at most; half a million of them take a moment, not a minute."""
         began = process_time()
-        self.assertEqual(Style(bold=True), Style().apply("1;" * 500_000 + "0;1"))
+        self.assertEqual(RunStyle(bold=True), RunStyle().apply("1;" * 500_000 + "0;1"))
         self.assertLess(process_time() - began, 5)
 
     def test_line_drawing_and_links(self) -> None:

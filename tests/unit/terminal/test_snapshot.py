@@ -10,7 +10,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.mux.testing.grid import FakeGrid
 from tservice.terminal.caret import back_to_caret
-from tservice.terminal.sgr import Style, self_contained
+from tservice.terminal.sgr import SgrState, self_contained
 from tservice.terminal.snapshot import snapshot, snapshot_text
 
 COLS, ROWS, HISTORY = 12, 4, 50
@@ -151,10 +151,10 @@ class CaretTests(SynchronousTestCase):
 
 
 class StyleTests(SynchronousTestCase):
-    """L{Style}."""
+    """L{SgrState}."""
 
     def style(self, row: bytes) -> bytes:
-        style = Style()
+        style = SgrState()
         style.feed(row)
         return style.opening()
 
@@ -178,7 +178,7 @@ class StyleTests(SynchronousTestCase):
             self.assertEqual(want, self.style(row), row)
 
     def test_a_long_stream_costs_nothing(self) -> None:
-        style = Style()
+        style = SgrState()
         for colour in range(5000):
             style.feed(b"\x1b[38;5;%dm\x1b[%dm" % (colour % 256, 1 + colour % 9))
         self.assertLess(len(style.opening()), 60)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.terminal.plain import plain
-from tservice.terminal.search import TEXT_LIMIT, Match, search
+from tservice.terminal.search import TEXT_LIMIT, Occurrence, search
 from tservice.terminal.tail import NEAR, keep_tail
 
 
@@ -58,15 +58,15 @@ class SearchTests(SynchronousTestCase):
 
     def test_every_occurrence_in_order(self) -> None:
         found, more = search(["a.b a.b", "axb", "A.B"], "a.b", 10)
-        self.assertEqual([Match(0, "a.b a.b", 0), Match(0, "a.b a.b", 4)], found)
+        self.assertEqual([Occurrence(0, "a.b a.b", 0), Occurrence(0, "a.b a.b", 4)], found)
         self.assertFalse(more)
 
     def test_case(self) -> None:
         found, _ = search(["A.B", "Straße"], "a.b", 10, nocase=True)
-        self.assertEqual([Match(0, "A.B", 0)], found)
+        self.assertEqual([Occurrence(0, "A.B", 0)], found)
 
     def test_limit(self) -> None:
-        self.assertEqual(([Match(0, "aa", 0)], True), search(["aa"], "a", 1))
+        self.assertEqual(([Occurrence(0, "aa", 0)], True), search(["aa"], "a", 1))
         self.assertEqual((2, False), (len(search(["aa"], "a", 2)[0]), search(["aa"], "a", 2)[1]))
 
     def test_long_rows_are_shown_in_part(self) -> None:

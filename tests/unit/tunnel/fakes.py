@@ -15,7 +15,7 @@ from tservice.core.doors.programs import finder
 from tservice.core.doors.threads import NoThreads
 from tservice.core.events import Event, EventHub
 from tservice.core.logs.redact import Redactor
-from tservice.tunnel.service import Surroundings, Tunnel
+from tservice.tunnel.service import Tunnel, TunnelDependencies
 
 LOCAL = "http://127.0.0.1:8770"
 
@@ -51,7 +51,7 @@ class Stage:
             "redactor": Redactor(),
             "kill_group": self.kill,
         }
-        self.tunnel = Tunnel(Surroundings(**{**given, **around}))
+        self.tunnel = Tunnel(TunnelDependencies(**{**given, **around}))
         self.tunnel.observe(self.changes.append)
 
     @property

@@ -13,7 +13,7 @@ from tservice.access.failures import CAP, Failures
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Audience, Event, EventHub
 from tservice.tunnel.guesses import MOST
-from tservice.tunnel.login import Around, QrLogin, TooMany, draw
+from tservice.tunnel.login import LoginDependencies, QrLogin, TooManyGuesses, draw
 from tservice.tunnel.model import ROTATION_SECONDS
 
 SIGNED_IN = ("cookie", "key")
@@ -21,7 +21,7 @@ URL = "https://a.example.org"
 
 
 class LoginCase(SynchronousTestCase):
-    around: dict[str, Any] = {}
+    deps: dict[str, Any] = {}
 
     def setUp(self) -> None:
         self.clock = Clock()
@@ -41,7 +41,7 @@ class LoginCase(SynchronousTestCase):
             "standing": "admin",
             "auth_enabled": True,
         }
-        self.login = QrLogin(Around(**{**given, **self.around}))
+        self.login = QrLogin(LoginDependencies(**{**given, **self.deps}))
         self.addCleanup(self.login.close)
         self.login.tunnel_changed(URL)
 
@@ -138,7 +138,7 @@ class CapTests(LoginCase):
     def test_ten_for_an_address(self) -> None:
         for _ in range(CAP):
             self.assertIsNone(self.enter("wrong1"))
-        error = self.assertRaises(TooMany, self.enter, self.code())
+        error = self.assertRaises(TooManyGuesses, self.enter, self.code())
         self.assertEqual(900, error.seconds)
         self.assertEqual([], self.opened)
         self.assertTrue(self.heard[-1][-1])  # noted as locked
@@ -149,7 +149,7 @@ class CapTests(LoginCase):
     def test_thirty_for_all(self) -> None:
         for number in range(MOST):
             self.assertIsNone(self.enter("wrong1", f"203.0.113.{number}"))
-        error = self.assertRaises(TooMany, self.enter, self.code(), "198.51.100.1")
+        error = self.assertRaises(TooManyGuesses, self.enter, self.code(), "198.51.100.1")
         self.assertEqual(60, error.seconds)
         self.clock.advance(60)
         self.assertEqual(SIGNED_IN, self.enter(self.code(), "198.51.100.1"))
@@ -167,7 +167,7 @@ class CapTests(LoginCase):
 class OpenTests(LoginCase):
     """A service that asks nobody who they are, as its operator wants it."""
 
-    around = {"auth_enabled": False, "standing": "admin"}
+    deps = {"auth_enabled": False, "standing": "admin"}
 
     def test_there_is_an_address_but_no_code(self) -> None:
         shown = self.login.show("admin")
@@ -178,7 +178,7 @@ class OpenTests(LoginCase):
 
 
 class ManyTests(LoginCase):
-    around = {"standing": None}
+    deps = {"standing": None}
 
     def test_nobody_has_a_code_before_asking(self) -> None:
         self.assertEqual([], self.clock.getDelayedCalls())

@@ -21,10 +21,10 @@ TERM, KILL = int(signal.SIGTERM), int(signal.SIGKILL)
 
 
 class TunnelCase(SynchronousTestCase):
-    around: dict[str, Any] = {}
+    deps: dict[str, Any] = {}
 
     def setUp(self) -> None:
-        self.stage = Stage(Path(self.mktemp()), **self.around)
+        self.stage = Stage(Path(self.mktemp()), **self.deps)
         self.tunnel, self.clock = self.stage.tunnel, self.stage.clock
         self.addCleanup(self.stage.close)
 

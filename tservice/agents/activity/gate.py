@@ -25,7 +25,7 @@ from tservice.core.timers import cancel
 from tservice.mux.interface import Capture
 from tservice.sessions.interfaces import IInputGate, Session
 from tservice.terminal.composer import shows_quoted
-from tservice.terminal.kinds import Kind, says_trust
+from tservice.terminal.kinds import DialogKind, says_trust
 from tservice.terminal.rules import ScreenRules
 from tservice.terminal.screen import Frame
 from tservice.terminal.status import Reading, read
@@ -47,7 +47,7 @@ PICKER = "picker"
 
 NO_PROCESS = "the session has no process; nothing was typed"
 
-START_DIALOGS = frozenset({Kind.TRUST, Kind.BYPASS, Kind.API_KEY, Kind.MCP})
+START_DIALOGS = frozenset({DialogKind.TRUST, DialogKind.BYPASS, DialogKind.API_KEY, DialogKind.MCP})
 """Dialogs that come up before the composer: an Enter there would answer them."""
 
 
@@ -178,7 +178,7 @@ def _of_the_start(look: Look) -> bool:
     dialog = look.reading.dialog
     if dialog is None:
         return False
-    unread = dialog.kind is Kind.NOTICE and says_trust(look.frame.rows)
+    unread = dialog.kind is DialogKind.NOTICE and says_trust(look.frame.rows)
     return unread or dialog.kind in START_DIALOGS
 
 
@@ -211,7 +211,7 @@ class AgentGate:
 
     def opened(self, session: Session, capture: Capture) -> str | None:
         _, reading = self._read(session, capture)
-        own = reading.dialog is not None and reading.dialog.kind is Kind.NOTICE
+        own = reading.dialog is not None and reading.dialog.kind is DialogKind.NOTICE
         return PICKER if own else None
 
     async def submitted(self, session: Session, text: str, since: int) -> bool | None:

@@ -11,7 +11,7 @@ from enum import Enum
 from attrs import evolve, frozen
 
 from tservice.agents.activity.machine import Doing
-from tservice.terminal.kinds import Kind
+from tservice.terminal.kinds import DialogKind
 from tservice.terminal.rules import ScreenRules
 from tservice.terminal.status import Reading
 
@@ -44,7 +44,15 @@ GRACE = 2.0
 """Seconds after a C{stop} hook in which the screen cannot say that the agent works: it runs the
 hook before it takes its spinner away."""
 
-TURN_DIALOGS = frozenset({Kind.PERMISSION, Kind.PLAN, Kind.QUESTION, Kind.REVIEW, Kind.FORM})
+TURN_DIALOGS = frozenset(
+    {
+        DialogKind.PERMISSION,
+        DialogKind.PLAN,
+        DialogKind.QUESTION,
+        DialogKind.REVIEW,
+        DialogKind.FORM,
+    }
+)
 """Dialogs of a turn.  The others come up at the start, or by a command of the user."""
 
 
@@ -77,7 +85,7 @@ class Rhythm:
 
 
 @frozen(kw_only=True)
-class Looked:
+class LastLook:
     """The last look.
 
     @ivar at: when, in the clock's seconds.
@@ -96,7 +104,7 @@ class Looked:
     pending: bool = False
 
 
-def next_look(rhythm: Rhythm, looked: Looked, doing: Doing) -> float | None:
+def next_look(rhythm: Rhythm, looked: LastLook, doing: Doing) -> float | None:
     """When to look next; C{None}: not before something is printed."""
     if looked.failed:
         return looked.at + RETRY
@@ -138,7 +146,7 @@ def shows_the_end(reading: Reading, rules: ScreenRules, title: str) -> bool:
     return reading.state == "idle" and rules.working_title is not None and title != ""
 
 
-class Verdict(Enum):
+class LookVerdict(Enum):
     """What a look says."""
 
     WORKING = "working"
@@ -164,7 +172,7 @@ class Scene:
     rests: bool = True
 
 
-def judge(reading: Reading, rules: ScreenRules, scene: Scene) -> tuple[Verdict, str] | None:
+def judge(reading: Reading, rules: ScreenRules, scene: Scene) -> tuple[LookVerdict, str] | None:
     """The verdict of one look with its reason; C{None}: nothing new is known.
 
     Of an agent whose work cannot be seen (no working line, no title) the rhythm of its output
@@ -172,15 +180,15 @@ def judge(reading: Reading, rules: ScreenRules, scene: Scene) -> tuple[Verdict, 
     """
     if reading.dialog is not None:
         asked = reading.dialog.kind in TURN_DIALOGS
-        return (Verdict.ASKED, reading.evidence) if asked else None
+        return (LookVerdict.ASKED, reading.evidence) if asked else None
     if reading.working:
-        return Verdict.WORKING, reading.evidence
+        return LookVerdict.WORKING, reading.evidence
     blind = is_blind(rules)
     if blind and scene.sustained and scene.submitted and not scene.silent:
-        return Verdict.WORKING, "output is sustained"
+        return LookVerdict.WORKING, "output is sustained"
     if reading.state == "idle" and (scene.silent or scene.doing is Doing.STARTING):
         frame_alone = scene.doing is Doing.WORKING and not blind and not scene.rests
-        return Verdict.IDLE, reading.evidence + (UNTITLED if frame_alone else "")
+        return LookVerdict.IDLE, reading.evidence + (UNTITLED if frame_alone else "")
     if blind and scene.silent and scene.doing is Doing.WORKING:
-        return Verdict.IDLE, "output went quiet"
+        return LookVerdict.IDLE, "output went quiet"
     return None

@@ -8,14 +8,14 @@ from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.activity.machine import Doing
-from tservice.agents.activity.pace import SLACK, Looked, Rhythm, next_look
+from tservice.agents.activity.pace import SLACK, LastLook, Rhythm, next_look
 from tservice.core.timers import Timers
 from tservice.mux.outputlog import OutputLog
 
 
 @frozen(kw_only=True)
 class Stake:
-    """What the pace follows beside the output; see L{Looked}.
+    """What the pace follows beside the output; see L{LastLook}.
 
     @ivar doing: what the agent does.
     """
@@ -96,7 +96,7 @@ class Pacer:
 
     def _due(self) -> float | None:
         stake = self._stake()
-        looked = Looked(
+        looked = LastLook(
             at=self._at,
             current=self.current,
             failed=self._failed,

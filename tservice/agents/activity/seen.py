@@ -11,7 +11,7 @@ from tservice.terminal.status import Reading
 
 
 @frozen(kw_only=True)
-class Seen:
+class SeenLooks:
     """The looks of one run so far.
 
     @ivar hooks: the agent tells of itself by hooks.
@@ -34,7 +34,7 @@ class Seen:
         """Whether the screen can show that the agent rests while output runs."""
         return tells_rest(self.rules, self.titled)
 
-    def looked(self, reading: Reading, title: str, doing: Doing, now: float) -> Seen:
+    def looked(self, reading: Reading, title: str, doing: Doing, now: float) -> SeenLooks:
         """One look more, at C{now} seconds."""
         pattern = self.rules.working_title
         seen = evolve(
@@ -56,11 +56,11 @@ class Seen:
             calm_since=since if ended else None,
         )
 
-    def missed(self) -> Seen:
+    def missed(self) -> SeenLooks:
         """A look failed: what comes in a row begins anew."""
         return evolve(self, streak=0, calm_since=None)
 
-    def turn_began(self) -> Seen:
+    def turn_began(self) -> SeenLooks:
         """A hook told of a turn, which nobody saw yet."""
         return evolve(self, at_work=False)
 

@@ -18,7 +18,7 @@ from tservice.agents.activity.watch import AgentWatch, Watched
 from tservice.agents.interfaces import IAgents, Look, LookObserver
 from tservice.agents.model import PlanUsage
 from tservice.agents.store import AgentStore
-from tservice.clis.interfaces import Hooks, ICliRegistry, Kind, Trust
+from tservice.clis.interfaces import CliKind, Hooks, ICliRegistry, Trust
 from tservice.core.doors.threads import IThreads, NoThreads
 from tservice.core.errors import ServiceError, conflict
 from tservice.core.events import EventHub
@@ -43,7 +43,7 @@ _RULES_KEPT = 200
 
 
 @frozen(kw_only=True)
-class Collaborators:
+class AgentsDependencies:
     """What the agents live on.
 
     @ivar sessions: asked when it is needed, for the sessions are made after this.
@@ -68,7 +68,7 @@ class Agents:
 
     _log = Logger()
 
-    def __init__(self, collaborators: Collaborators) -> None:
+    def __init__(self, collaborators: AgentsDependencies) -> None:
         self._collaborators = collaborators
         self._watches: dict[str, AgentWatch] = {}
         self._observers = Listeners[LookObserver]("the screens")
@@ -80,7 +80,7 @@ class Agents:
         self, session: Session, pane: IPane, sink: ActivitySink, fresh: bool
     ) -> IActivitySource:
         entry = self._collaborators.clis.get(session.mode)
-        if entry is not None and entry.kind is Kind.SHELL:
+        if entry is not None and entry.kind is CliKind.SHELL:
             return self._collaborators.shells.source(session, pane, sink, fresh)
         can = None if entry is None else entry.capabilities
         watched = Watched(

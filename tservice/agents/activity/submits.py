@@ -18,7 +18,7 @@ from tservice.terminal.screen import Frame
 
 
 @frozen(kw_only=True)
-class Submission:
+class PendingSubmit:
     """An Enter of which nothing was seen yet.
 
     @ivar at: when it was pressed, in the clock's seconds.
@@ -28,7 +28,7 @@ class Submission:
     at: float
     rests: int = 0
 
-    def looked(self, at_rest: bool) -> Submission:
+    def looked(self, at_rest: bool) -> PendingSubmit:
         """The screen was looked at."""
         return evolve(self, rests=self.rests + 1 if at_rest else 0)
 
@@ -47,7 +47,7 @@ def submits(prompt: bool, last: Look | None, rules: ScreenRules, *, printed: boo
 
 
 def is_over(
-    submission: Submission, look: Look, rules: ScreenRules, rhythm: Rhythm, now: float
+    submission: PendingSubmit, look: Look, rules: ScreenRules, rhythm: Rhythm, now: float
 ) -> bool:
     """Whether what was submitted is over, by a look that was begun after it.
 

@@ -9,10 +9,10 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.activity.gate import Readiness
 from tservice.agents.activity.machine import Course, Doing
-from tservice.agents.activity.pace import GRACE, Rhythm, Scene, Verdict, judge
+from tservice.agents.activity.pace import GRACE, LookVerdict, Rhythm, Scene, judge
 from tservice.agents.activity.pacer import Stake
-from tservice.agents.activity.seen import Seen
-from tservice.agents.activity.submits import Submission, is_over
+from tservice.agents.activity.seen import SeenLooks
+from tservice.agents.activity.submits import PendingSubmit, is_over
 from tservice.agents.interfaces import Look
 from tservice.core.clock import now_ms
 from tservice.sessions.interfaces import ActivitySink, Session
@@ -54,8 +54,8 @@ class Tracker:
         self._course = course
         self._sink = sink
         self._stir = stir
-        self._seen = Seen(rules=agent.rules, hooks=agent.hooks)
-        self._submission: Submission | None = None
+        self._seen = SeenLooks(rules=agent.rules, hooks=agent.hooks)
+        self._submission: PendingSubmit | None = None
         self._aside = False
         self._stopped: float | None = None
         self._rested = now_ms(clock)
@@ -86,7 +86,7 @@ class Tracker:
 
     def submitted(self) -> None:
         """Enter is pressed for something that the agent will take."""
-        self._submission = Submission(at=self._clock.seconds())
+        self._submission = PendingSubmit(at=self._clock.seconds())
 
     def came_up(self, reading: Reading | None) -> None:
         """A fresh agent had its time to come up; C{reading}: of the last look."""
@@ -172,11 +172,11 @@ class Tracker:
             return
         verdict, reason = found
         tell = self._course.tell
-        if verdict is Verdict.ASKED and doing is not Doing.STARTING:
+        if verdict is LookVerdict.ASKED and doing is not Doing.STARTING:
             tell.asked(reason)
-        elif verdict is Verdict.WORKING and not self._in_grace(now):
+        elif verdict is LookVerdict.WORKING and not self._in_grace(now):
             tell.seen_working(reason)
-        elif verdict is Verdict.IDLE and (doing is not Doing.STARTING or self._agent.hooks):
+        elif verdict is LookVerdict.IDLE and (doing is not Doing.STARTING or self._agent.hooks):
             tell.seen_idle(reason)
             self._rested = now_ms(self._clock)
 

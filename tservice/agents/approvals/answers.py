@@ -15,7 +15,7 @@ from tservice.clis.interfaces import AnswerKeys
 from tservice.core.errors import conflict, invalid
 from tservice.terminal.composer import still_holds
 from tservice.terminal.dialogs import Dialog, is_placeholder
-from tservice.terminal.options import Option
+from tservice.terminal.options import DialogOption
 
 TEXT_LENGTH = 4000
 MOST = 9
@@ -69,7 +69,7 @@ Step = Press | Paste | Done
 
 
 @frozen(kw_only=True)
-class Progress:
+class PageProgress:
     """What was done on this page so far.
 
     @ivar first: the dialog as it was when the answer began.
@@ -138,7 +138,7 @@ def _check_text(dialog: Dialog) -> None:
         raise conflict("something stands in the dialog's field already")
 
 
-def _check_boxes(answer: Answer, known: Mapping[int, Option]) -> None:
+def _check_boxes(answer: Answer, known: Mapping[int, DialogOption]) -> None:
     for number in answer.options:
         if known[number].checked is None or known[number].free_text:
             raise invalid(str(answer.action), f"option {number} is none that can be ticked")
@@ -151,12 +151,12 @@ def wanted(answer: Answer, dialog: Dialog) -> tuple[int, ...]:
     return answer.options
 
 
-def free_text(dialog: Dialog) -> Option | None:
+def free_text(dialog: Dialog) -> DialogOption | None:
     """The option that opens a field for the person's own words."""
     return next((option for option in dialog.options if option.free_text), None)
 
 
-def next_step(answer: Answer, dialog: Dialog, progress: Progress) -> Step:
+def next_step(answer: Answer, dialog: Dialog, progress: PageProgress) -> Step:
     """What to do next on C{dialog}, which is the page that the answer began on."""
     if answer.action is Action.DENY:
         return Done() if progress.steps else Press(key=progress.keys.deny)
@@ -167,7 +167,7 @@ def next_step(answer: Answer, dialog: Dialog, progress: Progress) -> Step:
     return _pick_step(wanted(answer, dialog)[0], dialog, progress)
 
 
-def _pick_step(number: int, dialog: Dialog, progress: Progress) -> Step:
+def _pick_step(number: int, dialog: Dialog, progress: PageProgress) -> Step:
     if dialog.digits_answer:
         if not progress.steps:
             return Press(key=str(number))
@@ -175,7 +175,7 @@ def _pick_step(number: int, dialog: Dialog, progress: Progress) -> Step:
     return _walk_step(number, dialog, progress)
 
 
-def _confirmed(number: int, dialog: Dialog, progress: Progress) -> Step:
+def _confirmed(number: int, dialog: Dialog, progress: PageProgress) -> Step:
     """Enter after a digit, if the frame shows that the digit only moved the highlight."""
     pressed = {step.key for step in progress.steps if isinstance(step, Press)}
     was, now = progress.first.selected, dialog.selected
@@ -188,7 +188,7 @@ def _asks_for_enter(dialog: Dialog) -> bool:
     return any("enter to confirm" in row.lower() for row in dialog.context)
 
 
-def _walk_step(number: int, dialog: Dialog, progress: Progress) -> Step:
+def _walk_step(number: int, dialog: Dialog, progress: PageProgress) -> Step:
     """A list without digits: one cursor key at a time, Enter on the right row."""
     pressed = [step.key for step in progress.steps if isinstance(step, Press)]
     now = dialog.selected
@@ -201,7 +201,7 @@ def _walk_step(number: int, dialog: Dialog, progress: Progress) -> Step:
     return Press(key=progress.keys.forward if now.n < number else progress.keys.back)
 
 
-def _tick_step(answer: Answer, dialog: Dialog, progress: Progress) -> Step:
+def _tick_step(answer: Answer, dialog: Dialog, progress: PageProgress) -> Step:
     """Tick what is to be ticked, untick the rest, then go on to the next page."""
     if not dialog.digits_answer:
         return Done()
@@ -214,7 +214,7 @@ def _tick_step(answer: Answer, dialog: Dialog, progress: Progress) -> Step:
     return Done() if Press(key="Right") in progress.steps else Press(key="Right")
 
 
-def _text_step(text: str, dialog: Dialog, progress: Progress) -> Step:
+def _text_step(text: str, dialog: Dialog, progress: PageProgress) -> Step:
     option = free_text(progress.first)
     now = dialog.selected
     if option is None or not dialog.digits_answer:

@@ -45,7 +45,7 @@ _SAID = {
 
 
 @frozen(kw_only=True)
-class About:
+class ItemSession:
     """The session that an item belongs to."""
 
     id: str
@@ -119,7 +119,7 @@ class Inbox:
 
     # -- what is seen and told
 
-    def asked(self, about: About, dialog: Dialog, data: Mapping[str, Any]) -> None:
+    def asked(self, about: ItemSession, dialog: Dialog, data: Mapping[str, Any]) -> None:
         """C{dialog} waits; C{data} is what a hook said of it, if one spoke."""
         before = self._items.get(about.id)
         if before is not None and self._is_about(before, dialog, data):
@@ -129,7 +129,7 @@ class Inbox:
         # The tool decides what kind it is, so it goes first.
         self._put(with_dialog(with_hook(fresh, data), dialog))
 
-    def idle(self, about: About, rows: list[str], data: Mapping[str, Any]) -> None:
+    def idle(self, about: ItemSession, rows: list[str], data: Mapping[str, Any]) -> None:
         """The agent waits for a prompt."""
         before = self._items.get(about.id)
         item = before if before is not None and before.kind is ItemKind.IDLE else None
@@ -172,7 +172,7 @@ class Inbox:
         # A tool that is named anew asks anew.
         return is_same_question(before, dialog) and "tool_name" not in data
 
-    def _fresh(self, about: About, kind: ItemKind, frame: str) -> Item:
+    def _fresh(self, about: ItemSession, kind: ItemKind, frame: str) -> Item:
         return Item(
             id=f"{about.id}:{self._store.next_number(about.id)}",
             session_id=about.id,

@@ -15,21 +15,21 @@ from tservice.agents.approvals.answers import (
     Action,
     Answer,
     Done,
+    PageProgress,
     Paste,
     Press,
-    Progress,
     all_answered,
     check_against,
     is_same_page,
     next_step,
 )
-from tservice.agents.approvals.screen import AnswerScreen, Seen
+from tservice.agents.approvals.screen import AnswerScreen, ScreenLook
 from tservice.clis.interfaces import AnswerKeys
 from tservice.core.clock import sleep
 from tservice.core.errors import ServiceError, conflict, failed
 from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
 from tservice.terminal.dialogs import Dialog
-from tservice.terminal.kinds import Kind
+from tservice.terminal.kinds import DialogKind
 
 LOOKS = (0.05, 0.1, 0.15, 0.3, 0.6, 1.0)
 """Seconds before each look for the effect of a key."""
@@ -40,7 +40,7 @@ GONE = "the dialog left the screen"
 
 
 @frozen(kw_only=True)
-class Outcome:
+class AnswerOutcome:
     """What an answer led to.
 
     @ivar closed: the dialog is gone.
@@ -59,7 +59,7 @@ class Untaken(Exception):
         self.error = error
 
 
-class Changed(Exception):
+class DialogChanged(Exception):
     """The dialog is another one than the item's; C{dialog} is what the screen shows."""
 
     def __init__(self, dialog: Dialog | None) -> None:
@@ -80,7 +80,7 @@ class Answerer:
         self._screen = screen
         self._keys = keys or AnswerKeys()
 
-    async def give(self, answer: Answer, frame: str, stuck_at: int | None = None) -> Outcome:
+    async def give(self, answer: Answer, frame: str, stuck_at: int | None = None) -> AnswerOutcome:
         """Carry the answer out.
 
         @param frame: hash of the dialog that is meant.
@@ -101,9 +101,9 @@ class Answerer:
         except MuxError as error:
             raise failed(f"nothing was typed: {error}") from error
 
-    async def _page(self, answer: Answer, seen: Seen, dialog: Dialog) -> Outcome:
+    async def _page(self, answer: Answer, seen: ScreenLook, dialog: Dialog) -> AnswerOutcome:
         check_against(answer, dialog)
-        progress = Progress(first=dialog, keys=self._keys)
+        progress = PageProgress(first=dialog, keys=self._keys)
         while True:
             step = next_step(answer, dialog, progress)
             if isinstance(step, Done):
@@ -116,24 +116,26 @@ class Answerer:
             if seen.dialog is None or not self._goes_on(progress, seen.dialog):
                 return await self._left(answer, seen, dialog)
             dialog = seen.dialog
-        return Outcome(closed=False, dialog=dialog)
+        return AnswerOutcome(closed=False, dialog=dialog)
 
-    def _goes_on(self, progress: Progress, now: Dialog) -> bool:
+    def _goes_on(self, progress: PageProgress, now: Dialog) -> bool:
         typed = any(isinstance(step, Paste) for step in progress.steps)
         return is_same_page(progress.first, now, typed)
 
-    async def _left(self, answer: Answer, seen: Seen, before: Dialog) -> Outcome:
+    async def _left(self, answer: Answer, seen: ScreenLook, before: Dialog) -> AnswerOutcome:
         """The page is gone: the whole dialog with it, or another page of it came."""
         now = seen.dialog
         if now is None or not (before.tabs and now.tabs):
-            return Outcome(closed=True, dialog=now)
+            return AnswerOutcome(closed=True, dialog=now)
         submit = now.options[:1] and now.options[0].label.lower().startswith("submit")
-        ready = now.kind is Kind.REVIEW and submit and all_answered(now)
+        ready = now.kind is DialogKind.REVIEW and submit and all_answered(now)
         if answer.action is Action.OPTIONS and ready:
             return await self._page(Answer(action=Action.APPROVE), seen, now)
-        return Outcome(closed=False, dialog=now)
+        return AnswerOutcome(closed=False, dialog=now)
 
-    async def _done(self, step: Press | Paste, seen: Seen, progress: Progress) -> Seen:
+    async def _done(
+        self, step: Press | Paste, seen: ScreenLook, progress: PageProgress
+    ) -> ScreenLook:
         """Do it on the dialog that was seen, and see what came of it."""
         first = seen
         for _ in range(TRIES):
@@ -146,13 +148,13 @@ class Answerer:
                 raise _other(seen)
         raise failed("the screen does not hold still; nothing was pressed")
 
-    async def _tried(self, step: Press | Paste, seen: Seen) -> bool:
+    async def _tried(self, step: Press | Paste, seen: ScreenLook) -> bool:
         try:
             return await self._screen.do(step, seen)
         except MuxTimeout as error:
             raise Untaken(failed("whether the key was pressed is not known")) from error
 
-    async def _effect(self, before: Seen) -> Seen:
+    async def _effect(self, before: ScreenLook) -> ScreenLook:
         """Look until something came of the key, or it is clear that nothing will."""
         seen = before
         for pause in LOOKS:
@@ -167,19 +169,19 @@ class Answerer:
         return seen
 
 
-def _meant(seen: Seen, answer: Answer, frame: str) -> Dialog:
+def _meant(seen: ScreenLook, answer: Answer, frame: str) -> Dialog:
     dialog = seen.dialog
     if dialog is None or dialog.frame_hash != (answer.expect_frame or frame):
         raise _other(seen)
     if dialog.frame_hash != frame:
-        raise Changed(dialog)
+        raise DialogChanged(dialog)
     return dialog
 
 
-def _other(seen: Seen) -> Exception:
+def _other(seen: ScreenLook) -> Exception:
     """What to tell whoever meant a dialog that is not there."""
     if seen.dialog is not None:
-        return Changed(seen.dialog)
+        return DialogChanged(seen.dialog)
     if not seen.known:
         return failed("the screen cannot be told; nothing was pressed")
     return conflict(GONE)

@@ -10,7 +10,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 from tservice.terminal.dialogs import Dialog
-from tservice.terminal.kinds import Kind as DialogKind
+from tservice.terminal.kinds import DialogKind as DialogKind
 from tservice.terminal.kinds import says_trust
 
 LIFETIME_MS = 12 * 3600 * 1000

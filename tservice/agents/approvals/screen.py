@@ -24,7 +24,7 @@ TYPING_LIMIT = 20
 
 
 @frozen(kw_only=True)
-class Seen:
+class ScreenLook:
     """One look.
 
     @ivar rows: the screen's rows that the dialog takes.
@@ -66,7 +66,7 @@ class AnswerScreen:
         self._pane = pane
         self._rules = rules
 
-    async def see(self) -> Seen:
+    async def see(self) -> ScreenLook:
         """Look, at rest if the screen ever is.
 
         @raise ServiceError: 409: somebody types there all the time.
@@ -79,11 +79,11 @@ class AnswerScreen:
                 break
         return self._seen(guard)
 
-    async def peek(self) -> Seen:
+    async def peek(self) -> ScreenLook:
         """Look at once."""
         return self._seen(await self._pane.guard())
 
-    async def do(self, step: Press | Paste, seen: Seen) -> bool:
+    async def do(self, step: Press | Paste, seen: ScreenLook) -> bool:
         """Do it, if the screen is still what was seen."""
         if isinstance(step, Press):
             return await self._pane.press_if(step.key, seen.guard, seen.rows)
@@ -102,11 +102,11 @@ class AnswerScreen:
                 return guard
         raise conflict("somebody is typing in the terminal")
 
-    def _seen(self, guard: Guard) -> Seen:
+    def _seen(self, guard: Guard) -> ScreenLook:
         capture = guard.capture
         frame = Frame.from_capture(b"\n".join(capture.lines), capture.cols)
         reading = read(frame, capture.title, self._rules)
-        return Seen(guard=guard, reading=reading, rows=dialog_rows(frame, reading.dialog))
+        return ScreenLook(guard=guard, reading=reading, rows=dialog_rows(frame, reading.dialog))
 
 
 def dialog_rows(frame: Frame, dialog: Dialog | None) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from twisted.logger import Logger
 
 from tservice.agents.approvals.answers import Action, Answer
 from tservice.agents.approvals.inbox import Inbox
-from tservice.agents.approvals.keys import GONE, Answerer, Changed, Outcome, Untaken
+from tservice.agents.approvals.keys import GONE, Answerer, AnswerOutcome, DialogChanged, Untaken
 from tservice.agents.approvals.model import (
     Item,
     ItemKind,
@@ -173,7 +173,7 @@ class Approvals:
         stuck = stuck_at if epoch == pane.log.epoch else None
         try:
             outcome = await answerer.give(answer, item.frame, stuck)
-        except Changed as changed:
+        except DialogChanged as changed:
             self._follow(item, changed)
             raise conflict("the dialog changed") from changed
         except Untaken as untaken:
@@ -191,13 +191,13 @@ class Approvals:
             raise conflict(f"{GONE}: the session has no process")
         return pane
 
-    def _settle(self, item: Item, outcome: Outcome) -> None:
+    def _settle(self, item: Item, outcome: AnswerOutcome) -> None:
         if outcome.closed:
             self._inbox.resolve(item, Resolution.ANSWERED)
         elif outcome.dialog is not None:
             self._inbox.refresh(item, outcome.dialog)
 
-    def _follow(self, item: Item, changed: Changed) -> None:
+    def _follow(self, item: Item, changed: DialogChanged) -> None:
         """Another page of the same question is the same item; the look after sees to the rest."""
         dialog = changed.dialog
         if dialog is not None and is_asking(dialog) and dialog.tabs:

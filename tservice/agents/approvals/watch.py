@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.agents.approvals.inbox import About, Inbox
+from tservice.agents.approvals.inbox import Inbox, ItemSession
 from tservice.agents.approvals.model import ItemKind, Resolution, is_asking
 from tservice.agents.interfaces import IAgents, Look
 from tservice.core.clock import sleep
@@ -196,5 +196,5 @@ class ApprovalWatch:
         spawn(work, self._log, what)
 
 
-def _about(session: Session) -> About:
-    return About(id=session.id, name=session.name, owner=session.owner)
+def _about(session: Session) -> ItemSession:
+    return ItemSession(id=session.id, name=session.name, owner=session.owner)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tservice.agents.controls.routes import ControlRoutes
-from tservice.agents.controls.service import Controls
+from tservice.agents.controls.service import AgentControls
 from tservice.agents.interfaces import IAgents
 from tservice.clis.interfaces import ICliRegistry
 from tservice.ground.feature import Feature
@@ -13,9 +13,9 @@ from tservice.sessions.interfaces import ISessions
 
 def build_controls(
     ground: Ground, *, sessions: ISessions, agents: IAgents, clis: ICliRegistry
-) -> Feature[Controls]:
+) -> Feature[AgentControls]:
     """It keeps nothing, so there is nothing to start or stop."""
-    controls = Controls(ground.reactor, sessions, agents, clis)
+    controls = AgentControls(ground.reactor, sessions, agents, clis)
     return Feature(
         name="controls", service=controls, operations=ControlRoutes(controls).operations()
     )

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, StringConstraints
 
-from tservice.agents.controls.service import Controls, Setting
+from tservice.agents.controls.service import AgentControls, ControlSetting
 from tservice.core.errors import ErrorCode
 from tservice.http.models import Answer, Body
 from tservice.http.operations import Access, Call, Handler, Operation, Scope
@@ -53,7 +53,7 @@ class PermissionModeAnswer(Answer):
 class ControlRoutes:
     """Three properties that the agent itself keeps."""
 
-    def __init__(self, controls: Controls) -> None:
+    def __init__(self, controls: AgentControls) -> None:
         self._controls = controls
 
     def operations(self) -> list[Operation]:
@@ -72,19 +72,19 @@ class ControlRoutes:
 
     async def model(self, call: Call) -> ModelAnswer:
         """Choose the model."""
-        return ModelAnswer(model=await self._tell(call, Setting.MODEL, call.body.model))
+        return ModelAnswer(model=await self._tell(call, ControlSetting.MODEL, call.body.model))
 
     async def effort(self, call: Call) -> EffortAnswer:
         """Choose the effort."""
-        return EffortAnswer(effort=await self._tell(call, Setting.EFFORT, call.body.effort))
+        return EffortAnswer(effort=await self._tell(call, ControlSetting.EFFORT, call.body.effort))
 
     async def permission_mode(self, call: Call) -> PermissionModeAnswer:
         """Choose the permission mode."""
         asked = call.body.permission_mode
-        told = await self._tell(call, Setting.PERMISSION_MODE, asked)
+        told = await self._tell(call, ControlSetting.PERMISSION_MODE, asked)
         return PermissionModeAnswer(permission_mode=told)
 
-    async def _tell(self, call: Call, setting: Setting, value: str) -> str:
+    async def _tell(self, call: Call, setting: ControlSetting, value: str) -> str:
         return await self._controls.tell(call.id, setting, value, call.identity)
 
 

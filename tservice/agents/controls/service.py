@@ -11,11 +11,11 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.activity.submits import has_draft
 from tservice.agents.approvals.answers import Action, Answer
-from tservice.agents.approvals.keys import Answerer, Changed, Untaken
+from tservice.agents.approvals.keys import Answerer, DialogChanged, Untaken
 from tservice.agents.approvals.screen import AnswerScreen
 from tservice.agents.controls.reading import confirming, cycled, told
 from tservice.agents.interfaces import IAgents, Look
-from tservice.clis.interfaces import Command, Control, Cycle, Entry, ICliRegistry
+from tservice.clis.interfaces import CliEntry, Command, Control, Cycle, ICliRegistry
 from tservice.core.clock import sleep
 from tservice.core.errors import ErrorCode, ServiceError, conflict, failed, invalid
 from tservice.core.identity import Identity
@@ -31,7 +31,7 @@ ROUND = 8
 """How often the key of a cycle is pressed at most."""
 
 
-class Setting(StrEnum):
+class ControlSetting(StrEnum):
     """What can be told."""
 
     MODEL = "model"
@@ -39,7 +39,7 @@ class Setting(StrEnum):
     PERMISSION_MODE = "permissionMode"
 
 
-class Controls:
+class AgentControls:
     """One at a time for each session."""
 
     def __init__(
@@ -51,7 +51,9 @@ class Controls:
         self._clis = clis
         self._busy: set[str] = set()
 
-    async def tell(self, session_id: str, setting: Setting, value: str, caller: Identity) -> str:
+    async def tell(
+        self, session_id: str, setting: ControlSetting, value: str, caller: Identity
+    ) -> str:
         """Tell the agent; what its screen says of it then.
 
         @raise ServiceError: 400: the mode has no such control, or not such a value; 403: the value
@@ -67,13 +69,13 @@ class Controls:
             if isinstance(control.way, Cycle):
                 return await self._cycle(session_id, control.way, value)
             found = await self._command(session_id, control.way, value)
-            if setting is Setting.MODEL:
+            if setting is ControlSetting.MODEL:
                 self._sessions.report_model(session_id, ModelSource.SCREEN, found)
             return found
 
     # -- inside
 
-    def _control(self, session: Session, setting: Setting) -> tuple[Entry, Control]:
+    def _control(self, session: Session, setting: ControlSetting) -> tuple[CliEntry, Control]:
         entry = self._clis.get(session.mode)
         control = None if entry is None else _controls_of(entry)[setting]
         if entry is None or control is None:
@@ -165,7 +167,7 @@ class Controls:
         answer = Answer(action=Action.OPTION, options=(option,))
         try:
             await Answerer(self._clock, screen).give(answer, dialog.frame_hash)
-        except (Changed, Untaken) as error:
+        except (DialogChanged, Untaken) as error:
             raise failed(f"the agent asked whether it is meant: {error}") from error
 
     async def _until(self, session_id: str, holds: Callable[[Look], bool]) -> bool:
@@ -176,12 +178,12 @@ class Controls:
         return False
 
 
-def _controls_of(entry: Entry) -> Mapping[Setting, Control | None]:
+def _controls_of(entry: CliEntry) -> Mapping[ControlSetting, Control | None]:
     controls = entry.capabilities.controls
     return {
-        Setting.MODEL: controls.model,
-        Setting.EFFORT: controls.effort,
-        Setting.PERMISSION_MODE: controls.permission_mode,
+        ControlSetting.MODEL: controls.model,
+        ControlSetting.EFFORT: controls.effort,
+        ControlSetting.PERMISSION_MODE: controls.permission_mode,
     }
 
 
@@ -189,7 +191,9 @@ def _left(cycle: Cycle, value: str | None, look: Look) -> bool:
     return cycled(cycle, look.frame) != value
 
 
-def _check(entry: Entry, control: Control, setting: Setting, value: str, caller: Identity) -> None:
+def _check(
+    entry: CliEntry, control: Control, setting: ControlSetting, value: str, caller: Identity
+) -> None:
     param = entry.params.get(control.param)
     rule = "the mode has no such parameter" if param is None else param.broken_rule(value)
     way = control.way

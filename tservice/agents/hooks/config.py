@@ -45,7 +45,7 @@ _AGENT_TIMEOUT = BOUND + 5
 """Seconds after which the agent itself ends a hook: never before the hook does."""
 
 
-class Unusable(Exception):
+class UnusableSettings(Exception):
     """The file is not what an agent's settings look like, so nothing is put into it."""
 
 
@@ -61,7 +61,7 @@ def merge_settings(
     @raise Unusable: it is no object, or what the entries would be put into is none.
     """
     if not isinstance(settings, dict):
-        raise Unusable("it is no JSON object")
+        raise UnusableSettings("it is no JSON object")
     merged = dict(settings)
     _merge_hooks(merged, wanted=hooks)
     _merge_status_line(merged, telemetry, own_line)
@@ -80,7 +80,7 @@ def own_status_line(settings: object) -> str | None:
 def _merge_hooks(settings: dict[str, Any], *, wanted: bool) -> None:
     there = settings.get("hooks", {})
     if not isinstance(there, dict):
-        raise Unusable("its hooks are no object")
+        raise UnusableSettings("its hooks are no object")
     hooks = {event: _without_own(event, groups) for event, groups in there.items()}
     emptied = [event for event, groups in hooks.items() if not groups and there[event]]
     for event in emptied:
@@ -96,7 +96,7 @@ def _merge_hooks(settings: dict[str, Any], *, wanted: bool) -> None:
 
 def _without_own(event: str, groups: object) -> list[Any]:
     if not isinstance(groups, list):
-        raise Unusable(f"its hooks of {event} are no list")
+        raise UnusableSettings(f"its hooks of {event} are no list")
     return [kept for kept in map(_group_without_own, groups) if kept is not None]
 
 

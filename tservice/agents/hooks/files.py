@@ -10,7 +10,7 @@ from pathlib import Path
 
 from twisted.logger import Logger
 
-from tservice.agents.hooks.config import Unusable, merge_settings, own_status_line
+from tservice.agents.hooks.config import UnusableSettings, merge_settings, own_status_line
 from tservice.core.files import FileError, read_json, replacement
 
 FOLDER = ".claude"
@@ -20,7 +20,7 @@ _NEW_MODE = 0o644
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
-class Refused(Exception):
+class FileRefused(Exception):
     """The file was not touched; the text says why, never what is in it."""
 
 
@@ -51,11 +51,11 @@ class HookConfig:
                 if folder is not None:
                     _change(folder, hooks=hooks, telemetry=telemetry, own_line=own)
         except FileError as error:
-            raise Refused(str(error)) from None
-        except Unusable as error:
-            raise Refused(f"{FILE}: {error}") from None
+            raise FileRefused(str(error)) from None
+        except UnusableSettings as error:
+            raise FileRefused(f"{FILE}: {error}") from None
         except OSError as error:
-            raise Refused(f"{FOLDER}/{FILE}: {error.strerror}") from error
+            raise FileRefused(f"{FOLDER}/{FILE}: {error.strerror}") from error
 
     def _own_line(self, workspace: Path, environ: Mapping[str, str]) -> str | None:
         """The status line that the user would have without ours: the folder's, else their own."""
@@ -99,7 +99,7 @@ def _opened(workspace: Path, *, make: bool) -> Iterator[Path | None]:
 def _change(folder: Path, *, hooks: bool, telemetry: bool, own_line: str | None) -> None:
     path = folder / FILE
     if path.is_symlink():
-        raise Refused(f"{FILE}: is a symbolic link")
+        raise FileRefused(f"{FILE}: is a symbolic link")
     there = os.path.lexists(path)
     before = read_json(path) if there else {}
     after = merge_settings(before, hooks=hooks, telemetry=telemetry, own_line=own_line)
@@ -109,7 +109,7 @@ def _change(folder: Path, *, hooks: bool, telemetry: bool, own_line: str | None)
         text = json.dumps(after, indent=2, ensure_ascii=False, allow_nan=False)
         data = (text + "\n").encode()
     except ValueError:
-        raise Refused(f"{FILE}: holds a value that could not be written back") from None
+        raise FileRefused(f"{FILE}: holds a value that could not be written back") from None
     mode = path.stat().st_mode & 0o7777 if there else _NEW_MODE
     with replacement(path) as temporary:
         temporary.write_bytes(data)

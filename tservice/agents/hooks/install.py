@@ -10,7 +10,7 @@ from pathlib import Path
 from twisted.logger import Logger
 from zope.interface import implementer
 
-from tservice.agents.hooks.files import HookConfig, Refused
+from tservice.agents.hooks.files import FileRefused, HookConfig
 from tservice.agents.hooks.firstrun import NotSeeded, seed
 from tservice.clis.interfaces import Hooks, ICliRegistry
 from tservice.core.doors.threads import IThreads, NoThreads
@@ -72,7 +72,7 @@ class HookPreparation:
                 return
             try:
                 config.write(folder, hooks=True, telemetry=False, environ={})
-            except Refused as error:
+            except FileRefused as error:
                 why = error.__cause__
                 raise why if isinstance(why, OSError) else OSError(str(error)) from error
 
@@ -95,7 +95,7 @@ class HookPreparation:
 
         try:
             await self._files.run(partial(place.act, write))
-        except Refused as error:
+        except FileRefused as error:
             self._log.warn(
                 "session {id} has no hooks: {error}", id=session.id, error=error, event="no-hooks"
             )

@@ -13,7 +13,7 @@ from tservice.agents.activity.machine import Doing
 from tservice.agents.activity.sources import Agents
 from tservice.agents.activity.tracker import Tracker
 from tservice.agents.approvals.model import tool_summary
-from tservice.agents.hooks.model import CLEAR, Conversations, Dialogs, Tools
+from tservice.agents.hooks.model import CLEAR, Dialogs, PaneConversations, Tools
 from tservice.agents.hooks.senders import told_of
 from tservice.agents.model import DIALOGS, WORK, HookEvent, HookNotice, reduce_data
 from tservice.agents.store import AgentStore
@@ -51,7 +51,7 @@ _RESTS = {
 class _Told:
     """What the hooks of one session told so far."""
 
-    conversations: Conversations
+    conversations: PaneConversations
     dialogs: Dialogs = field(factory=Dialogs)
     tools: Tools = field(factory=Tools)
 
@@ -124,7 +124,7 @@ class HookIntake:
         told = self._told.get(session.id)
         if told is None:
             last = session.conversation_ids[-1] if session.conversation_ids else None
-            told = self._told[session.id] = _Told(Conversations(last))
+            told = self._told[session.id] = _Told(PaneConversations(last))
         conversation = str(notice.data.get("session_id", ""))
         if not told.conversations.is_own(notice.event, conversation, notice.source):
             return
@@ -194,7 +194,7 @@ class HookIntake:
             self._told.pop(event.session_id or "", None)
             self._proofs.forget(event.session_id or "")
         if event.name is EventName.SESSION_INTERACTIVE and event.session_id is not None:
-            self._told[event.session_id] = _Told(Conversations(None))
+            self._told[event.session_id] = _Told(PaneConversations(None))
         if event.name in _RESTS and event.session_id in self._told:
             # No hook tells of Escape, nor of a crash.
             self._told[event.session_id].tools.over()

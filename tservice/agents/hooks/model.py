@@ -17,7 +17,7 @@ CLEAR = "clear"
 _REPLACES = (CLEAR, "resume", "compact")
 
 
-class Conversations:
+class PaneConversations:
     """Tells the agent of the pane from those that it started itself.
 
     A second agent in the same pane begins its own conversation (C{SessionStart}, source

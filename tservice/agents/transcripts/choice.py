@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from attrs import frozen
 
 from tservice.agents.transcripts.model import Tally
-from tservice.agents.transcripts.places import Found
 from tservice.agents.transcripts.reader import HEAD
+from tservice.agents.transcripts.stores import StoredConversation
 from tservice.sessions.interfaces import Session
 
 NEAR_MS = 10_000
@@ -29,11 +29,13 @@ class Candidate:
     @ivar begins: what its beginning tells.
     """
 
-    found: Found
+    found: StoredConversation
     begins: Tally
 
 
-def choose(session: Session, candidates: Sequence[Candidate], *, shared: bool) -> Found | None:
+def choose(
+    session: Session, candidates: Sequence[Candidate], *, shared: bool
+) -> StoredConversation | None:
     """The session's conversation now.
 
     @param candidates: newest first, none of which is another session's.

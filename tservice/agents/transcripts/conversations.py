@@ -14,7 +14,7 @@ from tservice.sessions.interfaces import IConversations, Session
 
 
 @implementer(IConversations)
-class Conversations:
+class StoredConversations:
     """Looks on disk: an agent refuses to go on with a conversation that it did not keep.
 
     It keeps none that was given no prompt.  Of an agent whose files are not known, its last id is

@@ -12,8 +12,8 @@ from pathlib import Path
 from attrs import evolve, frozen
 
 from tservice.agents.transcripts.choice import EARLY_MS, Candidate, choose
-from tservice.agents.transcripts.places import CODEX, PRIMARY, STORES, Found, scan
 from tservice.agents.transcripts.sources import head
+from tservice.agents.transcripts.stores import CODEX, PRIMARY, STORES, StoredConversation, scan
 from tservice.sessions.interfaces import Session
 
 MODES = tuple(STORES)
@@ -95,7 +95,7 @@ class TranscriptFiles:
                 return conversation
         return None
 
-    def all(self) -> list[Found]:
+    def all(self) -> list[StoredConversation]:
         """Every conversation, newest first, within the limits of one search of each place."""
         return all_transcripts([self])
 
@@ -107,7 +107,7 @@ class TranscriptFiles:
                 return found
         return None
 
-    def _like(self, session: Session, conversation: str) -> Iterable[Found]:
+    def _like(self, session: Session, conversation: str) -> Iterable[StoredConversation]:
         """The conversations whose name may be that of C{conversation}."""
         part = conversation[:NAME_CHARS]
         root = self.roots[session.mode]
@@ -117,7 +117,7 @@ class TranscriptFiles:
         found = scan(root, session.mode)
         return islice((each for each in found if part in each.path.name), CANDIDATES)
 
-    def _is_resumable(self, found: Found, conversation: str) -> bool:
+    def _is_resumable(self, found: StoredConversation, conversation: str) -> bool:
         begins = head(found.path, found.mode)
         return begins.conversation == conversation and begins.prompts > 0
 
@@ -136,7 +136,7 @@ class TranscriptFiles:
         return found
 
 
-def all_transcripts(places: Iterable[TranscriptFiles]) -> list[Found]:
+def all_transcripts(places: Iterable[TranscriptFiles]) -> list[StoredConversation]:
     """Every conversation, newest first, within the limits of one search of each place."""
     every = tuple(places)
     roots = dict.fromkeys((mode, root) for each in every for mode, root in each.roots.items())

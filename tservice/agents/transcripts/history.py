@@ -8,9 +8,9 @@ from typing import Any
 
 from tservice.agents.transcripts.files import TranscriptFiles, all_transcripts
 from tservice.agents.transcripts.homes import Homes
-from tservice.agents.transcripts.places import Found
 from tservice.agents.transcripts.service import InThread
 from tservice.agents.transcripts.sources import head
+from tservice.agents.transcripts.stores import StoredConversation
 from tservice.core.identity import Identity
 from tservice.sessions.interfaces import ISessions
 
@@ -59,7 +59,7 @@ def _page(
     return {"sessions": mine[offset : offset + limit], "total": len(mine)}
 
 
-def _described(found: Found) -> dict[str, Any]:
+def _described(found: StoredConversation) -> dict[str, Any]:
     begins = head(found.path, found.mode)
     answer = {
         "id": begins.conversation or found.path.stem,

@@ -137,7 +137,7 @@ def tally_of(kept: Mapping[str, Any]) -> Tally | None:
 
 
 @frozen(kw_only=True)
-class Place:
+class ReadPosition:
     """How far a transcript was read.
 
     @ivar inode: tells a file from another one of the same name.

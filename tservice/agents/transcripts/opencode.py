@@ -22,7 +22,7 @@ from tservice.agents.transcripts.model import (
     TEXT_LIMIT,
     Failure,
     Message,
-    Place,
+    ReadPosition,
     Tally,
     Usage,
     answered,
@@ -81,7 +81,7 @@ def listed(database: Path) -> list[tuple[str, int]]:
     return [(row["id"], as_count(row["time_updated"])) for row in found if as_id(row["id"])]
 
 
-def read_on(place: Place, path: Path) -> Place:
+def read_on(place: ReadPosition, path: Path) -> ReadPosition:
     """Read a conversation; its sums stand in its row, so nothing is read twice.
 
     @raise OSError: it cannot be read.
@@ -92,7 +92,7 @@ def read_on(place: Place, path: Path) -> Place:
         for message in reversed(_messages(rows, path.name, NEWEST)):
             tally = _advance(tally, message)
         tally = _summed(rows, path.name, tally)
-    return Place(path=str(path), tally=tally)
+    return ReadPosition(path=str(path), tally=tally)
 
 
 def head(path: Path) -> Tally:

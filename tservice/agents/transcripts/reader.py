@@ -13,7 +13,7 @@ from typing import BinaryIO
 from attrs import evolve
 
 from tservice.agents.transcripts.formats import FORMATS
-from tservice.agents.transcripts.model import Message, Place, Tally, entry, next_conversation
+from tservice.agents.transcripts.model import Message, ReadPosition, Tally, entry, next_conversation
 
 PIECE = 256 * 1024
 """Bytes read at once."""
@@ -42,7 +42,7 @@ def open_regular(path: Path) -> BinaryIO:
     return os.fdopen(fd, "rb")
 
 
-def read_on(place: Place, path: Path, mode: str) -> Place:
+def read_on(place: ReadPosition, path: Path, mode: str) -> ReadPosition:
     """Read what is new in C{path}, at most L{TURN} bytes.
 
     A file that was replaced or cut is read from its start again.
@@ -55,7 +55,7 @@ def read_on(place: Place, path: Path, mode: str) -> Place:
         same = (str(path), status.st_ino) == (place.path, place.inode)
         if not same or status.st_size < place.position:
             tally = next_conversation(place.tally) if str(path) != place.path else Tally()
-            place = Place(path=str(path), inode=status.st_ino, tally=tally)
+            place = ReadPosition(path=str(path), inode=status.st_ino, tally=tally)
         tally, position = place.tally, place.position
         for line, end in lines(file, position, position + TURN):
             found = entry(line) if line else None

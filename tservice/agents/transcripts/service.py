@@ -17,7 +17,7 @@ from twisted.logger import Logger
 from tservice.agents.interfaces import IAgents
 from tservice.agents.transcripts.files import MODES
 from tservice.agents.transcripts.homes import Homes
-from tservice.agents.transcripts.model import Message, Place, Tally, tally_of
+from tservice.agents.transcripts.model import Message, ReadPosition, Tally, tally_of
 from tservice.agents.transcripts.prices import Prices
 from tservice.agents.transcripts.sources import messages, read_on
 from tservice.agents.transcripts.turns import Turns
@@ -57,20 +57,22 @@ class TranscriptStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def load(self, session_id: str) -> Place:
+    def load(self, session_id: str) -> ReadPosition:
         """Where reading goes on; an empty place for a session that was never read."""
         row = self._database.query_one(
             "SELECT path, inode, position, tally FROM transcripts WHERE session_id = ?",
             (session_id,),
         )
         if row is None:
-            return Place(path="")
+            return ReadPosition(path="")
         tally = tally_of(json.loads(row["tally"]))
         if tally is None:
-            return Place(path="")
-        return Place(path=row["path"], inode=row["inode"], position=row["position"], tally=tally)
+            return ReadPosition(path="")
+        return ReadPosition(
+            path=row["path"], inode=row["inode"], position=row["position"], tally=tally
+        )
 
-    def save(self, session_id: str, place: Place) -> None:
+    def save(self, session_id: str, place: ReadPosition) -> None:
         """Keep it; losing the last of it costs a second reading only."""
         self._database.execute(
             "INSERT INTO transcripts (session_id, path, inode, position, tally) "
@@ -112,7 +114,7 @@ class Transcripts:
         self._prices = prices
         self._store = store
         self._in_thread = in_thread
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, ReadPosition] = {}
         self._locks: dict[str, DeferredLock] = {}
         self._wanted: set[str] = set()
         self._turns = Turns(clock)
@@ -163,7 +165,7 @@ class Transcripts:
             answer["messages"] = [attrs.asdict(message) for message in said]
         return answer
 
-    async def refresh(self, session_id: str) -> Place:
+    async def refresh(self, session_id: str) -> ReadPosition:
         """Read what is new."""
         lock = self._locks.setdefault(session_id, DeferredLock())
         await lock.acquire()
@@ -206,7 +208,7 @@ class Transcripts:
         finally:
             lock.release()
 
-    async def _read(self, session: Session) -> Place:
+    async def _read(self, session: Session) -> ReadPosition:
         place = self._places.get(session.id) or self._store.load(session.id)
         told = self._agents.transcript_of(session.id)
         taken = {each.path for name, each in self._places.items() if name != session.id}
@@ -240,7 +242,7 @@ class Transcripts:
             for each in self._sessions.list()
         )
 
-    def _keep(self, session_id: str, place: Place) -> None:
+    def _keep(self, session_id: str, place: ReadPosition) -> None:
         try:
             session = self._sessions.get(session_id)
         except ServiceError:

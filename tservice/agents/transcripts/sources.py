@@ -8,7 +8,7 @@ from attrs import evolve
 
 from tservice.agents.transcripts import opencode as transcript_opencode
 from tservice.agents.transcripts import reader as transcript_reader
-from tservice.agents.transcripts.model import Message, Place, Tally
+from tservice.agents.transcripts.model import Message, ReadPosition, Tally
 
 OPENCODE = "opencode"
 GEMINI = "gemini"
@@ -18,7 +18,7 @@ PROJECT = ".project_root"
 _PATH_CHARS = 4096
 
 
-def read_on(place: Place, path: Path, mode: str) -> Place:
+def read_on(place: ReadPosition, path: Path, mode: str) -> ReadPosition:
     """Read what is new.
 
     @raise OSError: it cannot be read.

@@ -18,7 +18,7 @@ from twisted.logger import Logger
 
 from tservice.agents.approvals.answers import Press
 from tservice.agents.approvals.model import is_raised
-from tservice.agents.approvals.screen import AnswerScreen, Seen
+from tservice.agents.approvals.screen import AnswerScreen, ScreenLook
 from tservice.agents.interfaces import IAgents, Look
 from tservice.agents.transcripts.model import Failure, Tally
 from tservice.agents.upkeep.limits_model import Limit, full_until, parse_reset, resume_at
@@ -268,7 +268,7 @@ class Limits:
             raise conflict("the session has no process")
         screen = AnswerScreen(self._clock, pane, self._agents.rules_of(session.mode))
         for _ in range(TRIES):
-            seen: Seen = await screen.see()
+            seen: ScreenLook = await screen.see()
             if is_raised(seen.dialog):
                 raise conflict("a dialog waits for an answer")
             if await screen.do(Press(key="Escape"), seen):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tservice.client.commands.context import Context
 from tservice.client.errors import Unusable
 from tservice.client.link.stream import Stream
-from tservice.client.terminal.attach import Attachment
+from tservice.client.terminal.attach import AttachedTerminal
 from tservice.client.terminal.keys import Detacher, parse_keys
 
 
@@ -20,7 +20,7 @@ def attach(context: Context) -> int:
         raise Unusable(f"{session['id']} ({session['name']}) does not run: tsctl start it")
     stream = Stream(context.caller.address, session["id"])
     stream.connect()
-    attachment = Attachment(
+    attachment = AttachedTerminal(
         stream,
         shell.input.fileno(),
         shell.out.fileno(),

@@ -10,13 +10,13 @@ from tservice.client.errors import Unusable
 
 def mcp(context: Context) -> int:
     """Serve MCP until the input ends."""
-    from tservice.client.mcp.protocol import Server
+    from tservice.client.mcp.protocol import RpcServer
     from tservice.client.mcp.stdio import Stdio
     from tservice.client.mcp.tools import offered
 
     caller = context.caller
     tools = offered(_scopes(context.words.scopes))
-    server = Server(
+    server = RpcServer(
         tools,
         lambda ask: caller.call(ask.method, ask.path, ask.body, ask.query, ask.wait_ms),
     )

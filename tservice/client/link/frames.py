@@ -18,7 +18,7 @@ class BadFrame(Exception):
     """What came is against the protocol."""
 
 
-class Message(NamedTuple):
+class ReceivedMessage(NamedTuple):
     """One whole message."""
 
     kind: int
@@ -50,7 +50,7 @@ class Decoder:
         self._kind = CONTINUATION
         self._parts = bytearray()
 
-    def feed(self, data: bytes) -> Iterator[Message]:
+    def feed(self, data: bytes) -> Iterator[ReceivedMessage]:
         """The messages that C{data} completes.
 
         @raise BadFrame: masked, compressed, out of order or too long.
@@ -83,18 +83,18 @@ class Decoder:
         del data[: start + size]
         return first, payload
 
-    def _message(self, final: bool, kind: int, payload: bytes) -> Message | None:
+    def _message(self, final: bool, kind: int, payload: bytes) -> ReceivedMessage | None:
         if kind >= CLOSE:
             if not final:
                 raise BadFrame("a control frame in pieces")
-            return Message(kind, payload)
+            return ReceivedMessage(kind, payload)
         if (kind == CONTINUATION) != (self._kind != CONTINUATION):
             raise BadFrame("a piece without its beginning")
         self._kind = kind or self._kind
         self._parts += payload
         if not final:
             return None
-        found = Message(self._kind, bytes(self._parts))
+        found = ReceivedMessage(self._kind, bytes(self._parts))
         self._kind = CONTINUATION
         self._parts.clear()
         return found

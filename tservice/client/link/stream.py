@@ -13,7 +13,7 @@ from tservice.client.errors import ApiError, Unusable
 from tservice.client.link.address import Address
 from tservice.client.link.caller import Lost
 from tservice.client.link.connection import PATIENCE
-from tservice.client.link.frames import BINARY, CLOSE, Message
+from tservice.client.link.frames import BINARY, CLOSE, ReceivedMessage
 from tservice.client.link.websocket import WebSocket
 
 FINAL = {
@@ -148,7 +148,7 @@ class Stream:
             else:
                 yield from self._told(message)
 
-    def _told(self, message: Message) -> Iterator[Event]:
+    def _told(self, message: ReceivedMessage) -> Iterator[Event]:
         try:
             found: dict[str, Any] = json.loads(message.payload)
             kind = found["t"]

@@ -20,7 +20,7 @@ from tservice.client.link.frames import (
     TEXT,
     BadFrame,
     Decoder,
-    Message,
+    ReceivedMessage,
     encoded,
 )
 
@@ -71,7 +71,7 @@ class WebSocket:
             isinstance(self._socket, ssl.SSLSocket) and self._socket.pending() > 0
         )
 
-    def receive(self) -> Iterator[Message]:
+    def receive(self) -> Iterator[ReceivedMessage]:
         """The messages that are there; pings are answered.
 
         @raise Lost: the connection is over.
@@ -123,7 +123,7 @@ class WebSocket:
             raise Lost("the connection was cut")
         return data
 
-    def _messages(self, data: bytes) -> Iterator[Message]:
+    def _messages(self, data: bytes) -> Iterator[ReceivedMessage]:
         try:
             yield from self._decoder.feed(data)
         except BadFrame as error:

@@ -33,7 +33,7 @@ class Arguments(BaseModel):
     )
 
 
-class Nothing(Arguments):
+class NoArguments(Arguments):
     """No arguments."""
 
 

@@ -34,7 +34,7 @@ Message = dict[str, Any]
 Sender = Callable[[Ask], Any]
 
 
-class Fault(Exception):
+class RpcFault(Exception):
     """An error of the protocol.
 
     @ivar code: of JSON-RPC.
@@ -45,7 +45,7 @@ class Fault(Exception):
         self.code = code
 
 
-class Call(NamedTuple):
+class RpcCall(NamedTuple):
     """A request that has to be answered.
 
     @ivar key: its C{id}.
@@ -56,7 +56,7 @@ class Call(NamedTuple):
     params: Mapping[str, Any]
 
 
-def parse(line: str | bytes) -> Call | None:
+def parse(line: str | bytes) -> RpcCall | None:
     """The request in one message; C{None}: a notification or an answer, which nobody answers.
 
     @raise Fault: it is neither; answered with the id C{null}.
@@ -64,20 +64,22 @@ def parse(line: str | bytes) -> Call | None:
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
-        raise Fault(BAD_JSON, "this is no JSON") from None
+        raise RpcFault(BAD_JSON, "this is no JSON") from None
     if not isinstance(found, dict) or found.get("jsonrpc") != "2.0":
-        raise Fault(BAD_REQUEST, "a message is one object with jsonrpc 2.0")
+        raise RpcFault(BAD_REQUEST, "a message is one object with jsonrpc 2.0")
     method, key, params = found.get("method"), found.get("id"), found.get("params", {})
     if key is None or ("method" not in found and ("result" in found or "error" in found)):
         return None
     if not isinstance(key, str | int) or isinstance(key, bool) or not isinstance(method, str):
-        raise Fault(BAD_REQUEST, "a request has a method, and an id that is a string or a number")
+        raise RpcFault(
+            BAD_REQUEST, "a request has a method, and an id that is a string or a number"
+        )
     if not isinstance(params, dict):
-        raise Fault(BAD_REQUEST, "params must be an object")
-    return Call(key, method, params)
+        raise RpcFault(BAD_REQUEST, "params must be an object")
+    return RpcCall(key, method, params)
 
 
-class Server:
+class RpcServer:
     """Answers requests.
 
     @param tools: those that are offered, by name.
@@ -96,27 +98,27 @@ class Server:
             "resources/read": self._read,
         }
 
-    def answer(self, call: Call) -> Message:
+    def answer(self, call: RpcCall) -> Message:
         """The answer to one request; may take as long as the service does."""
         method = self._methods.get(call.method)
         if method is None:
-            return refused(call.key, Fault(UNKNOWN_METHOD, f"unknown method {call.method!r}"))
+            return refused(call.key, RpcFault(UNKNOWN_METHOD, f"unknown method {call.method!r}"))
         try:
             return {"jsonrpc": "2.0", "id": call.key, "result": method(call.params)}
-        except Fault as fault:
+        except RpcFault as fault:
             return refused(call.key, fault)
         except Exception as error:
             # An answer of another shape, from a newer service: whoever asked hears of it.
-            return refused(call.key, Fault(BROKEN, f"{type(error).__name__}: {error}"))
+            return refused(call.key, RpcFault(BROKEN, f"{type(error).__name__}: {error}"))
 
     def _use(self, params: Mapping[str, Any]) -> Message:
         tool = self._tools.get(str(params.get("name")))
         if tool is None:
-            raise Fault(BAD_ARGUMENTS, f"unknown tool {params.get('name')!r}")
+            raise RpcFault(BAD_ARGUMENTS, f"unknown tool {params.get('name')!r}")
         try:
             wanted = tool.takes.model_validate(params.get("arguments", {}))
         except ValidationError as error:
-            raise Fault(BAD_ARGUMENTS, _complaint(error)) from None
+            raise RpcFault(BAD_ARGUMENTS, _complaint(error)) from None
         try:
             found = self._carry_out(tool.plan(wanted))
         except (ApiError, Unusable) as error:
@@ -136,22 +138,22 @@ class Server:
         except ApiError as error:
             if error.status == 404:
                 _unknown(uri)
-            raise Fault(BAD_REQUEST, said(error)) from None
+            raise RpcFault(BAD_REQUEST, said(error)) from None
         except Unusable as error:
-            raise Fault(BAD_REQUEST, said(error)) from None
+            raise RpcFault(BAD_REQUEST, said(error)) from None
         return {"contents": [{"uri": uri, "mimeType": "text/plain", "text": found["text"]}]}
 
     def _asked(self, ask: Ask) -> Any:
         try:
             return self._send(ask)
         except (ApiError, Unusable) as error:
-            raise Fault(BAD_REQUEST, said(error)) from None
+            raise RpcFault(BAD_REQUEST, said(error)) from None
 
     def _carry_out(self, plan: Plan) -> dict[str, Any]:
         return carry_out(plan, self._send)
 
 
-def refused(key: str | int | None, fault: Fault) -> Message:
+def refused(key: str | int | None, fault: RpcFault) -> Message:
     """The answer to a request that is wrong."""
     return {"jsonrpc": "2.0", "id": key, "error": {"code": fault.code, "message": str(fault)}}
 
@@ -202,4 +204,4 @@ def _text(text: str) -> Message:
 
 
 def _unknown(uri: str) -> NoReturn:
-    raise Fault(UNKNOWN_RESOURCE, f"there is no resource {uri!r}")
+    raise RpcFault(UNKNOWN_RESOURCE, f"there is no resource {uri!r}")

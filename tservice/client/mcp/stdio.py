@@ -8,10 +8,10 @@ from typing import BinaryIO
 
 from tservice.client.mcp.protocol import (
     BAD_REQUEST,
-    Call,
-    Fault,
     Message,
-    Server,
+    RpcCall,
+    RpcFault,
+    RpcServer,
     parse,
     refused,
 )
@@ -27,7 +27,7 @@ GRACE = 5.0
 class Stdio:
     """Reads messages, and writes answers as they come: one that waits holds up no other."""
 
-    def __init__(self, server: Server, source: BinaryIO, sink: BinaryIO) -> None:
+    def __init__(self, server: RpcServer, source: BinaryIO, sink: BinaryIO) -> None:
         self._server, self._source, self._sink = server, source, sink
         self._writing = threading.Lock()
         self._room = threading.BoundedSemaphore(AT_ONCE)
@@ -39,7 +39,7 @@ class Stdio:
             if len(line) > LINE:
                 self._skip(line)
                 self._write(
-                    refused(None, Fault(BAD_REQUEST, f"a message has {LINE} bytes at most"))
+                    refused(None, RpcFault(BAD_REQUEST, f"a message has {LINE} bytes at most"))
                 )
             elif line.strip():
                 self._receive(line)
@@ -49,7 +49,7 @@ class Stdio:
     def _receive(self, line: bytes) -> None:
         try:
             call = parse(line)
-        except Fault as fault:
+        except RpcFault as fault:
             self._write(refused(None, fault))
             return
         if call is None:
@@ -59,15 +59,15 @@ class Stdio:
         elif self._room.acquire(blocking=False):
             self._start(call)
         else:
-            self._write(refused(call.key, Fault(BAD_REQUEST, f"over {AT_ONCE} calls at once")))
+            self._write(refused(call.key, RpcFault(BAD_REQUEST, f"over {AT_ONCE} calls at once")))
 
-    def _start(self, call: Call) -> None:
+    def _start(self, call: RpcCall) -> None:
         # A daemon: one that still waits does not keep the program from ending.
         thread = threading.Thread(target=self._answer, args=(call,), daemon=True)
         self._threads.add(thread)
         thread.start()
 
-    def _answer(self, call: Call) -> None:
+    def _answer(self, call: RpcCall) -> None:
         try:
             self._write(self._server.answer(call))
         finally:

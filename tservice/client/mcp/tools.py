@@ -40,7 +40,7 @@ class Tool(NamedTuple):
     reads: bool = False
 
 
-def _list_sessions(_: given.Nothing) -> Plan:
+def _list_sessions(_: given.NoArguments) -> Plan:
     found = yield Ask("GET", "/sessions")
     return {"sessions": [shown(session) for session in found]}
 
@@ -110,7 +110,7 @@ def _last_response(wanted: given.OfSession) -> Plan:
     return found
 
 
-def _list_approvals(_: given.Nothing) -> Plan:
+def _list_approvals(_: given.NoArguments) -> Plan:
     found: dict[str, Any] = yield Ask("GET", "/approvals")
     return found
 
@@ -135,7 +135,7 @@ def _git_status(wanted: given.OfSession) -> Plan:
     return found
 
 
-def _list_cases(_: given.Nothing) -> Plan:
+def _list_cases(_: given.NoArguments) -> Plan:
     found = yield Ask("GET", "/cases")
     return {"cases": found}
 
@@ -154,7 +154,7 @@ _READ, _INPUT, _MANAGE = "sessions:read", "sessions:input", "sessions:manage"
 
 TOOLS = (
     Tool("list_sessions", "List the sessions that you may see, with their state.",
-         given.Nothing, (_READ,), _list_sessions, reads=True),
+         given.NoArguments, (_READ,), _list_sessions, reads=True),
     Tool("new_session", "Make and start a session: a shell, or a coding agent of its own."
          " With prompt, type that once it has started.",
          given.NewSession, (_MANAGE, _INPUT), _new_session),
@@ -172,14 +172,14 @@ TOOLS = (
     Tool("last_response", "Read an agent's last answer from its own transcript.",
          given.OfSession, (_READ,), _last_response, reads=True),
     Tool("list_approvals", "List the dialogs of agents that wait for an answer.",
-         given.Nothing, ("approvals",), _list_approvals, reads=True),
+         given.NoArguments, ("approvals",), _list_approvals, reads=True),
     Tool("answer_approval", "Answer such a dialog. Give frame of the item as expectFrame, so that"
          " only the dialog that you saw is answered.",
          given.AnswerApproval, ("approvals",), _answer_approval),
     Tool("git_status", "What git says of a session's folder: branch, changes, commits.",
          given.OfSession, ("git",), _git_status, reads=True),
     Tool("list_cases", "List the cases: folders to make sessions in.",
-         given.Nothing, (_READ,), _list_cases, reads=True),
+         given.NoArguments, (_READ,), _list_cases, reads=True),
     Tool("end_session", "End a session's program and remove the session.",
          given.OfSession, (_MANAGE,), _end_session),
 )  # fmt: skip

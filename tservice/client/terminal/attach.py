@@ -12,7 +12,7 @@ from tservice.client.link.caller import Lost
 from tservice.client.link.stream import Ended, Output, Redraw, Stream
 from tservice.client.terminal.filter import CLEAR, Filter
 from tservice.client.terminal.keys import Detacher
-from tservice.client.terminal.raw import Killed, raw, resizes, write_all
+from tservice.client.terminal.raw import EndedBySignal, raw, resizes, write_all
 
 PAUSE = 1.0
 """Seconds between two tries to connect; a key tries at once."""
@@ -26,7 +26,7 @@ FOUND = b"\x1b[23;2t"
 BELL = b"\x07"
 
 
-class Attachment:
+class AttachedTerminal:
     """One terminal on one session.
 
     @ivar status: how the process ended, once it has.
@@ -60,7 +60,7 @@ class Attachment:
                     self._fit()
                 while self._turn(resized):
                     pass
-        except Killed as killed:
+        except EndedBySignal as killed:
             return 128 + killed.number
         finally:
             self._stream.close()

@@ -16,7 +16,7 @@ from tservice.client.terminal.filter import RESTORE
 ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
 
-class Killed(BaseException):
+class EndedBySignal(BaseException):
     """A signal ends the program: not an error, so that no handler of errors keeps it.
 
     @ivar number: which.
@@ -78,4 +78,4 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> NoReturn:
-    raise Killed(number)
+    raise EndedBySignal(number)

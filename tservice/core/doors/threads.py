@@ -39,7 +39,7 @@ class IThreads(Interface):
 
 
 @frozen(kw_only=True)
-class Bounds:
+class DoorBounds:
     """What one door lets in.
 
     @ivar threads: pieces of work at a time, not counting those that were given up.
@@ -87,7 +87,7 @@ class _Job:
 class Door(Service):
     """Threads for one kind of work, each piece in one of its own."""
 
-    def __init__(self, reactor: Any, name: str, what: str, bounds: Bounds) -> None:
+    def __init__(self, reactor: Any, name: str, what: str, bounds: DoorBounds) -> None:
         """
         @param reactor: provides IReactorTime and IReactorFromThreads.
         @param what: what does not answer, as callers are told it.
@@ -232,10 +232,10 @@ class Door(Service):
         return ServiceError(ErrorCode.RATE_LIMITED, text)
 
 
-HASHING = Bounds(threads=SIZE, queue=1024)
+HASHING = DoorBounds(threads=SIZE, queue=1024)
 """Who waits for a hash is bounded where hashes are asked for, place by place."""
-NAMES = Bounds(threads=6, stuck=10, share=4, queue=128, seconds=10.0)
-FILES = Bounds(threads=6, stuck=10, share=4, queue=256, seconds=30.0)
+NAMES = DoorBounds(threads=6, stuck=10, share=4, queue=128, seconds=10.0)
+FILES = DoorBounds(threads=6, stuck=10, share=4, queue=256, seconds=30.0)
 """No place can have all threads, not even for as long as it takes to give its work up."""
 
 

@@ -24,7 +24,7 @@ DEFAULT_NAME = "twistd.log"
 
 
 @frozen(kw_only=True)
-class Target:
+class LogOptions:
     """C{twistd}'s own options on logging.
 
     @ivar file: C{None} is stdout.
@@ -37,23 +37,23 @@ class Target:
     custom: bool = False
 
 
-def target_of(options: Mapping[str, Any] | None) -> Target:
+def target_of(options: Mapping[str, Any] | None) -> LogOptions:
     """Read the options that stand before C{tservice} on the command line.
 
     @raise StartError: a daemon was told to log to stdout, which it does not have.
     """
     if options is None:
-        return Target()
+        return LogOptions()
     name, daemon = options.get("logfile"), not options.get("nodaemon")
     if options.get("logger"):
-        return Target(custom=True)
+        return LogOptions(custom=True)
     if options.get("syslog"):
-        return Target(syslog=str(options.get("prefix") or "tservice"))
+        return LogOptions(syslog=str(options.get("prefix") or "tservice"))
     if name == "-" and daemon:
         raise StartError("a daemon cannot log to stdout: add --nodaemon, or name a --logfile")
     if name == "-" or (not name and not daemon):
-        return Target()
-    return Target(file=Path(name or DEFAULT_NAME).absolute())
+        return LogOptions()
+    return LogOptions(file=Path(name or DEFAULT_NAME).absolute())
 
 
 class SyslogLines:
@@ -76,7 +76,7 @@ class LogService(Service):
 
     def __init__(
         self,
-        target: Target,
+        target: LogOptions,
         config: Config,
         redactor: Redactor,
         call_from_thread: Callable[[Callable[[], None]], object],

@@ -1,7 +1,7 @@
 """Where requests of the service may go: rules on URLs, host names and addresses.
 
 Pure.  A URL is read once, by L{parse_target}, and what is asked for later is built from the
-L{Target}, so that no second parser can see another host in it.  L{tservice.core.net.outbound}
+L{EgressTarget}, so that no second parser can see another host in it.  L{tservice.core.net.outbound}
 applies the address rules to what a name resolves to, and connects to the very address that passed.
 """
 
@@ -141,7 +141,7 @@ For targets that a user's browser names, as push services."""
 
 
 @frozen(kw_only=True)
-class Target:
+class EgressTarget:
     """A URL, taken apart.
 
     @ivar host: lower-case ASCII name without a trailing dot, or a canonical address.
@@ -168,7 +168,7 @@ class Target:
         return f"{self.origin}{self.resource}"
 
 
-def parse_target(url: str, policy: EgressPolicy = GUARDED) -> Target:
+def parse_target(url: str, policy: EgressPolicy = GUARDED) -> EgressTarget:
     """Read C{url} and refuse what is against the rules on its face; asks no name server.
 
     @raise EgressRefused: saying which rule; the text never holds a part of C{url}.
@@ -193,7 +193,7 @@ def parse_target(url: str, policy: EgressPolicy = GUARDED) -> Target:
         raise EgressRefused("must hold nothing but a port behind the brackets")
     name, address = read_host(host, bracketed=bracketed)
     policy.check_name(name) if address is None else policy.check_address(address)
-    return Target(
+    return EgressTarget(
         scheme=parts.scheme,
         host=name,
         port=port or _PORTS[parts.scheme],

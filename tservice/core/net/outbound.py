@@ -36,7 +36,7 @@ HEAD_LIMIT = 64 * 1024
 """Bytes that an answer may take beside its body: head, TLS handshake, chunk marks."""
 
 
-class Fault(Enum):
+class OutboundFault(Enum):
     """Why there is no answer; the values are shown to people (protocol-webhooks)."""
 
     TIMED_OUT = "Timed out"
@@ -49,13 +49,13 @@ class Fault(Enum):
 class OutboundError(Exception):
     """A request without an answer.  Neither its text nor its cause holds the URL."""
 
-    def __init__(self, fault: Fault) -> None:
+    def __init__(self, fault: OutboundFault) -> None:
         super().__init__(fault.value)
         self.fault = fault
 
 
 @frozen(kw_only=True)
-class Reply:
+class OutboundReply:
     """An answer of the other side.
 
     @ivar headers: names in lower case; of repeated ones the last.
@@ -73,7 +73,7 @@ class Reply:
 
 
 @frozen(kw_only=True)
-class Request:
+class OutboundRequest:
     """What is sent.
 
     @ivar url: checked again here; see L{parse_target}.
@@ -111,12 +111,12 @@ class Outbound:
         self._tls = tls or BrowserLikePolicyForHTTPS()
         self._time_limit = time_limit
 
-    async def send(self, request: Request) -> Reply:
+    async def send(self, request: OutboundRequest) -> OutboundReply:
         """Send C{request}; cancelling ends the connection.
 
         @raise OutboundError: there was no whole answer within the bounds, or the target is refused.
         """
-        work: Deferred[Reply] = Deferred.fromCoroutine(self._send(request))
+        work: Deferred[OutboundReply] = Deferred.fromCoroutine(self._send(request))
         work.addTimeout(self._time_limit, self._reactor, lambda _, __: _out_of_time())
         try:
             return await work
@@ -126,7 +126,7 @@ class Outbound:
             # The original may name the host; what is told apart is all that leaves here.
             raise OutboundError(_fault(error)) from None
 
-    async def _send(self, request: Request) -> Reply:
+    async def _send(self, request: OutboundRequest) -> OutboundReply:
         target = parse_target(request.url, self._policy)
         meter = Meter(HEAD_LIMIT + (request.body_limit or 0))
         endpoints = _Endpoints(self._connector(meter), self._tls)
@@ -184,7 +184,7 @@ class _Collector(Protocol):
         if self._size <= self._limit:
             self._parts.append(data)
         elif not self.done.called:
-            self.done.errback(OutboundError(Fault.NETWORK))
+            self.done.errback(OutboundError(OutboundFault.NETWORK))
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         if self.done.called:
@@ -192,10 +192,10 @@ class _Collector(Protocol):
         if reason.check(ResponseDone):
             self.done.callback(b"".join(self._parts))
         else:
-            self.done.errback(OutboundError(Fault.NETWORK))
+            self.done.errback(OutboundError(OutboundFault.NETWORK))
 
 
-async def _read(response: IResponse, limit: int | None) -> Reply:
+async def _read(response: IResponse, limit: int | None) -> OutboundReply:
     headers = {
         name.decode("latin-1").lower(): values[-1].decode("latin-1")
         for name, values in response.headers.getAllRawHeaders()
@@ -205,7 +205,7 @@ async def _read(response: IResponse, limit: int | None) -> Reply:
         collector = _Collector(limit)
         response.deliverBody(collector)
         body = await collector.done
-    return Reply(status=response.code, headers=headers, body=body)
+    return OutboundReply(status=response.code, headers=headers, body=body)
 
 
 @implementer(IBodyProducer)
@@ -230,18 +230,18 @@ def _body(content: bytes | None) -> _Content | None:
     return None if content is None else _Content(content)
 
 
-def _out_of_time() -> Reply:
-    raise OutboundError(Fault.TIMED_OUT)
+def _out_of_time() -> OutboundReply:
+    raise OutboundError(OutboundFault.TIMED_OUT)
 
 
-def _fault(error: Exception) -> Fault:
+def _fault(error: Exception) -> OutboundFault:
     """What people are told of C{error}."""
     if isinstance(error, EgressRefused):
-        return Fault.REFUSED
+        return OutboundFault.REFUSED
     if isinstance(error, DNSLookupError):
-        return Fault.NOT_FOUND
+        return OutboundFault.NOT_FOUND
     if isinstance(error, TimeoutError | TCPTimedOutError):
-        return Fault.TIMED_OUT
+        return OutboundFault.TIMED_OUT
     if isinstance(error, ConnectionRefusedError):
-        return Fault.CONNECTION_REFUSED
-    return Fault.NETWORK
+        return OutboundFault.CONNECTION_REFUSED
+    return OutboundFault.NETWORK

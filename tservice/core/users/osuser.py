@@ -58,7 +58,7 @@ class Act(Protocol):
 
 
 @frozen(kw_only=True)
-class Host:
+class OsUserSupport:
     """What this machine and this process allow.
 
     @ivar obstacle: why nothing can run as another user; C{None}: it can.
@@ -83,7 +83,7 @@ async def _at_hand(name: str) -> None:
     """C{Host} answers without waiting."""
 
 
-NO_ROOT = Host(obstacle="panes can only run as the service's own user", act=not_here)
+NO_ROOT = OsUserSupport(obstacle="panes can only run as the service's own user", act=not_here)
 
 
 @frozen
@@ -94,7 +94,7 @@ class OsUsers:
         raises C{ServiceError} (422, 429) where the system does not answer.
     """
 
-    host: Host = field(default=NO_ROOT)
+    host: OsUserSupport = field(default=NO_ROOT)
     refresh: Callable[[str], Awaitable[None]] = field(default=_at_hand)
 
     async def ask(self, name: str | None) -> None:

@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
 from tservice.core.users.osuser import OsUser
-from tservice.git.command import Ending, GitProcess, Sink
+from tservice.git.command import GitProcess, ProcessEnd, Sink
 from tservice.git.forks import Forks
 from tservice.git.runner import GitError, GitMissing, Pieces
 
@@ -54,7 +54,7 @@ class Children:
         sink: Sink,
         heard: Callable[[bytes], object],
         begun: Callable[[Callable[[], None]], object],
-    ) -> Ending:
+    ) -> ProcessEnd:
         """Run git with C{words}, in no repository.
 
         @param sink: takes what it prints.

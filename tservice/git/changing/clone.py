@@ -19,7 +19,7 @@ from tservice.git.changing.fence import (
     user_environment,
 )
 from tservice.git.changing.progress import ProgressReader, reason
-from tservice.git.command import Ending
+from tservice.git.command import ProcessEnd
 from tservice.git.errortext import error_text
 from tservice.git.interfaces import Cloned, CloneOrder, CloneRun, InThreadAs
 from tservice.git.runner import GitError
@@ -67,7 +67,7 @@ class Cloner:
             raise self._refused(ending, order, run, full, reader.finish())
         return await self._in_thread_as(order.user, lambda: _finish(order))
 
-    async def _run(self, order: CloneOrder, run: CloneRun, reader: ProgressReader) -> Ending:
+    async def _run(self, order: CloneOrder, run: CloneRun, reader: ProgressReader) -> ProcessEnd:
         source = self._environ
         if order.user is not None:
             source = environment_of(order.user, self._environ)
@@ -91,7 +91,7 @@ class Cloner:
         )
 
     def _refused(
-        self, ending: Ending, order: CloneOrder, run: CloneRun, full: bool, complaints: bytes
+        self, ending: ProcessEnd, order: CloneOrder, run: CloneRun, full: bool, complaints: bytes
     ) -> ServiceError:
         if run.cancelled:
             return failed("the clone was cancelled")

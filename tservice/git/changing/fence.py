@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from tservice.git.address import Source
+from tservice.git.address import CloneSource
 from tservice.git.safety import Configured, absolute_folders
 
 NETWORK = "https:http:ssh:git"
@@ -74,7 +74,7 @@ def user_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def clone_environment(
-    environ: Mapping[str, str], source: Source, configured: Configured
+    environ: Mapping[str, str], source: CloneSource, configured: Configured
 ) -> dict[bytes, bytes]:
     """The whole environment of a clone.
 
@@ -96,7 +96,7 @@ def clone_environment(
     return as_bytes(found)
 
 
-def clone_words(source: Source, target: str, ref: str | None, *, shallow: bool) -> list[str]:
+def clone_words(source: CloneSource, target: str, ref: str | None, *, shallow: bool) -> list[str]:
     """Arguments of git."""
     return [
         "clone",
@@ -130,7 +130,7 @@ def _no_filters(configured: Configured) -> Iterable[tuple[str, str]]:
     ]
 
 
-def _credentials(source: Source) -> Sequence[tuple[str, str]]:
+def _credentials(source: CloneSource) -> Sequence[tuple[str, str]]:
     if source.username is None:
         return ()
     name = (f"credential.{source.web}.username", source.username)

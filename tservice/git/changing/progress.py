@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tservice.git.interfaces import Progress
+from tservice.git.interfaces import CloneProgress
 
 LINE_LIMIT = 4096
 """Bytes of a line that are looked at, and of the complaints that are kept."""
@@ -33,7 +33,7 @@ class ProgressReader:
     """
 
     def __init__(self) -> None:
-        self.now = Progress()
+        self.now = CloneProgress()
         self.complaints = b""
         self._rest = b""
 
@@ -56,7 +56,7 @@ class ProgressReader:
         found = _PROGRESS.match(line)
         if found is not None:
             percent = None if found[2] is None else min(100, int(found[2]))
-            self.now = Progress(phase=_PHASES[found[1]], percent=percent)
+            self.now = CloneProgress(phase=_PHASES[found[1]], percent=percent)
         elif line and not line.startswith(b"Cloning into "):
             self.complaints = (self.complaints + line + b"\n")[-LINE_LIMIT:]
 

@@ -13,7 +13,7 @@ from tservice.git.commits import COUNT, parse_count
 from tservice.git.inspect import Inspector
 from tservice.git.interfaces import InThreadAs
 from tservice.git.locate import FOLDERS_LIMIT, SKIPPED, recognise
-from tservice.git.model import Kind, Repository, Status
+from tservice.git.model import ChangeKind, Repository, RepositoryStatus
 from tservice.git.porcelain import BadOutput
 from tservice.git.runner import GitError
 from tservice.git.smallfiles import read_small
@@ -44,7 +44,7 @@ class Inside:
     whole: bool
 
 
-class Unsaved:
+class UnsavedWork:
     """Tells, as the user whose folder it is."""
 
     def __init__(
@@ -86,7 +86,9 @@ class Unsaved:
         said = [f"{n} {one if n == 1 else many}" for n, one, many in counted if n]
         return " and ".join(said) or None
 
-    async def _commits(self, inspector: Inspector, repository: Repository, status: Status) -> int:
+    async def _commits(
+        self, inspector: Inspector, repository: Repository, status: RepositoryStatus
+    ) -> int:
         """Of a worktree those of what is checked out: its other branches are not in it."""
         if not status.has_remote or not _is_main(repository):
             return status.unpushed.count
@@ -151,12 +153,12 @@ def _worktrees_elsewhere(repository: Repository, top: bytes) -> int:
     return sum(os.path.isdir(place) and not place.startswith(top + b"/") for place in places)
 
 
-def _changes(repository: Repository, status: Status) -> int:
+def _changes(repository: Repository, status: RepositoryStatus) -> int:
     """Paths that are not committed, less what the service put there; blocks."""
     own = [
         change.path
         for change in status.tree.files
-        if change.kind is Kind.UNTRACKED and _is_own(repository.root, change.path)
+        if change.kind is ChangeKind.UNTRACKED and _is_own(repository.root, change.path)
     ]
     return status.tree.counts.uncommitted - len(own)
 

@@ -10,8 +10,8 @@ from zope.interface import implementer
 from tservice.core.users.osuser import OsUser
 from tservice.git.changing.child import Children
 from tservice.git.changing.clone import Cloner
-from tservice.git.changing.unsaved import Unsaved
-from tservice.git.changing.worktrees import Worktrees
+from tservice.git.changing.unsaved import UnsavedWork
+from tservice.git.changing.worktrees import GitWorktrees
 from tservice.git.interfaces import Cloned, CloneOrder, CloneRun, IGitWork, WorktreeOrder
 from tservice.git.runner import GitRunner
 
@@ -24,8 +24,8 @@ class GitWork:
         self,
         *,
         cloner: Cloner,
-        unsaved: Unsaved,
-        worktrees: Worktrees,
+        unsaved: UnsavedWork,
+        worktrees: GitWorktrees,
         children: Children,
         runner: GitRunner,
     ) -> None:

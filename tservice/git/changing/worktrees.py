@@ -13,7 +13,7 @@ from attrs import frozen
 from tservice.core.disk import trouble
 from tservice.core.errors import ErrorCode, ServiceError, conflict, failed
 from tservice.core.users.osuser import OsUser
-from tservice.git.inspect import Inspector, Visit
+from tservice.git.inspect import Inspection, Inspector
 from tservice.git.interfaces import InThreadAs, WorktreeOrder
 from tservice.git.locate import recognise
 from tservice.git.model import Repository
@@ -30,7 +30,7 @@ class _Shop:
     """Git in one repository, as one user."""
 
     inspector: Inspector
-    visit: Visit
+    visit: Inspection
     user: OsUser | None
 
     async def run(self, *words: str) -> bytes:
@@ -38,7 +38,7 @@ class _Shop:
         return await self.inspector.ask(self.visit, words, _LIMIT)
 
 
-class Worktrees:
+class GitWorktrees:
     """See L{tservice.git.interfaces.IGitWork}."""
 
     def __init__(

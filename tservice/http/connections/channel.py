@@ -15,7 +15,7 @@ from twisted.python.failure import Failure
 from twisted.web.http import HTTPChannel
 
 from tservice.core.timers import cancel
-from tservice.http.connections.parts import Early, Server, Streamed
+from tservice.http.connections.parts import ConnectionServer, Early, Streamed
 
 HEADER_SECONDS = 20.0
 """From a request's first byte to the end of its headers."""
@@ -39,7 +39,7 @@ class Channel(HTTPChannel):
     @ivar site: set by the factory.
     """
 
-    site: Server
+    site: ConnectionServer
     transport: Any
     maxHeaders = 100
     _started: float | None = None

@@ -15,7 +15,7 @@ from twisted.web._http2 import H2Connection
 
 from tservice.http.connections.channel import Channel
 from tservice.http.connections.frameguard import HEADER_LIST_BYTES, FrameGuard, TooMuch
-from tservice.http.connections.parts import Server
+from tservice.http.connections.parts import ConnectionServer
 
 RESETS = 200
 """Requests that a client may take back at once; beyond that L{Patient} allows 33 a second."""
@@ -168,7 +168,7 @@ class Negotiated(Protocol):
 
     transport: Any
 
-    def __init__(self, site: Server) -> None:
+    def __init__(self, site: ConnectionServer) -> None:
         self._site = site
         self._channel: Any = self._settle(Channel())
         self._decided = False

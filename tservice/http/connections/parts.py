@@ -19,7 +19,7 @@ class Streamed(Early, Protocol):
         """All of it is here."""
 
 
-class Server(Protocol):
+class ConnectionServer(Protocol):
     """The factory of the connections.
 
     @ivar reactor: its clock.
@@ -35,7 +35,7 @@ class Server(Protocol):
         """A connection is over."""
 
 
-class Kernel(Protocol):
+class Responder(Protocol):
     """Who answers requests."""
 
     def vouch(self, request: Any, method: bytes, target: bytes) -> None:
@@ -51,10 +51,10 @@ class Kernel(Protocol):
         """Answer it."""
 
 
-class Site(Server, Protocol):
+class RequestServer(ConnectionServer, Protocol):
     """The server, as its requests know it."""
 
-    kernel: Kernel
+    kernel: Responder
 
     def hold(self, size: int) -> bool:
         """Take C{size} bytes of request body into account; whether they may be kept."""

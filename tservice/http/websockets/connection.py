@@ -20,7 +20,7 @@ from zope.interface import Attribute, Interface, implementer
 
 from tservice.core.net.atonce import write_at_once
 from tservice.core.timers import cancel
-from tservice.http.websockets.frames import Message
+from tservice.http.websockets.frames import SocketMessage
 
 MAX_MESSAGE = 1024 * 1024
 """Bytes of an incoming message; a longer one closes with 1009 (protocol-websocket)."""
@@ -52,7 +52,7 @@ class ISocket(Interface):
     )
     writable: bool = Attribute("whether something sent now could arrive")
 
-    def send(message: Message) -> None:
+    def send(message: SocketMessage) -> None:
         """Send a message that other sockets may get too."""
 
     def send_text(text: str) -> None:
@@ -156,7 +156,7 @@ class Socket(WebSocketServerProtocol):
     def buffered(self) -> int:
         return self._unsent + self._queued
 
-    def send(self, message: Message) -> None:
+    def send(self, message: SocketMessage) -> None:
         if self.state != self.STATE_OPEN:
             return
         if self._full and self.buffered > MAX_BUFFERED:
@@ -167,10 +167,10 @@ class Socket(WebSocketServerProtocol):
         self._write(data, at_once=message.binary)
 
     def send_text(self, text: str) -> None:
-        self.send(Message(text))
+        self.send(SocketMessage(text))
 
     def send_binary(self, data: bytes) -> None:
-        self.send(Message(data))
+        self.send(SocketMessage(data))
 
     def close(self, code: int = 1000, reason: str = "") -> None:
         if self.state != self.STATE_OPEN:

@@ -34,7 +34,7 @@ def deflated(payload: bytes) -> bytes:
     return (packer.compress(payload) + packer.flush(zlib.Z_SYNC_FLUSH))[:-4]
 
 
-class Message:
+class SocketMessage:
     """One message to send, to one socket or to many.
 
     @ivar payload: text in UTF-8, or bytes.

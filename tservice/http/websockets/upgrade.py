@@ -23,7 +23,7 @@ from zope.interface import implementer
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.http.envelope import Refusal, Response, failure
-from tservice.http.kernel import ISockets
+from tservice.http.kernel import IUpgrades
 from tservice.http.operations import Call
 from tservice.http.pagekey import PROTOCOL, protocols
 from tservice.http.request import Request
@@ -126,7 +126,7 @@ def _check(request: Request) -> None:
     raise Refusal(Response(status=426, content=refused.content, headers=headers))
 
 
-@implementer(ISockets)
+@implementer(IUpgrades)
 class WebSockets(Service):
     """Every open socket.
 

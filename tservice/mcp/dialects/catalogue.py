@@ -11,7 +11,7 @@ from attrs import field, frozen
 from tservice.clis.interfaces import McpFormat
 from tservice.mcp.dialects import entries, jsoninsert, jsontext, tomltext
 from tservice.mcp.dialects.faults import DialectError
-from tservice.mcp.model import SERVER_LIMIT, Kind, Server, Table
+from tservice.mcp.model import SERVER_LIMIT, McpServer, ServerTable, TransportKind
 
 Document = Mapping[str, Any]
 JSON = jsontext.Syntax()
@@ -46,9 +46,9 @@ class Dialect:
 
     key: str = "mcpServers"
     syntax: jsontext.Syntax | None = JSON
-    decode: Callable[[Document], Server | None]
-    encode: Callable[[Server], dict[str, Any]]
-    mute: frozenset[Kind] = field(default=frozenset())
+    decode: Callable[[Document], McpServer | None]
+    encode: Callable[[McpServer], dict[str, Any]]
+    mute: frozenset[TransportKind] = field(default=frozenset())
     says_cwd: bool = False
     is_off: Callable[[Document], bool] = _always_on
     off: Callable[[Document], Sequence[object]] = _none
@@ -56,11 +56,11 @@ class Dialect:
     layered: bool = False
     preferred: str | None = None
 
-    def says(self, server: Server) -> bool:
+    def says(self, server: McpServer) -> bool:
         """Whether it can express C{server}."""
         return server.kind not in self.mute and (server.cwd is None or self.says_cwd)
 
-    def read(self, text: str, beside: Sequence[str] = ()) -> Table:
+    def read(self, text: str, beside: Sequence[str] = ()) -> ServerTable:
         """What is there.
 
         @param beside: the texts of the files beside it that exist, in their order.
@@ -75,16 +75,16 @@ class Dialect:
             off.update(name for name in self.off(document) if isinstance(name, str))
         if len(found) > SERVER_LIMIT:
             raise DialectError(f"{self.key} has more than {SERVER_LIMIT} servers")
-        servers: dict[str, Server] = {}
+        servers: dict[str, McpServer] = {}
         for name, entry in found.items():
             server = self.decode(entry) if isinstance(entry, dict) else None
             if server is not None:
                 servers[name] = server
                 if self.is_off(entry):
                     off.add(name)
-        return Table(names=tuple(found), servers=servers, off=frozenset(off))
+        return ServerTable(names=tuple(found), servers=servers, off=frozenset(off))
 
-    def write(self, text: str | None, servers: Mapping[str, Server]) -> str:
+    def write(self, text: str | None, servers: Mapping[str, McpServer]) -> str:
         """C{text} with C{servers} added; every other byte stays.
 
         What comes out is read again by another parser than put it in, and compared.
@@ -162,7 +162,7 @@ DIALECTS: Mapping[McpFormat, Dialect] = {
     McpFormat.ANTIGRAVITY: Dialect(
         decode=entries.read_antigravity,
         encode=entries.write_antigravity,
-        mute=frozenset({Kind.SSE}),
+        mute=frozenset({TransportKind.SSE}),
         is_off=lambda entry: entry.get("disabled") is True,
     ),
     McpFormat.OPENCODE: Dialect(
@@ -170,7 +170,7 @@ DIALECTS: Mapping[McpFormat, Dialect] = {
         syntax=RELAXED,
         decode=entries.read_opencode,
         encode=entries.write_opencode,
-        mute=frozenset({Kind.SSE}),
+        mute=frozenset({TransportKind.SSE}),
         is_off=lambda entry: entry.get("enabled") is False,
         beside=("config.json", "opencode.json"),
         layered=True,
@@ -181,7 +181,7 @@ DIALECTS: Mapping[McpFormat, Dialect] = {
         syntax=None,
         decode=entries.read_codex,
         encode=entries.write_codex,
-        mute=frozenset({Kind.SSE}),
+        mute=frozenset({TransportKind.SSE}),
         is_off=lambda entry: entry.get("enabled") is False,
     ),
     McpFormat.COPILOT: Dialect(

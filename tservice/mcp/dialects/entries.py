@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tservice.mcp.model import Kind, Server
+from tservice.mcp.model import McpServer, TransportKind
 
 Entry = Mapping[str, Any]
 
-WEB = {"http": Kind.HTTP, "streamable-http": Kind.HTTP, "sse": Kind.SSE}
+WEB = {"http": TransportKind.HTTP, "streamable-http": TransportKind.HTTP, "sse": TransportKind.SSE}
 """What C{type} says of a server at a URL."""
 
 
-def read_claude(entry: Entry) -> Server | None:
+def read_claude(entry: Entry) -> McpServer | None:
     """C{type} tells; without one it is a command."""
     kind = entry.get("type", "stdio")
     return _command(entry) if kind == "stdio" else _web(entry, kind)
 
 
-def write_claude(server: Server) -> dict[str, Any]:
+def write_claude(server: McpServer) -> dict[str, Any]:
     """Every field, as C{claude mcp add} writes them."""
-    if server.kind is Kind.STDIO:
+    if server.kind is TransportKind.STDIO:
         words = {"command": server.command, "args": [*server.args], "env": dict(server.env)}
         return {"type": "stdio", **words}
     return {"type": server.kind.value, "url": server.url, "headers": dict(server.headers)}
 
 
-def read_gemini(entry: Entry) -> Server | None:
+def read_gemini(entry: Entry) -> McpServer | None:
     """The address tells: C{httpUrl} goes before C{url}, which speaks HTTP unless it says other."""
     if "command" in entry:
         return None if "url" in entry or "httpUrl" in entry else _command(entry)
@@ -36,29 +36,29 @@ def read_gemini(entry: Entry) -> Server | None:
     return _web(entry, entry.get("type", "http"))
 
 
-def write_gemini(server: Server) -> dict[str, Any]:
+def write_gemini(server: McpServer) -> dict[str, Any]:
     """Only what there is."""
-    if server.kind is Kind.STDIO:
+    if server.kind is TransportKind.STDIO:
         folder = {} if server.cwd is None else {"cwd": server.cwd}
         return {**_words(server), **folder}
     return {"url": server.url, "type": server.kind.value, **_headers(server)}
 
 
-def read_antigravity(entry: Entry) -> Server | None:
+def read_antigravity(entry: Entry) -> McpServer | None:
     """C{serverUrl} speaks HTTP."""
     if "serverUrl" in entry:
         return None if "command" in entry else _web(entry, "http", "serverUrl")
     return _command(entry)
 
 
-def write_antigravity(server: Server) -> dict[str, Any]:
+def write_antigravity(server: McpServer) -> dict[str, Any]:
     """Switched on."""
-    if server.kind is Kind.STDIO:
+    if server.kind is TransportKind.STDIO:
         return {**_words(server), "disabled": False}
     return {"serverUrl": server.url, **_headers(server), "disabled": False}
 
 
-def read_opencode(entry: Entry) -> Server | None:
+def read_opencode(entry: Entry) -> McpServer | None:
     """The command is one list."""
     match entry.get("type"):
         case "local":
@@ -73,15 +73,15 @@ def read_opencode(entry: Entry) -> Server | None:
             return None
 
 
-def write_opencode(server: Server) -> dict[str, Any]:
+def write_opencode(server: McpServer) -> dict[str, Any]:
     """Switched on."""
-    if server.kind is Kind.STDIO:
+    if server.kind is TransportKind.STDIO:
         env = {"environment": dict(server.env)} if server.env else {}
         return {"type": "local", "command": [server.command, *server.args], **env, "enabled": True}
     return {"type": "remote", "url": server.url, **_headers(server), "enabled": True}
 
 
-def read_codex(entry: Entry) -> Server | None:
+def read_codex(entry: Entry) -> McpServer | None:
     """A command or a URL, never both."""
     if "url" in entry:
         renamed = {**entry, "headers": entry.get("http_headers", {})}
@@ -89,45 +89,45 @@ def read_codex(entry: Entry) -> Server | None:
     return _command(entry)
 
 
-def write_codex(server: Server) -> dict[str, Any]:
+def write_codex(server: McpServer) -> dict[str, Any]:
     """Tables last, as TOML wants it."""
-    if server.kind is Kind.STDIO:
+    if server.kind is TransportKind.STDIO:
         return _words(server)
     headers = {"http_headers": dict(server.headers)} if server.headers else {}
     return {"url": server.url, **headers}
 
 
-def read_copilot(entry: Entry) -> Server | None:
+def read_copilot(entry: Entry) -> McpServer | None:
     """C{type} tells; C{local} is a command."""
     kind = entry.get("type", "local")
     return _command(entry) if kind in ("local", "stdio") else _web(entry, kind)
 
 
-def write_copilot(server: Server) -> dict[str, Any]:
+def write_copilot(server: McpServer) -> dict[str, Any]:
     """With all of its tools."""
-    if server.kind is Kind.STDIO:
+    if server.kind is TransportKind.STDIO:
         return {"tools": ["*"], "type": "local", **_words(server)}
     kind = {"type": server.kind.value, "url": server.url}
     return {"tools": ["*"], **kind, **_headers(server)}
 
 
-def _command(entry: Entry) -> Server | None:
+def _command(entry: Entry) -> McpServer | None:
     command, folder = entry.get("command"), entry.get("cwd")
     args, env = _strings(entry.get("args", [])), _pairs(entry.get("env", {}))
     if not isinstance(command, str) or not command or args is None or env is None:
         return None
     if folder is not None and not isinstance(folder, str):
         return None
-    return Server(kind=Kind.STDIO, command=command, args=args, env=env, cwd=folder)
+    return McpServer(kind=TransportKind.STDIO, command=command, args=args, env=env, cwd=folder)
 
 
-def _web(entry: Entry, kind: object, key: str = "url") -> Server | None:
+def _web(entry: Entry, kind: object, key: str = "url") -> McpServer | None:
     url, headers = entry.get(key), _pairs(entry.get("headers", {}))
     if not isinstance(kind, str) or kind not in WEB:
         return None
     if not isinstance(url, str) or not url or headers is None:
         return None
-    return Server(kind=WEB[kind], url=url, headers=headers)
+    return McpServer(kind=WEB[kind], url=url, headers=headers)
 
 
 def _strings(value: object) -> tuple[str, ...] | None:
@@ -142,10 +142,10 @@ def _pairs(value: object) -> dict[str, str] | None:
     return dict(value)
 
 
-def _words(server: Server) -> dict[str, Any]:
+def _words(server: McpServer) -> dict[str, Any]:
     env = {"env": dict(server.env)} if server.env else {}
     return {"command": server.command, "args": [*server.args], **env}
 
 
-def _headers(server: Server) -> dict[str, Any]:
+def _headers(server: McpServer) -> dict[str, Any]:
     return {"headers": dict(server.headers)} if server.headers else {}

@@ -25,7 +25,7 @@ from tservice.mux.testing.grid import FakeGrid
 _T = TypeVar("_T")
 
 
-class Program(Protocol):
+class FakeProgram(Protocol):
     """What runs in a fake pane."""
 
     def started(self, tty: Tty) -> None:
@@ -117,7 +117,7 @@ def _builtin(line: str) -> bytes:
     return word.encode() + b": not found\r\n"
 
 
-class Client(Protocol):
+class AttachedClient(Protocol):
     """What a hosted pane tells whoever is attached to it."""
 
     def printed(self, data: bytes) -> None: ...
@@ -150,7 +150,7 @@ class HostedPane:
     """
 
     spec: PaneSpec
-    program: Program
+    program: FakeProgram
     clock: IReactorTime
     pid: int | None
     grid: FakeGrid
@@ -165,7 +165,7 @@ class HostedPane:
     gone: bool = False
     prints: int = 0
     restless: bool = False
-    clients: dict[int, Client] = field(factory=dict)
+    clients: dict[int, AttachedClient] = field(factory=dict)
     _faults: list[_Fault] = field(factory=list)
     _held: deque[Callable[[], None]] | None = None
     _title: str = ""
@@ -309,7 +309,7 @@ class FakeHost:
     """
 
     def __init__(
-        self, clock: IReactorTime, program: Callable[[PaneSpec], Program] | None = None
+        self, clock: IReactorTime, program: Callable[[PaneSpec], FakeProgram] | None = None
     ) -> None:
         self.clock = clock
         self.program = program or (lambda spec: EchoShell())

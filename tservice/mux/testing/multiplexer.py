@@ -33,8 +33,8 @@ from tservice.mux.outputlog import OutputLog
 from tservice.mux.testing.host import (
     EchoShell,
     FakeHost,
+    FakeProgram,
     HostedPane,
-    Program,
     Tty,
 )
 from tservice.mux.typed import paste_text, pieces
@@ -44,8 +44,8 @@ __all__ = [
     "FakeHost",
     "FakeMultiplexer",
     "FakePane",
+    "FakeProgram",
     "HostedPane",
-    "Program",
     "Tty",
 ]
 

@@ -11,9 +11,9 @@ from twisted.logger import Logger
 from tservice.core.tasks import spawn
 from tservice.core.timers import Timers
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxError, PaneGone
-from tservice.mux.tmux.client import Refused
+from tservice.mux.tmux.client import CommandRefused
 from tservice.mux.tmux.control import Block
-from tservice.mux.tmux.link import Link
+from tservice.mux.tmux.link import ServerLink
 
 Command = Callable[[], Coroutine[Any, Any, object]]
 """Starts something to be sent."""
@@ -24,20 +24,20 @@ class PaneChannel:
 
     _log = Logger()
 
-    def __init__(self, clock: IReactorTime, link: Link) -> None:
+    def __init__(self, clock: IReactorTime, link: ServerLink) -> None:
         self._link = link
         self._timers = Timers(clock)
 
     async def send(
         self, line: bytes, answers: int, timeout: float = COMMAND_TIMEOUT
     ) -> list[Block]:
-        """As L{Link.command}.
+        """As L{ServerLink.command}.
 
         @raise PaneGone: also where the server runs and the pane is not there any more.
         """
         try:
             return await self._link.command(line, answers, timeout)
-        except Refused as error:
+        except CommandRefused as error:
             if "can't find" in str(error):
                 raise PaneGone(str(error)) from error
             raise

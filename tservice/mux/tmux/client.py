@@ -25,8 +25,8 @@ from tservice.mux.tmux.control import (
     ControlParser,
     Event,
     Notice,
-    Output,
     Overrun,
+    PaneOutput,
 )
 
 MAX_WAITING = 256
@@ -48,14 +48,14 @@ class ClientGone(MuxError):
     """The client has ended, and nothing was sent; a fresh one may do it."""
 
 
-class Refused(MuxError):
+class CommandRefused(MuxError):
     """tmux answered with an error; the text is its own."""
 
 
 class IClientEvents(Protocol):
     """What a client tells whoever holds it, in the order of the stream."""
 
-    def clientOutput(self, client: ControlClient, output: Output) -> None:
+    def clientOutput(self, client: ControlClient, output: PaneOutput) -> None:
         """A pane printed."""
 
     def clientNotice(self, client: ControlClient, notice: Notice) -> None:
@@ -222,7 +222,7 @@ class ControlClient(ProcessProtocol):
         why = self._why(reason)
         if not self._started:
             self._started = True
-            self.ready.errback(Refused(why))
+            self.ready.errback(CommandRefused(why))
         waiting, self._waiting = self._waiting, deque()
         for command in waiting:
             command.fail(MuxTimeout(f"the tmux client ended before it answered: {why}"))
@@ -239,7 +239,7 @@ class ControlClient(ProcessProtocol):
         if self._cut:
             return
         match event:
-            case Output():
+            case PaneOutput():
                 self._events.clientOutput(self, event)
             case Block(ours=True) if self._waiting:
                 self._answered(event)
@@ -279,7 +279,7 @@ class ControlClient(ProcessProtocol):
         if block.ok:
             self.ready.callback(block)
         else:
-            self.ready.errback(Refused(_text(block)))
+            self.ready.errback(CommandRefused(_text(block)))
 
     def _answered(self, block: Block) -> None:
         command = self._waiting[0]
@@ -289,7 +289,7 @@ class ControlClient(ProcessProtocol):
             return
         self._waiting.popleft()
         if not block.ok:
-            command.fail(Refused(_text(block)))
+            command.fail(CommandRefused(_text(block)))
         elif all(answer.whole for answer in command.blocks):
             command.succeed()
         else:
@@ -309,16 +309,16 @@ def _joined(events: Iterable[Event]) -> Iterator[Event]:
     """The events without output of panes that are not the session's, so that its own is one run."""
     held: list[bytes] = []
     for event in events:
-        if isinstance(event, Output):
+        if isinstance(event, PaneOutput):
             if event.pane == PANE:
                 held.append(event.data)
             continue
         if held:
-            yield Output(PANE, b"".join(held))
+            yield PaneOutput(PANE, b"".join(held))
             held.clear()
         yield event
     if held:
-        yield Output(PANE, b"".join(held))
+        yield PaneOutput(PANE, b"".join(held))
 
 
 def _text(block: Block) -> str:

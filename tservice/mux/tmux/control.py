@@ -29,7 +29,7 @@ _OCTAL = re.compile(rb"\\([0-3][0-7]{2})")
 
 
 @frozen
-class Output:
+class PaneOutput:
     """Bytes that a pane printed; what one C{feed} brings for a pane in a row is one event."""
 
     pane: bytes
@@ -68,14 +68,14 @@ class Overrun:
     """A line beyond L{MAX_LINE} was dropped; it may have held a pane's bytes."""
 
 
-Event = Output | Block | Notice | Overrun
+Event = PaneOutput | Block | Notice | Overrun
 
 
 class ControlParser:
     """Reads one client's standard output.
 
     The events do not depend on how the bytes are cut, but for where a run of one pane's output
-    is divided into L{Output}s.
+    is divided into L{PaneOutput}s.
     """
 
     def __init__(self) -> None:
@@ -171,7 +171,7 @@ class ControlParser:
 
     def _flush(self, events: list[Event]) -> None:
         if self._outputs:
-            events.append(Output(self._pane, b"".join(self._outputs)))
+            events.append(PaneOutput(self._pane, b"".join(self._outputs)))
             self._outputs = []
 
 

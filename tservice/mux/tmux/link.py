@@ -13,8 +13,8 @@ from tservice.core.tasks import spawn
 from tservice.core.timers import Timers, cancel
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxError, MuxTimeout, PaneGone
 from tservice.mux.tmux.client import MAX_WAITING, ClientGone, ControlClient
-from tservice.mux.tmux.control import Block, Notice, Output
-from tservice.mux.transport import Reach
+from tservice.mux.tmux.control import Block, Notice, PaneOutput
+from tservice.mux.transport import Reachability
 
 FIRST_DELAY = 0.05
 LAST_DELAY = 5.0
@@ -36,7 +36,7 @@ class ILinkEvents(Protocol):
     def linkAttached(self) -> None:
         """A fresh client took over; bytes may be missing before this."""
 
-    def linkOutput(self, output: Output) -> None:
+    def linkOutput(self, output: PaneOutput) -> None:
         """A pane printed."""
 
     def linkNotice(self, notice: Notice) -> None:
@@ -58,14 +58,14 @@ class IServer(Protocol):
     def attach(self, client: ControlClient) -> None:
         """Start C{client}'s process."""
 
-    async def reach(self) -> Reach:
+    async def reach(self) -> Reachability:
         """Whether it listens."""
 
     async def answers(self) -> bool:
         """Whether it does what it is asked, in time."""
 
 
-class Link:
+class ServerLink:
     """One server's control client, and the next one.
 
     A client that ends is replaced, with growing delays if that goes on.  One that lets a command
@@ -156,7 +156,7 @@ class Link:
 
     # -- a client's side
 
-    def clientOutput(self, client: ControlClient, output: Output) -> None:
+    def clientOutput(self, client: ControlClient, output: PaneOutput) -> None:
         if client is self._current:
             self._events.linkOutput(output)
 
@@ -201,7 +201,7 @@ class Link:
         reach = await self._server.reach()
         if self._ending:
             return  # whoever ends it says what follows
-        if reach is Reach.GONE:
+        if reach is Reachability.GONE:
             self._seeking = None  # or its own end would cancel it
             self._finish("its tmux server is gone")
             self._events.linkLost()

@@ -19,12 +19,12 @@ from tservice.mux.interface import (
     PaneSpec,
 )
 from tservice.mux.outputlog import OutputLog
-from tservice.mux.tmux.client import ControlClient, Refused
+from tservice.mux.tmux.client import CommandRefused, ControlClient
 from tservice.mux.tmux.control import Block
 from tservice.mux.tmux.pane import TmuxPane
-from tservice.mux.tmux.server import Server
+from tservice.mux.tmux.server import TmuxServer
 from tservice.mux.tmux.setup import ISetups, TmuxSetup
-from tservice.mux.transport import Reach
+from tservice.mux.transport import Reachability
 
 
 @implementer(IMultiplexer)
@@ -68,7 +68,7 @@ class TmuxMultiplexer:
         setup = await self._setup(spec.place)
         await setup.sockets.prepare()
         server = self._server(spec.session_id, setup)
-        if await server.reach() is not Reach.GONE:
+        if await server.reach() is not Reachability.GONE:
             raise MuxError(f"session {spec.session_id} still has a tmux server")
         await server.clear()
         preface = await server.put_preface(spec)
@@ -99,8 +99,8 @@ class TmuxMultiplexer:
         except MuxTimeout:
             self._attaching[session_id] = (pane, client)
             raise
-        except Refused:
-            if await server.reach() is Reach.GONE:
+        except CommandRefused:
+            if await server.reach() is Reachability.GONE:
                 return None
             raise
         try:
@@ -116,13 +116,13 @@ class TmuxMultiplexer:
         return None if found is None or found[1].ended else found
 
     async def _attach(
-        self, session_id: str, server: Server
+        self, session_id: str, server: TmuxServer
     ) -> tuple[TmuxPane, ControlClient] | tuple[None, None]:
         reach = await server.reach()
-        if reach is Reach.GONE:
+        if reach is Reachability.GONE:
             await server.clear()
             return None, None
-        if reach is Reach.UNKNOWN:
+        if reach is Reachability.UNKNOWN:
             raise MuxTimeout(f"the tmux server of {session_id} cannot be reached")
         pane = self._pane(session_id, server)
         client = pane.link.new_client()
@@ -148,10 +148,10 @@ class TmuxMultiplexer:
             raise MuxError(f"this service runs no panes in {place.title}")
         return await setups.of(place)
 
-    def _server(self, session_id: str, setup: TmuxSetup) -> Server:
-        return Server(self._clock, self._processes, setup, session_id)
+    def _server(self, session_id: str, setup: TmuxSetup) -> TmuxServer:
+        return TmuxServer(self._clock, self._processes, setup, session_id)
 
-    def _pane(self, session_id: str, server: Server) -> TmuxPane:
+    def _pane(self, session_id: str, server: TmuxServer) -> TmuxPane:
         log = OutputLog(self._capacity, self._token(), self._count)
         return TmuxPane(session_id, self._clock, log, server)
 

@@ -32,10 +32,10 @@ from tservice.mux.tmux.capture import capture
 from tservice.mux.tmux.channel import PaneChannel
 from tservice.mux.tmux.client import ControlClient
 from tservice.mux.tmux.commands import PANE, WINDOW, PaneState, join
-from tservice.mux.tmux.control import Notice, Output
+from tservice.mux.tmux.control import Notice, PaneOutput
 from tservice.mux.tmux.keyboard import Keyboard
-from tservice.mux.tmux.link import Link
-from tservice.mux.tmux.server import Server
+from tservice.mux.tmux.link import ServerLink
+from tservice.mux.tmux.server import TmuxServer
 from tservice.mux.tmux.status import PaneStatus
 from tservice.mux.tmux.stream import PaneStream
 from tservice.mux.tmux.words import Word
@@ -54,7 +54,7 @@ _LAYOUT = re.compile(rb"[0-9a-f]{4},([0-9]{1,5})x([0-9]{1,5}),")
 
 @implementer(IPane)
 class TmuxPane:
-    """One pane as this service sees it: a log that grows, and commands through a L{Link}."""
+    """One pane as this service sees it: a log that grows, and commands through a L{ServerLink}."""
 
     _log = Logger()
 
@@ -63,12 +63,12 @@ class TmuxPane:
         session_id: str,
         clock: IReactorTime,
         log: OutputLog,
-        server: Server,
+        server: TmuxServer,
     ) -> None:
         self.session_id = session_id
         self.log = log
         self.paused = False
-        self.link = Link(clock, self, server)
+        self.link = ServerLink(clock, self, server)
         self._server = server
         self._clock = clock
         self._listeners = PaneListeners()
@@ -217,7 +217,7 @@ class TmuxPane:
     def linkAttached(self) -> None:
         self._channel.unawaited(self._arm(), "attaching to a pane again")
 
-    def linkOutput(self, output: Output) -> None:
+    def linkOutput(self, output: PaneOutput) -> None:
         if output.pane == PANE:
             self._stream.feed(output.data)
 

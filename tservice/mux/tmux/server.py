@@ -19,9 +19,9 @@ from tservice.core.timers import cancel
 from tservice.mux.interface import COMMAND_TIMEOUT, Liveness, MuxError, MuxTimeout, PaneSpec
 from tservice.mux.tmux import keeper
 from tservice.mux.tmux.client import ControlClient
-from tservice.mux.tmux.link import Link
+from tservice.mux.tmux.link import ServerLink
 from tservice.mux.tmux.setup import TmuxSetup
-from tservice.mux.transport import IHeldProcess, Reach
+from tservice.mux.transport import IHeldProcess, Reachability
 
 DEFAULT_TERMINAL = "screen-256color"
 """C{TERM} of a pane whose environment names none; every system's terminfo has it."""
@@ -35,7 +35,7 @@ HANGUP_TIMEOUT = 2.0
 LOOK_EVERY = 0.01
 
 
-class Server:
+class TmuxServer:
     """What can be done with the socket at C{path}.
 
     The server makes itself a daemon in a session of its own with none of this process's
@@ -63,7 +63,7 @@ class Server:
         self._setup = setup
         self._transport = setup.transport
 
-    async def reach(self) -> Reach:
+    async def reach(self) -> Reachability:
         """Whether it listens."""
         return await self._transport.reach(self.path)
 
@@ -129,7 +129,7 @@ class Server:
         """
         return await self._run("display-message", "-p", "")
 
-    async def end(self, link: Link, pid: int | None) -> None:
+    async def end(self, link: ServerLink, pid: int | None) -> None:
         """End the server and the process in its pane; returns once both are gone.
 
         @raise MuxTimeout: it still listens, or nobody can tell whether it or the process ended.
@@ -145,12 +145,12 @@ class Server:
             if held is not None:
                 held.close()
 
-    async def _end_server(self, link: Link) -> None:
+    async def _end_server(self, link: ServerLink) -> None:
         try:
             await link.command(b"kill-server")
         except MuxError:
             # No client, or none that answers: ask by a process of its own.
-            if await self.reach() is not Reach.GONE:
+            if await self.reach() is not Reachability.GONE:
                 await self._run("kill-server")
         if not await self._gone():
             # It stands still, or waits for ever for a client whose pipes nobody reads any more.
@@ -169,7 +169,7 @@ class Server:
 
     async def _gone(self) -> bool:
         deadline = self._clock.seconds() + END_TIMEOUT
-        while await self.reach() is not Reach.GONE:
+        while await self.reach() is not Reachability.GONE:
             if self._clock.seconds() > deadline:
                 return False
             await sleep(self._clock, LOOK_EVERY)

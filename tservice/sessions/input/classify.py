@@ -5,21 +5,21 @@ from __future__ import annotations
 import unicodedata
 
 from tservice.core.errors import invalid
-from tservice.sessions.input.journal import Kind
+from tservice.sessions.input.journal import InputKind
 
 _TEXT_CONTROLS = "\n\t"
 
 
-def classify(text: str, use_mux: bool | None, *, typed: bool = False) -> tuple[Kind, bytes]:
+def classify(text: str, use_mux: bool | None, *, typed: bool = False) -> tuple[InputKind, bytes]:
     """How to type C{text}, and what: a prompt without its Enter, or the bytes as they are.
 
     @param use_mux: C{True} forces a prompt, C{False} raw bytes.
     @param typed: a prompt is typed key by key.
     """
     if use_mux or (use_mux is None and looks_like_prompt(text)):
-        kind = Kind.TYPED if typed else Kind.PROMPT
+        kind = InputKind.TYPED if typed else InputKind.PROMPT
         return kind, prompt_text(text).encode("utf-8", "replace")
-    return Kind.RAW, text.encode("utf-8", "replace")
+    return InputKind.RAW, text.encode("utf-8", "replace")
 
 
 def looks_like_prompt(text: str) -> bool:

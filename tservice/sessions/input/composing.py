@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from tservice.clis.interfaces import ICliRegistry, Kind, Submission
+from tservice.clis.interfaces import CliKind, ICliRegistry, Submission
 from tservice.mux.interface import Capture
 from tservice.terminal.composer import ComposerRule
 from tservice.terminal.draft import Draft, read_draft
@@ -53,7 +53,7 @@ class Composer:
 def composer_of(clis: ICliRegistry, mode: str) -> Composer | None:
     """The composer of C{mode}, from its registry entry; C{None} for shells and unknown modes."""
     entry = clis.get(mode)
-    if entry is None or entry.kind is Kind.SHELL:
+    if entry is None or entry.kind is CliKind.SHELL:
         return None
     can = entry.capabilities
     return Composer(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tservice.core.errors import ServiceError, failed
 from tservice.mux.interface import PaneGone
-from tservice.sessions.input.journal import Entry
+from tservice.sessions.input.journal import JournalEntry
 from tservice.sessions.input.prompting import NOT_SURE, Prompter
 
 REMEMBERED = 16
@@ -20,7 +20,7 @@ class Doubts:
     def __init__(self) -> None:
         self._prompts: dict[tuple[str, int], Prompter] = {}
 
-    def add(self, entry: Entry, prompter: Prompter) -> ServiceError:
+    def add(self, entry: JournalEntry, prompter: Prompter) -> ServiceError:
         """Remember one that can be asked for; what its caller is told."""
         if entry.client_id is not None and entry.seq is not None:
             self._prompts[entry.client_id, entry.seq] = prompter

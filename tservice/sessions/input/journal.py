@@ -27,7 +27,7 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.core.disk import NotKept
 from tservice.mux.typed import PIECE
 from tservice.sessions.input.heldmarks import HeldMark, digest, held_mark
-from tservice.sessions.input.unsaved import Unsaved
+from tservice.sessions.input.unsaved import UnsavedNumbers
 from tservice.store.database import Database
 
 CLIENTS = 256
@@ -43,7 +43,7 @@ _MARK = (
 )
 
 
-class Kind(StrEnum):
+class InputKind(StrEnum):
     """How an input is typed."""
 
     PROMPT = "prompt"
@@ -55,7 +55,7 @@ class Kind(StrEnum):
 
 
 @frozen(kw_only=True)
-class Entry:
+class JournalEntry:
     """An accepted input.
 
     @ivar id: goes into the pane's mark; unique over all sessions and restarts.
@@ -66,7 +66,7 @@ class Entry:
 
     session_id: str
     id: str
-    kind: Kind
+    kind: InputKind
     data: bytes
     client_id: str | None = None
     seq: int | None = None
@@ -84,7 +84,7 @@ class InputJournal:
 
     def __init__(self, database: Database, clock: IReactorTime) -> None:
         self._database = database
-        self._unsaved = Unsaved(clock, self._save_number)
+        self._unsaved = UnsavedNumbers(clock, self._save_number)
         # By session the client that typed last and its number, as the database has them.
         self._latest: dict[str, tuple[str, int]] = {}
         # By session what the disk did not take yet: numbers by client, and the row that is over.
@@ -105,7 +105,7 @@ class InputJournal:
             return seq
         return learned.seq if seq is None else max(seq, learned.seq)
 
-    def pending(self, session_id: str) -> Entry | None:
+    def pending(self, session_id: str) -> JournalEntry | None:
         """The input that was being typed when the journal was last written."""
         row = self._database.query_one(
             "SELECT * FROM input_journal WHERE session_id = ?", (session_id,)
@@ -114,7 +114,7 @@ class InputJournal:
             return None
         return _entry(row)
 
-    def accept(self, entry: Entry) -> Entry:
+    def accept(self, entry: JournalEntry) -> JournalEntry:
         """Take the entry's sequence number and begin it, both or neither.
 
         @return: the entry as it is to be typed; its id tells a number that is only held.
@@ -124,7 +124,7 @@ class InputJournal:
             self._unsaved.settle(entry.session_id, but_of=entry.client_id)
             return evolve(self._marked(entry), with_pane=True)
         self._unsaved.settle(entry.session_id)
-        raw = entry.kind is Kind.RAW
+        raw = entry.kind is InputKind.RAW
         if raw and not self._database.debts.worth_a_try:
             return self._hold(entry)
         try:
@@ -156,14 +156,14 @@ class InputJournal:
             self._unsaved.put(session_id, client, max(kept, found.seq))
         return found.over
 
-    def finish(self, entry: Entry) -> None:
+    def finish(self, entry: JournalEntry) -> None:
         """It was typed whole, or nobody will type the rest."""
         if entry.with_pane:
             self._unsaved.put(entry.session_id, entry.client_id or "", entry.seq or 0)
         elif not entry.held and not self._strike_later(entry):
             self._over[entry.session_id] = entry.id
 
-    def give_back(self, entry: Entry) -> None:
+    def give_back(self, entry: JournalEntry) -> None:
         """It was not typed: forget it, so that the client may send its number again."""
         if entry.with_pane:
             return
@@ -171,7 +171,7 @@ class InputJournal:
         try:
             if entry.held:
                 raise NotKept(self._database.debts.reason)
-            with self._database.transaction(durable=entry.kind is not Kind.RAW):
+            with self._database.transaction(durable=entry.kind is not InputKind.RAW):
                 self._strike(entry)
                 self._set_mark(entry, entry.previous_seq)
         except NotKept:
@@ -190,8 +190,8 @@ class InputJournal:
 
     # -- on the disk
 
-    def _keep(self, entry: Entry) -> None:
-        with self._database.transaction(durable=entry.kind is not Kind.RAW):
+    def _keep(self, entry: JournalEntry) -> None:
+        with self._database.transaction(durable=entry.kind is not InputKind.RAW):
             self._database.execute(
                 "INSERT INTO input_journal VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (
@@ -206,10 +206,10 @@ class InputJournal:
             )
             self._set_mark(entry, entry.seq)
 
-    def _strike(self, entry: Entry) -> None:
+    def _strike(self, entry: JournalEntry) -> None:
         self._database.execute(_STRIKE, (entry.session_id, entry.id))
 
-    def _strike_later(self, entry: Entry) -> bool:
+    def _strike_later(self, entry: JournalEntry) -> bool:
         row = (entry.session_id, entry.id)
         return self._database.later(("typed", entry.session_id), _STRIKE, row)
 
@@ -231,16 +231,16 @@ class InputJournal:
 
     # -- held
 
-    def _hold(self, entry: Entry) -> Entry:
+    def _hold(self, entry: JournalEntry) -> JournalEntry:
         self._hold_number(entry, entry.seq)
         return evolve(self._marked(entry), held=True)
 
-    def _marked(self, entry: Entry) -> Entry:
+    def _marked(self, entry: JournalEntry) -> JournalEntry:
         """With an id that tells the number, for the mark."""
         over = self._over.get(entry.session_id)
         return evolve(entry, id=held_mark(entry.id, entry.client_id, entry.seq, over))
 
-    def _hold_number(self, entry: Entry, seq: int | None) -> None:
+    def _hold_number(self, entry: JournalEntry, seq: int | None) -> None:
         if entry.client_id is not None:
             self._save_number(entry.session_id, entry.client_id, seq)
 
@@ -263,11 +263,11 @@ class InputJournal:
         client, seq = self._latest.get(session_id, (None, None))
         return seq if client == client_id else None
 
-    def _remember(self, entry: Entry) -> None:
+    def _remember(self, entry: JournalEntry) -> None:
         if entry.client_id is not None and entry.seq is not None:
             self._latest[entry.session_id] = (entry.client_id, entry.seq)
 
-    def _set_mark(self, entry: Entry, seq: int | None) -> None:
+    def _set_mark(self, entry: JournalEntry, seq: int | None) -> None:
         if entry.client_id is None:
             return
         key = (entry.session_id, entry.client_id)
@@ -293,17 +293,17 @@ class InputJournal:
         )
 
 
-def _fleeting(entry: Entry) -> bool:
+def _fleeting(entry: JournalEntry) -> bool:
     """Whether one command types it whole, and its client's number has a row on the disk."""
     known = entry.client_id is not None and entry.previous_seq is not None
-    return known and entry.kind is Kind.RAW and len(entry.data) <= PIECE
+    return known and entry.kind is InputKind.RAW and len(entry.data) <= PIECE
 
 
-def _entry(row: sqlite3.Row) -> Entry:
-    return Entry(
+def _entry(row: sqlite3.Row) -> JournalEntry:
+    return JournalEntry(
         session_id=row["session_id"],
         id=row["id"],
-        kind=Kind(row["kind"]),
+        kind=InputKind(row["kind"]),
         data=row["data"],
         client_id=row["client_id"],
         seq=row["seq"],

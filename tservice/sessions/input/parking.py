@@ -12,7 +12,7 @@ from tservice.core.clock import sleep
 from tservice.mux.interface import MuxError, PaneGone
 from tservice.sessions.input.composing import Composer, Sight
 from tservice.sessions.input.touching import Touch, Unanswered
-from tservice.sessions.input.typist import Hands, NotTyped
+from tservice.sessions.input.typist import NotTyped, TypingContext
 from tservice.terminal.composer import has_stand_in
 from tservice.terminal.draft import Draft
 
@@ -34,11 +34,11 @@ def is_retypable(draft: str) -> bool:
 class Parking:
     """The draft of one composer while a prompt is given to it."""
 
-    def __init__(self, hands: Hands, composer: Composer) -> None:
-        self._hands = hands
+    def __init__(self, context: TypingContext, composer: Composer) -> None:
+        self._context = context
         self._park = composer.submission.park
         self._composer = composer
-        self._touch = Touch(hands, composer)
+        self._touch = Touch(context, composer)
         self._draft: Draft | None = None
 
     async def park(self, sight: Sight | None) -> Sight | None:
@@ -66,10 +66,10 @@ class Parking:
         if self._draft is None or self._park is None or self._park.returns:
             return
         try:
-            guard = await self._hands.pane.guard()
+            guard = await self._context.pane.guard()
             seen = self._composer.see(guard.capture)
             if seen is not None and not seen.draft.text:
-                await self._hands.pane.paste_if(self._draft.text, guard, seen.draft.rows)
+                await self._context.pane.paste_if(self._draft.text, guard, seen.draft.rows)
         except PaneGone:
             raise
         except MuxError:
@@ -78,10 +78,10 @@ class Parking:
 
     async def _is_left_over(self, sight: Sight) -> bool:
         """Whether it is no draft: the prompt before, which was submitted and still stands there."""
-        before = self._hands.before
+        before = self._context.before
         if before is None or not sight.draft.holds(before.text):
             return False
-        return await self._hands.submitted(before.text, before.at) is True
+        return await self._context.submitted(before.text, before.at) is True
 
     async def _take_out(self, sight: Sight) -> None:
         if self._park is None or not (self._park.returns or is_retypable(sight.draft.text)):
@@ -90,11 +90,11 @@ class Parking:
         for key in self._park.keys:
             if await self._touch.press(key, partial(_same, sight)) is None:
                 raise NotTyped(UNPARKED)
-            await sleep(self._hands.clock, LOOKS[0])
+            await sleep(self._context.clock, LOOKS[0])
 
     async def _emptied(self) -> Sight:
         for pause in LOOKS:
-            await sleep(self._hands.clock, pause)
+            await sleep(self._context.clock, pause)
             seen = await self._touch.see()
             if seen is not None and not seen.draft.text:
                 return seen

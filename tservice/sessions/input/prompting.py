@@ -18,10 +18,17 @@ from tservice.core.clock import now_ms, sleep
 from tservice.core.errors import failed
 from tservice.mux.interface import Mark, PaneGone
 from tservice.sessions.input.composing import Composer, Sight
-from tservice.sessions.input.journal import Entry
+from tservice.sessions.input.journal import JournalEntry
 from tservice.sessions.input.parking import Parking
 from tservice.sessions.input.touching import Touch, Unanswered
-from tservice.sessions.input.typist import PASTE_GAP, PASTED, WRITTEN, Hands, NotTyped, Typist
+from tservice.sessions.input.typist import (
+    PASTE_GAP,
+    PASTED,
+    WRITTEN,
+    NotTyped,
+    TypingContext,
+    Typist,
+)
 
 SIGHTS = (0.1, 0.2, 0.3, 0.5, 0.9)
 """Seconds before each further look for a composer, before anything is typed: a screen that is half
@@ -77,13 +84,13 @@ class Given:
 class Prompter:
     """Gives one prompt to an agent."""
 
-    def __init__(self, entry: Entry, hands: Hands, composer: Composer) -> None:
-        self._hands = hands
+    def __init__(self, entry: JournalEntry, context: TypingContext, composer: Composer) -> None:
+        self._context = context
         self._composer = composer
-        self._typist = Typist(entry, hands)
+        self._typist = Typist(entry, context)
         self._text = entry.data.decode("utf-8")
-        self._touch = Touch(hands, composer)
-        self._parking = Parking(hands, composer)
+        self._touch = Touch(context, composer)
+        self._parking = Parking(context, composer)
         self._blind = False
         self._untaken = False
         self._entered: Sight | None = None
@@ -98,7 +105,7 @@ class Prompter:
         @raise NotSure: it was typed, and whether it was submitted is not known.
         @raise ServiceError: 422: it was typed, in part or whole, but did not get through.
         """
-        self._began = now_ms(self._hands.clock)
+        self._began = now_ms(self._context.clock)
         mark = await self._typist.mark() if resumed else None
         if not self._text:
             return await self._bare_enter(mark)
@@ -121,7 +128,7 @@ class Prompter:
         """Whether it is still not known what became of it."""
         if self._untaken:
             # It may not have been read yet, so that it does not stand there says nothing.
-            return await self._hands.submitted(self._text, self._began) is not True
+            return await self._context.submitted(self._text, self._began) is not True
         return await self.holds() is not False
 
     async def holds(self) -> bool | None:
@@ -155,20 +162,20 @@ class Prompter:
         for pause in SIGHTS if self._composer.knowable else ():
             if seen is not None:
                 break
-            await sleep(self._hands.clock, pause)
+            await sleep(self._context.clock, pause)
             seen = await self._touch.see()
         return seen
 
     async def _taken(self, before: Sight | None) -> None:
         """Return once the composer shows the text, or does not tell."""
-        began = self._hands.clock.seconds()
+        began = self._context.clock.seconds()
         if before is None:
             # What cannot be seen cannot be waited for.
             self._blind = True
         else:
             await self._shown(before.draft.text)
-        spent = self._hands.clock.seconds() - began
-        await sleep(self._hands.clock, max(SEEN_GAP, PASTE_GAP - spent))
+        spent = self._context.clock.seconds() - began
+        await sleep(self._context.clock, max(SEEN_GAP, PASTE_GAP - spent))
         if not self._blind and self._composer.submission.is_command(self._text):
             await self._settled()
 
@@ -176,7 +183,7 @@ class Prompter:
         """Return once the text stands there, as it is or as the agent draws it: twice the same."""
         other, unseen = before, 0.0
         for pause in TAKING:
-            await sleep(self._hands.clock, pause)
+            await sleep(self._context.clock, pause)
             now = await self._touch.see()
             if now is None and await self._asks(self._text) is not None:
                 await self._past_dialog()
@@ -199,7 +206,7 @@ class Prompter:
         """
         before = await self._touch.look()
         for pause in SETTLING:
-            await sleep(self._hands.clock, pause)
+            await sleep(self._context.clock, pause)
             now = await self._touch.look()
             if before is None or now is None or now.lines == before.lines:
                 return
@@ -224,7 +231,7 @@ class Prompter:
         @raise ServiceError: 422: it does not.
         """
         for pause in DIALOG_LOOKS:
-            await sleep(self._hands.clock, pause)
+            await sleep(self._context.clock, pause)
             if await self._asks(self._text) is None and await self.holds():
                 return
         raise failed(
@@ -234,7 +241,7 @@ class Prompter:
     async def _asks(self, typed: str) -> str | None:
         """What waits for an answer on the screen, if it can be seen."""
         capture = await self._touch.look()
-        return None if capture is None else self._hands.asks(capture, typed)
+        return None if capture is None else self._context.asks(capture, typed)
 
     # -- its submission
 
@@ -252,11 +259,11 @@ class Prompter:
 
         @raise NotSure: it tells of them, and told of none.
         """
-        entered = now_ms(self._hands.clock)
+        entered = now_ms(self._context.clock)
         for pause in () if self._composer.submission.is_unsaid(self._text) else TELLING:
-            if await self._hands.submitted(self._text, entered) is not False:
+            if await self._context.submitted(self._text, entered) is not False:
                 return
-            await sleep(self._hands.clock, pause)
+            await sleep(self._context.clock, pause)
         if not self._composer.submission.is_unsaid(self._text):
             raise NotSure(NOT_SURE)
 
@@ -267,12 +274,12 @@ class Prompter:
         @raise NotSure: neither is known; a composer without it is no proof.
         """
         for pause in PATIENCE:
-            if await self._hands.submitted(self._text, self._began):
+            if await self._context.submitted(self._text, self._began):
                 return False
             if await self.holds():
                 self._untaken = False
                 return True
-            await sleep(self._hands.clock, pause)
+            await sleep(self._context.clock, pause)
         raise NotSure(NOT_SURE)
 
     async def _until_submitted(self) -> None:
@@ -281,7 +288,7 @@ class Prompter:
         @raise NotSure: nobody can tell.
         """
         for _ in range(TRIES):
-            entered = now_ms(self._hands.clock)
+            entered = now_ms(self._context.clock)
             if await self._leaves(LEAVING) and await self._told(entered):
                 return
             if not await self._lost(entered):
@@ -298,8 +305,8 @@ class Prompter:
         """
         seen = False
         for pause in looks:
-            await sleep(self._hands.clock, pause)
-            if self._hands.pane.ending is not None:
+            await sleep(self._context.clock, pause)
+            if self._context.pane.ending is not None:
                 # C{/exit} does that, and its text stays on the screen of the pane that is left.
                 return True
             found = await self._is_free()
@@ -314,12 +321,12 @@ class Prompter:
         sight = None if capture is None else self._composer.see(capture)
         if sight is not None:
             return not self._stands(sight)
-        asked = None if capture is None else self._hands.asks(capture, self._text)
+        asked = None if capture is None else self._context.asks(capture, self._text)
         return None if asked is None else True
 
     async def _is_still_free(self) -> bool:
         """Look again: a screen may be half drawn."""
-        await sleep(self._hands.clock, CONFIRM)
+        await sleep(self._context.clock, CONFIRM)
         return bool(await self._is_free())
 
     async def _told(self, entered: int) -> bool:
@@ -330,9 +337,9 @@ class Prompter:
         if self._composer.submission.is_unsaid(self._text):
             return True
         for pause in TELLING:
-            if await self._hands.submitted(self._text, entered) is not False:
+            if await self._context.submitted(self._text, entered) is not False:
                 return True
-            await sleep(self._hands.clock, pause)
+            await sleep(self._context.clock, pause)
             if await self._is_free() is False:
                 return False
         return True
@@ -346,12 +353,12 @@ class Prompter:
         @raise NotSure: neither is known.
         """
         for pause in PATIENCE:
-            submitted = await self._hands.submitted(self._text, entered)
+            submitted = await self._context.submitted(self._text, entered)
             if submitted:
                 await self._touch.wipe(self._stands)
                 return False
             if await self._answers():
-                return not await self._hands.submitted(self._text, entered)
+                return not await self._context.submitted(self._text, entered)
             if await self._leaves((pause,)):
                 return False
         raise NotSure(NOT_SURE)
@@ -382,7 +389,7 @@ class Prompter:
     async def _moves(self, key: str) -> bool:
         before = await self._touch.press(key, self._stands)
         for pause in ANSWERING:
-            await sleep(self._hands.clock, pause)
+            await sleep(self._context.clock, pause)
             now = await self._touch.see()
             if before is None or now is None or not self._stands(now):
                 return False
@@ -399,9 +406,9 @@ class Prompter:
         if not self._composer.submission.is_command(self._text):
             return None
         for pause in OPENING:
-            await sleep(self._hands.clock, pause)
+            await sleep(self._context.clock, pause)
             capture = await self._touch.look()
-            opened = None if capture is None else self._hands.opened(capture)
+            opened = None if capture is None else self._context.opened(capture)
             if opened is not None:
                 return opened
         return None

@@ -27,11 +27,11 @@ from tservice.mux.interface import IPane, MuxError, MuxTimeout, PaneGone
 from tservice.mux.keys import KEYS
 from tservice.sessions.input.classify import check_text, classify
 from tservice.sessions.input.doubts import Doubts
-from tservice.sessions.input.journal import Entry, InputJournal, Kind
+from tservice.sessions.input.journal import InputJournal, InputKind, JournalEntry
 from tservice.sessions.input.prompting import Given, NotSure, Prompter
 from tservice.sessions.input.serial import WAITING, SerialQueue
-from tservice.sessions.input.target import Subject, no_process
-from tservice.sessions.input.typist import PAUSE, Before, Hands, NotTyped, Typist
+from tservice.sessions.input.target import InputTarget, no_process
+from tservice.sessions.input.typist import PAUSE, Before, NotTyped, TypingContext, Typist
 from tservice.sessions.interfaces import Delivery, IInputGate
 from tservice.sessions.record.requests import InputRequest, check_input
 from tservice.terminal.reports import is_report
@@ -52,13 +52,13 @@ class InputQueue:
         clock: IReactorTime,
         journal: InputJournal,
         gate: IInputGate,
-        subject: Subject,
+        target: InputTarget,
         new_id: Callable[[], str],
     ) -> None:
         self._clock = clock
         self._journal = journal
         self._gate = gate
-        self._subject = subject
+        self._target = target
         self._new_id = new_id
         self._queue = SerialQueue()
         self._passing = SerialQueue()
@@ -79,13 +79,13 @@ class InputQueue:
         """
         check_input(request)
         check_text(request.text, request.use_mux)
-        self._subject.living_pane()
+        self._target.living_pane()
         if self._idle:
             self._failures.clear()
         failures = self._failures.get(request.client_id or "", 0)
         answer: Deferred[Delivery] = Deferred(lambda _: done.cancel())
         kind, _ = classify(request.text, request.use_mux, typed=request.typed)
-        raw = kind is Kind.RAW
+        raw = kind is InputKind.RAW
         done = self._put(request.client_id, raw, lambda: self._take(request, failures, answer))
         done.addCallbacks(lambda it: _once(answer, it), lambda why: _once(answer, why))
         return await answer
@@ -98,7 +98,7 @@ class InputQueue:
         """
         if key not in KEYS:
             raise invalid("key", f"one of {' '.join(KEYS)}")
-        self._subject.living_pane()
+        self._target.living_pane()
         await self._put(None, True, lambda: self._press(key))
 
     def recover(self) -> None:
@@ -117,10 +117,10 @@ class InputQueue:
         self._doubts.clear()
         if not self._idle:
             return
-        entry = self._journal.pending(self._subject.session().id)
+        entry = self._journal.pending(self._target.session().id)
         if entry is not None:
             self._journal.finish(entry)
-        pane = self._subject.pane()
+        pane = self._target.pane()
         if pane is not None:
             self._queue.put(lambda: self._learn(pane)).addErrback(
                 lambda why: self._log.failure("the mark of what was typed is not known", why)
@@ -130,7 +130,7 @@ class InputQueue:
         """Stop where it stands; the journal keeps what was begun."""
         self._queue.close()
         self._passing.close()
-        self._journal.forget(self._subject.session().id)
+        self._journal.forget(self._target.session().id)
 
     # -- in which order
 
@@ -160,7 +160,7 @@ class InputQueue:
     async def _gate_opens(self) -> None:
         self._holding = True
         try:
-            await self._gate.ready(self._subject.session())
+            await self._gate.ready(self._target.session())
         finally:
             self._holding = False
         # What passed is typed to its end first.
@@ -200,30 +200,32 @@ class InputQueue:
             await self._doubts.settle(request.client_id, request.seq)
             return Delivery(delivered=False, duplicate=True)
         kind, data = classify(request.text, request.use_mux, typed=request.typed)
-        if kind is not Kind.RAW:
+        if kind is not InputKind.RAW:
             await self._gate_opens()
         entry = self._entry(request, kind, data, previous)
-        hands = self._hands(
+        context = self._context(
             unsure=lambda: _once(answer, failed(UNSURE)),
             # Without a number the caller can only send it again; with one it must not get lost.
             wanted=lambda: entry.seq is not None or not answer.called,
             submitting=partial(self._submitting, entry, request.submitting),
         )
         entry = self._journal.accept(entry)
-        given = await self._type(entry, hands)
+        given = await self._type(entry, context)
         return Delivery(delivered=True, opened=given.opened)
 
     def _previous(self, request: InputRequest) -> int | None:
         if request.seq is None or request.client_id is None:
             return None
-        return self._journal.last_seq(self._subject.session().id, request.client_id)
+        return self._journal.last_seq(self._target.session().id, request.client_id)
 
-    def _entry(self, request: InputRequest, kind: Kind, data: bytes, previous: int | None) -> Entry:
-        composer = self._subject.composer()
-        if composer is not None and kind is not Kind.RAW:
+    def _entry(
+        self, request: InputRequest, kind: InputKind, data: bytes, previous: int | None
+    ) -> JournalEntry:
+        composer = self._target.composer()
+        if composer is not None and kind is not InputKind.RAW:
             data = composer.submission.spaced(data.decode("utf-8")).encode("utf-8")
-        return Entry(
-            session_id=self._subject.session().id,
+        return JournalEntry(
+            session_id=self._target.session().id,
             id=self._new_id(),
             kind=kind,
             data=data,
@@ -232,9 +234,9 @@ class InputQueue:
             previous_seq=previous,
         )
 
-    async def _type(self, entry: Entry, hands: Hands) -> Given:
+    async def _type(self, entry: JournalEntry, context: TypingContext) -> Given:
         try:
-            given = await self._give(entry, hands)
+            given = await self._give(entry, context)
         except (NotTyped, PaneGone):
             self._journal.give_back(entry)
             raise
@@ -246,14 +248,16 @@ class InputQueue:
             raise
         self._journal.finish(entry)
         if not is_report(entry.data):
-            self._subject.typed(entry.kind is not Kind.RAW or b"\r" in entry.data)
+            self._target.typed(entry.kind is not InputKind.RAW or b"\r" in entry.data)
         return given
 
-    async def _give(self, entry: Entry, hands: Hands, *, resumed: bool = False) -> Given:
-        if hands.composer is None or entry.kind is Kind.RAW:
-            await Typist(entry, hands).type(resumed=resumed)
+    async def _give(
+        self, entry: JournalEntry, context: TypingContext, *, resumed: bool = False
+    ) -> Given:
+        if context.composer is None or entry.kind is InputKind.RAW:
+            await Typist(entry, context).type(resumed=resumed)
             return Given()
-        prompter = Prompter(entry, hands, hands.composer)
+        prompter = Prompter(entry, context, context.composer)
         self._before = Before(text=entry.data.decode("utf-8"), at=now_ms(self._clock))
         try:
             return await prompter.give(resumed=resumed)
@@ -261,9 +265,9 @@ class InputQueue:
             raise self._doubts.add(entry, prompter) from error
 
     async def _recover(self) -> None:
-        session_id = self._subject.session().id
+        session_id = self._target.session().id
         entry = self._journal.pending(session_id)
-        pane = self._subject.pane()
+        pane = self._target.pane()
         over = None if pane is None else await self._learn(pane)
         if entry is None:
             return
@@ -277,7 +281,7 @@ class InputQueue:
 
         @return: the id of the row on disk that was over by then.
         """
-        session_id = self._subject.session().id
+        session_id = self._target.session().id
         while True:
             try:
                 mark = await pane.last_mark()
@@ -289,14 +293,14 @@ class InputQueue:
             else:
                 return None if mark is None else self._journal.learn(session_id, mark.id)
 
-    async def _finish_begun(self, entry: Entry) -> None:
+    async def _finish_begun(self, entry: JournalEntry) -> None:
         try:
-            hands = self._hands(
+            context = self._context(
                 unsure=lambda: None,
                 wanted=lambda: True,
                 submitting=partial(self._submitting, entry, None),
             )
-            await self._give(entry, hands, resumed=True)
+            await self._give(entry, context, resumed=True)
         except NotTyped as error:
             self._log.warn("input {id} was not typed: {error}", id=entry.id, error=error)
             self._journal.give_back(entry)
@@ -305,40 +309,40 @@ class InputQueue:
             self._log.warn("input {id} was not finished: {error}", id=entry.id, error=error)
         self._journal.finish(entry)
 
-    def _hands(
+    def _context(
         self,
         *,
         unsure: Callable[[], None],
         wanted: Callable[[], bool],
         submitting: Callable[[], None] | None = None,
-    ) -> Hands:
-        return Hands(
+    ) -> TypingContext:
+        return TypingContext(
             clock=self._clock,
-            pane=self._subject.living_pane(),
-            composer=self._subject.composer(),
-            asks=partial(self._gate.asks, self._subject.session()),
-            opened=partial(self._gate.opened, self._subject.session()),
-            submitted=partial(self._gate.submitted, self._subject.session()),
+            pane=self._target.living_pane(),
+            composer=self._target.composer(),
+            asks=partial(self._gate.asks, self._target.session()),
+            opened=partial(self._gate.opened, self._target.session()),
+            submitted=partial(self._gate.submitted, self._target.session()),
             unsure=unsure,
             wanted=wanted,
             submitting=submitting,
             before=self._before,
         )
 
-    def _submitting(self, entry: Entry, tell: Callable[[], None] | None) -> None:
+    def _submitting(self, entry: JournalEntry, tell: Callable[[], None] | None) -> None:
         if tell is not None:
             tell()
-        prompt = entry.kind is not Kind.RAW
+        prompt = entry.kind is not InputKind.RAW
         if prompt or b"\r" in entry.data:
-            self._subject.submitting(prompt)
+            self._target.submitting(prompt)
 
     async def _press(self, key: str) -> None:
-        pane = self._subject.living_pane()
-        if key == "S-Enter" and self._subject.composer() is None:
+        pane = self._target.living_pane()
+        if key == "S-Enter" and self._target.composer() is None:
             # A new line in a composer; a shell has none, and would print what comes of it.
             key = "Enter"
         if key == "Enter":
-            self._subject.submitting(False)
+            self._target.submitting(False)
         try:
             await pane.send_key(key)
         except PaneGone as error:
@@ -347,7 +351,7 @@ class InputQueue:
             raise failed(UNSURE) from error
         except MuxError as error:
             raise failed(f"the key was not pressed: {error}") from error
-        self._subject.typed(key == "Enter")
+        self._target.typed(key == "Enter")
 
 
 async def _nothing() -> None:

@@ -13,7 +13,7 @@ from tservice.sessions.record.model import Session
 
 
 @frozen(kw_only=True)
-class Subject:
+class InputTarget:
     """A session as its input queue sees it; everything is asked afresh each time.
 
     @ivar composer: how its mode draws its composer; C{None} for shells.

@@ -8,7 +8,7 @@ from functools import partial
 from tservice.core.clock import sleep
 from tservice.mux.interface import Capture, MuxError, MuxTimeout, PaneGone
 from tservice.sessions.input.composing import Composer, Sight
-from tservice.sessions.input.typist import Hands
+from tservice.sessions.input.typist import TypingContext
 
 WIPES = 40
 """Rows of a text that are taken away at most."""
@@ -23,14 +23,14 @@ class Unanswered(Exception):
 class Touch:
     """Looks at one composer, and keys that are pressed only while it is as it was seen."""
 
-    def __init__(self, hands: Hands, composer: Composer) -> None:
-        self._hands = hands
+    def __init__(self, context: TypingContext, composer: Composer) -> None:
+        self._context = context
         self._composer = composer
 
     async def look(self) -> Capture | None:
         """The screen; C{None}: it cannot be read just now, which keeps nothing from being typed."""
         try:
-            return await self._hands.pane.capture()
+            return await self._context.pane.capture()
         except PaneGone:
             raise
         except MuxError:
@@ -47,11 +47,11 @@ class Touch:
         @raise Unanswered: the terminal does not say.
         """
         try:
-            guard = await self._hands.pane.guard()
+            guard = await self._context.pane.guard()
             seen = self._composer.see(guard.capture)
             if seen is None or not meant(seen):
                 return None
-            pressed = await self._hands.pane.press_if(key, guard, seen.draft.rows)
+            pressed = await self._context.pane.press_if(key, guard, seen.draft.rows)
         except PaneGone:
             raise
         except MuxTimeout as error:
@@ -81,7 +81,7 @@ class Touch:
 
     async def _changed(self, before: Sight) -> Sight | None:
         for pause in WIPED:
-            await sleep(self._hands.clock, pause)
+            await sleep(self._context.clock, pause)
             now = await self.see()
             if now is not None and now.draft.text != before.draft.text:
                 return now

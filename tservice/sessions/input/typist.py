@@ -17,7 +17,7 @@ from tservice.core.clock import sleep
 from tservice.core.errors import failed
 from tservice.mux.interface import Capture, IPane, Mark, MuxError, MuxTimeout, PaneGone
 from tservice.sessions.input.composing import Composer
-from tservice.sessions.input.journal import Entry, Kind
+from tservice.sessions.input.journal import InputKind, JournalEntry
 
 PASTE_GAP = 0.15
 """Seconds between a paste and its Enter: with less, some agents take the Enter for text."""
@@ -46,7 +46,7 @@ class Before:
 
 
 @frozen(kw_only=True)
-class Hands:
+class TypingContext:
     """What typing needs beside the entry.
 
     @ivar composer: how the mode draws its composer; C{None}: Enter is pressed once (shells).
@@ -78,9 +78,9 @@ class Typist:
 
     _log = Logger()
 
-    def __init__(self, entry: Entry, hands: Hands) -> None:
+    def __init__(self, entry: JournalEntry, context: TypingContext) -> None:
         self._entry = entry
-        self._hands = hands
+        self._context = context
         self._refusals = 0
 
     async def type(self, *, resumed: bool = False) -> None:
@@ -92,16 +92,16 @@ class Typist:
         @raise ServiceError: 422: it was typed, in part or whole, but did not get through.
         """
         mark = await self._mark() if resumed else None
-        if self._entry.kind is Kind.RAW:
+        if self._entry.kind is InputKind.RAW:
             self.submitting()
             await self.write(mark)
-        elif self._hands.composer is None:
+        elif self._context.composer is None:
             await self._line(mark)
 
     async def _line(self, mark: Mark | None) -> None:
         """A line for a shell: its text, and Enter once."""
         if self._entry.data and await self.put_in(mark):
-            await sleep(self._hands.clock, PASTE_GAP)
+            await sleep(self._context.clock, PASTE_GAP)
         if mark is None or mark.step in (PASTED, WRITTEN):
             self.submitting()
             await self.enter()
@@ -114,7 +114,7 @@ class Typist:
 
     async def put_in(self, mark: Mark | None) -> bool:
         """Put in what is missing of the text; whether anything was."""
-        if self._entry.kind is Kind.TYPED:
+        if self._entry.kind is InputKind.TYPED:
             if mark is not None and (mark.step != WRITTEN or mark.done >= len(self._entry.data)):
                 return False
             await self.write(mark)
@@ -122,24 +122,24 @@ class Typist:
         if mark is not None:
             return False
         text = self._entry.data.decode("utf-8")
-        await self._step(PASTED, lambda mark: self._hands.pane.paste(text, mark))
+        await self._step(PASTED, lambda mark: self._context.pane.paste(text, mark))
         return True
 
     async def enter(self) -> None:
         """Press Enter, once."""
-        await self._step(ENTERED, lambda mark: self._hands.pane.send_key("Enter", mark))
+        await self._step(ENTERED, lambda mark: self._context.pane.send_key("Enter", mark))
 
     def submitting(self) -> None:
         """Tell that what submits is typed next."""
-        if self._hands.submitting is not None:
-            self._hands.submitting()
+        if self._context.submitting is not None:
+            self._context.submitting()
 
     async def write(self, mark: Mark | None) -> None:
         data = self._entry.data
         while mark is None or mark.done < len(data):
             begun = mark or Mark(id=self._entry.id, step=WRITTEN)
             try:
-                await self._hands.pane.write(data, begun)
+                await self._context.pane.write(data, begun)
                 return
             except MuxError as error:
                 mark = await self._after(error)
@@ -163,7 +163,7 @@ class Typist:
         mark = await self._mark()
         if not isinstance(error, MuxTimeout):
             await self._refused(error, mark)
-        if mark is None and not self._hands.wanted():
+        if mark is None and not self._context.wanted():
             raise NotTyped("its caller was told that it failed")
         return mark
 
@@ -173,7 +173,7 @@ class Typist:
             if mark is None:
                 raise NotTyped(str(error)) from error
             raise failed(f"only a part of the input was typed: {error}") from error
-        await sleep(self._hands.clock, PAUSE)
+        await sleep(self._context.clock, PAUSE)
 
     async def _mark(self) -> Mark | None:
         """The pane's mark if it is about this entry; asks until it is known.
@@ -184,7 +184,7 @@ class Typist:
         asked = 0
         while True:
             try:
-                mark = await self._hands.pane.last_mark()
+                mark = await self._context.pane.last_mark()
             except PaneGone:
                 raise
             except MuxError as error:
@@ -193,5 +193,5 @@ class Typist:
             else:
                 return mark if mark is not None and mark.id == self._entry.id else None
             if asked == QUESTIONS:
-                self._hands.unsure()
-            await sleep(self._hands.clock, PAUSE)
+                self._context.unsure()
+            await sleep(self._context.clock, PAUSE)

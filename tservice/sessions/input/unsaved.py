@@ -21,7 +21,7 @@ Write = Callable[[str, str, int], None]
 """Writes a session's, client's number; raises L{NotKept} where it cannot even be owed."""
 
 
-class Unsaved:
+class UnsavedNumbers:
     """At most one client's number a session, and only of what was typed whole."""
 
     _log = Logger()

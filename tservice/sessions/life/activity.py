@@ -5,7 +5,7 @@ from __future__ import annotations
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from zope.interface import implementer
 
-from tservice.clis.interfaces import ICliRegistry, Kind
+from tservice.clis.interfaces import CliKind, ICliRegistry
 from tservice.core.timers import cancel
 from tservice.mux.interface import IPane
 from tservice.sessions.interfaces import ActivitySink, IActivitySource, IActivitySources
@@ -55,6 +55,6 @@ class PlainSources:
         self, session: Session, pane: IPane, sink: ActivitySink, fresh: bool
     ) -> IActivitySource:
         entry = self._clis.get(session.mode)
-        if entry is not None and entry.kind is Kind.SHELL:
+        if entry is not None and entry.kind is CliKind.SHELL:
             return IdleAfterStart(self._clock, sink, fresh, SHELL_IDLE, "the shell is up")
         return IdleAfterStart(self._clock, sink, fresh, AGENT_IDLE, "the agent was started")

@@ -36,7 +36,7 @@ class Defaults:
 
 
 @frozen(kw_only=True)
-class Caps:
+class SessionCaps:
     """How many sessions there may be (C{SERVICE_MAX_SESSIONS}, C{_PER_USER})."""
 
     total: int
@@ -58,7 +58,7 @@ class Creator:
         launcher: Launcher,
         cases: ICases,
         defaults: Callable[[], Defaults],
-        caps: Caps,
+        caps: SessionCaps,
         random_bytes: Callable[[int], bytes],
     ) -> None:
         self._clock = clock

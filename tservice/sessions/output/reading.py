@@ -37,7 +37,7 @@ class ReadRequest:
 
 
 @frozen(kw_only=True)
-class Reading:
+class TerminalReading:
     """A terminal read.
 
     @ivar data: the payload of protocol-terminal.
@@ -63,7 +63,7 @@ def history_rows(full: bool, lines: str | None, limit: int) -> int | None:
 
 async def read_terminal(
     clock: IReactorTime, session: Session, pane: IPane | None, request: ReadRequest
-) -> Reading:
+) -> TerminalReading:
     """The terminal's text; without a process an empty one (protocol-terminal).
 
     @raise ServiceError: 422: the pane does not answer.
@@ -72,9 +72,9 @@ async def read_terminal(
     capture = None if pane is None else await _capture(pane, request.history or 0)
     captured = clock.seconds()
     if capture is None:
-        return Reading(data=_empty(session, request))
+        return TerminalReading(data=_empty(session, request))
     data = _payload(session, capture, request)
-    return Reading(
+    return TerminalReading(
         data=data,
         capture_ms=(captured - begun) * 1000,
         render_ms=(clock.seconds() - captured) * 1000,

@@ -13,7 +13,7 @@ from zope.interface import implementer
 
 from tservice.mux.interface import IPane, IPaneListener, PaneExit
 from tservice.sessions.output.stream import TerminalStream
-from tservice.sessions.output.viewer import Viewer, Wire, frame
+from tservice.sessions.output.viewer import Viewer, ViewerSocket, frame
 
 MAX_SOCKETS = 5
 """Sockets of one session (protocol-websocket)."""
@@ -24,7 +24,7 @@ NOTHING = "none"
 """The epoch in the hello of a session that has no pane."""
 
 
-class Terminal(Wire, Protocol):
+class Terminal(ViewerSocket, Protocol):
     """One client's socket."""
 
     cid: str
@@ -231,7 +231,7 @@ def exit_frame(status: int | None) -> str:
     return frame("exit") if status is None else frame("exit", status=status)
 
 
-def greet_without_pane(wire: Wire) -> None:
+def greet_without_pane(wire: ViewerSocket) -> None:
     """An empty screen: there is no pane yet, or none any more."""
     wire.send_text(frame("hello", v=1, epoch=NOTHING, offset=0, cols=120, rows=40, resumed=False))
     wire.send_text(frame("snapshot", offset=0, cols=120, rows=40, data=""))

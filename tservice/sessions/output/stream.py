@@ -12,7 +12,7 @@ from tservice.core.tasks import spawn
 from tservice.core.timers import cancel
 from tservice.mux.interface import Capture, IPane, MuxError
 from tservice.sessions.output.flood import FloodMode
-from tservice.sessions.output.viewer import FRAME, Viewer, Wire
+from tservice.sessions.output.viewer import FRAME, Viewer, ViewerSocket
 
 QUIET = 0.008
 """Seconds without a frame after which the next byte leaves at once; else the longest delay."""
@@ -56,7 +56,7 @@ class TerminalStream:
         """How many clients are attached."""
         return len(self._viewers)
 
-    def attach(self, wire: Wire, epoch: str | None, since: int | None) -> Viewer:
+    def attach(self, wire: ViewerSocket, epoch: str | None, since: int | None) -> Viewer:
         """Begin serving a client: resumed where the log still holds C{since}, else afresh."""
         log = self.pane.log
         viewer = Viewer(wire, log, self._want_snapshot)

@@ -26,7 +26,7 @@ EARLY = 8
 """Frames kept for a client that waits for its hello; of more the newest."""
 
 
-class Wire(Protocol):
+class ViewerSocket(Protocol):
     """What a viewer needs of its socket; the bytes queued there are bounded by C{writable}."""
 
     def send_text(self, text: str) -> None:
@@ -55,7 +55,9 @@ class Viewer:
     @ivar behind: true from falling too far behind to the snapshot that repairs it.
     """
 
-    def __init__(self, wire: Wire, log: OutputLog, want_snapshot: Callable[[Viewer], None]) -> None:
+    def __init__(
+        self, wire: ViewerSocket, log: OutputLog, want_snapshot: Callable[[Viewer], None]
+    ) -> None:
         self._wire = wire
         self._log = log
         self._want_snapshot = want_snapshot

@@ -11,7 +11,7 @@ from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.core.tasks import spawn
 from tservice.http.websockets.connection import ISocket, ISocketHandler
-from tservice.http.websockets.frames import Message
+from tservice.http.websockets.frames import SocketMessage
 from tservice.sessions.interfaces import ISessions
 from tservice.sessions.output.frames import GotFrame, InputFrame, Malformed, ResizeFrame, parse
 from tservice.sessions.output.latest import Latest
@@ -39,12 +39,12 @@ class SharedFrames:
     """
 
     def __init__(self) -> None:
-        self._last = Message(b"")
+        self._last = SocketMessage(b"")
 
-    def message(self, data: bytes) -> Message:
+    def message(self, data: bytes) -> SocketMessage:
         """The message of C{data}, which may have been made for another socket already."""
         if self._last.payload is not data:
-            self._last = Message(data)
+            self._last = SocketMessage(data)
         return self._last
 
 

@@ -21,7 +21,7 @@ from tservice.sessions.routes.conversation import SharedFrames, TerminalSocket
 Typed = Callable[[Identity, str, str, int], None]
 
 
-class TerminalQuery(Query):
+class SocketQuery(Query):
     """Who connects, and where the client stands in the output.
 
     Without a C{cid} the socket gets one of its own and replaces no other.
@@ -54,7 +54,7 @@ class SocketRoutes:
     async def _terminal(self, call: Call) -> TerminalSocket:
         if not call.identity.has_scope(Scope.SESSIONS_READ):
             raise ServiceError(ErrorCode.FORBIDDEN, "The token lacks the scope sessions:read")
-        query: TerminalQuery = call.query
+        query: SocketQuery = call.query
         return TerminalSocket(
             self._sessions,
             self._sockets,
@@ -79,7 +79,7 @@ class SocketRoutes:
                 handler=self._terminal,
                 summary="The terminal: output as it comes, input, sizes",
                 tag="Terminal",
-                query=TerminalQuery,
+                query=SocketQuery,
                 style=Style.WEBSOCKET,
             )
         ]

@@ -22,10 +22,10 @@ from tservice.agents.activity.pace import (
     BREAK,
     GAP,
     SILENCE,
-    Looked,
+    LastLook,
+    LookVerdict,
     Rhythm,
     Scene,
-    Verdict,
     judge,
     next_look,
 )
@@ -49,7 +49,7 @@ class PaceTests(SynchronousTestCase):
         self, begun: float, last: float, at: float, current: bool, failed: bool, doing: Doing
     ) -> None:
         rhythm = Rhythm(begun=min(begun, last), last=last)
-        due = next_look(rhythm, Looked(at=at, current=current, failed=failed), doing)
+        due = next_look(rhythm, LastLook(at=at, current=current, failed=failed), doing)
         if failed or not current:
             assert due is not None
             self.assertGreaterEqual(due, at + GAP)
@@ -69,7 +69,8 @@ class PaceTests(SynchronousTestCase):
         self.assertEqual(now, rhythm.last)
         self.assertFalse(rhythm.silent(now))
         self.assertIsNotNone(
-            next_look(rhythm, Looked(at=now, current=True), Doing.WORKING), "its silence is awaited"
+            next_look(rhythm, LastLook(at=now, current=True), Doing.WORKING),
+            "its silence is awaited",
         )
         self.assertTrue(rhythm.silent(now + SILENCE))
 
@@ -77,7 +78,7 @@ class PaceTests(SynchronousTestCase):
 class JudgeTests(SynchronousTestCase):
     """L{judge}."""
 
-    def verdict(self, text: str, now: Scene, title: str = "") -> Verdict | None:
+    def verdict(self, text: str, now: Scene, title: str = "") -> LookVerdict | None:
         found = judge(reading(text, title=title), RULES["claude"], now)
         return None if found is None else found[0]
 
@@ -88,17 +89,19 @@ class JudgeTests(SynchronousTestCase):
 
     def test_a_composer_means_rest_only_in_silence(self) -> None:
         self.assertIsNone(self.verdict(COMPOSER, scene(Doing.WORKING)))
-        self.assertEqual(Verdict.IDLE, self.verdict(COMPOSER, scene(Doing.WORKING, silent=True)))
-        self.assertEqual(Verdict.IDLE, self.verdict(COMPOSER, scene(Doing.STARTING)))
+        self.assertEqual(
+            LookVerdict.IDLE, self.verdict(COMPOSER, scene(Doing.WORKING, silent=True))
+        )
+        self.assertEqual(LookVerdict.IDLE, self.verdict(COMPOSER, scene(Doing.STARTING)))
 
     def test_work_shows_in_a_row_or_in_the_title(self) -> None:
         now = scene(Doing.IDLE, silent=True)
-        self.assertEqual(Verdict.WORKING, self.verdict(SPINNER, now))
-        self.assertEqual(Verdict.WORKING, self.verdict(COMPOSER, now, BUSY_TITLE))
+        self.assertEqual(LookVerdict.WORKING, self.verdict(SPINNER, now))
+        self.assertEqual(LookVerdict.WORKING, self.verdict(COMPOSER, now, BUSY_TITLE))
 
     def test_dialogs(self) -> None:
         now = scene(Doing.WORKING)
-        self.assertEqual(Verdict.ASKED, self.verdict(PERMISSION, now, IDLE_TITLE))
+        self.assertEqual(LookVerdict.ASKED, self.verdict(PERMISSION, now, IDLE_TITLE))
         self.assertIsNone(self.verdict(TRUST, now))
 
     def test_an_unknown_agent_is_judged_by_its_rhythm(self) -> None:
@@ -107,10 +110,10 @@ class JudgeTests(SynchronousTestCase):
         self.assertIsNone(judge(unknown, ScreenRules(), now))
         found = judge(unknown, ScreenRules(), scene(Doing.IDLE))
         assert found is not None
-        self.assertEqual(Verdict.WORKING, found[0])
+        self.assertEqual(LookVerdict.WORKING, found[0])
         found = judge(unknown, ScreenRules(), scene(Doing.WORKING, silent=True))
         assert found is not None
-        self.assertEqual(Verdict.IDLE, found[0])
+        self.assertEqual(LookVerdict.IDLE, found[0])
 
 
 steps = st.one_of(
@@ -160,8 +163,8 @@ class ExactnessTests(SynchronousTestCase):
         """Else nobody would look again, and the session stayed busy for good."""
         rhythm = Rhythm(begun=last, last=last)
         at = min(last + passed, last + SILENCE - 1)
-        due = next_look(rhythm, Looked(at=at, current=True), Doing.WORKING)
+        due = next_look(rhythm, LastLook(at=at, current=True), Doing.WORKING)
         assert due is not None
         fired = at + (due - at)
         self.assertTrue(rhythm.silent(fired))
-        self.assertIsNone(next_look(rhythm, Looked(at=fired, current=True), Doing.WORKING))
+        self.assertIsNone(next_look(rhythm, LastLook(at=fired, current=True), Doing.WORKING))

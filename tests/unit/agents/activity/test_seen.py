@@ -9,12 +9,12 @@ from tests.unit.agents.rig import BUSY_TITLE, COMPOSER, IDLE_TITLE, PERMISSION, 
 from tests.unit.terminal.screens import reading
 from tservice.agents.activity.machine import Doing
 from tservice.agents.activity.pace import CALM, STREAK
-from tservice.agents.activity.seen import Seen
+from tservice.agents.activity.seen import SeenLooks
 
 
 class SeenTests(SynchronousTestCase):
     def setUp(self) -> None:
-        self.seen = Seen(rules=RULES["claude"], hooks=True)
+        self.seen = SeenLooks(rules=RULES["claude"], hooks=True)
         self.now = 100.0
 
     def look(self, screen: str, title: str, doing: Doing = Doing.WORKING) -> None:

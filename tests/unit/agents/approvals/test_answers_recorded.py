@@ -15,7 +15,7 @@ from tests.frames.score import RULES
 from tests.ground import here
 from tests.unit.agents.rig import COMPOSER, Screen
 from tservice.agents.approvals.answers import Action, Answer
-from tservice.agents.approvals.keys import Answerer, Outcome, Untaken
+from tservice.agents.approvals.keys import Answerer, AnswerOutcome, Untaken
 from tservice.agents.approvals.model import is_asking
 from tservice.agents.approvals.screen import AnswerScreen, dialog_rows
 from tservice.clis.interfaces import AnswerKeys
@@ -67,12 +67,12 @@ class RecordedCase(SynchronousTestCase):
     ) -> tuple[list[bytes], Any]:
         """What was pressed, and what came of it."""
         pressed, given = self.given(shown, answer, screens)
-        outcome: Outcome = self.successResultOf(given)
+        outcome: AnswerOutcome = self.successResultOf(given)
         return pressed, outcome
 
     def given(
         self, shown: Recorded, answer: Answer, screens: dict[bytes, str]
-    ) -> tuple[list[bytes], Deferred[Outcome]]:
+    ) -> tuple[list[bytes], Deferred[AnswerOutcome]]:
         """What was pressed, and how it ended.
 
         @param screens: what a key leads to.

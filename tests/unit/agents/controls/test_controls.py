@@ -8,7 +8,7 @@ from twisted.internet.defer import Deferred
 from tests.unit.agents.rig import COMPOSER, RULE, SPINNER, AgentCase
 from tests.unit.sessions.rig import ADMIN, begin
 from tservice.agents.controls.reading import cycled, told
-from tservice.agents.controls.service import Controls, Setting
+from tservice.agents.controls.service import AgentControls, ControlSetting
 from tservice.clis.interfaces import Command, Cycle
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
@@ -53,10 +53,10 @@ class ControlTests(AgentCase):
     def setUp(self) -> None:
         super().setUp()
         agents, clis = self.agents.agents, self.machine.clis
-        self.controls = Controls(self.clock, self.sessions, agents, clis)
+        self.controls = AgentControls(self.clock, self.sessions, agents, clis)
 
     def tell(
-        self, session: Session, setting: Setting, value: str, caller: Identity = ADMIN
+        self, session: Session, setting: ControlSetting, value: str, caller: Identity = ADMIN
     ) -> Deferred[str]:
         told: Deferred[str] = begin(self.controls.tell(session.id, setting, value, caller))
         self.spend(12)
@@ -65,7 +65,7 @@ class ControlTests(AgentCase):
     def refused(
         self,
         session: Session,
-        setting: Setting,
+        setting: ControlSetting,
         value: str,
         *,
         code: ErrorCode,
@@ -90,7 +90,7 @@ class ControlTests(AgentCase):
                 program.show(screens[program.shown])
 
         program.received = pressed  # type: ignore[method-assign]
-        mode = Setting.PERMISSION_MODE
+        mode = ControlSetting.PERMISSION_MODE
         self.assertEqual("plan", self.successResultOf(self.tell(session, mode, "plan")))
         self.assertEqual("plan", self.successResultOf(self.tell(session, mode, "plan")))
         self.assertEqual([TAB, TAB], program.pressed)
@@ -100,14 +100,16 @@ class ControlTests(AgentCase):
     def test_an_agent_that_does_not_take_the_key(self) -> None:
         session = self.ready()
         code = ErrorCode.OPERATION_FAILED
-        self.refused(session, Setting.PERMISSION_MODE, "plan", code=code, says="did not leave")
+        self.refused(
+            session, ControlSetting.PERMISSION_MODE, "plan", code=code, says="did not leave"
+        )
         self.assertEqual([TAB], self.screen(session).pressed)
 
     def test_a_model_by_a_command_that_is_confirmed(self) -> None:
         session = self.ready()
         program = self.screen(session)
         program.answers = {b"\r": ASKED, b"1": SET}
-        found = self.tell(session, Setting.MODEL, "sonnet")
+        found = self.tell(session, ControlSetting.MODEL, "sonnet")
         self.assertEqual("Sonnet 5", self.successResultOf(found))
         self.assertEqual([b"\r", b"1"], program.pressed[-2:])
         self.assertEqual("Sonnet 5", self.sessions.get(session.id).models[ModelSource.SCREEN])
@@ -115,21 +117,25 @@ class ControlTests(AgentCase):
     def test_one_that_it_does_not_take(self) -> None:
         session = self.ready()
         code = ErrorCode.OPERATION_FAILED
-        self.refused(session, Setting.EFFORT, "low", code=code, says="did not take low")
+        self.refused(session, ControlSetting.EFFORT, "low", code=code, says="did not take low")
         self.assertEqual(b"\x1b", self.screen(session).pressed[-1])
 
     def test_what_may_not_be(self) -> None:
         session = self.ready()
         invalid = ErrorCode.INVALID_INPUT
-        self.refused(session, Setting.EFFORT, "frantic", code=invalid, says="effort: must be one")
-        self.refused(session, Setting.MODEL, "a b", code=invalid, says="model: must be one word")
-        mode = Setting.PERMISSION_MODE
+        self.refused(
+            session, ControlSetting.EFFORT, "frantic", code=invalid, says="effort: must be one"
+        )
+        self.refused(
+            session, ControlSetting.MODEL, "a b", code=invalid, says="model: must be one word"
+        )
+        mode = ControlSetting.PERMISSION_MODE
         self.refused(session, mode, "dontAsk", code=invalid, says="permissionMode: must be one of")
         self.refused(
             session, mode, "bypassPermissions", code=ErrorCode.FORBIDDEN, says="grant", caller=GUEST
         )
         codex = self.agent("x", mode="codex")
-        self.refused(codex, Setting.MODEL, "x", code=invalid, says="of mode codex")
+        self.refused(codex, ControlSetting.MODEL, "x", code=invalid, says="of mode codex")
         self.assertEqual([], self.screen(session).pressed)
 
     def test_one_that_does_not_rest(self) -> None:
@@ -141,7 +147,7 @@ class ControlTests(AgentCase):
             ("no composer at all", "not on the screen"),
         ):
             self.show(session, screen)
-            self.refused(session, Setting.EFFORT, "low", code=ErrorCode.CONFLICT, says=says)
+            self.refused(session, ControlSetting.EFFORT, "low", code=ErrorCode.CONFLICT, says=says)
             self.show(session, COMPOSER)
             self.spend(5)
         self.assertEqual([], self.screen(session).pressed)
@@ -150,7 +156,7 @@ class ControlTests(AgentCase):
         session = self.ready()
         raw = InputRequest(text="half a thought", use_mux=False)
         self.successResultOf(begin(self.sessions.input(session.id, raw)))
-        given = begin(self.controls.tell(session.id, Setting.EFFORT, "low", ADMIN))
+        given = begin(self.controls.tell(session.id, ControlSetting.EFFORT, "low", ADMIN))
         self.show(session, COMPOSER.replace("❯\xa0", "❯\xa0half a thought", 1))
         self.spend(12)
         error: ServiceError = self.failureResultOf(given, ServiceError).value
@@ -159,8 +165,8 @@ class ControlTests(AgentCase):
 
     def test_one_at_a_time(self) -> None:
         session = self.ready()
-        first = begin(self.controls.tell(session.id, Setting.EFFORT, "low", ADMIN))
-        second = begin(self.controls.tell(session.id, Setting.EFFORT, "high", ADMIN))
+        first = begin(self.controls.tell(session.id, ControlSetting.EFFORT, "low", ADMIN))
+        second = begin(self.controls.tell(session.id, ControlSetting.EFFORT, "high", ADMIN))
         error: ServiceError = self.failureResultOf(second, ServiceError).value
         self.assertEqual(ErrorCode.CONFLICT, error.code)
         self.spend(12)

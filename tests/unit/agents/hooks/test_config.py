@@ -16,8 +16,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.agents.rig import AgentCase
 from tservice.agents.hooks.command import is_own_hook
-from tservice.agents.hooks.config import HOOKS, Unusable, merge_settings, own_status_line
-from tservice.agents.hooks.files import FILE, FOLDER, HookConfig, Refused
+from tservice.agents.hooks.config import HOOKS, UnusableSettings, merge_settings, own_status_line
+from tservice.agents.hooks.files import FILE, FOLDER, FileRefused, HookConfig
 from tservice.agents.hooks.statusline import is_own_status
 
 OLD = 'curl -H "X: $(cat $SERVICE_HOOK_SECRET_FILE)" $SERVICE_API_URL/api/hook-event'
@@ -107,7 +107,7 @@ class MergeTests(SynchronousTestCase):
     def test_what_is_no_settings_file(self) -> None:
         found: Any
         for found in ([], "x", None, {"hooks": []}, {"hooks": {"Stop": {}}}):
-            with self.assertRaises(Unusable):
+            with self.assertRaises(UnusableSettings):
                 merge_settings(found, hooks=True, telemetry=True)
 
     def test_strange_groups_are_left_alone(self) -> None:
@@ -137,7 +137,7 @@ class FileTests(SynchronousTestCase):
         return json.loads(self.path.read_text()) if self.path.exists() else None
 
     def refused(self) -> str:
-        with self.assertRaises(Refused) as caught:
+        with self.assertRaises(FileRefused) as caught:
             self.write(telemetry=True)
         return str(caught.exception)
 

@@ -19,7 +19,7 @@ from tests.unit.agents.rig import (
     AgentCase,
 )
 from tservice.agents.hooks.intake import CONVERSATIONS
-from tservice.agents.hooks.model import FOREIGN, TOOLS, Conversations, Tools
+from tservice.agents.hooks.model import FOREIGN, TOOLS, PaneConversations, Tools
 from tservice.agents.model import HookEvent, reduce_data
 from tservice.core.errors import ServiceError
 from tservice.core.events import Audience
@@ -81,13 +81,13 @@ class ReduceTests(SynchronousTestCase):
 
 
 class ConversationTests(SynchronousTestCase):
-    """L{Conversations}."""
+    """L{PaneConversations}."""
 
-    def own(self, found: Conversations, *events: tuple[str, str, str]) -> list[bool]:
+    def own(self, found: PaneConversations, *events: tuple[str, str, str]) -> list[bool]:
         return [found.is_own(HookEvent(name), who, source) for name, who, source in events]
 
     def test_an_agent_started_by_the_agent(self) -> None:
-        found = Conversations(None)
+        found = PaneConversations(None)
         self.assertEqual(
             [True, True, False, False, False, True, False],
             self.own(
@@ -103,7 +103,7 @@ class ConversationTests(SynchronousTestCase):
         )
 
     def test_clear_and_the_like_go_on_in_another_conversation(self) -> None:
-        found = Conversations("a")
+        found = PaneConversations("a")
         events = [("session_end", "a", ""), ("session_start", "b", "clear"), ("stop", "b", "")]
         self.assertEqual([True] * 3, self.own(found, *events))
         self.assertEqual(
@@ -111,11 +111,11 @@ class ConversationTests(SynchronousTestCase):
         )
 
     def test_one_whose_start_was_missed_is_trusted(self) -> None:
-        self.assertEqual([True], self.own(Conversations("a"), ("stop", "b", "")))
-        self.assertEqual([True], self.own(Conversations("a"), ("stop", "", "")))
+        self.assertEqual([True], self.own(PaneConversations("a"), ("stop", "b", "")))
+        self.assertEqual([True], self.own(PaneConversations("a"), ("stop", "", "")))
 
     def test_what_is_remembered_is_bounded(self) -> None:
-        found = Conversations("a")
+        found = PaneConversations("a")
         for number in range(FOREIGN + 1):
             self.own(found, ("session_start", f"b{number}", "startup"))
         self.assertEqual([True, False], self.own(found, ("stop", "b0", ""), ("stop", "b1", "")))

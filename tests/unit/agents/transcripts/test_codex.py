@@ -6,7 +6,7 @@ from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.agents.transcripts.model import Place
+from tservice.agents.transcripts.model import ReadPosition
 from tservice.agents.transcripts.reader import head, messages, read_on
 
 RECORDED = Path(__file__).parent / "codex-0.169.0.jsonl"
@@ -15,7 +15,7 @@ ID = "01a1f992-16a6-75d3-ab87-b7929ca8a4b1"
 
 class RecordedTests(SynchronousTestCase):
     def test_what_it_tells(self) -> None:
-        tally = read_on(Place(path=""), RECORDED, "codex").tally
+        tally = read_on(ReadPosition(path=""), RECORDED, "codex").tally
         self.assertEqual((ID, "/home/me/work"), (tally.conversation, tally.cwd))
         self.assertEqual("HOLD: door", tally.title)
         self.assertEqual("Done with the tool.", tally.response)

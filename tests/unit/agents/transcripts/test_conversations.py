@@ -12,12 +12,12 @@ from tests.unit.agents.rig import AgentCase, at_once
 from tests.unit.agents.transcripts.samples import database
 from tests.unit.agents.transcripts.written import prompt, said, write
 from tservice.agents.transcripts.choice import EARLY_MS, NEAR_MS, Candidate, choose
-from tservice.agents.transcripts.conversations import Conversations
+from tservice.agents.transcripts.conversations import StoredConversations
 from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.agents.transcripts.homes import Homes
 from tservice.agents.transcripts.model import Tally
-from tservice.agents.transcripts.places import Found
 from tservice.agents.transcripts.reader import HEAD
+from tservice.agents.transcripts.stores import StoredConversation
 from tservice.core.errors import ErrorCode
 from tservice.sessions.record.model import Location, NameSource, Session
 
@@ -39,7 +39,7 @@ def session(**fields: Any) -> Session:
 
 
 def candidate(name: str, first_at: int | None, prompts: int = 1, size: int = 1) -> Candidate:
-    found = Found(path=Path(f"/c/{name}"), mode="codex", at=MADE, size=size)
+    found = StoredConversation(path=Path(f"/c/{name}"), mode="codex", at=MADE, size=size)
     begins = Tally(conversation=name, first_at=first_at, prompts=prompts)
     return Candidate(found=found, begins=begins)
 
@@ -87,7 +87,7 @@ class ResumeTests(AgentCase):
     def setUp(self) -> None:
         super().setUp()
         self.files = TranscriptFiles.of_home(self.machine.home)
-        self.conversations = Conversations(
+        self.conversations = StoredConversations(
             lambda: Homes(own=self.files, places=places_of(here())), at_once
         )
 
@@ -133,7 +133,7 @@ class ResumeTests(AgentCase):
     def test_what_cannot_be_read_is_begun_anew(self) -> None:
         homes = Homes(own=self.files, places=places_of(here()))
         nowhere = session(location=Location.REMOTE, conversation_ids=(OLD,))
-        found = Conversations(lambda: homes, at_once).last(nowhere)
+        found = StoredConversations(lambda: homes, at_once).last(nowhere)
         self.assertIsNone(self.run_now(found))
 
 

@@ -14,14 +14,14 @@ from tservice.agents.transcripts import opencode as transcript_opencode
 from tservice.agents.transcripts.model import (
     MODELS,
     Failure,
-    Place,
+    ReadPosition,
     Tally,
     Usage,
     counted,
     tally_of,
 )
-from tservice.agents.transcripts.places import STORES, scan
 from tservice.agents.transcripts.sources import head, messages, read_on
+from tservice.agents.transcripts.stores import STORES, scan
 
 CLAUDE_LIMIT = "You've hit your session limit · resets 8:01am (UTC)"
 
@@ -35,7 +35,7 @@ class GeminiTests(SynchronousTestCase):
         (folder / ".project_root").write_text("/home/me/work")
 
     def test_what_it_tells(self) -> None:
-        tally = read_on(Place(path=""), self.path, "gemini").tally
+        tally = read_on(ReadPosition(path=""), self.path, "gemini").tally
         self.assertEqual("01109a00-754f-449f-ab59-1c8641cb47ba", tally.conversation)
         self.assertEqual(("SAY: hello there", 3), (tally.title, tally.prompts))
         self.assertEqual(1_795_329_919_691, tally.first_at)
@@ -65,7 +65,7 @@ class GeminiTests(SynchronousTestCase):
         )
         with self.path.open("a") as file:
             file.write(line % ("", 1) + line % (" and half", 2))
-        tally = read_on(Place(path=""), self.path, "gemini").tally
+        tally = read_on(ReadPosition(path=""), self.path, "gemini").tally
         self.assertEqual("half and half", tally.response)
         self.assertEqual((4810, 139), (tally.input, tally.output))
         self.assertEqual(["half and half"], [m.text for m in messages(self.path, "gemini")][6:])
@@ -91,7 +91,7 @@ class PiTests(SynchronousTestCase):
     path = RECORDED / "pi-0.73.1.jsonl"
 
     def test_what_it_tells(self) -> None:
-        tally = read_on(Place(path=""), self.path, "pi").tally
+        tally = read_on(ReadPosition(path=""), self.path, "pi").tally
         self.assertEqual("01a20200-192b-70d8-9a51-c50e1d9f1882", tally.conversation)
         self.assertEqual(("/home/me/work", "SAY: hello there"), (tally.cwd, tally.title))
         self.assertEqual("last words", tally.response)
@@ -113,7 +113,7 @@ class PiTests(SynchronousTestCase):
                 '"assistant","content":[],"model":"m","usage":{"input":10,"output":1,"cacheRead":5,'
                 '"cacheWrite":2,"cost":{"total":0.25}},"stopReason":"error","errorMessage":"429"}}\n'
             )
-        tally = read_on(Place(path=""), path, "pi").tally
+        tally = read_on(ReadPosition(path=""), path, "pi").tally
         self.assertEqual(
             (0.25, Failure(text="429", at=1_795_330_800_000)), (tally.cost, tally.failure)
         )
@@ -133,7 +133,7 @@ class OpencodeTests(SynchronousTestCase):
         return database(self.database, *more) / self.ID
 
     def test_what_it_tells(self) -> None:
-        tally = read_on(Place(path=""), self.path(), "opencode").tally
+        tally = read_on(ReadPosition(path=""), self.path(), "opencode").tally
         self.assertEqual((self.ID, "/home/me/work"), (tally.conversation, tally.cwd))
         self.assertEqual(("SAY: hello there", "last words"), (tally.title, tally.response))
         self.assertEqual((3600, 102, 1234), (tally.input, tally.output, tally.context))
@@ -143,7 +143,7 @@ class OpencodeTests(SynchronousTestCase):
         )
 
     def test_sums_count_once(self) -> None:
-        place = read_on(Place(path=""), self.path(), "opencode")
+        place = read_on(ReadPosition(path=""), self.path(), "opencode")
         rows = sqlite3.connect(self.database)
         rows.execute("UPDATE session SET cost = 0.5, tokens_input = 4000, tokens_cache_read = 100")
         rows.commit()
@@ -167,7 +167,7 @@ class OpencodeTests(SynchronousTestCase):
             "INSERT INTO message VALUES ('msg_z', '" + self.ID + "', 1795400000000, 0, "
             '\'{"role":"assistant","error":{"name":"APIError","data":{"message":"no more"}}}\')'
         )
-        tally = read_on(Place(path=""), path, "opencode").tally
+        tally = read_on(ReadPosition(path=""), path, "opencode").tally
         self.assertEqual(Failure(text="no more", at=1_795_400_000_000), tally.failure)
 
     def test_what_is_listed(self) -> None:
@@ -187,7 +187,9 @@ class OpencodeTests(SynchronousTestCase):
         self.assertEqual([], list(scan(self.database, "opencode")))
         self.database.write_bytes(b"rubbish" * 1000)
         self.assertEqual([], list(scan(self.database, "opencode")))
-        self.assertRaises(OSError, read_on, Place(path=""), self.database / self.ID, "opencode")
+        self.assertRaises(
+            OSError, read_on, ReadPosition(path=""), self.database / self.ID, "opencode"
+        )
         self.assertEqual(Tally(), head(self.database / self.ID, "opencode"))
         self.database.unlink()
         os.mkfifo(self.database)
@@ -211,7 +213,7 @@ class OpencodeTests(SynchronousTestCase):
     def test_reading_writes_nothing(self) -> None:
         path = self.path()
         before = self.database.read_bytes()
-        read_on(Place(path=""), path, "opencode")
+        read_on(ReadPosition(path=""), path, "opencode")
         self.assertEqual(before, self.database.read_bytes())
 
 
@@ -224,7 +226,7 @@ class ClaudeTests(SynchronousTestCase):
             '"error":"rate_limit","isApiErrorMessage":true}\n'
         )
         path.write_text(line % CLAUDE_LIMIT)
-        place = read_on(Place(path=""), path, "primary")
+        place = read_on(ReadPosition(path=""), path, "primary")
         self.assertEqual(Failure(text=CLAUDE_LIMIT, at=1_795_330_874_907), place.tally.failure)
         with path.open("a") as file:
             file.write('{"type":"user","message":{"content":"go on"}}\n')
@@ -237,7 +239,7 @@ class ClaudeTests(SynchronousTestCase):
             '{"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text",'
             '"text":"No response requested."}]}}\n'
         )
-        self.assertEqual("done", read_on(Place(path=""), path, "primary").tally.response)
+        self.assertEqual("done", read_on(ReadPosition(path=""), path, "primary").tally.response)
         self.assertEqual(["done"], [each.text for each in messages(path, "primary")])
 
 
@@ -248,7 +250,7 @@ class CodexTests(SynchronousTestCase):
             '{"timestamp":"2026-11-22T07:02:18.133Z","type":"event_msg","payload":{"type":'
             '"task_complete","error":{"message":"exceeded retry limit"}}}\n'
         )
-        found = read_on(Place(path=""), path, "codex").tally.failure
+        found = read_on(ReadPosition(path=""), path, "codex").tally.failure
         self.assertEqual(Failure(text="exceeded retry limit", at=1_795_330_938_133), found)
 
 

@@ -24,7 +24,7 @@ from tservice.agents.transcripts import reader as transcript_reader
 from tservice.agents.transcripts.files import TranscriptFiles
 from tservice.agents.transcripts.history import History
 from tservice.agents.transcripts.homes import Homes, own_files
-from tservice.agents.transcripts.model import Place, title_of
+from tservice.agents.transcripts.model import ReadPosition, title_of
 from tservice.agents.transcripts.prices import Prices, packaged_prices
 from tservice.agents.transcripts.reader import lines, read_on
 from tservice.agents.transcripts.routes import TranscriptRoutes
@@ -50,8 +50,8 @@ class ReaderTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.path = Path(self.mktemp()).absolute() / "t.jsonl"
 
-    def read(self, place: Place | None = None, mode: str = "primary") -> Place:
-        return read_on(place or Place(path=""), self.path, mode)
+    def read(self, place: ReadPosition | None = None, mode: str = "primary") -> ReadPosition:
+        return read_on(place or ReadPosition(path=""), self.path, mode)
 
     def test_usage_of_one_message_counts_once(self) -> None:
         write(self.path, prompt("hi"), said("one", made=3), said("two", made=7))
@@ -156,7 +156,7 @@ class ReaderTests(SynchronousTestCase):
         self.assertRaises(OSError, self.read)
         link = self.path.with_name("l.jsonl")
         link.symlink_to("/etc/passwd")
-        self.assertRaises(OSError, read_on, Place(path=""), link, "primary")
+        self.assertRaises(OSError, read_on, ReadPosition(path=""), link, "primary")
 
     @settings(deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.lists(st.binary(max_size=40)), st.integers(1, 50), st.integers(1, 60))

@@ -13,7 +13,7 @@ from tests.examples import examples
 from tservice.client.errors import ApiError
 from tservice.client.link.caller import Lost
 from tservice.client.mcp.plan import Ask
-from tservice.client.mcp.protocol import VERSIONS, Call, Fault, Server, parse
+from tservice.client.mcp.protocol import VERSIONS, RpcCall, RpcFault, RpcServer, parse
 from tservice.client.mcp.tools import TOOLS, offered
 
 thorough = settings(max_examples=examples(300), deadline=None, database=None)
@@ -50,7 +50,7 @@ class Service:
 
 class ParseTests(SynchronousTestCase):
     def code(self, line: str) -> int:
-        fault: Fault = self.assertRaises(Fault, parse, line)
+        fault: RpcFault = self.assertRaises(RpcFault, parse, line)
         return fault.code
 
     def test_what_is_no_request(self) -> None:
@@ -75,17 +75,17 @@ class ParseTests(SynchronousTestCase):
     def test_any_text(self, text: str) -> None:
         try:
             parse(text)
-        except Fault as fault:
+        except RpcFault as fault:
             self.assertIn(fault.code, (-32700, -32600))
 
 
 class ServerCase(SynchronousTestCase):
     def setUp(self) -> None:
         self.service = Service()
-        self.server = Server(offered(None), self.service.send)
+        self.server = RpcServer(offered(None), self.service.send)
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
-        answer = self.server.answer(Call(1, method, params))
+        answer = self.server.answer(RpcCall(1, method, params))
         self.assertEqual(("2.0", 1), (answer["jsonrpc"], answer["id"]))
         return answer
 

@@ -11,7 +11,7 @@ from typing import Any
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.client.mcp.plan import Ask
-from tservice.client.mcp.protocol import Server
+from tservice.client.mcp.protocol import RpcServer
 from tservice.client.mcp.stdio import AT_ONCE, LINE, Stdio
 from tservice.client.mcp.tools import offered
 
@@ -37,7 +37,7 @@ class StdioTests(SynchronousTestCase):
     def serve(self, *lines: bytes) -> dict[Any, Any]:
         sink = BytesIO()
         source = BytesIO(b"".join(line + b"\n" for line in lines))
-        Stdio(Server(offered(None), self.send), source, sink).serve()
+        Stdio(RpcServer(offered(None), self.send), source, sink).serve()
         answers = [json.loads(line) for line in sink.getvalue().splitlines()]
         return {answer["id"]: answer for answer in answers}
 
@@ -61,7 +61,7 @@ class StdioTests(SynchronousTestCase):
             os.fdopen(write, "wb", buffering=0) as into,
         ):
             server = threading.Thread(
-                target=Stdio(Server(offered(None), self.send), source, sink).serve, daemon=True
+                target=Stdio(RpcServer(offered(None), self.send), source, sink).serve, daemon=True
             )
             server.start()
             for number in range(AT_ONCE):

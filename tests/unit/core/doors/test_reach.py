@@ -19,11 +19,11 @@ from tests.unit.osuserworld import OsUserWorld
 from tservice.core.doors.directory import REMEMBERED, Directory
 from tservice.core.doors.reach import PROBE_SECONDS, Reach
 from tservice.core.doors.resolving import door_resolver
-from tservice.core.doors.threads import NAMES, Bounds, Door
+from tservice.core.doors.threads import NAMES, Door, DoorBounds
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.places.place import OWN, PlaceId, PlaceKind, place_of_os_user
 
-BOUNDS = Bounds(threads=4, stuck=4, share=2, queue=4, seconds=30.0)
+BOUNDS = DoorBounds(threads=4, stuck=4, share=2, queue=4, seconds=30.0)
 
 
 class ReachTests(SynchronousTestCase):

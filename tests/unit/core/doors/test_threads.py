@@ -11,10 +11,10 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.core.doors.held import PATIENCE, Held, ThreadClock
-from tservice.core.doors.threads import FILES, HASHING, NAMES, Bounds, Door, Doors, NoThreads
+from tservice.core.doors.threads import FILES, HASHING, NAMES, Door, DoorBounds, Doors, NoThreads
 from tservice.core.errors import ErrorCode, ServiceError
 
-SMALL = Bounds(threads=2, stuck=2, share=2, queue=3, seconds=5.0)
+SMALL = DoorBounds(threads=2, stuck=2, share=2, queue=3, seconds=5.0)
 
 
 class DoorCase(SynchronousTestCase):

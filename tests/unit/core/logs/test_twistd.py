@@ -17,21 +17,21 @@ from twisted.trial.unittest import SynchronousTestCase
 from tservice.core.config.model import Config
 from tservice.core.errors import StartError
 from tservice.core.logs.redact import Redactor
-from tservice.core.logs.twistd import LogService, Target, target_of
+from tservice.core.logs.twistd import LogOptions, LogService, target_of
 
 
 class TargetTests(SynchronousTestCase):
     def test_what_twistd_was_told(self) -> None:
         here = Path.cwd()
         for options, want in [
-            (None, Target()),
-            ({"nodaemon": True}, Target()),
-            ({"nodaemon": True, "logfile": "-"}, Target()),
-            ({"nodaemon": True, "logfile": "x"}, Target(file=here / "x")),
-            ({"nodaemon": False, "logfile": "/x"}, Target(file=Path("/x"))),
-            ({"nodaemon": False}, Target(file=here / "twistd.log")),
-            ({"syslog": True, "prefix": "p"}, Target(syslog="p")),
-            ({"logger": print, "logfile": "x"}, Target(custom=True)),
+            (None, LogOptions()),
+            ({"nodaemon": True}, LogOptions()),
+            ({"nodaemon": True, "logfile": "-"}, LogOptions()),
+            ({"nodaemon": True, "logfile": "x"}, LogOptions(file=here / "x")),
+            ({"nodaemon": False, "logfile": "/x"}, LogOptions(file=Path("/x"))),
+            ({"nodaemon": False}, LogOptions(file=here / "twistd.log")),
+            ({"syslog": True, "prefix": "p"}, LogOptions(syslog="p")),
+            ({"logger": print, "logfile": "x"}, LogOptions(custom=True)),
         ]:
             self.assertEqual(want, target_of(options), options)
 
@@ -48,7 +48,7 @@ class LogServiceTests(SynchronousTestCase):
         before = signal.getsignal(signal.SIGUSR1)
         self.addCleanup(signal.signal, signal.SIGUSR1, before)
 
-    def service(self, target: Target, log_format: str = "text") -> LogService:
+    def service(self, target: LogOptions, log_format: str = "text") -> LogService:
         config = Config(log_format=log_format)
         service = LogService(target, config, self.redactor, self.calls.append)
         self.addCleanup(service.close)
@@ -62,12 +62,12 @@ class LogServiceTests(SynchronousTestCase):
         out = io.StringIO()
         self.patch(sys, "stdout", out)
         self.redactor.register("open sesame")
-        self.service(Target())
+        self.service(LogOptions())
         self.log().info("{word}", word="open sesame")
         self.assertIn("[redacted]\n", out.getvalue())
 
     def test_to_a_file_that_is_opened_again_on_a_signal(self) -> None:
-        self.service(Target(file=Path("t.log")), log_format="json").startService()
+        self.service(LogOptions(file=Path("t.log")), log_format="json").startService()
         self.log().info("one")
         Path("t.log").rename("t.log.1")
         signal.raise_signal(signal.SIGUSR1)
@@ -79,18 +79,18 @@ class LogServiceTests(SynchronousTestCase):
         self.assertIn('"message": "three"', Path("t.log").read_text())
 
     def test_a_file_that_cannot_be_opened(self) -> None:
-        error = self.assertRaises(StartError, self.service, Target(file=Path("/nowhere/t.log")))
+        error = self.assertRaises(StartError, self.service, LogOptions(file=Path("/nowhere/t.log")))
         self.assertIn("/nowhere/t.log: No such file", str(error))
 
     def test_to_syslog(self) -> None:
         lines: list[str] = []
         self.patch(syslog, "openlog", lambda prefix: lines.append(prefix))
         self.patch(syslog, "syslog", lambda priority, line: lines.append(line))
-        self.service(Target(syslog="here"))
+        self.service(LogOptions(syslog="here"))
         self.log().warn("two\nlines")
         self.assertEqual("here", lines[0])
         self.assertRegex(lines[1], r"warn .*two\\nlines$")
 
     def test_an_observer_of_the_operators_own_is_left_alone(self) -> None:
-        self.service(Target(custom=True))
+        self.service(LogOptions(custom=True))
         self.assertIsNone(self.application.getComponent(ILogObserver))

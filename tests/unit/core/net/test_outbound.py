@@ -12,7 +12,14 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.core.net.resolvers import ScriptedResolver, connected
 from tservice.core.net.egress import GUARDED, PUBLIC_ONLY, EgressPolicy
-from tservice.core.net.outbound import HEAD_LIMIT, Fault, Outbound, OutboundError, Reply, Request
+from tservice.core.net.outbound import (
+    HEAD_LIMIT,
+    Outbound,
+    OutboundError,
+    OutboundFault,
+    OutboundReply,
+    OutboundRequest,
+)
 
 EVIL = "169.254.169.254"
 PUBLIC = "93.184.216.34"
@@ -38,11 +45,11 @@ class OutboundCase(SynchronousTestCase):
         resolver: ScriptedResolver | None = None,
         policy: EgressPolicy = GUARDED,
         **fields: Any,
-    ) -> Deferred[Reply]:
+    ) -> Deferred[OutboundReply]:
         outbound = Outbound(self.reactor, policy, resolver=resolver or ScriptedResolver())
-        return Deferred.fromCoroutine(outbound.send(Request(url=url, **fields)))
+        return Deferred.fromCoroutine(outbound.send(OutboundRequest(url=url, **fields)))
 
-    def fault(self, sent: Deferred[Reply]) -> Fault:
+    def fault(self, sent: Deferred[OutboundReply]) -> OutboundFault:
         failure: Failure = self.failureResultOf(sent, OutboundError)
         error = failure.value
         assert isinstance(error, OutboundError)
@@ -64,7 +71,7 @@ class ResolverTests(OutboundCase):
 
     def refused(self, *answers: list[str], url: str = "http://a.example/") -> None:
         resolver = ScriptedResolver({"a.example": answers})
-        self.assertEqual(Fault.REFUSED, self.fault(self.send(url, resolver)))
+        self.assertEqual(OutboundFault.REFUSED, self.fault(self.send(url, resolver)))
         self.assertEqual([], connected(self.reactor))
 
     def test_a_refused_address(self) -> None:
@@ -85,7 +92,9 @@ class ResolverTests(OutboundCase):
                 "metadata.google.internal": [[EVIL]],
             }
         )
-        self.assertEqual(Fault.REFUSED, self.fault(self.send("http://a.example/", resolver)))
+        self.assertEqual(
+            OutboundFault.REFUSED, self.fault(self.send("http://a.example/", resolver))
+        )
         self.assertEqual([], connected(self.reactor))
 
     def test_public_first_then_link_local(self) -> None:
@@ -94,7 +103,9 @@ class ResolverTests(OutboundCase):
         sent = self.send("http://a.example/hook", resolver)
         self.assertEqual([(PUBLIC, 80)], connected(self.reactor))
         self.assertEqual(["a.example"], resolver.looked)
-        self.assertEqual(Fault.REFUSED, self.fault(self.send("http://a.example/hook", resolver)))
+        self.assertEqual(
+            OutboundFault.REFUSED, self.fault(self.send("http://a.example/hook", resolver))
+        )
         self.assertEqual([(PUBLIC, 80)], connected(self.reactor))
         sent.cancel()
         self.failureResultOf(sent)
@@ -106,7 +117,9 @@ class ResolverTests(OutboundCase):
             sent.cancel()
             self.failureResultOf(sent)
         for host in (EVIL, "0xa9fea9fe", "[::ffff:169.254.169.254]", "metadata.google.internal"):
-            self.assertEqual(Fault.REFUSED, self.fault(self.send(f"http://{host}/", resolver)))
+            self.assertEqual(
+                OutboundFault.REFUSED, self.fault(self.send(f"http://{host}/", resolver))
+            )
         self.assertEqual([], resolver.looked)
         self.assertEqual([("127.0.0.1", 9), ("127.0.0.1", 9), ("::1", 9)], connected(self.reactor))
 
@@ -114,11 +127,11 @@ class ResolverTests(OutboundCase):
         for address in ("127.0.0.1", "10.1.2.3", "::1", "fd00::1"):
             resolver = ScriptedResolver({"a.example": [[address]]})
             sent = self.send("http://a.example/", resolver, PUBLIC_ONLY)
-            self.assertEqual(Fault.REFUSED, self.fault(sent))
+            self.assertEqual(OutboundFault.REFUSED, self.fault(sent))
         self.assertEqual([], connected(self.reactor))
 
     def test_no_answer_at_all(self) -> None:
-        self.assertEqual(Fault.NOT_FOUND, self.fault(self.send("http://a.example/")))
+        self.assertEqual(OutboundFault.NOT_FOUND, self.fault(self.send("http://a.example/")))
 
     def test_a_silent_name_server(self) -> None:
         resolver = ScriptedResolver()
@@ -127,7 +140,7 @@ class ResolverTests(OutboundCase):
         self.reactor.advance(4.9)
         self.assertNoResult(sent)
         self.reactor.advance(0.2)
-        self.assertEqual(Fault.TIMED_OUT, self.fault(sent))
+        self.assertEqual(OutboundFault.TIMED_OUT, self.fault(sent))
         self.assertEqual([], self.reactor.getDelayedCalls())
 
 
@@ -138,7 +151,7 @@ class ExchangeTests(OutboundCase):
         super().setUp()
         self.resolver = ScriptedResolver({"a.example": [[PUBLIC]]})
 
-    def exchange(self, answer: bytes, **fields: Any) -> tuple[Deferred[Reply], Wire]:
+    def exchange(self, answer: bytes, **fields: Any) -> tuple[Deferred[OutboundReply], Wire]:
         sent = self.send("http://a.example:81/x?y=1", self.resolver, **fields)
         protocol, wire = self.accept()
         protocol.dataReceived(answer)
@@ -185,7 +198,7 @@ class ExchangeTests(OutboundCase):
     def test_a_body_over_the_bound(self) -> None:
         for head in (b"Content-Length: 5\r\n\r\nbody!", b"\r\nbody!"):
             sent, wire = self.exchange(b"HTTP/1.1 200 OK\r\n" + head, body_limit=4)
-            self.assertEqual(Fault.NETWORK, self.fault(sent))
+            self.assertEqual(OutboundFault.NETWORK, self.fault(sent))
             self.assertTrue(wire.aborted)
 
     def test_a_body_cut_short(self) -> None:
@@ -193,7 +206,7 @@ class ExchangeTests(OutboundCase):
         protocol, _ = self.accept()
         protocol.dataReceived(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")
         protocol.connectionLost(Failure(ConnectionRefusedError()))
-        self.assertEqual(Fault.NETWORK, self.fault(sent))
+        self.assertEqual(OutboundFault.NETWORK, self.fault(sent))
 
     def test_a_head_without_end(self) -> None:
         sent = self.send("http://a.example/", self.resolver)
@@ -203,7 +216,7 @@ class ExchangeTests(OutboundCase):
             protocol.dataReceived(b"X-A: " + b"a" * 993 + b"\r\n")
         self.assertTrue(wire.aborted)
         protocol.connectionLost(Failure(ConnectionRefusedError()))
-        self.assertEqual(Fault.NETWORK, self.fault(sent))
+        self.assertEqual(OutboundFault.NETWORK, self.fault(sent))
 
     def test_interim_answers_without_end(self) -> None:
         sent = self.send("http://a.example/", self.resolver)
@@ -212,12 +225,12 @@ class ExchangeTests(OutboundCase):
             protocol.dataReceived(b"HTTP/1.1 100 Continue\r\n\r\n")
         self.assertTrue(wire.aborted)
         self.reactor.advance(5)
-        self.assertEqual(Fault.TIMED_OUT, self.fault(sent))
+        self.assertEqual(OutboundFault.TIMED_OUT, self.fault(sent))
 
     def test_a_peer_that_says_nothing(self) -> None:
         sent, wire = self.exchange(b"HTTP/1.1 200")
         self.reactor.advance(5)
-        self.assertEqual(Fault.TIMED_OUT, self.fault(sent))
+        self.assertEqual(OutboundFault.TIMED_OUT, self.fault(sent))
         self.assertTrue(wire.aborted)
         self.assertEqual([], self.reactor.getDelayedCalls())
 
@@ -228,12 +241,12 @@ class ExchangeTests(OutboundCase):
         for _ in range(5):
             protocol.dataReceived(b"x")
             self.reactor.advance(1)
-        self.assertEqual(Fault.TIMED_OUT, self.fault(sent))
+        self.assertEqual(OutboundFault.TIMED_OUT, self.fault(sent))
         self.assertTrue(wire.aborted)
 
     def test_no_answer_but_noise(self) -> None:
         sent, _ = self.exchange(b"SSH-2.0-OpenSSH_9.2\r\n")
-        self.assertEqual(Fault.NETWORK, self.fault(sent))
+        self.assertEqual(OutboundFault.NETWORK, self.fault(sent))
 
     def test_a_refused_connection(self) -> None:
         sent = self.send("http://a.example/", self.resolver)
@@ -241,7 +254,7 @@ class ExchangeTests(OutboundCase):
         connector = self.reactor.connectors[-1]
         factory.clientConnectionFailed(connector, Failure(ConnectionRefusedError()))
         self.reactor.advance(1)
-        self.assertEqual(Fault.CONNECTION_REFUSED, self.fault(sent))
+        self.assertEqual(OutboundFault.CONNECTION_REFUSED, self.fault(sent))
         self.assertEqual([], self.reactor.getDelayedCalls())
 
     def test_header_injection_is_impossible(self) -> None:

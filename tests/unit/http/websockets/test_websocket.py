@@ -42,7 +42,7 @@ from tservice.http.websockets.connection import (
     ISocket,
     ISocketHandler,
 )
-from tservice.http.websockets.frames import DEFLATE_FROM, Message
+from tservice.http.websockets.frames import DEFLATE_FROM, SocketMessage
 from tservice.http.websockets.upgrade import CloseSocket, WebSockets
 
 DEFLATE = {"Sec-WebSocket-Extensions": "permessage-deflate; client_max_window_bits"}
@@ -225,7 +225,7 @@ class MessageTests(SocketCase):
         connection = self.open()
         self.socket.send_text("ü")
         self.socket.send_binary(b"\xff" * 200)
-        self.socket.send(Message(b"y" * 70000))
+        self.socket.send(SocketMessage(b"y" * 70000))
         self.assertEqual(
             [Frame(0x81, "ü".encode()), Frame(0x82, b"\xff" * 200), Frame(0x82, b"y" * 70000)],
             self.got(connection),
@@ -242,7 +242,7 @@ class MessageTests(SocketCase):
     def test_one_message_many_sockets_is_framed_once(self) -> None:
         connections = [self.open(**DEFLATE) for _ in range(3)]
         self.assertIn(b"permessage-deflate", self.handshake)
-        message = Message(b"z" * 5000)
+        message = SocketMessage(b"z" * 5000)
         for handler in self.handlers:
             assert handler.socket is not None
             handler.socket.send(message)
@@ -446,7 +446,7 @@ class BackPressureTests(SocketCase):
 
     def test_a_handler_that_does_not_care_is_cut(self) -> None:
         self.connection.producer.pauseProducing()
-        big = Message(b"x" * (MAX_BUFFERED // 4))
+        big = SocketMessage(b"x" * (MAX_BUFFERED // 4))
         for _ in range(4):
             self.socket.send(big)
         self.assertFalse(self.connection.transport.aborted)
@@ -464,12 +464,12 @@ class BackPressureTests(SocketCase):
 
 
 class FrameTests(SynchronousTestCase):
-    """L{Message} as a client reads it."""
+    """L{SocketMessage} as a client reads it."""
 
     @given(st.binary(max_size=300) | st.text(max_size=300), st.integers(1, 400), st.booleans())
     def test_round_trip(self, part: str | bytes, times: int, deflate: bool) -> None:
         payload = part * times
-        (frame,) = frames(Message(payload).wire(deflate))
+        (frame,) = frames(SocketMessage(payload).wire(deflate))
         content = frame.payload
         if frame.first & 0x40:
             assert not content.endswith(b"\0\0\xff\xff")
@@ -480,5 +480,5 @@ class FrameTests(SynchronousTestCase):
         assert not frame.first & 0x40 or (deflate and len(raw) >= DEFLATE_FROM)
 
     def test_small_ones_are_left_alone(self) -> None:
-        wire = Message(json.dumps({"t": "ack"})).wire(True)
+        wire = SocketMessage(json.dumps({"t": "ack"})).wire(True)
         self.assertEqual(0x81, wire[0])

@@ -8,7 +8,7 @@ from tests.unit.sessions.agent import ComposerAgent
 from tests.unit.sessions.rig import SessionCase
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import Capture, MuxBusy, MuxTimeout, PaneSpec
-from tservice.mux.testing.multiplexer import Program
+from tservice.mux.testing.multiplexer import FakeProgram
 from tservice.sessions.input.prompting import DIALOG_LOOKS as LOOKS
 from tservice.sessions.input.typist import PASTE_GAP
 from tservice.sessions.interfaces import Delivery, IInputGate
@@ -31,7 +31,7 @@ class SeeingGate(OpenGate):
 class DialogTests(SessionCase):
     """A running agent that asks for something."""
 
-    def program(self, spec: PaneSpec) -> Program:
+    def program(self, spec: PaneSpec) -> FakeProgram:
         self.agent = ComposerAgent()
         return self.agent
 

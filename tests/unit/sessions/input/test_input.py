@@ -11,7 +11,7 @@ from tests.unit.sessions.rig import SessionCase, begin
 from tservice.core.clock import now_ms
 from tservice.core.errors import ErrorCode, ServiceError, failed
 from tservice.mux.interface import Capture, MuxError, MuxTimeout, PaneGone, PaneSpec
-from tservice.mux.testing.multiplexer import EchoShell, Program
+from tservice.mux.testing.multiplexer import EchoShell, FakeProgram
 from tservice.sessions.input.journal import CLIENTS
 from tservice.sessions.input.prompting import LEAVING, PATIENCE, SETTLING
 from tservice.sessions.input.queue import UNSURE
@@ -35,7 +35,7 @@ class InputCase(SessionCase):
         self.shell_session = self.shell()
         self.agent = self.agents[0]
 
-    def make_program(self, spec: PaneSpec) -> Program:
+    def make_program(self, spec: PaneSpec) -> FakeProgram:
         if "claude" not in spec.argv[0]:
             return EchoShell()
         self.agents.append(ComposerAgent())

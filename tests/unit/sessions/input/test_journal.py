@@ -11,7 +11,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
 from tservice.mux.typed import PIECE
-from tservice.sessions.input.journal import CLIENTS, Entry, InputJournal, Kind
+from tservice.sessions.input.journal import CLIENTS, InputJournal, InputKind, JournalEntry
 from tservice.sessions.input.unsaved import SETTLE
 from tservice.store.database import Database
 from tservice.store.schemas import packaged, read_steps
@@ -43,13 +43,13 @@ class JournalTests(SynchronousTestCase):
             journal.learn(session, mark)
         return journal
 
-    def accept(self, session: str, client: str | None, seq: int | None) -> Entry:
+    def accept(self, session: str, client: str | None, seq: int | None) -> JournalEntry:
         self.accepted += 1
         previous = None if client is None else self.journal.last_seq(session, client)
-        entry = Entry(
+        entry = JournalEntry(
             session_id=session,
             id=str(self.accepted),
-            kind=Kind.RAW,
+            kind=InputKind.RAW,
             data=self.data,
             client_id=client,
             seq=seq,

@@ -10,7 +10,7 @@ from tests.unit.sessions.agent import ComposerAgent
 from tests.unit.sessions.rig import SessionCase
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import Capture, PaneSpec
-from tservice.mux.testing.multiplexer import Program
+from tservice.mux.testing.multiplexer import FakeProgram
 from tservice.sessions.input.doubts import REMEMBERED
 from tservice.sessions.input.parking import is_retypable
 from tservice.sessions.input.prompting import LEAVING, NOT_SURE, PATIENCE, TAKING
@@ -44,7 +44,7 @@ class KnowingGate(OpenGate):
 class SubmissionCase(SessionCase):
     """A running agent."""
 
-    def program(self, spec: PaneSpec) -> Program:
+    def program(self, spec: PaneSpec) -> FakeProgram:
         self.agent = ComposerAgent()
         return self.agent
 

@@ -116,9 +116,9 @@ class StartTests(OsUserCase):
     def test_priority(self) -> None:
         """Only a process that is the user's is reniced: its number is the pane's word."""
         session = self.create(self.ann, start=True)
-        live = self.sessions._parts.roster.get(session.id)
+        live = self.sessions._deps.roster.get(session.id)
         nice = Nice(enabled=True, value=5)
-        change = self.sessions._parts.properties.nice
+        change = self.sessions._deps.properties.nice
         text = self.assertRaises(ServiceError, change, live, nice).message
         self.assertIn("nice: the system refused", text)
         self.assertEqual([], self.machine.renice.set)

@@ -14,7 +14,7 @@ from tests.unit.sessions.output.wire import SPEC
 from tservice.core.errors import ErrorCode, ServiceError, not_found
 from tservice.core.identity import Identity
 from tservice.http.websockets.connection import ISocket
-from tservice.http.websockets.frames import Message
+from tservice.http.websockets.frames import SocketMessage
 from tservice.mux.testing.multiplexer import FakeMultiplexer
 from tservice.sessions.interfaces import Delivery, ISessions
 from tservice.sessions.output.rooms import TerminalSockets
@@ -35,7 +35,7 @@ class FakeChannel:
         self.data = b""
         self.closed: list[tuple[int, str]] = []
 
-    def send(self, message: Message) -> None:
+    def send(self, message: SocketMessage) -> None:
         self.data += message.payload
 
     def send_text(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""A workspace in a folder of its own, and hands that work at once."""
+"""A workspace in a folder of its own, and workers that work at once."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.ground import here, places_of
 from tservice.files.beneath import Beneath, Closed, identity
-from tservice.files.hands import Hands, Worker
 from tservice.files.model import Workspace
+from tservice.files.workers import Worker, Workers
 
 _T = TypeVar("_T")
 
@@ -45,7 +45,7 @@ class WorkspaceCase(SynchronousTestCase):
         self.data = self.folder / "data"
         self.door = AtOnce()
         place = here(self.above)
-        self.hands = Hands(self.door, places_of(place))
+        self.workers = Workers(self.door, places_of(place))
         self.worker = Worker(self.door, place, "s1")
         self.workspace = Workspace(session_id="s1", folder=str(self.folder))
 

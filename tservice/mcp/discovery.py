@@ -7,9 +7,9 @@ from pathlib import Path
 
 from attrs import frozen
 
-from tservice.clis.interfaces import Entry, Kind, McpConfig, McpFormat
+from tservice.clis.interfaces import CliEntry, CliKind, McpConfig, McpFormat
 
-COPILOT = Entry.model_validate(
+COPILOT = CliEntry.model_validate(
     {
         "id": "copilot",
         "label": "GitHub Copilot CLI",
@@ -30,7 +30,7 @@ COPILOT = Entry.model_validate(
 
 
 @frozen(kw_only=True)
-class Place:
+class McpFile:
     """One CLI's configuration file, or what several share.
 
     @ivar path: absolute; C{None} where the CLI's own variable makes it relative, for what that
@@ -47,20 +47,20 @@ class Place:
 
 
 def places(
-    entries: Iterable[Entry],
+    entries: Iterable[CliEntry],
     home: Path,
     environ: Mapping[str, str],
-    installed: Callable[[Entry], bool],
-) -> tuple[Place, ...]:
+    installed: Callable[[CliEntry], bool],
+) -> tuple[McpFile, ...]:
     """The enabled CLIs that declare a file, in the order of C{entries}, then Copilot CLI."""
-    found: list[Place] = []
+    found: list[McpFile] = []
     for entry in (*entries, COPILOT):
         config = entry.capabilities.mcp_config
         if not entry.enabled or config is None:
             continue
         stated = _stated(config, home, environ)
         found.append(
-            Place(
+            McpFile(
                 id=entry.id,
                 label=entry.label,
                 format=config.format,
@@ -72,12 +72,14 @@ def places(
     return tuple(found)
 
 
-def unsupported(entries: Iterable[Entry], installed: Callable[[Entry], bool]) -> tuple[str, ...]:
+def unsupported(
+    entries: Iterable[CliEntry], installed: Callable[[CliEntry], bool]
+) -> tuple[str, ...]:
     """Labels of the enabled and installed agents that declare no file."""
     return tuple(
         entry.label
         for entry in entries
-        if entry.kind is Kind.AGENT
+        if entry.kind is CliKind.AGENT
         and entry.enabled
         and entry.capabilities.mcp_config is None
         and installed(entry)

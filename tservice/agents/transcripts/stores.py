@@ -23,7 +23,7 @@ SCAN_LIMIT = 20_000
 
 
 @frozen(kw_only=True)
-class Store:
+class ConversationStore:
     """Where an agent keeps its conversations.
 
     @ivar below: in the home folder.
@@ -43,16 +43,20 @@ class Store:
         return None
 
 
-STORES: Mapping[str, Store] = {
-    PRIMARY: Store(below=".claude/projects", moves={"CLAUDE_CONFIG_DIR": "projects"}, depth=2),
-    CODEX: Store(below=".codex/sessions", moves={"CODEX_HOME": "sessions"}, depth=4),
-    GEMINI: Store(below=".gemini/tmp", moves={"GEMINI_CLI_HOME": ".gemini/tmp"}, depth=3),
-    OPENCODE: Store(
+STORES: Mapping[str, ConversationStore] = {
+    PRIMARY: ConversationStore(
+        below=".claude/projects", moves={"CLAUDE_CONFIG_DIR": "projects"}, depth=2
+    ),
+    CODEX: ConversationStore(below=".codex/sessions", moves={"CODEX_HOME": "sessions"}, depth=4),
+    GEMINI: ConversationStore(
+        below=".gemini/tmp", moves={"GEMINI_CLI_HOME": ".gemini/tmp"}, depth=3
+    ),
+    OPENCODE: ConversationStore(
         below=".local/share/opencode/opencode.db",
         moves={"XDG_DATA_HOME": "opencode/opencode.db"},
         depth=0,
     ),
-    PI: Store(
+    PI: ConversationStore(
         below=".pi/agent/sessions",
         moves={"PI_CODING_AGENT_SESSION_DIR": "", "PI_CODING_AGENT_DIR": "sessions"},
         depth=2,
@@ -62,7 +66,7 @@ STORES: Mapping[str, Store] = {
 
 
 @frozen(kw_only=True)
-class Found:
+class StoredConversation:
     """A conversation on disk.
 
     @ivar at: Unix milliseconds when it was written to last.
@@ -75,7 +79,7 @@ class Found:
     size: int
 
 
-def scan(root: Path, mode: str) -> Iterator[Found]:
+def scan(root: Path, mode: str) -> Iterator[StoredConversation]:
     """The conversations of C{mode} below C{root}, the newest folders first."""
     depth = STORES[mode].depth
     if not depth:
@@ -86,13 +90,13 @@ def scan(root: Path, mode: str) -> Iterator[Found]:
             yield each
 
 
-def _in_database(root: Path, mode: str) -> Iterator[Found]:
+def _in_database(root: Path, mode: str) -> Iterator[StoredConversation]:
     with suppress(OSError):
         for name, at in listed(root):
-            yield Found(path=root / name, mode=mode, at=at, size=0)
+            yield StoredConversation(path=root / name, mode=mode, at=at, size=0)
 
 
-def _in_folders(root: Path, mode: str, depth: int) -> Iterator[Found]:
+def _in_folders(root: Path, mode: str, depth: int) -> Iterator[StoredConversation]:
     """The C{.jsonl} files up to C{depth} levels below C{root}."""
     left = SCAN_LIMIT
     folders = [(root, depth)]
@@ -109,5 +113,7 @@ def _in_folders(root: Path, mode: str, depth: int) -> Iterator[Found]:
                 elif each.name.endswith(".jsonl") and each.is_file(follow_symlinks=False):
                     status = each.stat(follow_symlinks=False)
                     at = int(status.st_mtime * 1000)
-                    yield Found(path=Path(each.path), mode=mode, at=at, size=status.st_size)
+                    yield StoredConversation(
+                        path=Path(each.path), mode=mode, at=at, size=status.st_size
+                    )
         folders += sorted(below)

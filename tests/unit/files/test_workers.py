@@ -1,4 +1,4 @@
-"""Tests for L{tservice.files.hands}: with whose rights, and where nobody works."""
+"""Tests for L{tservice.files.workers}: with whose rights, and where nobody works."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
 from tests.ground import lay_ground
-from tests.unit.files.ground import AtOnce, WorkspaceCase
+from tests.unit.files.workspacecase import AtOnce, WorkspaceCase
 from tests.unit.osuserworld import OsUserWorld
 from tservice.core.errors import ServiceError
 from tservice.core.places.place import PlaceId, PlaceKind, place_of_os_user
 from tservice.files import tree
 from tservice.files.build import build_files
-from tservice.files.hands import Hands
 from tservice.files.model import UPLOADS
 from tservice.files.service import FILES
+from tservice.files.workers import Workers
 
 
-class HandsTests(WorkspaceCase):
+class WorkersTests(WorkspaceCase):
     def test_work_is_done_with_the_rights_of_the_place(self) -> None:
         world = OsUserWorld(self.above)
         ann = world.add("ann", 1001)
         workspace = evolve(self.workspace, place=place_of_os_user("ann", ann.uid))
-        hands = Hands(self.door, world.places())
-        worker = self.successResultOf(Deferred.fromCoroutine(hands.of(workspace)))
+        workers = Workers(self.door, world.places())
+        worker = self.successResultOf(Deferred.fromCoroutine(workers.of(workspace)))
         self.assertEqual((ann, "s1"), (worker.place.user, worker.session))
 
     def test_what_is_out_of_reach(self) -> None:
         for kind, reason in ((PlaceKind.REMOTE, "remote"), (PlaceKind.CONTAINER, "docker")):
             workspace = evolve(self.workspace, place=PlaceId(kind=kind, name="h"))
-            asked = Deferred.fromCoroutine(self.hands.of(workspace))
+            asked = Deferred.fromCoroutine(self.workers.of(workspace))
             refused = self.failureResultOf(asked, ServiceError).value
             self.assertEqual(f"id: {reason}: files of the session cannot be reached yet",
                              refused.message)  # fmt: skip
@@ -51,7 +51,7 @@ class OutOfReachTests(WorkspaceCase):
         workspace = evolve(self.workspace, place=PlaceId(kind=PlaceKind.REMOTE, name="h"))
         service, read = feature.service, mock.Mock()
         works: list[Awaitable[object]] = [
-            service.tree(workspace, tree.Wanted()),
+            service.tree(workspace, tree.TreeWanted()),
             service.open(workspace, "a"),
             service.receive(workspace, "multipart/form-data; boundary=x", read, FILES),
             anext(service.follow(workspace, "a", 1)),

@@ -33,7 +33,7 @@ class Files(Protocol):
 
 
 @frozen
-class Hands:
+class Workers:
     """Who works on workspaces."""
 
     files: Files
