@@ -137,7 +137,7 @@ class World:
             patch.object(groundwork, "open_database", keep("store", groundwork.open_database)),
             patch.object(building, "Hasher", partial(Hasher, memory_kib=8, passes=1)),
             patch.object(building, "Accounts", keep("accounts", Accounts)),
-            patch.object(building, "Capabilities", keep("capabilities", CapabilityRegistry)),
+            patch.object(building, "CapabilityRegistry", keep("capabilities", CapabilityRegistry)),
         ):
             assembly.assemble(self._program(), self.stack)
         self.site: Site = kept["site"]
