@@ -113,7 +113,7 @@ class Accounts:
 
     def seal(self, username: str) -> bytes | None:
         account = self._accounts.get(username)
-        # With its salt, so that not even the same password has the same one again.
+        # Salted: the same password, set again, has another one.
         return None if account is None else hashlib.sha256(account.password_hash.encode()).digest()
 
     def known(self, username: str) -> bool:

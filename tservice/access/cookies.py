@@ -199,7 +199,7 @@ class CookieSessions:
         return later
 
     def _keep(self, session: CookieSession) -> None:
-        # What the cookie promises is on the disk before the answer leaves, and then some.
+        # What the cookie promises is on the disk before the answer leaves.
         end = session.expires_at + SLACK_SECONDS * 1000
         kept = evolve(session, expires_at=min(end, _last_moment(session)))
         self._store.save(kept)

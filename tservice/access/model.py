@@ -54,7 +54,7 @@ class CookieSession:
         Which session needs a key was settled when it was made: a thief asks as a program does.
         """
         if self.key_hash is None:
-            # In a page, a program's cookie was put there by somebody else.
+            # A program's cookie that comes from a page was put there by somebody else.
             return visit.key is None and visit.header("sec-fetch-site") is None
         return visit.key is not None and compare_digest(self.key_hash, digest(visit.key))
 

@@ -137,7 +137,7 @@ class Desk:
         if len(rows) < MOST_CASES:
             return
         there = set(await self.at(caller, [str(cases)], partial(local_names, cases)))
-        # Of what somebody removed by hand nothing needs to be known any more.
+        # What somebody removed by hand is forgotten.
         gone = [row for row in rows if row.path is None and row.name not in there]
         for row in gone:
             self.store.forget(owner, row.name)

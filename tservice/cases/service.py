@@ -97,7 +97,7 @@ class CaseService:
         except ServiceError as error:
             if error.code is not ErrorCode.OPERATION_FAILED:
                 raise
-        # Something in it does not answer; its name does.
+        # Something in the folder does not answer; its name is known all the same.
         return await desk.at(caller, [where], partial(look, look=False), seconds=PROBE_SECONDS)
 
     # -- making

@@ -51,7 +51,7 @@ def make_certificate(folder: Path, names: Sequence[str], days: int, now: float) 
         write_private(folder / KEY, private)
         write_private(folder / CERTIFICATE, certificate.public_bytes(serialization.Encoding.PEM))
     except OSError:
-        for name in (KEY, CERTIFICATE):  # with one of them nobody could make both
+        for name in (KEY, CERTIFICATE):  # one left alone would keep both from being made anew
             (folder / name).unlink(missing_ok=True)
         raise
     return certificate.fingerprint(hashes.SHA256()).hex(":").upper()

@@ -68,7 +68,7 @@ class BinaryLookup:
     def _look(self, names: tuple[str, ...]) -> Path | None:
         for name in names:
             for folder in self._folders:
-                # An absolute name takes no folder's part.
+                # An absolute name is looked for in no folder.
                 found = folder / name
                 if self._usable(found):
                     return found

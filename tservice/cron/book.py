@@ -105,7 +105,7 @@ class JobBook:
         if run.delivery is not None:
             self.keep(jobs, [run])
         else:
-            # Nothing is done because of it any more: it is what became of the run.
+            # This is what became of the run, and nothing follows from it.
             self.store.note(jobs, [run])
             self._use(jobs)
         if set(fields) != {"delivery"}:

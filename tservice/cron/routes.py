@@ -94,7 +94,7 @@ ClockTime = Annotated[str, AfterValidator(_clock_time)]
 Day = Annotated[int, Field(ge=0, le=6)]
 Days = Annotated[list[Day], Field(min_length=1, max_length=7), AfterValidator(_once_each)]
 Expression = Annotated[str, StringConstraints(min_length=1, max_length=EXPRESSION_LENGTH), Line]
-# By their values: strict models would want the members themselves.
+# Given as values, for strict models take nothing but members.
 Prompts = Annotated[PromptMode, Field(strict=False), MEMBER]
 Inputs = Annotated[InputMode, Field(strict=False), MEMBER]
 Schedules = Annotated[ScheduleType, Field(strict=False), MEMBER]

@@ -258,7 +258,7 @@ class Runner:
             if session.agent_origin == _origin(job.id, run.id) and session.owner == job.owner:
                 if session.pid is not None:
                     return session
-                # It came to no process, or that is over: nothing was typed into it.
+                # There was no process, or it is over: nothing was typed.
                 await self._sessions.delete(session.id)
         return None
 

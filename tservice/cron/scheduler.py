@@ -133,7 +133,8 @@ class Scheduler:
                     starting.append(job)
         if fired:
             runs = [one.run for one in fired if one.run is not None]
-            # Due keys and runs together: whatever happens next, each is done once.
+            # Due times and runs are written together, so that each is done once whatever happens
+            # next.
             self._book.keep([one.job for one in fired], runs)
         return fired
 
@@ -141,7 +142,7 @@ class Scheduler:
         key = due_key(job.id, at)
         moved = self._moved_on(job, at, now, key)
         if self._book.store.has(key):
-            # The clock was set back further than what is covered is remembered.
+            # The clock was set back beyond what is remembered as covered.
             return Fired(job=moved, run=None)
         if self._is_held(job, starting):
             return self._skip(moved, now, key)

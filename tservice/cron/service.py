@@ -175,7 +175,7 @@ class CronService:
         job = self._book.get(job_id, caller)
         before = job.definition
         if given == {"enabled": False}:
-            # Also one that could not be saved any more as it is can be stopped.
+            # A job that could no longer be saved as it is can still be stopped.
             definition = evolve(before, enabled=False)
         else:
             definition = self._defined(given, before, self._owner_of(job, caller))

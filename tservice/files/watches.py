@@ -104,7 +104,7 @@ class Watches:
     def _end(self, key: tuple[int, int]) -> None:
         watched = self._watched.pop(key)
         if self._notify is not None:
-            # First the watch: a descriptor that is closed could be another file's at once.
+            # The watch goes first, for a closed descriptor may be another file's at once.
             self._notify.ignore(watched.path)
         os.close(watched.descriptor)
         self._rest()

@@ -114,7 +114,7 @@ class Handle:
         try:
             await self.worker.run(self._close)
         except ServiceError:
-            # No thread is to be had: rather here than not at all.
+            # There is no thread to be had: closing here is better than not at all.
             self._close()
 
     def _use(self, work: Callable[[ExitStack], _T]) -> _T:

@@ -132,7 +132,7 @@ def environment(path: str, overrides: Mapping[str, str]) -> dict[bytes, bytes]:
     fixed = {
         "PATH": path,
         "LC_ALL": "C",
-        # No configuration of the user's, whichever git it is: GIT_CONFIG_GLOBAL is of 2.32.
+        # Keeps every git from the user's configuration: GIT_CONFIG_GLOBAL came with 2.32.
         "HOME": "/dev/null",
         "XDG_CONFIG_HOME": "/dev/null",
         "GIT_CONFIG_GLOBAL": "/dev/null",

@@ -43,7 +43,7 @@ def near_places(
     """The service's own, and one for each OS user that an account names."""
 
     def programs(user: OsUser) -> Finder:
-        # Afresh each time: it happens once a start, and costs less than the start's processes.
+        # Looked up afresh: it happens once a start and costs less than the processes of the start.
         def find(names: Sequence[str]) -> Path | None:
             theirs = environment_of(user, environ)
             return BinaryLookup(clock, theirs, user.home, can_run).find(names)

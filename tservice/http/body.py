@@ -136,7 +136,7 @@ def parse_json(raw: bytes, values: int = MAX_VALUES) -> Any:
         data = json.loads(
             raw.decode(),
             parse_constant=_no_constant,
-            parse_float=from_json,  # of many digits in a tenth of the time
+            parse_float=from_json,  # reads many digits in a tenth of the time
             parse_int=_short if _has_long_number(raw) else None,
             object_pairs_hook=_unique,
         )
@@ -163,7 +163,7 @@ def count_values(raw: bytes, enough: int) -> int:
     signs = len(raw.translate(None, _NO_SIGNS))
     if signs < enough:
         return signs + 1
-    # Now without what stands in strings: a text may be full of commas.
+    # Counted without the strings, for a text may be full of commas.
     bare = raw.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in raw else raw
     quotes = bare.count(b'"')
     if quotes > 2 * enough:

@@ -50,7 +50,7 @@ def security_headers(host: str, gesture: bool = False) -> Mapping[str, str]:
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "SAMEORIGIN",
         "Referrer-Policy": "same-origin",
-        # No picture, script or style of a page that may not read it either.
+        # A page that may not read it gets no picture, script or style of it either.
         "Cross-Origin-Resource-Policy": "same-origin",
     }
 

@@ -304,7 +304,7 @@ class Kernel:
             # Also a cancellation: the client left, but what it asked for may have been done.
             self._tell(call, error)
             if isinstance(error, (Refusal, ServiceError, CancelledError)):
-                # Of anything else the answer tells nothing, and the log everything.
+                # The answer tells nothing of any other failure; the log tells everything.
                 self._judge_late(request, call)
             raise
         self._tell(call, result)

@@ -72,7 +72,7 @@ def explain(error: ValidationError, data: Any, whole: str) -> ServiceError:
     name = _field(found[0], data)
     types: dict[str, None] = {}
     for each in found:
-        # Of a field that may have one of several types each tells why it is not that one.
+        # Where a field may have one of several types, each says why the value is not of it.
         place = _field(each, data)
         if place == name and each["type"].endswith("_type"):
             types[_rule(each)] = None

@@ -96,6 +96,6 @@ def replace(path: Path, before: str | None, after: str, *, private: bool) -> Non
 def _mode(target: Path) -> int:
     found = target.stat()
     if found.st_uid != os.geteuid():
-        # A replaced file would be ours, and its owner locked out of it.
+        # A file put in its place would be ours, and its owner locked out.
         raise PermissionError(errno.EPERM, "belongs to another user", str(target))
     return stat.S_IMODE(found.st_mode)

@@ -149,7 +149,7 @@ class PushService(Service):
         """The owner's browsers; with one user, all of them are."""
         if self._active is None:
             return self._store.every()
-        # Of who is gone, a full disk has them still.
+        # A full disk still has those of accounts that are gone.
         return [] if owner is None or not self._active(owner) else self._store.every(owner)
 
     def _put(self, job: _Job) -> None:
@@ -206,7 +206,7 @@ class PushService(Service):
     def _failed(self, one: Subscription, fault: OutboundFault) -> None:
         self._told(one, fault.value)
         if fault is OutboundFault.REFUSED:
-            # Its name leads to an address that is out of bounds: no push service does.
+            # Its name leads to an address out of bounds, as no push service's does.
             self._store.delete(one.endpoint)
 
     def _told(self, one: Subscription, why: str) -> None:

@@ -91,7 +91,7 @@ class Rebuilder:
         return None
 
     async def _start(self, session: Session, owner: Identity) -> RestoreOutcome:
-        # A limit of before may be long over: only a real one arms this again.
+        # A limit from before may be long over; only a new one arms this again.
         disarmed = evolve(session.auto_resume, resume_at=None)
         self._sessions.update(session.id, auto_resume=disarmed, limit_paused=False)
         try:

@@ -56,7 +56,7 @@ def preface(rows: bytes, saved: datetime, size: tuple[int, int], *, clear: bool)
     cols, height = size
     told = _told(saved, cols).encode()
     text = b"".join((rows, _NEW_ROW, RESET, _DIM, told, RESET))
-    # So many new rows push the screen out, whatever of it was written.
+    # So many new rows push the whole screen out.
     return text + (_NEW_ROW * height + _HOME if clear else _NEW_ROW)
 
 
@@ -97,7 +97,7 @@ class ScrollbackFolder:
         try:
             with path.open("rb") as file:
                 packed, saved = file.read(BYTES + 65_536), path.stat().st_mtime
-            # Bounded: a file that was tampered with may say that it is of any size.
+            # Bounded, for a file that was tampered with may claim any size.
             rows = zlib.decompressobj(wbits=31).decompress(packed, BYTES)
         except FileNotFoundError:
             return None

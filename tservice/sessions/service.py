@@ -151,8 +151,8 @@ class SessionService:
     def close(self) -> None:
         """Let go: panes run on, the journal keeps what was begun.
 
-        To be called before the multiplexer is closed: a pane that was let go under an input's
-        hands looks to it like one that is gone.
+        To be called before the multiplexer is closed: a pane that is let go while an input is
+        being typed looks to it like one that is gone.
         """
         self._deps.adoption.close()
         self._roster.save_activity()

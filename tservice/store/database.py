@@ -208,7 +208,7 @@ class Database:
         except sqlite3.Error as error:
             if trouble(error) is not None or not self._connection.in_transaction:
                 raise
-            # What it was about is gone meanwhile; it must not keep all others from the disk.
+            # What it was about is gone by now; it must not keep the others from the disk.
             self._log.failure("an owed change was not written")
 
     def _roll_back(self) -> None:

@@ -26,7 +26,7 @@ class Draft:
     def holds(self, prompt: str) -> bool:
         """Whether C{prompt}, put in before, still stands there."""
         if len(prompt) < _SHORT and "\n" not in prompt:
-            # A few signs are part of many a text, and no agent puts a stand-in for them.
+            # So few characters are part of many texts, and no agent puts a stand-in for them.
             return "".join(self.text.split()) == "".join(prompt.split())
         return bool(self.text) and still_holds(self.text, prompt)
 

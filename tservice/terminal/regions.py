@@ -139,7 +139,7 @@ def _ruled(frame: Frame, rules: ScreenRules) -> Span | None:
     if len(below) > (_TALLEST if completing else _BELOW):
         return None
     if not rules.glyphs:
-        # Nothing but its footer tells this composer from two lines.
+        # Only its footer tells this composer from two plain lines.
         return Span(top, bottom) if any((rules.ready_mark or "\0") in r for r in below) else None
     row = frame.rows[top + 1]
     started = not row[:column].strip(" ") and _begins(row[column:], rules)

@@ -125,7 +125,7 @@ class TunnelProcess(ProcessProtocol):
         self._err.feed(data)
 
     def processExited(self, reason: Failure) -> None:
-        # What it left behind in its group; only that can still hold the pipes open.
+        # Only what it left behind in its group can still hold the pipes open.
         self._signal(signal.SIGKILL)
         self._later(warden.GRACE, self.transport.loseConnection)
 

@@ -212,7 +212,7 @@ class Tunnel:
             raise TunnelFailed("it needs a TCP port of the service, and there is none")
         parts = urlsplit(local)
         argv = (os.path.abspath(program), "tunnel", "--url", f"{parts.scheme}://{parts.netloc}")
-        # It needs its own settings of the environment, and nothing of the service's.
+        # It needs its own settings from the environment, and none of the service's.
         env = {k: v for k, v in deps.environ.items() if not k.startswith("SERVICE_")}
         try:
             process.start(deps.processes, argv, env, deps.home)
@@ -244,7 +244,7 @@ class Tunnel:
         if url == self.url:
             return
         self.url = url
-        # The process must be ended whatever happens to who is told of it.
+        # The process must be ended even if telling of it fails.
         self._observers.tell(lambda changed: changed(url))
 
     def _over(self) -> None:

@@ -102,7 +102,7 @@ class Readiness:
         """
         self.asked = _of_the_start(look)
         if self.asked or (self._left > 0 and not look.reading.composer_ready and self.knowable):
-            # What was taken for the composer was no sign of it.
+            # What was taken for the composer was not one.
             self._since = None
         if not self.ready and self._shows_ready(look, quiet):
             self._since = self._clock.seconds()

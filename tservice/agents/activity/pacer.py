@@ -89,7 +89,7 @@ class Pacer:
 
     def _printed(self) -> None:
         self.rhythm = self.rhythm.printed(self._clock.seconds())
-        # A timer that was set for the silence is too late for what breaks it.
+        # A timer set while it was silent fires too late for what breaks the silence.
         at = self._due()
         if "look" not in self._timers or (at is not None and at < self._next - SLACK):
             self.arm()

@@ -68,8 +68,8 @@ class Agents:
 
     _log = Logger()
 
-    def __init__(self, collaborators: AgentsDependencies) -> None:
-        self._collaborators = collaborators
+    def __init__(self, deps: AgentsDependencies) -> None:
+        self._deps = deps
         self._watches: dict[str, AgentWatch] = {}
         self._observers = Listeners[LookObserver]("the screens")
         self._rules: dict[str, ScreenRules] = {}
@@ -79,13 +79,13 @@ class Agents:
     def source(
         self, session: Session, pane: IPane, sink: ActivitySink, fresh: bool
     ) -> IActivitySource:
-        entry = self._collaborators.clis.get(session.mode)
+        entry = self._deps.clis.get(session.mode)
         if entry is not None and entry.kind is CliKind.SHELL:
-            return self._collaborators.shells.source(session, pane, sink, fresh)
+            return self._deps.shells.source(session, pane, sink, fresh)
         can = None if entry is None else entry.capabilities
         watched = Watched(
             agent=Tracked(
-                session=lambda: self._collaborators.sessions().get(session.id),
+                session=lambda: self._deps.sessions().get(session.id),
                 rules=self.rules_of(session.mode),
                 hooks=can is not None and can.hooks is not Hooks.NONE,
             ),
@@ -97,7 +97,7 @@ class Agents:
             over=lambda: self._over(session.id, watch),
         )
         watch = AgentWatch(
-            self._collaborators.clock,
+            self._deps.clock,
             watched if watched.agent.hooks else self._signalling(watched),
         )
         self._watches[session.id] = watch
@@ -122,7 +122,7 @@ class Agents:
         return watch.last.reading.dialog if watch is not None and watch.last is not None else None
 
     async def look(self, session_id: str) -> Look:
-        self._collaborators.sessions().get(session_id)
+        self._deps.sessions().get(session_id)
         watch = self._watches.get(session_id)
         if watch is None:
             raise conflict("no agent runs in the session")
@@ -130,7 +130,7 @@ class Agents:
 
     async def ready(self, session_id: str, patience: float) -> None:
         await until_ready(
-            self._collaborators.clock,
+            self._deps.clock,
             lambda: self.look(session_id),
             lambda look: shows_ready(look, self.readiness_of(session_id)),
             patience,
@@ -140,7 +140,7 @@ class Agents:
         return self._observers.add(observer)
 
     def rules_of(self, mode: str) -> ScreenRules:
-        entry = self._collaborators.clis.get(mode)
+        entry = self._deps.clis.get(mode)
         if entry is None:
             return ScreenRules()
         can = entry.capabilities.model_dump_json(by_alias=True)
@@ -153,16 +153,16 @@ class Agents:
         return self._rules[can]
 
     def transcript_of(self, session_id: str) -> str | None:
-        return self._collaborators.store.transcript(session_id)
+        return self._deps.store.transcript(session_id)
 
     def plan_usage(self) -> PlanUsage | None:
-        return self._collaborators.store.plan_usage()
+        return self._deps.store.plan_usage()
 
     # -- inside
 
     def _signalling(self, watched: Watched) -> Watched:
         """A run of an agent without hooks, whose screen gives C{stop} and C{blocked}."""
-        among = self._collaborators
+        among = self._deps
         signals = ScreenSignals(
             among.clock, among.hub, watched.agent.session, among.clis.gives_signals
         )
@@ -188,24 +188,24 @@ class Agents:
         spawn(self._report_configured(session.id), self._log, "reading the configured model")
 
     async def _report_configured(self, session_id: str) -> None:
-        sessions = self._collaborators.sessions()
+        sessions = self._deps.sessions()
         try:
             read = self._configured_model(sessions.get(session_id))
-            found = await self._collaborators.files.run(read)
-            # It may be gone meanwhile, and says other things than when the file was asked for.
+            found = await self._deps.files.run(read)
+            # The session may be gone by now, or name another file than when this one was asked for.
             self._report(sessions.get(session_id), ModelSource.CONFIG, found)
         except ServiceError as error:
             self._log.info("session {id}: no model: {error}", id=session_id, error=error)
 
     def _configured_model(self, session: Session) -> Callable[[], str | None]:
         """Reads it, in a thread."""
-        place = self._collaborators.places.recall(session.place)
+        place = self._deps.places.recall(session.place)
         env = {**place.environment(), **session.env_overrides}
-        read = partial(self._collaborators.clis.configured_model, session.mode, env)
+        read = partial(self._deps.clis.configured_model, session.mode, env)
         return partial(place.act, read)
 
     def _report_screen_model(self, look: Look) -> None:
-        session = self._collaborators.sessions().get(look.session_id)
+        session = self._deps.sessions().get(look.session_id)
         shown = display_model(look.frame, self.rules_of(session.mode))
         # The name scrolls away; what was read once holds until another is read.
         if shown is not None:
@@ -213,4 +213,4 @@ class Agents:
 
     def _report(self, session: Session, source: ModelSource, text: str | None) -> None:
         if session.models.get(source) != text:
-            self._collaborators.sessions().report_model(session.id, source, text)
+            self._deps.sessions().report_model(session.id, source, text)

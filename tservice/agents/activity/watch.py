@@ -112,7 +112,7 @@ class AgentWatch:
         self._course.tell.ended()
         self.readiness.close()
         self._timers.clear()
-        # What tells of a look cannot be cancelled by whoever it tells; it ends by itself.
+        # A listener must not cancel the look that it is told of, which ends by itself.
         for work in () if self._telling else tuple(self._work):
             work.cancel()
         self._run.over()
@@ -146,7 +146,7 @@ class AgentWatch:
             session_id=self._agent.session().id,
             at=now_ms(self._clock),
             frame=frame,
-            # Not the pane's: that one was read at another moment.
+            # The pane's own was read at another moment.
             reading=read(frame, capture.title, self._agent.rules),
         )
 

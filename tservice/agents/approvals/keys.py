@@ -164,7 +164,7 @@ class Answerer:
             except MuxTimeout as error:
                 raise Untaken(failed("the terminal does not answer")) from error
             if seen.state != before.state and (seen.dialog is not None or seen.known):
-                # The next key needs a screen at rest again.
+                # The screen must be at rest again before the next key.
                 return await self._screen.see() if seen.dialog is not None else seen
         return seen
 

@@ -244,7 +244,7 @@ def _move(tracker: Tracker, notice: HookNotice, reason: str) -> None:
         case HookEvent.IDLE_PROMPT:
             tracker.resting(reason)
         case HookEvent.SESSION_START if notice.source == CLEAR:
-            # Not so of a compaction, which goes on behind this hook.
+            # Not a compaction, which goes on after this hook.
             tracker.carried_out(reason)
         case event if event in WORK and not notice.subagent:
             tracker.acts(reason)

@@ -50,7 +50,7 @@ class TelemetryIntake:
         self._update(session, report)
         usage = report.plan_usage(now_ms(self._clock))
         if usage is not None and session.place == OWN:
-            # Elsewhere an agent signs in by itself: that plan is nobody else's business.
+            # An agent in another place signs in by itself, and its plan is nobody else's business.
             self._store.keep_plan_usage(usage)
         self._tell(session, report)
         return footer(report)

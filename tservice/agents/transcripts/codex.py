@@ -82,7 +82,7 @@ def _used(tally: Tally, info: Mapping[str, Any]) -> Tally:
     cached, sent = as_count(total.get("cached_input_tokens")), as_count(total.get("input_tokens"))
     used = Usage(
         model=tally.model or "",
-        # Of Codex the cache's tokens are a part of the input.
+        # Codex counts the tokens of the cache as part of the input.
         input=max(0, sent - cached),
         cache_read=min(cached, sent),
         output=as_count(total.get("output_tokens")),

@@ -55,7 +55,7 @@ def advance(tally: Tally, found: Mapping[str, Any]) -> Tally:
     tokens = as_map(found.get("tokens"))
     if tokens:
         tally = _used(tally, name, as_string(found.get("model")) or "", tokens)
-    # A message that is told again is whole each time: it is no further part of the answer.
+    # A message that is written again is whole each time, not a further part of the answer.
     return tally if words is None else answered(evolve(tally, response_id=""), name, words)
 
 

@@ -50,7 +50,7 @@ class Homes:
         return lambda: place.act(work)
 
     def _below(self, place: Place) -> TranscriptFiles:
-        # The service's environment moves those of its own place.
+        # The service's environment counts in its own place only.
         return self.own if place.id == OWN else TranscriptFiles.of_home(place.home)
 
 

@@ -185,7 +185,7 @@ class Transcripts:
             self._places.pop(session_id, None)
             self._locks.pop(session_id, None)
         elif event.name in _MOMENTS and session_id not in self._wanted:
-            # One that waits for its turn reads this moment's words too.
+            # A reading that waits for its turn will see this moment's words too.
             self._wanted.add(session_id)
             work = spawn(self._follow(session_id), self._log, "reading a transcript")
             if not work.called:

@@ -47,7 +47,7 @@ class Turns:
         if ended is None:
             return 0.0
         begun, answered = self._begun.get(session_id), tally.response_at
-        # Of a turn that began before this service nobody knows which answer is its own.
+        # Which answer belongs to a turn that began before this service started is unknown.
         there = begun is None or (answered is not None and answered >= begun)
         rest = (SETTLED if there else PATIENCE) - (self._clock.seconds() - ended)
         return min(LOOK, rest) if rest > 0 else 0.0

@@ -65,7 +65,7 @@ class Limits:
         # The limit that holds, and the sentence that a later turn has proved to be past.
         self._limits: dict[str, Limit] = {}
         self._past: dict[str, str] = {}
-        # What status lines said of windows that are used up, and whose last turn ended well.
+        # Windows that status lines called used up, and sessions whose last turn ended well.
         self._full: dict[str, Limit] = {}
         self._well: set[str] = set()
         self._failures: dict[str, Failure] = {}
@@ -166,7 +166,7 @@ class Limits:
             return
         reset = parse_reset(resets or text, now_ms(self._clock), self._local)
         if reset is None and before is not None and session.limit_paused:
-            # The same limit in other words, which say less.
+            # The same limit, in words that say less.
             return
         self._pause(session_id, Limit(text=text, reset_at=reset))
 

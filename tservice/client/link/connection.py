@@ -103,7 +103,7 @@ def _watch(plain: socket.socket) -> None:
 def _context(address: Address) -> ssl.SSLContext:
     context = ssl.create_default_context()
     if address.fingerprint:
-        # The pin is compared below, and says more than any chain could.
+        # The pin, compared below, says more than any chain could.
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     return context

@@ -85,7 +85,8 @@ def upload(address: Address, path: str, field: str, files: Sequence[Path]) -> An
         }
         connection = held.enter_context(contextlib.closing(Connection(address, TIMEOUT)))
         with _faults(address):
-            # Who is refused half-way is told so, though the rest cannot be sent.
+            # The server may refuse a body half-way: its answer is read though the rest cannot be
+            # sent.
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 body = _body(heads, opened, sizes, end)
                 connection.request("POST", address.base + target_of(path, {}), body, headers)

@@ -80,7 +80,7 @@ class WebSocket:
             if message.kind == PING:
                 self._send(PONG, message.payload)
             elif message.kind == CLOSE:
-                # Answered, as the protocol has it, and for the caller to understand.
+                # Answered, as the protocol has it; what it means is for the caller to say.
                 self._send(CLOSE, message.payload[:2])
                 yield message
             elif message.kind != PONG:

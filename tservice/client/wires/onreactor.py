@@ -85,7 +85,7 @@ class ReactorWire:
             headers["Authorization"] = self._address.authorization
         if body is not None:
             headers["Content-Type"] = "application/json"
-        # A new one each time: it would keep cookies.  And a token must not follow a redirect.
+        # A new client each time, for it keeps cookies.  And a token must not follow a redirect.
         response = await HTTPClient(self._agent).request(
             method,
             url,

@@ -166,7 +166,7 @@ class Config:
         parse.path,
         "File that names the boot of this machine; in a container one that each start writes anew.",
     )
-    # A service that was started inside a pane of another one finds that one's SERVICE_API_URL.
+    # In a pane of another service, SERVICE_API_URL is that one's.
     api_url: str | None = _setting(
         None,
         parse.url("http", "https"),

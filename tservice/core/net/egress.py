@@ -293,9 +293,9 @@ def _carried(address: Address) -> list[IPv4Address]:
     if value >> 32 & 0xFCFFFFFF == _ISATAP:
         found.append(value & low)
     if address in _LOCAL_GATEWAYS:
-        # Nothing lies in 0.0.0.0/8: zeros that belong to another length of the prefix.
+        # No host is in 0.0.0.0/8: these zeros belong to a prefix of another length.
         found += [inner for inner in _placed(value) if inner >> 24]
-    # The loopback and unspecified addresses of IPv6 lie in a carrier, and carry nothing.
+    # The loopback and unspecified addresses of IPv6 look like carriers, and carry nothing.
     return [IPv4Address(inner) for inner in found if value > 1]
 
 

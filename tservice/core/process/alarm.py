@@ -145,7 +145,7 @@ class _Timer:
         setting.value = _Moment(at // 1000, at % 1000 * 1_000_000)
         flags = _ABSTIME | _CANCEL_ON_SET
         done = self._libc.timerfd_settime(self.descriptor, flags, ctypes.byref(setting), None)
-        # Armed all the same: it only tells that the clock was set since the last time.
+        # It is armed all the same; this only says that the clock was set since the last time.
         if done != 0 and ctypes.get_errno() != errno.ECANCELED:
             self._checked(done)
 

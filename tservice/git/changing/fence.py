@@ -104,7 +104,7 @@ def clone_words(source: CloneSource, target: str, ref: str | None, *, shallow: b
         "--no-recurse-submodules",
         "--template=",
         "--origin=origin",
-        # Of a path too the far end is a git of its own: no hard links into what others write.
+        # Git treats a path as a remote too, so that it makes no hard links into what others write.
         "--no-local",
         *(["--depth=1"] if shallow else []),
         *([f"--branch={ref}"] if ref is not None else []),
@@ -136,5 +136,5 @@ def _credentials(source: CloneSource) -> Sequence[tuple[str, str]]:
     name = (f"credential.{source.web}.username", source.username)
     if source.password is None:
         return (name,)
-    # The first one forgets the user's helpers: none of them is to keep these.
+    # The empty one makes git forget the user's helpers, which must not keep these.
     return (name, ("credential.helper", ""), ("credential.helper", _HELPER))

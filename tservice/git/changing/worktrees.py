@@ -57,7 +57,7 @@ class GitWorktrees:
             if there and order.start is not None:
                 text = f"the branch {order.branch} is there already: leave from out"
                 raise ServiceError(ErrorCode.ALREADY_EXISTS, text)
-            # Git takes an empty folder too, and one that this made is this one's to remove.
+            # Git takes an empty folder too; made here, it is removed here.
             await self._in_thread_as(order.user, partial(_claim, order.path))
             try:
                 await shop.run("worktree", "add", *_which(order, there or elsewhere))
@@ -105,7 +105,7 @@ class GitWorktrees:
         output = await shop.run("for-each-ref", "--format=%(refname)", "--", own, others)
         names = output.decode("utf-8", "replace").splitlines()
         far = [name for name in names if name.startswith("refs/remotes/")]
-        # Of several remotes git does not choose.
+        # Git does not choose between several remotes.
         return own in names, len(far) == 1 and far[0].split("/", 3)[-1] == branch
 
     async def _undo(self, shop: _Shop, order: WorktreeOrder, made: bool) -> None:

@@ -78,8 +78,8 @@ class Patient(H2Connection):
             super().timeoutConnection()
 
     def dataReceived(self, data: bytes) -> None:
-        # Frame by frame: the base class takes a request for open that is taken back in the
-        # same bytes, and fails over its answer.
+        # Frame by frame: the base class takes a request that is cancelled in the same bytes for
+        # open, and fails when it is answered.
         try:
             for piece in () if self._is_over() else self._guard.feed(data):
                 super().dataReceived(piece)

@@ -237,7 +237,7 @@ class Socket(WebSocketServerProtocol):
     def onMessageFrameBegin(self, length: int) -> None:
         self._parts += 1
         if self._parts == MAX_PARTS + 1:
-            # Each is kept until the last, and one without content counts for nothing in bytes.
+            # Parts are kept until the last one, and empty ones add no bytes.
             self._fail_connection(TOO_BIG, f"a message of more than {MAX_PARTS} fragments")
         super().onMessageFrameBegin(length)
 

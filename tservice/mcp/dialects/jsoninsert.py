@@ -131,7 +131,7 @@ def _put(text: str, place: Object, entries: Mapping[str, Any], unit: str) -> str
         f"{lead}{_shown(name)}: " + _shown(value, indent=unit).replace("\n", lead)
         for name, value in entries.items()
     )
-    # Behind the comments of the member that was the last, which stay with it.
+    # After the comments of what was the last member, which stay with it.
     end = place.open + len(inside.rstrip(BLANKS))
     tail = "" if "\n" in text[end : place.close] else newline + margin
     return f"{text[: place.last]}{comma}{text[place.last : end]}{shown}{tail}{text[end:]}"

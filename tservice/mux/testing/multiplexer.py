@@ -176,7 +176,7 @@ class FakePane:
             self.log.gap()
 
     def _kill(self) -> None:
-        # Whoever kills a pane knows; everyone else who is attached is told.
+        # Whoever kills a pane knows; everybody else who is attached is told.
         self.detach()
         self._listeners.clear()
         self._host.lose(self.session_id)

@@ -222,7 +222,7 @@ class ServerLink:
             self._events.linkAttached()
 
     def _refused(self, failure: Failure) -> None:
-        # The end of its process follows, and with it the next attempt.
+        # Its process ends next, which starts the next attempt.
         self._log.debug("could not attach: {why}", why=failure.getErrorMessage())
 
     def _doubt(self) -> None:
@@ -278,5 +278,5 @@ class ServerLink:
         self._timers.set("heartbeat", HEARTBEAT, self._beat)
         client = self._current
         if client is not None and not client.waiting:
-            # A client that does not answer this is doubted by its time-out.
+            # Where a client does not answer this, its time-out doubts it.
             self._events.linkHeartbeat()

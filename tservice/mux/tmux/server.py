@@ -97,9 +97,9 @@ class TmuxServer:
                 *setup.keeping,
             ),
             environment(spec, token, foreign=setup.foreign, preface=preface),
-            # The server outlives the service and must not keep its folder busy.  What does not
-            # may stay there: a process of another folder is made by a fork, which takes 100 times
-            # as long as a spawn.
+            # The server outlives the service and must not keep its folder busy.  Other processes
+            # may stay there: one that changes its folder is forked, which takes 100 times as long
+            # as a spawn.
             "/",
         )
 

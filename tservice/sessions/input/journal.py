@@ -85,12 +85,12 @@ class InputJournal:
     def __init__(self, database: Database, clock: IReactorTime) -> None:
         self._database = database
         self._unsaved = UnsavedNumbers(clock, self._save_number)
-        # By session the client that typed last and its number, as the database has them.
+        # By session: the client that typed last and its number, as the database has them.
         self._latest: dict[str, tuple[str, int]] = {}
-        # By session what the disk did not take yet: numbers by client, and the row that is over.
+        # By session: what the disk did not take yet, numbers by client and the row that is over.
         self._held: dict[str, dict[str, int | None]] = {}
         self._over: dict[str, str] = {}
-        # By session what the pane's mark told after a restart.
+        # By session: what the pane's mark told after a restart.
         self._learned: dict[str, HeldMark] = {}
 
     def last_seq(self, session_id: str, client_id: str) -> int | None:

@@ -127,7 +127,7 @@ class Prompter:
     async def doubted(self) -> bool:
         """Whether it is still not known what became of it."""
         if self._untaken:
-            # It may not have been read yet, so that it does not stand there says nothing.
+            # The program may not have read it yet, so its absence says nothing.
             return await self._context.submitted(self._text, self._began) is not True
         return await self.holds() is not False
 

@@ -103,7 +103,7 @@ class InputQueue:
 
     def recover(self) -> None:
         """Finish what a process before this one began; call it when the pane was taken up."""
-        # With the queue at work the entry is what it is typing just now.
+        # While the queue is at work, the entry is what it is typing.
         if self._idle:
             self._queue.put(self._recover).addErrback(
                 lambda why: self._log.failure("what was being typed was not finished", why)
@@ -153,7 +153,7 @@ class InputQueue:
 
     def _left(self, outcome: _T, name: str) -> _T:
         self._waiting[name] -= 1
-        # Without those that have nothing left, so that it is no longer than the queue.
+        # Clients with nothing left are dropped, so that it is no longer than the queue.
         self._waiting = +self._waiting
         return outcome
 
@@ -163,7 +163,7 @@ class InputQueue:
             await self._gate.ready(self._target.session())
         finally:
             self._holding = False
-        # What passed is typed to its end first.
+        # What was let through is typed to its end first.
         await self._passing.put(_nothing)
 
     # -- inside, one at a time
@@ -189,7 +189,7 @@ class InputQueue:
     def _failed(self, client: str) -> None:
         if not client:
             return
-        # More clients than can wait: those longest ago have nothing in the queue any more.
+        # There are more clients than can wait: the oldest have nothing in the queue any more.
         while len(self._failures) > WAITING:
             del self._failures[next(iter(self._failures))]
         self._failures[client] = self._failures.pop(client, 0) + 1

@@ -82,7 +82,7 @@ class SerialQueue:
             self._looping = False
 
     def _begin(self, job: _Job) -> None:
-        # Busy from the first step on, for what the piece itself calls.
+        # It is busy from the first step on, also for what the piece itself calls.
         self._running = Deferred()
         self._running = Deferred.fromCoroutine(job.work())
         self._running.addBoth(self._over, job)

@@ -152,7 +152,7 @@ class Processes:
         try:
             self._roster.remove(live)
         except NotKept:
-            # It stays in the list until the disk takes that it is gone, but its process is over.
+            # It stays in the list until the disk knows that it is gone, but its process is over.
             if live.record.pid is not None:
                 self._over(live, None)
             raise

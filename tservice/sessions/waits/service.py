@@ -275,7 +275,7 @@ class Waiting:
             self._waits.session_deleted(event.session_id)
             self._outputs.session_gone(event.session_id)
         elif isinstance(event.payload, SessionTold) and event.payload.detached:
-            # No process ended, so no event says so, and yet there is none behind it any more.
+            # No process ended, so no event says so, and yet none is left.
             self._waits.signal(event.session_id, Signal.EXIT)
             self._outputs.session_gone(event.session_id)
         elif event.name in _EVENTS:
