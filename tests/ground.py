@@ -22,9 +22,9 @@ from tservice.core.places.places import Places
 from tservice.ground.ground import Ground
 from tservice.ground.osusers import OsUserWiring, wire_os_users
 from tservice.ground.places import OsUserSources, near_places, own_place
-from tservice.mux.tmux.setup import ISetups, OwnSetups, TmuxSetup
+from tservice.mux.tmux.setup import OwnSetups, Setups, TmuxSetup
 from tservice.mux.tmux.sockets import SocketFolder
-from tservice.mux.transport import ITransport
+from tservice.mux.transport import Transport
 from tservice.settings.interfaces import IChangingSettings, ISettings, SettingsObserver
 from tservice.settings.model import Settings
 from tservice.store.database import Database
@@ -84,8 +84,8 @@ HERE = here()
 
 
 def own_setups(
-    transport: ITransport, sockets: SocketFolder, program: Path | None = None
-) -> dict[PlaceKind, ISetups]:
+    transport: Transport, sockets: SocketFolder, program: Path | None = None
+) -> dict[PlaceKind, Setups]:
     """How tmux runs in the service's own place.
 
     @param program: the keeper as a program of its own.

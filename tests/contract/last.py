@@ -18,16 +18,16 @@ class Last:
     def __init__(self, call: Callable[[], None]) -> None:
         self._call = call
 
-    def paneExited(self, ending: object) -> None:
+    def pane_exited(self, ending: object) -> None:
         self._call()
 
-    def paneLost(self) -> None:
+    def pane_lost(self) -> None:
         """Not of interest."""
 
-    def paneResized(self, cols: int, rows: int) -> None:
+    def pane_resized(self, cols: int, rows: int) -> None:
         """Not of interest."""
 
-    def paneTitled(self, title: str) -> None:
+    def pane_titled(self, title: str) -> None:
         """Not of interest."""
 
 

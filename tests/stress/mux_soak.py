@@ -102,20 +102,20 @@ class Slot:
                 self.soak.wrong(f"{number} after {self.last}")
             self.last = number
 
-    def paneExited(self, ending: PaneExit) -> None:
+    def pane_exited(self, ending: PaneExit) -> None:
         self._ended()
         self.soak.counts["exits told"] += 1
 
-    def paneLost(self) -> None:
+    def pane_lost(self) -> None:
         self._ended()
         self.soak.counts["losses told"] += 1
         if not self.expected_loss:
             self.soak.wrong(f"a server died by itself after {list(self.done)}")
 
-    def paneResized(self, cols: int, rows: int) -> None:
+    def pane_resized(self, cols: int, rows: int) -> None:
         self.soak.counts["resizes told"] += 1
 
-    def paneTitled(self, title: str) -> None:
+    def pane_titled(self, title: str) -> None:
         """Nothing here sets one."""
 
     def _ended(self) -> None:

@@ -17,7 +17,7 @@ from tservice.agents.store import AgentStore
 from tservice.agents.transcripts.conversations import StoredConversations
 from tservice.agents.transcripts.homes import Homes, own_files
 from tservice.agents.transcripts.proofs import Proofs
-from tservice.cases.interfaces import IWorkspaceHooks
+from tservice.cases.interfaces import WorkspaceHooks
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.identity import Identity
 from tservice.core.places.place import OWN
@@ -41,7 +41,7 @@ class AgentParts:
     support: Support
     hooks: HookIntake
     telemetry: TelemetryIntake
-    workspace_hooks: IWorkspaceHooks
+    workspace_hooks: WorkspaceHooks
 
 
 def build_agents(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from tservice.cases.catalogue import Catalogue
 from tservice.cases.clones import Clones
 from tservice.cases.desk import Desk, DeskDependencies
-from tservice.cases.interfaces import IWorkspaceHooks
+from tservice.cases.interfaces import WorkspaceHooks
 from tservice.cases.orders import Orders
 from tservice.cases.removal import Removal
 from tservice.cases.routes.table import CaseRoutes
@@ -26,7 +26,7 @@ def build_cases(
     ground: Ground,
     *,
     git: IGitWork,
-    hooks: IWorkspaceHooks,
+    hooks: WorkspaceHooks,
     sessions: Callable[[], ISessions],
 ) -> Feature[CaseService]:
     """The cases; a stop ends what is being cloned, and waits until nothing is changed any more.

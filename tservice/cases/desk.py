@@ -13,12 +13,12 @@ from twisted.internet.defer import Deferred, gatherResults
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.cases.folders import PutHooks, explain, local_names
-from tservice.cases.interfaces import IWorkspaceHooks
+from tservice.cases.interfaces import WorkspaceHooks
 from tservice.cases.making import Making
 from tservice.cases.model import MOST_CASES, taken
 from tservice.cases.store import CaseStore
 from tservice.cases.workspaces import Workspaces
-from tservice.core.doors.reach import IReach
+from tservice.core.doors.reach import Reach
 from tservice.core.doors.threads import Door
 from tservice.core.errors import conflict, failed
 from tservice.core.events import Event, EventHub, EventName
@@ -47,9 +47,9 @@ class DeskDependencies:
     hub: EventHub
     store: CaseStore
     workspaces: Workspaces
-    reach: IReach
+    reach: Reach
     files: Door
-    hooks: IWorkspaceHooks
+    hooks: WorkspaceHooks
 
 
 @define(eq=False)

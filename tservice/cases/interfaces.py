@@ -18,7 +18,7 @@ from tservice.cases.model import Marker
 from tservice.core.identity import Identity
 from tservice.core.places.place import Place
 
-__all__ = ["CasePlace", "ICases", "IWorkspaceHooks", "Marker", "WorktreeWish"]
+__all__ = ["CasePlace", "ICases", "Marker", "WorkspaceHooks", "WorktreeWish"]
 
 
 @frozen(kw_only=True)
@@ -53,7 +53,7 @@ class ICases(Interface):
     """Where sessions may work.  Every error is a L{ServiceError}.
 
     What is not C{async} looks at folders at once: whoever calls it has asked
-    L{tservice.core.doors.reach.IReach} before.
+    L{tservice.core.doors.reach.Reach} before.
     """
 
     def owner_of(caller: Identity) -> str | None:
@@ -88,7 +88,7 @@ class ICases(Interface):
         """The folders that containers share with this machine; git looks at none of them."""
 
 
-class IWorkspaceHooks(Protocol):
+class WorkspaceHooks(Protocol):
     """Puts the hooks of agents into folders."""
 
     def writer(self, place: Place, /) -> Callable[[Path], None]:

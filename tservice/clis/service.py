@@ -21,7 +21,7 @@ from tservice.clis.registry import merge_registry, read_file, write_file
 from tservice.clis.shown import CliItem, InstalledItem, InstallPlan
 from tservice.clis.versions import Versions
 from tservice.core.disk import trouble
-from tservice.core.doors.reach import IReach, NoReach
+from tservice.core.doors.reach import NoReach, Reach
 from tservice.core.doors.threads import IThreads, NoThreads
 from tservice.core.errors import (
     ErrorCode,
@@ -66,7 +66,7 @@ class CliService:
         installer: Installer,
         settings: ISettings,
         hub: EventHub,
-        reach: IReach | None = None,
+        reach: Reach | None = None,
         home: Path = Path("/"),
         threads: IThreads | None = None,
         versions: Versions | None = None,

@@ -19,7 +19,7 @@ from twisted.logger import Logger
 from tservice.agents.interfaces import IAgents
 from tservice.audit.interfaces import AuditEntry, IAuditLog
 from tservice.core.clock import now_ms, sleep
-from tservice.core.doors.reach import IReach, NoReach
+from tservice.core.doors.reach import NoReach, Reach
 from tservice.core.doors.threads import IThreads
 from tservice.core.errors import ErrorCode, ServiceError, failed
 from tservice.core.identity import Identity
@@ -80,7 +80,7 @@ class RunnerDependencies:
     audit: IAuditLog
     identity: Callable[[str | None], Identity | None]
     places: Places
-    reach: IReach = field(factory=NoReach)
+    reach: Reach = field(factory=NoReach)
 
 
 class Runner:

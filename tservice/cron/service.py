@@ -12,7 +12,7 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.core.clock import now_ms
-from tservice.core.doors.reach import IReach, NoReach
+from tservice.core.doors.reach import NoReach, Reach
 from tservice.core.errors import ErrorCode, ServiceError, failed, invalid
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
@@ -53,7 +53,7 @@ class CronDependencies:
     runner: Runner
     scheduler: Scheduler
     rules: JobRules
-    reach: IReach = field(factory=NoReach)
+    reach: Reach = field(factory=NoReach)
     zone: tzinfo
     new_id: Callable[[], str]
     identity: Callable[[str | None], Identity | None]

@@ -67,7 +67,7 @@ class GitProcess:
         if self._end is not None:
             self._end()
 
-    # -- IRun
+    # -- GitRun
 
     def printed(self, data: bytes) -> None:
         if self._enough:

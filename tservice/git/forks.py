@@ -32,7 +32,7 @@ PATIENCE = 3.0
 LOST = "what started it has ended"
 
 
-class IRun(Protocol):
+class GitRun(Protocol):
     """What is told of one process."""
 
     def printed(self, data: bytes) -> None:
@@ -63,7 +63,7 @@ class Forks:
 
     def start(
         self,
-        run: IRun,
+        run: GitRun,
         argv: list[bytes],
         env: dict[bytes, bytes],
         uid: int | None = None,
@@ -129,11 +129,11 @@ class _Server(ProcessProtocol):
         self._idle = idle
         self._gone = gone
         self._frames = Frames()
-        self._runs: dict[int, IRun] = {}
+        self._runs: dict[int, GitRun] = {}
         self._left: Deferred[None] = Deferred()
         self._late: IDelayedCall | None = None
 
-    def start(self, number: int, run: IRun, order: bytes) -> None:
+    def start(self, number: int, run: GitRun, order: bytes) -> None:
         self._runs[number] = run
         self._ask(number, START, order)
 

@@ -9,7 +9,7 @@ from datetime import tzinfo
 from attrs import field, frozen
 
 from tservice.clis.lookup import BinaryLookup
-from tservice.core.doors.reach import IReach
+from tservice.core.doors.reach import Reach
 from tservice.core.doors.threads import Doors
 from tservice.core.events import EventHub
 from tservice.core.places.places import Places
@@ -35,7 +35,7 @@ class Ground(Program):
 
     database: Database
     doors: Doors
-    reach: IReach
+    reach: Reach
     settings: ISettings
     programs: BinaryLookup
     places: Places

@@ -15,7 +15,7 @@ BODY_LIMIT = 2 * 1024 * 1024
 """Bytes of an answer."""
 
 
-class ISend(Protocol):
+class Send(Protocol):
     """Sends a request; an L{tservice.core.net.outbound.Outbound}."""
 
     async def send(self, request: OutboundRequest) -> OutboundReply:
@@ -25,7 +25,7 @@ class ISend(Protocol):
 class Asker:
     """Asks; keeps nothing."""
 
-    def __init__(self, post: ISend) -> None:
+    def __init__(self, post: Send) -> None:
         self._post = post
 
     async def models(self, endpoint: Endpoint) -> tuple[Model, ...]:

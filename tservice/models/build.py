@@ -6,7 +6,7 @@ from tservice.clis.interfaces import ICliRegistry
 from tservice.core.net.outbound import Outbound
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
-from tservice.models.asking import TIME_LIMIT, Asker, ISend
+from tservice.models.asking import TIME_LIMIT, Asker, Send
 from tservice.models.book import EndpointBook
 from tservice.models.configfile import EndpointFile
 from tservice.models.discovery import Discovery
@@ -17,7 +17,7 @@ from tservice.sessions.interfaces import ISessions
 
 
 def build_models(
-    ground: Ground, *, clis: ICliRegistry, sessions: ISessions, post: ISend | None = None
+    ground: Ground, *, clis: ICliRegistry, sessions: ISessions, post: Send | None = None
 ) -> Feature[ModelService]:
     """The endpoints, which are read at the start, and their use; a stop ends what is asked.
 

@@ -19,12 +19,12 @@ from tservice.mux.interface import IMultiplexer
 from tservice.mux.machine import LocalTransport
 from tservice.mux.tmux.built import built_keeper
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
-from tservice.mux.tmux.setup import ISetups, OwnSetups, TmuxSetup
+from tservice.mux.tmux.setup import OwnSetups, Setups, TmuxSetup
 from tservice.mux.tmux.sockets import SocketFolder
 
 
 def build_mux(
-    ground: Ground, setups: Mapping[PlaceKind, ISetups] | None = None
+    ground: Ground, setups: Mapping[PlaceKind, Setups] | None = None
 ) -> Feature[IMultiplexer]:
     """A tmux server for each session; a stop lets go of them, and they run on.
 
@@ -50,7 +50,7 @@ def build_mux(
     )
 
 
-def _near_setups(ground: Ground, tmux: str) -> dict[PlaceKind, ISetups]:
+def _near_setups(ground: Ground, tmux: str) -> dict[PlaceKind, Setups]:
     """Of the places on this machine."""
     runtime = ground.environ.get("XDG_RUNTIME_DIR")
     own = TmuxSetup(
@@ -59,6 +59,6 @@ def _near_setups(ground: Ground, tmux: str) -> dict[PlaceKind, ISetups]:
         python=sys.executable,
         program=built_keeper(sys.executable),
     )
-    found: dict[PlaceKind, ISetups] = {PlaceKind.LOCAL: OwnSetups(own)}
+    found: dict[PlaceKind, Setups] = {PlaceKind.LOCAL: OwnSetups(own)}
     others = ground.os_users.setups(tmux)
     return found if others is None else {**found, PlaceKind.OS_USER: others}

@@ -147,19 +147,19 @@ class Guard:
 class IPaneListener(Interface):
     """Hears of a pane's life.  Bytes are read from its L{OutputLog} instead.
 
-    Of C{paneExited} and C{paneLost} one is told, once; neither to whom has called C{kill}.
+    Of C{pane_exited} and C{pane_lost} one is told, once; neither to whom has called C{kill}.
     """
 
-    def paneExited(ending: PaneExit) -> None:
+    def pane_exited(ending: PaneExit) -> None:
         """The process is over; every byte it wrote is in the log or in the next capture."""
 
-    def paneLost() -> None:
+    def pane_lost() -> None:
         """The server is gone and took the pane with it; how the process ended is unknown."""
 
-    def paneResized(cols: int, rows: int) -> None:
+    def pane_resized(cols: int, rows: int) -> None:
         """The size has changed."""
 
-    def paneTitled(title: str) -> None:
+    def pane_titled(title: str) -> None:
         """The program in the pane set its title."""
 
 

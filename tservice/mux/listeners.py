@@ -31,18 +31,18 @@ class PaneListeners:
         """The process is over."""
         if not self._over:
             self._over = True
-            self._listeners.tell(lambda listener: listener.paneExited(ending))
+            self._listeners.tell(lambda listener: listener.pane_exited(ending))
 
     def lost(self) -> None:
         """The server is gone."""
         if not self._over:
             self._over = True
-            self._listeners.tell(lambda listener: listener.paneLost())
+            self._listeners.tell(lambda listener: listener.pane_lost())
 
     def resized(self, cols: int, rows: int) -> None:
         """A size was applied."""
-        self._listeners.tell(lambda listener: listener.paneResized(cols, rows))
+        self._listeners.tell(lambda listener: listener.pane_resized(cols, rows))
 
     def titled(self, title: str) -> None:
         """The program set its title."""
-        self._listeners.tell(lambda listener: listener.paneTitled(title))
+        self._listeners.tell(lambda listener: listener.pane_titled(title))

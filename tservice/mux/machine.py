@@ -17,7 +17,7 @@ from twisted.logger import Logger
 from tservice.core.places.place import Place
 from tservice.core.users.osuser import process_owner
 from tservice.mux.interface import Liveness
-from tservice.mux.transport import IHeldProcess, ITransport, Reachability
+from tservice.mux.transport import HeldProcess, Reachability, Transport
 
 _UCRED = struct.Struct("iII")
 """What the kernel tells of a socket's other end: process, user and group."""
@@ -43,10 +43,10 @@ class LocalTransport:
     async def reach(self, socket_path: Path) -> Reachability:
         return _reach(socket_path)
 
-    async def hold(self, pid: int) -> IHeldProcess | None:
+    async def hold(self, pid: int) -> HeldProcess | None:
         return _hold(pid)
 
-    async def hold_server(self, socket_path: Path) -> IHeldProcess | None:
+    async def hold_server(self, socket_path: Path) -> HeldProcess | None:
         return await _hold_listener(self, lambda: _listener(socket_path))
 
 
@@ -71,7 +71,7 @@ class OsUserTransport:
         except OSError:
             return Reachability.UNKNOWN
 
-    async def hold(self, pid: int) -> IHeldProcess | None:
+    async def hold(self, pid: int) -> HeldProcess | None:
         held = _hold(pid)
         if held is None:
             return None
@@ -81,7 +81,7 @@ class OsUserTransport:
         held.close()
         return None
 
-    async def hold_server(self, socket_path: Path) -> IHeldProcess | None:
+    async def hold_server(self, socket_path: Path) -> HeldProcess | None:
         return await _hold_listener(self, lambda: self.place.act(lambda: _listener(socket_path)))
 
 
@@ -141,7 +141,7 @@ def _is_starting(socket_path: Path) -> bool:
     return False
 
 
-async def _hold_listener(transport: ITransport, listener: Callable[[], int]) -> IHeldProcess | None:
+async def _hold_listener(transport: Transport, listener: Callable[[], int]) -> HeldProcess | None:
     try:
         pid = listener()
         held = await transport.hold(pid) if pid else None

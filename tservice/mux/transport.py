@@ -17,7 +17,7 @@ class Reachability(Enum):
     UNKNOWN = "unknown"
 
 
-class IHeldProcess(Protocol):
+class HeldProcess(Protocol):
     """A process whose number cannot be given to another one meanwhile."""
 
     async def probe(self) -> Liveness:
@@ -33,7 +33,7 @@ class IHeldProcess(Protocol):
         """Let go of it."""
 
 
-class ITransport(Protocol):
+class Transport(Protocol):
     """The way to the tmux servers of one place.
 
     Whatever is asked is answered in a few seconds, also where the way is long or cut; what cannot
@@ -46,11 +46,11 @@ class ITransport(Protocol):
     async def reach(self, socket_path: Path) -> Reachability:
         """Does a server listen on that socket?  Never raises."""
 
-    async def hold(self, pid: int) -> IHeldProcess | None:
+    async def hold(self, pid: int) -> HeldProcess | None:
         """Take hold of a process there; C{None}: there is none, or it is not that place's.
 
         Where that cannot be told, what is held answers L{Liveness.UNKNOWN}.
         """
 
-    async def hold_server(self, socket_path: Path) -> IHeldProcess | None:
+    async def hold_server(self, socket_path: Path) -> HeldProcess | None:
         """Take hold of the server that listens on that socket; C{None}: nobody was seen to."""

@@ -12,7 +12,7 @@ from tservice.http.metrics import number
 from tservice.notify.configfile import ConfigFile
 from tservice.notify.outbox import Outbox
 from tservice.notify.routes import WebhookRoutes
-from tservice.notify.sender import IPost, Sender
+from tservice.notify.sender import Post, Sender
 from tservice.notify.service import MessageNames, WebhookService
 from tservice.sessions.interfaces import ISessions
 
@@ -22,7 +22,7 @@ def build_webhooks(
     *,
     sessions: ISessions,
     host_name: str | None = None,
-    post: IPost | None = None,
+    post: Post | None = None,
 ) -> Feature[WebhookService]:
     """Webhooks, which hear and send from their start on.
 

@@ -17,7 +17,7 @@ IN_FLIGHT = 5
 REDIRECTS = "The URL redirects"
 
 
-class IPost(Protocol):
+class Post(Protocol):
     """Sends a request; an L{tservice.core.net.outbound.Outbound}."""
 
     async def send(self, request: OutboundRequest) -> OutboundReply:
@@ -27,7 +27,7 @@ class IPost(Protocol):
 class Sender:
     """Makes attempts; more than L{IN_FLIGHT} wait for their turn."""
 
-    def __init__(self, clock: IReactorTime, post: IPost) -> None:
+    def __init__(self, clock: IReactorTime, post: Post) -> None:
         self._clock = clock
         self._post = post
         self._slots = DeferredSemaphore(IN_FLIGHT)

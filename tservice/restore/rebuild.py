@@ -10,7 +10,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.clis.interfaces import CliKind, ICliRegistry
-from tservice.core.doors.reach import IReach
+from tservice.core.doors.reach import Reach
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
@@ -49,7 +49,7 @@ class Rebuilder:
         sessions: ISessions,
         clis: ICliRegistry,
         hub: EventHub,
-        reach: IReach,
+        reach: Reach,
         folder: Callable[[str, Identity], str],
         caps: ProcessCaps,
     ) -> None:

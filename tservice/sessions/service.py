@@ -12,7 +12,7 @@ from zope.interface import implementer
 
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.clock import now_ms
-from tservice.core.doors.reach import IReach
+from tservice.core.doors.reach import Reach
 from tservice.core.errors import ServiceError, failed
 from tservice.core.identity import Identity
 from tservice.mux.interface import Capture, IPane, MuxError, PaneGone
@@ -115,7 +115,7 @@ class SessionDependencies:
     properties: Properties
     adoption: Adoption
     gate: IInputGate
-    reach: IReach
+    reach: Reach
     conversations: IConversations
     recollection: IRecollection
     models: Callable[[], ICustomModels]

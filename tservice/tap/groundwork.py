@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tservice.clis.lookup import BinaryLookup
-from tservice.core.doors.reach import Reach
+from tservice.core.doors.reach import DoorReach
 from tservice.core.doors.resolving import door_resolver
 from tservice.core.doors.threads import Doors
 from tservice.core.errors import StartError
@@ -73,10 +73,10 @@ def open_doors(program: Program, os_users: OsUserWiring, stack: ServiceStack) ->
     return doors
 
 
-def reach_of(program: Program, places: Places, doors: Doors) -> Reach:
+def reach_of(program: Program, places: Places, doors: Doors) -> DoorReach:
     """Asks whether what users name answers, and what the service looks into for each of them."""
     programs = program.environ.get("PATH", "").split(":")
     home = program.home
     own = (home, home / ".local/bin", home / ".npm-global/bin")
     folders = (*programs, *map(str, own), str(program.config.cases_dir))
-    return Reach(places, doors.files, folders)
+    return DoorReach(places, doors.files, folders)

@@ -55,16 +55,16 @@ class Heard:
         self.sizes: list[tuple[int, int]] = []
         self.titles: list[str] = []
 
-    def paneExited(self, ending: PaneExit) -> None:
+    def pane_exited(self, ending: PaneExit) -> None:
         self.exits.append(ending)
 
-    def paneLost(self) -> None:
+    def pane_lost(self) -> None:
         self.lost += 1
 
-    def paneResized(self, cols: int, rows: int) -> None:
+    def pane_resized(self, cols: int, rows: int) -> None:
         self.sizes.append((cols, rows))
 
-    def paneTitled(self, title: str) -> None:
+    def pane_titled(self, title: str) -> None:
         self.titles.append(title)
 
 

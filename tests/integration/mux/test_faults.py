@@ -256,7 +256,7 @@ class FaultTests(TmuxTestCase):
         await pane.pause()
         await pane.write(b"\r", Mark(id="before"))
         # As if its end had not been noticed: keep the pane from looking.
-        self.patch(pane, "linkNotice", lambda notice: None)
+        self.patch(pane, "link_notice", lambda notice: None)
         await self.until_dead(pane)
         self.assertIsNone(pane.ending)
         for work in (pane.paste("x", Mark(id="after")), pane.write(b"x", Mark(id="after"))):

@@ -19,7 +19,7 @@ from tservice.mux.machine import LocalTransport
 from tservice.mux.tmux.client import ControlClient
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.sockets import SocketFolder
-from tservice.mux.transport import IHeldProcess, Reachability
+from tservice.mux.transport import HeldProcess, Reachability
 
 LATE = 0.05
 """Seconds that each answer takes."""
@@ -50,11 +50,11 @@ class LateTransport:
         await self.late()
         return Reachability.UNKNOWN if self.cut else await self.near.reach(socket_path)
 
-    async def hold(self, pid: int) -> IHeldProcess | None:
+    async def hold(self, pid: int) -> HeldProcess | None:
         await self.late()
         return await self.near.hold(pid)
 
-    async def hold_server(self, socket_path: Path) -> IHeldProcess | None:
+    async def hold_server(self, socket_path: Path) -> HeldProcess | None:
         await self.late()
         return None if self.cut else await self.near.hold_server(socket_path)
 

@@ -99,35 +99,35 @@ class Told:
     def __init__(self) -> None:
         self.events: list[Any] = []
 
-    def clientOutput(self, client: ControlClient, output: PaneOutput) -> None:
+    def client_output(self, client: ControlClient, output: PaneOutput) -> None:
         self.events.append(output.data)
 
-    def clientNotice(self, client: ControlClient, notice: Notice) -> None:
+    def client_notice(self, client: ControlClient, notice: Notice) -> None:
         self.events.append(notice)
 
-    def clientOverrun(self, client: ControlClient) -> None:
+    def client_overrun(self, client: ControlClient) -> None:
         self.events.append("overrun")
 
-    def clientStalled(self, client: ControlClient) -> None:
+    def client_stalled(self, client: ControlClient) -> None:
         self.events.append("stalled")
 
-    def clientEnded(self, client: ControlClient, why: str) -> None:
+    def client_ended(self, client: ControlClient, why: str) -> None:
         self.events.append(("ended", why))
 
-    def linkAttached(self) -> None:
+    def link_attached(self) -> None:
         self.events.append("attached")
 
-    def linkOutput(self, output: PaneOutput) -> None:
+    def link_output(self, output: PaneOutput) -> None:
         self.events.append(output.data)
 
-    def linkNotice(self, notice: Notice) -> None:
+    def link_notice(self, notice: Notice) -> None:
         self.events.append(notice)
 
-    def linkGap(self) -> None:
+    def link_gap(self) -> None:
         self.events.append("gap")
 
-    def linkHeartbeat(self) -> None:
+    def link_heartbeat(self) -> None:
         self.events.append("heartbeat")
 
-    def linkLost(self) -> None:
+    def link_lost(self) -> None:
         self.events.append("lost")

@@ -31,7 +31,7 @@ from tservice.mux.testing.multiplexer import FakeMultiplexer
 from tservice.mux.tmux.keeper import PREFIX, pane_environment
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.server import TmuxServer, environment
-from tservice.mux.tmux.setup import CONFIGURATION, KEEPER, ISetups, OsUserSetups
+from tservice.mux.tmux.setup import CONFIGURATION, KEEPER, OsUserSetups, Setups
 from tservice.mux.tmux.sockets import SocketFolder
 from tservice.mux.transport import Reachability
 
@@ -206,7 +206,7 @@ class MultiplexerTests(SetupCase):
 
     def multiplexer(self, others: OsUserSetups | None) -> TmuxMultiplexer:
         nobody: Any = None  # no process is started
-        setups: dict[PlaceKind, ISetups] = {}
+        setups: dict[PlaceKind, Setups] = {}
         setups |= own_setups(LocalTransport("/t"), SocketFolder(self.folder))
         if others is not None:
             setups[PlaceKind.OS_USER] = others

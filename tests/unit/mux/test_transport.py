@@ -21,7 +21,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tservice.mux.interface import Liveness, MuxError
 from tservice.mux.machine import LocalTransport
 from tservice.mux.tmux.sockets import SocketFolder
-from tservice.mux.transport import IHeldProcess, Reachability
+from tservice.mux.transport import HeldProcess, Reachability
 
 _T = TypeVar("_T")
 
@@ -44,10 +44,10 @@ class TransportTests(SynchronousTestCase):
     def reach(self) -> Reachability:
         return self.now(self.transport.reach(self.path))
 
-    def hold(self, pid: int) -> IHeldProcess | None:
+    def hold(self, pid: int) -> HeldProcess | None:
         return self.now(self.transport.hold(pid))
 
-    def hold_server(self, path: Path) -> IHeldProcess | None:
+    def hold_server(self, path: Path) -> HeldProcess | None:
         return self.now(self.transport.hold_server(path))
 
     def test_nobody_listens(self) -> None:

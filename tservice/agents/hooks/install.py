@@ -63,7 +63,7 @@ class HookPreparation:
             self._sessions().update(session.id, hooks_available=available)
 
     def writer(self, place: Place) -> Callable[[Path], None]:
-        """See L{tservice.cases.interfaces.IWorkspaceHooks}."""
+        """See L{tservice.cases.interfaces.WorkspaceHooks}."""
         config = HookConfig(place.home)
         wanted = self._settings.get().workspace_hooks_enabled
 

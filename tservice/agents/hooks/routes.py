@@ -36,7 +36,7 @@ class TelemetryBody(Body):
     data: dict[str, Any] | None = None
 
 
-class IHooks(Protocol):
+class HookHandler(Protocol):
     """Takes in hook events."""
 
     def take(
@@ -44,13 +44,13 @@ class IHooks(Protocol):
     ) -> object: ...
 
 
-class ITelemetry(Protocol):
+class TelemetryHandler(Protocol):
     """Takes in reports of status lines."""
 
     def take(self, session_id: str, data: Any, caller: Identity | None) -> str: ...
 
 
-def agent_operations(hooks: IHooks, telemetry: ITelemetry) -> list[Operation]:
+def agent_operations(hooks: HookHandler, telemetry: TelemetryHandler) -> list[Operation]:
     """The intake of hooks and telemetry."""
 
     async def hook(call: Call) -> object:

@@ -24,7 +24,7 @@ PROBE_SECONDS = 5.0
 """What has not answered by then is as good as gone."""
 
 
-class IReach(Protocol):
+class Reach(Protocol):
     """What callers ask."""
 
     def paths(
@@ -56,7 +56,7 @@ class NoReach:
         asker: str,
         seconds: float = PROBE_SECONDS,
     ) -> None:
-        """See L{IReach}."""
+        """See L{Reach}."""
 
 
 @define(eq=False)
@@ -74,8 +74,8 @@ class _Probe:
         self.at = None
 
 
-class Reach:
-    """See L{IReach}.
+class DoorReach:
+    """See L{Reach}.
 
     @param always: folders that every request leads to: those of C{PATH}, the cases, the home.
     """

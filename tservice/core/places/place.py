@@ -69,7 +69,7 @@ class HookAccess:
     url: Callable[[], str] | None = None
 
 
-class IPlaceEffects(Protocol):
+class PlaceEffects(Protocol):
     """What is done in a place.  C{act} and C{find} may wait for a disk."""
 
     def act(self, work: Callable[[], _T], /) -> _T:
@@ -118,20 +118,20 @@ class Place:
     near: bool = True
     closed: str | None = None
     hooks: HookAccess | None = field(default=None, eq=False, repr=False)
-    effects: IPlaceEffects = field(eq=False, repr=False)
+    effects: PlaceEffects = field(eq=False, repr=False)
 
     def act(self, work: Callable[[], _T]) -> _T:
-        """See L{IPlaceEffects.act}."""
+        """See L{PlaceEffects.act}."""
         return self.effects.act(work)
 
     def find(self, names: Sequence[str]) -> Path | None:
-        """See L{IPlaceEffects.find}."""
+        """See L{PlaceEffects.find}."""
         return self.effects.find(names)
 
     def command(self, argv: Sequence[str]) -> list[str]:
-        """See L{IPlaceEffects.command}."""
+        """See L{PlaceEffects.command}."""
         return self.effects.command(argv)
 
     def environment(self, named: Sequence[str] = ()) -> Mapping[str, str]:
-        """See L{IPlaceEffects.environment}."""
+        """See L{PlaceEffects.environment}."""
         return self.effects.environment(named)

@@ -16,7 +16,7 @@ _CLOSED = {PlaceKind.REMOTE: "remote", PlaceKind.CONTAINER: "docker"}
 """What clients are told of workspaces that nothing looks into (protocol-git-status)."""
 
 
-class IPlaceKind(Protocol):
+class PlaceProvider(Protocol):
     """Knows the places of one kind."""
 
     async def ask(self, known: PlaceId) -> None:
@@ -45,32 +45,32 @@ class Places:
     @param kinds: who knows which kind.
     """
 
-    def __init__(self, kinds: Mapping[PlaceKind, IPlaceKind]) -> None:
+    def __init__(self, kinds: Mapping[PlaceKind, PlaceProvider]) -> None:
         self._kinds = dict(kinds)
 
-    def join(self, kind: PlaceKind, known_by: IPlaceKind) -> None:
+    def join(self, kind: PlaceKind, known_by: PlaceProvider) -> None:
         """Let C{known_by} answer for a kind that nobody has answered for."""
         if kind in self._kinds:
             raise ValueError(f"{kind} is known already")
         self._kinds[kind] = known_by
 
     async def ask(self, known: PlaceId) -> None:
-        """See L{IPlaceKind.ask}."""
+        """See L{PlaceProvider.ask}."""
         await self._of(known).ask(known)
 
     def find(self, known: PlaceId) -> Place | None:
-        """See L{IPlaceKind.find}."""
+        """See L{PlaceProvider.find}."""
         return self._of(known).find(known)
 
     def recall(self, known: PlaceId) -> Place:
-        """See L{IPlaceKind.recall}."""
+        """See L{PlaceProvider.recall}."""
         return self._of(known).recall(known)
 
     def judge(self, known: PlaceId, os_user: str | None) -> Place:
-        """See L{IPlaceKind.judge}."""
+        """See L{PlaceProvider.judge}."""
         return self._of(known).judge(known, os_user)
 
-    def _of(self, known: PlaceId) -> IPlaceKind:
+    def _of(self, known: PlaceId) -> PlaceProvider:
         return self._kinds.get(known.kind, _UNKNOWN)
 
 

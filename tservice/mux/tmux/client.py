@@ -52,22 +52,22 @@ class CommandRefused(MuxError):
     """tmux answered with an error; the text is its own."""
 
 
-class IClientEvents(Protocol):
+class ClientEvents(Protocol):
     """What a client tells whoever holds it, in the order of the stream."""
 
-    def clientOutput(self, client: ControlClient, output: PaneOutput) -> None:
+    def client_output(self, client: ControlClient, output: PaneOutput) -> None:
         """A pane printed."""
 
-    def clientNotice(self, client: ControlClient, notice: Notice) -> None:
+    def client_notice(self, client: ControlClient, notice: Notice) -> None:
         """tmux told something else."""
 
-    def clientOverrun(self, client: ControlClient) -> None:
+    def client_overrun(self, client: ControlClient) -> None:
         """Bytes of a pane may be missing here."""
 
-    def clientStalled(self, client: ControlClient) -> None:
+    def client_stalled(self, client: ControlClient) -> None:
         """A command ran out of time.  It may still be answered."""
 
-    def clientEnded(self, client: ControlClient, why: str) -> None:
+    def client_ended(self, client: ControlClient, why: str) -> None:
         """The process is over."""
 
 
@@ -126,7 +126,7 @@ class ControlClient(ProcessProtocol):
 
     _log = Logger()
 
-    def __init__(self, clock: IReactorTime, events: IClientEvents) -> None:
+    def __init__(self, clock: IReactorTime, events: ClientEvents) -> None:
         self.ready: Deferred[Block] = Deferred()
         self.gone: Deferred[None] = Deferred()
         self._clock = clock
@@ -226,7 +226,7 @@ class ControlClient(ProcessProtocol):
         waiting, self._waiting = self._waiting, deque()
         for command in waiting:
             command.fail(MuxTimeout(f"the tmux client ended before it answered: {why}"))
-        self._events.clientEnded(self, why)
+        self._events.client_ended(self, why)
         self.gone.callback(None)
 
     # -- inside
@@ -240,7 +240,7 @@ class ControlClient(ProcessProtocol):
             return
         match event:
             case PaneOutput():
-                self._events.clientOutput(self, event)
+                self._events.client_output(self, event)
             case Block(ours=True) if self._waiting:
                 self._answered(event)
             case _:
@@ -254,9 +254,9 @@ class ControlClient(ProcessProtocol):
             case Notice(name=b"exit"):
                 self._exit_text = event.rest[:MAX_ERROR_TEXT].decode("utf-8", "replace")
             case Notice():
-                self._events.clientNotice(self, event)
+                self._events.client_notice(self, event)
             case Overrun():
-                self._events.clientOverrun(self)
+                self._events.client_overrun(self)
             case _:
                 self._log.debug("tmux answered what nobody asked")
 
@@ -302,7 +302,7 @@ class ControlClient(ProcessProtocol):
             # An answer that is on its way is this one's.
             self._parser.drop_open()
         command.fail(MuxTimeout(f"tmux did not answer {verb} within {timeout:g} s"))
-        self._events.clientStalled(self)
+        self._events.client_stalled(self)
 
 
 def _joined(events: Iterable[Event]) -> Iterator[Event]:

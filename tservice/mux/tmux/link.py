@@ -30,29 +30,29 @@ HEARTBEAT = 20.0
 """Seconds between two looks at a client from which nobody wants anything."""
 
 
-class ILinkEvents(Protocol):
+class LinkEvents(Protocol):
     """What the link tells its pane."""
 
-    def linkAttached(self) -> None:
+    def link_attached(self) -> None:
         """A fresh client took over; bytes may be missing before this."""
 
-    def linkOutput(self, output: PaneOutput) -> None:
+    def link_output(self, output: PaneOutput) -> None:
         """A pane printed."""
 
-    def linkNotice(self, notice: Notice) -> None:
+    def link_notice(self, notice: Notice) -> None:
         """tmux told something else."""
 
-    def linkGap(self) -> None:
+    def link_gap(self) -> None:
         """Bytes are missing here."""
 
-    def linkHeartbeat(self) -> None:
+    def link_heartbeat(self) -> None:
         """Nobody wanted anything for L{HEARTBEAT}: look whether all is well."""
 
-    def linkLost(self) -> None:
+    def link_lost(self) -> None:
         """The server is gone."""
 
 
-class IServer(Protocol):
+class LinkedServer(Protocol):
     """The server, seen without a control client."""
 
     def attach(self, client: ControlClient) -> None:
@@ -82,8 +82,8 @@ class ServerLink:
     def __init__(
         self,
         clock: IReactorTime,
-        events: ILinkEvents,
-        server: IServer,
+        events: LinkEvents,
+        server: LinkedServer,
     ) -> None:
         self._clock = clock
         self._events = events
@@ -127,7 +127,7 @@ class ServerLink:
                 return await client.command(line, answers, timeout)
             except ClientGone:
                 # Nothing was sent, and the end of this client is about to be told.
-                self.clientEnded(client, "it had ended")
+                self.client_ended(client, "it had ended")
 
     async def close(self, why: str) -> None:
         """Let go: clients detach, what waits fails.  The server runs on.
@@ -156,23 +156,23 @@ class ServerLink:
 
     # -- a client's side
 
-    def clientOutput(self, client: ControlClient, output: PaneOutput) -> None:
+    def client_output(self, client: ControlClient, output: PaneOutput) -> None:
         if client is self._current:
-            self._events.linkOutput(output)
+            self._events.link_output(output)
 
-    def clientNotice(self, client: ControlClient, notice: Notice) -> None:
+    def client_notice(self, client: ControlClient, notice: Notice) -> None:
         if client is self._current:
-            self._events.linkNotice(notice)
+            self._events.link_notice(notice)
 
-    def clientOverrun(self, client: ControlClient) -> None:
+    def client_overrun(self, client: ControlClient) -> None:
         if client is self._current:
-            self._events.linkGap()
+            self._events.link_gap()
 
-    def clientStalled(self, client: ControlClient) -> None:
+    def client_stalled(self, client: ControlClient) -> None:
         if client is self._current and "doubt" not in self._timers:
             self._timers.set("doubt", 0, self._doubt)
 
-    def clientEnded(self, client: ControlClient, why: str) -> None:
+    def client_ended(self, client: ControlClient, why: str) -> None:
         if client is self._fresh:
             self._fresh = None
         elif client is self._current:
@@ -204,7 +204,7 @@ class ServerLink:
         if reach is Reachability.GONE:
             self._seeking = None  # or its own end would cancel it
             self._finish("its tmux server is gone")
-            self._events.linkLost()
+            self._events.link_lost()
             return
         delay = min(FIRST_DELAY * 2**self._attempts, LAST_DELAY)
         self._attempts = min(self._attempts + 1, 16)
@@ -217,9 +217,9 @@ class ServerLink:
 
     def _attached(self, block: Block, client: ControlClient) -> None:
         if client is self._fresh:
-            self._events.linkGap()
+            self._events.link_gap()
             self.take(client)
-            self._events.linkAttached()
+            self._events.link_attached()
 
     def _refused(self, failure: Failure) -> None:
         # Its process ends next, which starts the next attempt.
@@ -279,4 +279,4 @@ class ServerLink:
         client = self._current
         if client is not None and not client.waiting:
             # Where a client does not answer this, its time-out doubts it.
-            self._events.linkHeartbeat()
+            self._events.link_heartbeat()

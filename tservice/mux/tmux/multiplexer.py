@@ -23,7 +23,7 @@ from tservice.mux.tmux.client import CommandRefused, ControlClient
 from tservice.mux.tmux.control import Block
 from tservice.mux.tmux.pane import TmuxPane
 from tservice.mux.tmux.server import TmuxServer
-from tservice.mux.tmux.setup import ISetups, TmuxSetup
+from tservice.mux.tmux.setup import Setups, TmuxSetup
 from tservice.mux.transport import Reachability
 
 
@@ -44,7 +44,7 @@ class TmuxMultiplexer:
         self,
         clock: IReactorTime,
         processes: IReactorProcess,
-        setups: Mapping[PlaceKind, ISetups],
+        setups: Mapping[PlaceKind, Setups],
         *,
         token: Callable[[], str],
         capacity: int,

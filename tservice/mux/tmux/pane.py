@@ -214,14 +214,14 @@ class TmuxPane:
 
     # -- the link's side
 
-    def linkAttached(self) -> None:
+    def link_attached(self) -> None:
         self._channel.unawaited(self._arm(), "attaching to a pane again")
 
-    def linkOutput(self, output: PaneOutput) -> None:
+    def link_output(self, output: PaneOutput) -> None:
         if output.pane == PANE:
             self._stream.feed(output.data)
 
-    def linkNotice(self, notice: Notice) -> None:
+    def link_notice(self, notice: Notice) -> None:
         match notice.name:
             case b"window-renamed":
                 # The hook on a process's end renames its window; look whether it was that.
@@ -230,13 +230,13 @@ class TmuxPane:
                 if _LAYOUT.search(notice.rest):
                     self._status.look_soon()
 
-    def linkGap(self) -> None:
+    def link_gap(self) -> None:
         self.log.gap()
 
-    def linkHeartbeat(self) -> None:
+    def link_heartbeat(self) -> None:
         self._channel.unawaited(self._status.look(), "looking at a pane")
 
-    def linkLost(self) -> None:
+    def link_lost(self) -> None:
         self._forget()
         if not self._killing:
             self._listeners.lost()

@@ -21,7 +21,7 @@ from tservice.mux.tmux import keeper
 from tservice.mux.tmux.client import ControlClient
 from tservice.mux.tmux.link import ServerLink
 from tservice.mux.tmux.setup import TmuxSetup
-from tservice.mux.transport import IHeldProcess, Reachability
+from tservice.mux.transport import HeldProcess, Reachability
 
 DEFAULT_TERMINAL = "screen-256color"
 """C{TERM} of a pane whose environment names none; every system's terminfo has it."""
@@ -193,7 +193,7 @@ class TmuxServer:
         finally:
             cancel(timer)
 
-    async def _end_process(self, held: IHeldProcess | None) -> None:
+    async def _end_process(self, held: HeldProcess | None) -> None:
         if held is None or await held.probe() is Liveness.DEAD:
             return
         # The system hangs up on the foreground alone: a shell in a loop would not hear of it.
@@ -206,7 +206,7 @@ class TmuxServer:
         if found is Liveness.UNKNOWN:
             raise MuxTimeout(f"nobody can tell whether the process of {self.path.stem} ended")
 
-    async def _until_dead(self, held: IHeldProcess) -> Liveness:
+    async def _until_dead(self, held: HeldProcess) -> Liveness:
         """What is known of it once it is over, or after L{HANGUP_TIMEOUT}."""
         deadline = self._clock.seconds() + HANGUP_TIMEOUT
         found = await held.probe()

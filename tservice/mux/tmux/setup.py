@@ -17,8 +17,8 @@ from tservice.core.users.sharedfolder import SharedFolder
 from tservice.mux.interface import MuxError
 from tservice.mux.machine import OsUserTransport
 from tservice.mux.tmux import keeper
-from tservice.mux.tmux.sockets import ISockets, OsUserSockets, sockets_in
-from tservice.mux.transport import ITransport
+from tservice.mux.tmux.sockets import OsUserSockets, ServerSockets, sockets_in
+from tservice.mux.transport import Transport
 
 CONFIGURATION = Path(__file__).with_name("tmux.conf")
 KEEPER = Path(keeper.__file__)
@@ -36,8 +36,8 @@ class TmuxSetup:
     @ivar apart: what is around the start of each process.
     """
 
-    transport: ITransport
-    sockets: ISockets
+    transport: Transport
+    sockets: ServerSockets
     python: str
     configuration: Path = CONFIGURATION
     keeper: Path = KEEPER
@@ -54,7 +54,7 @@ class TmuxSetup:
         return (self.python, "-I", "-S", str(self.keeper))
 
 
-class ISetups(Protocol):
+class Setups(Protocol):
     """The setups of all places of one kind."""
 
     async def of(self, place: Place) -> TmuxSetup:

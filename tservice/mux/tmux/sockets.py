@@ -26,7 +26,7 @@ _SESSION_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _LONGEST_NAME = 36 + len(_SUFFIX)
 
 
-class ISockets(Protocol):
+class ServerSockets(Protocol):
     """The sockets of a place's servers."""
 
     async def prepare(self) -> None:

@@ -10,7 +10,7 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.clis.interfaces import ICliRegistry, Launch, LaunchRequest, PaneKeys
-from tservice.core.doors.reach import IReach, NoReach
+from tservice.core.doors.reach import NoReach, Reach
 from tservice.core.doors.threads import IThreads, NoThreads
 from tservice.core.errors import ServiceError, failed, not_found
 from tservice.core.identity import Identity
@@ -42,7 +42,7 @@ class LaunchSettings:
     api_url: Callable[[], str]
     history_limit: Callable[[], int]
     places: SessionPlaces
-    reach: IReach = field(factory=NoReach)
+    reach: Reach = field(factory=NoReach)
     files: IThreads = field(factory=NoThreads)
 
 

@@ -33,16 +33,16 @@ class Watcher:
         self._live = live
         self._handlers = handlers
 
-    def paneExited(self, ending: PaneExit) -> None:
+    def pane_exited(self, ending: PaneExit) -> None:
         self._handlers.over(self._live, ending)
 
-    def paneLost(self) -> None:
+    def pane_lost(self) -> None:
         self._handlers.over(self._live, None)
 
-    def paneResized(self, cols: int, rows: int) -> None:
+    def pane_resized(self, cols: int, rows: int) -> None:
         self._handlers.resized(self._live, cols, rows)
 
-    def paneTitled(self, title: str) -> None:
+    def pane_titled(self, title: str) -> None:
         """Titles are the activity source's business; it listens for itself."""
 
     def working(self, reason: str) -> None:

@@ -63,16 +63,16 @@ class _Announcer:
         self._sockets = sockets
         self._id = session_id
 
-    def paneExited(self, ending: PaneExit) -> None:
+    def pane_exited(self, ending: PaneExit) -> None:
         self._sockets.exited(self._id, ending.status)
 
-    def paneLost(self) -> None:
+    def pane_lost(self) -> None:
         self._sockets.exited(self._id, None)
 
-    def paneResized(self, cols: int, rows: int) -> None:
+    def pane_resized(self, cols: int, rows: int) -> None:
         self._sockets.broadcast(self._id, frame("size", c=cols, r=rows))
 
-    def paneTitled(self, title: str) -> None:
+    def pane_titled(self, title: str) -> None:
         """Terminals read the title from the bytes."""
 
 

@@ -80,16 +80,16 @@ class OutputWait:
 
     # -- told by the pane
 
-    def paneExited(self, ending: PaneExit) -> None:
+    def pane_exited(self, ending: PaneExit) -> None:
         spawn(self._last_look(), self._log, "reading the last screen")
 
-    def paneLost(self) -> None:
+    def pane_lost(self) -> None:
         self._finish(None, ended=True)
 
-    def paneResized(self, cols: int, rows: int) -> None:
+    def pane_resized(self, cols: int, rows: int) -> None:
         """The program repaints by itself."""
 
-    def paneTitled(self, title: str) -> None:
+    def pane_titled(self, title: str) -> None:
         """A title is no output."""
 
     # -- inside

@@ -17,7 +17,7 @@ from tests.ground import here, places_of
 from tests.unit.core.doors.held import PATIENCE, Held, ThreadClock
 from tests.unit.osuserworld import OsUserWorld
 from tservice.core.doors.directory import REMEMBERED, Directory
-from tservice.core.doors.reach import PROBE_SECONDS, Reach
+from tservice.core.doors.reach import PROBE_SECONDS, DoorReach
 from tservice.core.doors.resolving import door_resolver
 from tservice.core.doors.threads import NAMES, Door, DoorBounds
 from tservice.core.errors import ErrorCode, ServiceError
@@ -54,9 +54,9 @@ class ReachTests(SynchronousTestCase):
         return Deferred.fromCoroutine(asked)
 
     @property
-    def reach(self) -> Reach:
+    def reach(self) -> DoorReach:
         if not hasattr(self, "_reach"):
-            self._reach = Reach(places_of(here()), self.door, ["/usr/bin", "relative"])
+            self._reach = DoorReach(places_of(here()), self.door, ["/usr/bin", "relative"])
         return self._reach
 
     def test_what_answers_passes_missing_or_not(self) -> None:
@@ -91,7 +91,7 @@ class ReachTests(SynchronousTestCase):
     def test_as_the_os_user_and_the_own_home(self) -> None:
         world = OsUserWorld(Path(self.mktemp()).absolute())
         ann = world.add("ann", 2000)
-        done = self.ask("/a", os_user="ann", reach=Reach(world.places(), self.door))
+        done = self.ask("/a", os_user="ann", reach=DoorReach(world.places(), self.door))
         self.clock.hear()
         self.successResultOf(done)
         self.assertEqual(["/a/.", f"{ann.home}/."], self.touched[-2:])
@@ -99,7 +99,7 @@ class ReachTests(SynchronousTestCase):
 
     def test_of_what_is_far_away_nothing_is_touched(self) -> None:
         """Nor of a user who is not there."""
-        reach = Reach(OsUserWorld(Path(self.mktemp()).absolute()).places(), self.door)
+        reach = DoorReach(OsUserWorld(Path(self.mktemp()).absolute()).places(), self.door)
         for place in (PlaceId(kind=PlaceKind.REMOTE, name="h"), place_of_os_user("nobody")):
             asked = reach.paths(place, ["/a"], "ann")
             self.successResultOf(Deferred.fromCoroutine(asked))
