@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from attrs import frozen
 
@@ -26,6 +27,8 @@ from tservice.ground.ground import Ground
 from tservice.sessions.interfaces import ISessions
 from tservice.sessions.life.activity import PlainSources
 from tservice.sessions.service import Support
+
+_T = TypeVar("_T")
 
 
 @frozen(kw_only=True)
@@ -66,9 +69,14 @@ def build_agents(
         )
     )
     homes = Homes(own=own_files(ground.home, clis), places=ground.places)
-    in_thread = ground.doors.files.run
+
+    def in_thread(work: Callable[[], _T], at: str) -> Awaitable[_T]:
+        return ground.doors.files.run(work, at=at)
+
     proofs = Proofs(homes, agents.transcript_of, in_thread)
-    preparation = HookPreparation(ground.settings, clis, sessions, ground.places)
+    preparation = HookPreparation(
+        ground.settings, clis, sessions, ground.places, ground.doors.files
+    )
     hooks = HookIntake(clock, hub, sessions, clis, agents, store, proofs)
     telemetry = TelemetryIntake(clock, hub, sessions, store)
 

@@ -120,12 +120,7 @@ class Desk:
         row = self.store.find(self.owner(caller), name)
         if row is not None and row.path is not None:
             raise taken(row.name)
-        find = partial(self.workspaces.local_name, name, caller)
-        paths = [str(self.workspaces.cases_of(caller))]
-        try:
-            there = await self.at(caller, paths, find, acting=True)
-        except OSError as error:
-            raise explain(error, "the cases cannot be read") from error
+        there = await self.local_name(name, caller)
         if there is not None:
             raise taken(there)
         await self.refuse_too_many(caller)
@@ -162,11 +157,30 @@ class Desk:
         @param acting: C{work} takes those rights by itself.
         @raise ServiceError: 422: one does not answer; 429: too much is asked.
         """
-        await self.ready(caller, paths)
+        every = list(paths)
+        await self.ready(caller, every)
         place = self.workspaces.place_of(caller)
         whole = work if acting else partial(place.act, work)
-        found: _T = await self._deps.files.run(whole, caller.username, seconds)
+        at = next(iter(every), "")
+        found: _T = await self._deps.files.run(whole, caller.username, seconds, at=at)
         return found
+
+    async def folder(self, text: str, caller: Identity, named: str) -> str:
+        """L{Workspaces.folder}, and 422, 429 as L{at}."""
+        look = partial(self.workspaces.folder, text, caller, named)
+        return await self.at(caller, [text], look, seconds=PROBE_SECONDS, acting=True)
+
+    async def local_name(self, name: str, caller: Identity) -> str | None:
+        """L{Workspaces.local_name}.
+
+        @raise ServiceError: 422: the folder of the cases cannot be read; as L{at}.
+        """
+        find = partial(self.workspaces.local_name, name, caller)
+        paths = [str(self.workspaces.cases_of(caller))]
+        try:
+            return await self.at(caller, paths, find, acting=True)
+        except OSError as error:
+            raise explain(error, "the cases cannot be read") from error
 
     async def make(
         self, caller: Identity, paths: Iterable[str], work: Callable[[Making], None]

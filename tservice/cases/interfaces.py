@@ -52,28 +52,27 @@ class CasePlace:
 class ICases(Interface):
     """Where sessions may work.  Every error is a L{ServiceError}.
 
-    What is not C{async} looks at folders at once: whoever calls it has asked
-    L{tservice.core.doors.reach.Reach} before.
+    What is C{async} looks at folders, in threads: it raises 422 for one that does not answer.
     """
 
     def owner_of(caller: Identity) -> str | None:
         """Whose the things are that C{caller} makes; C{None} where there are no accounts."""
 
-    def folder(text: str, caller: Identity) -> str:
+    async def folder(text: str, caller: Identity) -> str:
         """C{text} as a working directory.
 
         Raises 400: not absolute, missing, no folder, closed to the caller's OS user, or reached
         through a folder of the kernel; 403: not the caller's.
         """
 
-    def default(caller: Identity, chosen: str | None) -> str:
+    async def default(caller: Identity, chosen: str | None) -> str:
         """Where a session works that does not say: C{chosen}, the caller's cases, or home."""
 
-    def case(name: str, caller: Identity) -> CasePlace:
+    async def case(name: str, caller: Identity) -> CasePlace:
         """A case that is there.  Raises 400: no case name; 404: none; 409: it is being removed."""
 
-    def paths_of(name: str, caller: Identity) -> list[str]:
-        """The folders that L{case} may come to look at."""
+    def refuse_removed(name: str, caller: Identity) -> None:
+        """Whether it still is there, for whoever has waited since.  Raises 409."""
 
     async def open(name: str, caller: Identity, marker: Marker | None = None) -> CasePlace:
         """A case, made where it is missing (protocol-quickstart).

@@ -231,43 +231,37 @@ class CaseService:
     def owner_of(self, caller: Identity) -> str | None:
         return self._workspaces.owner_of(caller)
 
-    def folder(self, text: str, caller: Identity) -> str:
-        return self._workspaces.folder(text, caller)
+    async def folder(self, text: str, caller: Identity) -> str:
+        return await self._desk.folder(text, caller, "workingDir")
 
-    def default(self, caller: Identity, chosen: str | None) -> str:
-        return self._workspaces.default(caller, chosen)
+    async def default(self, caller: Identity, chosen: str | None) -> str:
+        find = partial(self._workspaces.default, caller, chosen)
+        return await self._desk.at(caller, [chosen or ""], find, seconds=PROBE_SECONDS, acting=True)
 
-    def case(self, name: str, caller: Identity) -> CasePlace:
+    async def case(self, name: str, caller: Identity) -> CasePlace:
         check_case_name(name, "caseName")
-        owner = self._desk.owner(caller)
-        self._desk.refuse_reserved(owner, name)
-        row = self._desk.store.find(owner, name)
-        if row is not None and row.path is not None:
-            return CasePlace(
-                name=row.name, path=self._workspaces.folder(row.path, caller, "caseName")
-            )
-        there = self._local_name(name, caller)
-        if there is None:
+        self.refuse_removed(name, caller)
+        found = await self._find(name, caller)
+        if found is None:
             raise not_found(f"Case {name}")
-        path = local_path(self._workspaces.cases_of(caller), there)
-        return CasePlace(name=there, path=self._workspaces.folder(path, caller, "caseName"))
+        return found
 
-    def paths_of(self, name: str, caller: Identity) -> list[str]:
-        row = self._desk.store.find(self._desk.owner(caller), name)
-        return [] if row is None or row.path is None else [row.path]
+    def refuse_removed(self, name: str, caller: Identity) -> None:
+        self._desk.refuse_reserved(self._desk.owner(caller), name)
 
     async def open(self, name: str, caller: Identity, marker: Marker | None = None) -> CasePlace:
         check_case_name(name, "caseName")
         owner = self._desk.owner(caller)
         await self._desk.made(owner, name)
-        await self._desk.ready(caller, self.paths_of(name, caller))
-        try:
-            return self.case(name, caller)
-        except ServiceError as error:
-            if error.code is not ErrorCode.NOT_FOUND:
-                raise
+        self.refuse_removed(name, caller)
+        found = await self._find(name, caller)
+        if found is not None:
+            return found
+        await self._desk.made(owner, name)
         with self._desk.reserve(owner, name, MADE):
-            return await self._opened(owner, name, caller, marker)
+            # Somebody else may have made it since it was looked for.
+            found = await self._find(name, caller)
+            return found or await self._opened(owner, name, caller, marker)
 
     async def _opened(
         self, owner: str, name: str, caller: Identity, marker: Marker | None
@@ -286,7 +280,7 @@ class CaseService:
         except OSError as error:
             raise explain(error, "caseName: its folder cannot be made") from error
         try:
-            path = self._workspaces.folder(local_path(cases, name), caller, "caseName")
+            path = await desk.folder(local_path(cases, name), caller, "caseName")
             desk.store.save(row)
         except ServiceError:
             await desk.undo(caller, making)
@@ -310,11 +304,18 @@ class CaseService:
 
     # -- inside
 
-    def _local_name(self, name: str, caller: Identity) -> str | None:
-        try:
-            return self._workspaces.local_name(name, caller)
-        except OSError as error:
-            raise explain(error, "the cases cannot be read") from error
+    async def _find(self, name: str, caller: Identity) -> CasePlace | None:
+        """The case, if it is there."""
+        desk = self._desk
+        row = desk.store.find(desk.owner(caller), name)
+        if row is not None and row.path is not None:
+            path = await desk.folder(row.path, caller, "caseName")
+            return CasePlace(name=row.name, path=path)
+        there = await desk.local_name(name, caller)
+        if there is None:
+            return None
+        path = local_path(self._workspaces.cases_of(caller), there)
+        return CasePlace(name=there, path=await desk.folder(path, caller, "caseName"))
 
     def _judged(self, path: str, caller: Identity) -> str:
         """By its words alone; what it leads to is judged where it may be looked at."""

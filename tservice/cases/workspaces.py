@@ -29,6 +29,8 @@ _T = TypeVar("_T")
 class Workspaces:
     """The folders of this machine.
 
+    What looks at folders is called in a thread (L{tservice.cases.desk.Desk.at}).
+
     The sessions of an account that names an OS user work wherever that user may go: the system
     keeps them apart.  Its cases are in that user's home, and everything is looked at and made as
     that user, so that no link leads root anywhere.

@@ -64,7 +64,7 @@ class CaseWorktrees:
             worktree=Worktree(repository=origin, branch=wish.branch),
         )
         try:
-            desk.workspaces.folder(path, caller, "branch")
+            await desk.folder(path, caller, "branch")
             desk.store.save(row)
             made = await self._catalogue.get(new, caller)
         except Exception:

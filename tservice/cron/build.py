@@ -43,7 +43,11 @@ def build_cron(
     config, identity = ground.config, owners(ground, accounts)
     book = JobBook(ground.reactor, CronStore(ground.database), ground.hub)
     rules = JobRules(
-        clis=clis, folder=cases.folder, data_dir=config.data_dir, cases_dir=config.cases_dir
+        clis=clis,
+        folder=cases.folder,
+        files=ground.doors.files,
+        data_dir=config.data_dir,
+        cases_dir=config.cases_dir,
     )
     tools = RunnerDependencies(
         clock=ground.reactor,
@@ -55,7 +59,6 @@ def build_cron(
         audit=audit,
         identity=identity,
         places=ground.places,
-        reach=ground.reach,
     )
     runner = Runner(tools)
     new_id = partial(_new_id, ground.random)
@@ -73,7 +76,6 @@ def build_cron(
             identity=identity,
             known=lambda owner: accounts is not None and accounts.known(owner),
             multiuser=config.multiuser,
-            reach=ground.reach,
         )
     )
     return Feature(

@@ -190,13 +190,12 @@ class CronRoutes:
     async def create(self, call: Call) -> object:
         """A new job."""
         body: JobBody = call.body
-        await self._cron.answers(body.given(), call.identity)
-        return OneJob(job=job_answer(self._cron.create(body.given(), call.identity)))
+        return OneJob(job=job_answer(await self._cron.create(body.given(), call.identity)))
 
     async def preview(self, call: Call) -> object:
         """When a job would fire."""
         body: JobBody = call.body
-        return PreviewAnswer(fires=self._cron.preview(body.given(), call.identity))
+        return PreviewAnswer(fires=await self._cron.preview(body.given(), call.identity))
 
     async def read_one(self, call: Call) -> object:
         """One job."""
@@ -205,14 +204,12 @@ class CronRoutes:
     async def update(self, call: Call) -> object:
         """Change some fields."""
         body: JobPatch = call.body
-        await self._cron.answers(body.given(), call.identity, call.id)
-        return OneJob(job=job_answer(self._cron.update(call.id, body.given(), call.identity)))
+        return OneJob(job=job_answer(await self._cron.update(call.id, body.given(), call.identity)))
 
     async def enable(self, call: Call) -> object:
         """Switch a job on or off."""
         given = {"enabled": call.body.enabled}
-        await self._cron.answers(given, call.identity, call.id)
-        return OneJob(job=job_answer(self._cron.update(call.id, given, call.identity)))
+        return OneJob(job=job_answer(await self._cron.update(call.id, given, call.identity)))
 
     async def delete(self, call: Call) -> object:
         """Forget a job."""

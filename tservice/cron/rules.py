@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 from attrs import evolve, frozen
 
 from tservice.clis.interfaces import CliKind, ICliRegistry
+from tservice.core.doors.threads import IThreads
 from tservice.core.errors import ErrorCode, ServiceError, invalid
 from tservice.core.identity import Identity
 from tservice.core.kernelfiles import KERNEL_FOLDERS
@@ -25,11 +27,13 @@ class JobRules:
 
     @ivar folder: a working directory as given, made plain; raises the 400 or 403 for one that is
         missing or not the user's.
+    @ivar files: the door for what users' folders hold.
     @ivar data_dir: the service's own folder, refused but for C{cases_dir}, should that be in it.
     """
 
     clis: ICliRegistry
-    folder: Callable[[str, Identity], str]
+    folder: Callable[[str, Identity], Awaitable[str]]
+    files: IThreads
     data_dir: Path
     cases_dir: Path
 
@@ -45,15 +49,16 @@ class JobRules:
             known = ", ".join(one.id for one in self.clis.entries() if one.enabled)
             raise invalid("agentType", f"must be one of {known}")
 
-    def check(self, definition: Definition, owner: Identity) -> Definition:
+    async def check(self, definition: Definition, owner: Identity) -> Definition:
         """The definition with its paths made plain.
 
-        @raise ServiceError: 400 naming the field; 403: not for this owner.
+        @raise ServiceError: 400 naming the field; 403: not for this owner; 422: the folder does
+            not answer.
         """
         self.require_mode(definition.agent_type)
         self._check_grant(definition, owner)
-        folder = self.folder(definition.working_dir, owner)
-        self._check_place(Path(folder))
+        folder = await self.folder(definition.working_dir, owner)
+        await self.files.run(partial(self._check_place, Path(folder)), at=folder)
         return check_paths(evolve(definition, working_dir=folder))
 
     def _check_grant(self, definition: Definition, owner: Identity) -> None:

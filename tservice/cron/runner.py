@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 from twisted.internet.defer import CancelledError, Deferred, DeferredList, DeferredSemaphore
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
@@ -19,7 +19,6 @@ from twisted.logger import Logger
 from tservice.agents.interfaces import IAgents
 from tservice.audit.interfaces import AuditEntry, IAuditLog
 from tservice.core.clock import now_ms, sleep
-from tservice.core.doors.reach import NoReach, Reach
 from tservice.core.doors.threads import IThreads
 from tservice.core.errors import ErrorCode, ServiceError, failed
 from tservice.core.identity import Identity
@@ -68,7 +67,6 @@ class RunnerDependencies:
 
     @ivar identity: the account of an owner as it is now; C{None} when it is gone or disabled.
     @ivar places: with whose rights prompt files are read.
-    @ivar reach: asks whether folders answer.
     """
 
     clock: IReactorTime
@@ -80,7 +78,6 @@ class RunnerDependencies:
     audit: IAuditLog
     identity: Callable[[str | None], Identity | None]
     places: Places
-    reach: Reach = field(factory=NoReach)
 
 
 class Runner:
@@ -211,9 +208,7 @@ class Runner:
 
     async def _launch(self, job: Job, run: Run) -> Run:
         owner = self._owner(job)
-        folder = job.definition.working_dir
-        await self._tools.reach.paths(owner.place, [folder], owner.username)
-        definition = self._tools.rules.check(job.definition, owner)
+        definition = await self._tools.rules.check(job.definition, owner)
         delivery = await self._delivery(definition, owner)
         session = await self._taken_up(job, run)
         if session is None:
@@ -245,7 +240,8 @@ class Runner:
             # The file is the owner's to choose: root must not follow where its name leads.
             await places.ask(owner.place)
             place = places.judge(owner.place, owner.os_user)
-            text = await self._tools.threads.run(partial(place.act, read))
+            work = partial(place.act, read)
+            text = await self._tools.threads.run(work, at=definition.working_dir)
         return RunDelivery(
             text=text,
             typed=definition.input_mode is InputMode.TYPED,

@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping
 from datetime import tzinfo
 from typing import Any
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.core.clock import now_ms
-from tservice.core.doors.reach import NoReach, Reach
-from tservice.core.errors import ErrorCode, ServiceError, failed, invalid
+from tservice.core.errors import ErrorCode, ServiceError, conflict, failed, invalid
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.cron.book import JobBook
@@ -53,7 +52,6 @@ class CronDependencies:
     runner: Runner
     scheduler: Scheduler
     rules: JobRules
-    reach: Reach = field(factory=NoReach)
     zone: tzinfo
     new_id: Callable[[], str]
     identity: Callable[[str | None], Identity | None]
@@ -106,12 +104,12 @@ class CronService:
         """The runs of one job, newest first."""
         return self._book.store.runs(self._book.get(job_id, caller).id)
 
-    def preview(self, given: Mapping[str, Any], caller: Identity) -> list[int]:
+    async def preview(self, given: Mapping[str, Any], caller: Identity) -> list[int]:
         """The next fires of a job as it would be made; also of one that is not enabled.
 
         @raise ServiceError: as L{create}.
         """
-        definition = self._defined(given, None, caller)
+        definition = await self._defined(given, None, caller)
         now = now_ms(self._deps.clock)
         return preview(definition.schedule, now, self._deps.zone, PREVIEW)
 
@@ -129,29 +127,13 @@ class CronService:
 
     # -- changing
 
-    async def answers(
-        self, given: Mapping[str, Any], caller: Identity, job_id: str | None = None
-    ) -> None:
-        """Make sure that looking at the folder holds up nobody; before L{create}, L{update}.
-
-        @raise ServiceError: 404; 422: it does not answer; 429: too much is asked.
-        """
-        owner, folder = caller, given.get("working_dir")
-        if job_id is not None:
-            job = self._book.get(job_id, caller)
-            if given == {"enabled": False}:
-                return
-            owner = self._owner_of(job, caller)
-            folder = folder or job.definition.working_dir
-        await self._deps.reach.paths(owner.place, [folder or ""], caller.username)
-
-    def create(self, given: Mapping[str, Any], caller: Identity) -> Job:
+    async def create(self, given: Mapping[str, Any], caller: Identity) -> Job:
         """A new job of the caller's.
 
         @raise ServiceError: 400 naming the field; 403: not for this caller; 422: there are
-            L{MAX_JOBS}.
+            L{MAX_JOBS}, or the folder does not answer.
         """
-        definition = self._defined(given, None, caller)
+        definition = await self._defined(given, None, caller)
         if len(self._book) >= MAX_JOBS:
             raise failed(f"there are {MAX_JOBS} jobs already")
         now = now_ms(self._deps.clock)
@@ -165,12 +147,12 @@ class CronService:
         )
         return self._keep(job)
 
-    def update(self, job_id: str, given: Mapping[str, Any], caller: Identity) -> Job:
+    async def update(self, job_id: str, given: Mapping[str, Any], caller: Identity) -> Job:
         """Change fields of a job; what it becomes is checked as a whole.
 
         The schedule begins anew when it is another one, or the job was not enabled before.
 
-        @raise ServiceError: as L{create}, and 404.
+        @raise ServiceError: as L{create}, 404, and 409: somebody else has changed it meanwhile.
         """
         job = self._book.get(job_id, caller)
         before = job.definition
@@ -178,7 +160,10 @@ class CronService:
             # A job that could no longer be saved as it is can still be stopped.
             definition = evolve(before, enabled=False)
         else:
-            definition = self._defined(given, before, self._owner_of(job, caller))
+            definition = await self._defined(given, before, self._owner_of(job, caller))
+            job = self._book.get(job_id, caller)
+            if job.definition != before:
+                raise conflict("the job was changed meanwhile")
         now = now_ms(self._deps.clock)
         changed = evolve(job, definition=definition, updated_at=now)
         anew = definition.schedule != before.schedule
@@ -225,12 +210,12 @@ class CronService:
 
     # -- inside
 
-    def _defined(
+    async def _defined(
         self, given: Mapping[str, Any], before: Definition | None, owner: Identity
     ) -> Definition:
         rules = self._deps.rules
         rules.require_mode(given.get("agent_type") or (before.agent_type if before else ""))
-        definition = rules.check(define(given, before, rules.is_shell), owner)
+        definition = await rules.check(define(given, before, rules.is_shell), owner)
         schedule = definition.schedule
         if schedule.type is ScheduleType.CRON:
             wrong = check_expression(schedule.cron_expression or "")

@@ -29,7 +29,7 @@ _T = TypeVar("_T")
 class Files(Protocol):
     """The door for files (L{tservice.core.doors.threads.Door})."""
 
-    def run(self, work: Callable[[], _T], place: str = ...) -> Deferred[_T]: ...
+    def run(self, work: Callable[[], _T], place: str = ..., *, at: str = ...) -> Deferred[_T]: ...
 
 
 @frozen
@@ -50,16 +50,19 @@ class Workers:
         if not place.near:
             reason = place.closed or place.id.kind.value
             raise invalid("id", f"{reason}: files of the session cannot be reached yet")
-        return Worker(self.files, place, workspace.session_id)
+        return Worker(self.files, place, workspace.folder)
 
 
 @frozen
 class Worker:
-    """Works in one place, for one session: what hangs there holds up nobody else."""
+    """Works in one place, in one workspace: what hangs there holds up nobody else.
+
+    @ivar folder: the workspace's.
+    """
 
     files: Files
     place: Place
-    session: str
+    folder: str
 
     def run(self, work: Callable[[], _T]) -> Awaitable[_T]:
         """Do C{work}.
@@ -67,7 +70,7 @@ class Worker:
         Fails with a L{ServiceError} for what an C{OSError} means to a caller, and where the door
         lets nothing in.
         """
-        return self.files.run(partial(self.place.act, partial(_told, work)), self.session)
+        return self.files.run(partial(self.place.act, partial(_told, work)), at=self.folder)
 
 
 def _told(work: Callable[[], _T]) -> _T:
@@ -114,8 +117,8 @@ class Handle:
         try:
             await self.worker.run(self._close)
         except ServiceError:
-            # There is no thread to be had: closing here is better than not at all.
-            self._close()
+            # The door is shut.  The reactor's thread must not: a close waits for its mount too.
+            threading.Thread(target=self._close, name="tservice-close", daemon=True).start()
 
     def _use(self, work: Callable[[ExitStack], _T]) -> _T:
         with self._lock:

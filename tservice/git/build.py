@@ -94,9 +94,11 @@ def build_git_work(ground: Ground) -> Feature[GitWork]:
     )
 
 
-def _in_thread_as(ground: Ground, user: OsUser | None, work: Callable[[], _T]) -> Awaitable[_T]:
+def _in_thread_as(
+    ground: Ground, user: OsUser | None, work: Callable[[], _T], at: str
+) -> Awaitable[_T]:
     users = ground.os_users.users
-    return ground.doors.files.run(lambda: users.act(user, work), "git")
+    return ground.doors.files.run(lambda: users.act(user, work), at=at)
 
 
 def _inspector(ground: Ground, runner: GitRunner, user: OsUser | None) -> Inspector:
@@ -124,8 +126,8 @@ class _Readers:
         """The reader of C{place}."""
         ground, user = self.ground, place.user
 
-        def in_thread_as(work: Callable[[], _T]) -> Awaitable[_T]:
-            return ground.doors.files.run(lambda: place.act(work), "git")
+        def in_thread_as(work: Callable[[], _T], at: str) -> Awaitable[_T]:
+            return ground.doors.files.run(lambda: place.act(work), at=at)
 
         inspector = Inspector(
             clock=ground.reactor,

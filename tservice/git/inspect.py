@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from attrs import frozen
@@ -141,7 +142,7 @@ class Inspector:
         @raise GitError: it is not to be read, or cannot be.
         """
         try:
-            user, actor = await self._in_thread(lambda: self._admit(repository))
+            user, actor = await self._in_thread(lambda: self._admit(repository), repository.folder)
         except OSError as error:
             raise GitError(f"the repository is gone: {error.strerror}") from None
         names = await self._runner.read(
@@ -205,7 +206,8 @@ class Inspector:
             return False
         if not head.unborn:
             return True
-        return not await self._in_thread(lambda: has_reference(repository, upstream))
+        there = partial(has_reference, repository, upstream)
+        return not await self._in_thread(there, repository.folder)
 
     async def _unpushed(self, visit: Inspection, head: BranchHead) -> Unpushed:
         if head.unborn or not visit.configured.has_remote:
@@ -244,7 +246,8 @@ class Inspector:
 
     async def _added(self, repository: Repository, path: bytes) -> Diff:
         try:
-            content = await self._in_thread(lambda: read_content(repository.root, path))
+            read = partial(read_content, repository.root, path)
+            content = await self._in_thread(read, repository.folder)
         except OSError as error:
             raise GitError(f"the file cannot be read: {os.strerror(error.errno or 0)}") from None
         if content is None:

@@ -32,8 +32,11 @@ _T = TypeVar("_T")
 class InThread(Protocol):
     """The door to threads: run something that blocks, for example C{deferToThread}."""
 
-    def __call__(self, work: Callable[[], _T], /) -> Awaitable[_T]:
-        """Run C{work} in a thread; its result, or what it raised."""
+    def __call__(self, work: Callable[[], _T], at: str, /) -> Awaitable[_T]:
+        """Run C{work} in a thread; its result, or what it raised.
+
+        @param at: the folder that it touches (L{tservice.core.doors.threads.IThreads}).
+        """
 
 
 class ContainerWorkspaces(Protocol):
@@ -46,8 +49,11 @@ class ContainerWorkspaces(Protocol):
 class InThreadAs(Protocol):
     """The door to threads, with the rights of a user."""
 
-    def __call__(self, user: OsUser | None, work: Callable[[], _T], /) -> Awaitable[_T]:
-        """Run C{work} in a thread as C{user}; C{None}: as the service's own."""
+    def __call__(self, user: OsUser | None, work: Callable[[], _T], at: str, /) -> Awaitable[_T]:
+        """Run C{work} in a thread as C{user}; C{None}: as the service's own.
+
+        @param at: as L{InThread} has it.
+        """
 
 
 @frozen(kw_only=True)

@@ -54,6 +54,11 @@ class Repository:
         """The C{repoRoot} that clients see and hand back."""
         return display(self.root)
 
+    @property
+    def folder(self) -> str:
+        """C{root} as text, for whoever asks whether it answers."""
+        return os.fsdecode(self.root)
+
     def path_from(self, folder: bytes) -> str:
         """C{root} relative to C{folder}: C{.} at it, C{..} upwards (protocol-git-status)."""
         return display(os.path.relpath(self.root, folder))

@@ -130,7 +130,7 @@ class GitService:
             forbidden = frozenset(map(os.path.realpath, containers))
             return _Search(os.path.realpath(os.fsencode(workspace.folder)), forbidden)
 
-        return await self._in_thread(resolved)
+        return await self._in_thread(resolved, workspace.folder)
 
     async def _locate(self, wanted: _Search, options: GitOptions) -> FoundRepositories:
         kept = None if options.fresh else self._found.peek(wanted)
@@ -143,7 +143,7 @@ class GitService:
             bounds = SearchBounds(home=os.path.realpath(self._home), forbidden=wanted.forbidden)
             return locate(wanted.workspace, bounds)
 
-        return await self._in_thread(search)
+        return await self._in_thread(search, os.fsdecode(wanted.workspace))
 
     async def _match(self, workspace: GitWorkspace, repo: str, options: GitOptions) -> Repository:
         try:

@@ -97,7 +97,8 @@ class Intents:
         session = self._sessions.get(session_id)
         await self._places.ask(session.place)
         look = partial(os.path.realpath, session.working_dir)
-        folder = await self._threads.run(partial(self._places.recall(session.place).act, look))
+        work = partial(self._places.recall(session.place).act, look)
+        folder = await self._threads.run(work, at=session.working_dir)
         return key_of(session.owner, folder), folder
 
     async def _fresh(self, session_id: str) -> Intent:

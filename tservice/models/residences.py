@@ -43,7 +43,7 @@ class Residences:
         folder = self._folder(session.id, place)
         self._known[session.id] = session.place
         work = partial(homes.put, folder, injection, session.working_dir)
-        await self._threads.run(partial(place.act, work))
+        await self._threads.run(partial(place.act, work), at=str(folder))
         return folder
 
     def remove(self, session_id: str) -> None:
@@ -69,8 +69,9 @@ class Residences:
 
     async def _remove(self, session_id: str, known: PlaceId) -> None:
         place = await self._place(known)
-        work = partial(homes.remove, self._folder(session_id, place))
-        await self._threads.run(partial(place.act, work))
+        folder = self._folder(session_id, place)
+        work = partial(place.act, partial(homes.remove, folder))
+        await self._threads.run(work, at=str(folder))
 
     async def _place(self, known: PlaceId) -> Place:
         await self._places.ask(known)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.identity import Identity
@@ -39,7 +39,7 @@ def build_restore(
     clis: ICliRegistry,
     conversations: IConversations,
     identity: Callable[[str | None], Identity | None],
-    folder: Callable[[str, Identity], str],
+    folder: Callable[[str, Identity], Awaitable[object]],
 ) -> Feature[RestoreService]:
     """The offer, and what sessions show kept on disk until it is needed.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from attrs import evolve, frozen
 from twisted.internet.defer import Deferred
@@ -50,7 +50,7 @@ class Rebuilder:
         clis: ICliRegistry,
         hub: EventHub,
         reach: Reach,
-        folder: Callable[[str, Identity], str],
+        folder: Callable[[str, Identity], Awaitable[object]],
         caps: ProcessCaps,
     ) -> None:
         self._clock, self._hub = clock, hub
@@ -79,7 +79,7 @@ class Rebuilder:
     async def _workspace(self, session: Session, owner: Identity) -> RestoreOutcome | None:
         try:
             await self._reach.paths(owner.place, [session.working_dir], owner.username)
-            self._folder(session.working_dir, owner)
+            await self._folder(session.working_dir, owner)
         except ServiceError as error:
             self._log.info("{id} is not restored: {error}", id=session.id, error=error)
             forbidden = error.code is ErrorCode.FORBIDDEN

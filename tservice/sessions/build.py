@@ -73,7 +73,6 @@ def build_sessions(
             conversations=given.conversations,
             recollection=given.recollection,
             models=models,
-            reach=ground.reach,
             new_input_id=lambda: ground.random(12).hex(),
             history_limit=lambda: ground.settings.get().history_limit,
         )

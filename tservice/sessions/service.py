@@ -12,7 +12,6 @@ from zope.interface import implementer
 
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.clock import now_ms
-from tservice.core.doors.reach import Reach
 from tservice.core.errors import ServiceError, failed
 from tservice.core.identity import Identity
 from tservice.mux.interface import Capture, IPane, MuxError, PaneGone
@@ -115,7 +114,6 @@ class SessionDependencies:
     properties: Properties
     adoption: Adoption
     gate: IInputGate
-    reach: Reach
     conversations: IConversations
     recollection: IRecollection
     models: Callable[[], ICustomModels]
@@ -218,10 +216,9 @@ class SessionService:
         return chosen
 
     async def create(self, request: CreateRequest, caller: Identity) -> Session:
-        await self._answers(request, caller)
         request, made = await self._deps.creator.in_worktree(request, caller)
         try:
-            record = self._deps.creator.record(request, caller)
+            record = await self._deps.creator.record(request, caller)
             live = self._add(record, starting=request.start)
             if request.start:
                 await self._first_start(live, caller)
@@ -232,7 +229,6 @@ class SessionService:
 
     async def quick_start(self, wanted: QuickStart, caller: Identity) -> Session:
         """Make a case and a session in it, and start it (protocol-quickstart)."""
-        await self._answers(wanted.session, caller)
         prepared = await self._deps.quick.prepare(wanted, caller)
         try:
             live = self._add(prepared.session, starting=True)
@@ -331,14 +327,6 @@ class SessionService:
         return self._roster.get(session_id, caller)
 
     # -- inside
-
-    async def _answers(self, request: CreateRequest, caller: Identity) -> None:
-        """Make sure that no folder of the request holds up everybody.
-
-        @raise ServiceError: 422: one does not answer; 429: too many are asked.
-        """
-        folders = self._deps.creator.folders(request, caller)
-        await self._deps.reach.paths(caller.place, folders, caller.username)
 
     def _add(self, record: Session, *, starting: bool) -> Live:
         live = self._live(record, record.phase)

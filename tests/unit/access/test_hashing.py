@@ -21,7 +21,7 @@ class HeldThreads:
     def __init__(self) -> None:
         self.begun: list[tuple[Callable[[], Any], Deferred[Any]]] = []
 
-    def run(self, work: Callable[[], Any]) -> Deferred[Any]:
+    def run(self, work: Callable[[], Any], *, at: str = "") -> Deferred[Any]:
         done: Deferred[Any] = Deferred()
         self.begun.append((work, done))
         return done

@@ -36,7 +36,7 @@ COMPOSER_ROW = re.compile(r"(?m)^(❯\xa0|› (?!\d\.))(.*)$")
 """The row of a composer: what it begins with, and its draft or placeholder."""
 
 
-async def at_once(work: Callable[[], _T]) -> _T:
+async def at_once(work: Callable[[], _T], at: str) -> _T:
     """No thread."""
     return work()
 

@@ -132,11 +132,12 @@ class CreateTests(CaseCase):
     def test_without_hooks_where_they_are_off(self) -> None:
         """The real writer; that of other tests is played."""
         from tservice.agents.hooks.install import HookPreparation
+        from tservice.core.doors.threads import NoThreads
 
         machine, home = self.machine, self.machine.home
         place = here(home)
         preparation = HookPreparation(
-            machine.settings, machine.clis, lambda: self.sessions, places_of(place)
+            machine.settings, machine.clis, lambda: self.sessions, places_of(place), NoThreads()
         )
         file = Path(".claude") / "settings.local.json"
         for wanted in (True, False):

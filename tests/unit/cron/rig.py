@@ -118,7 +118,7 @@ class CronCase(AgentCase):
         }
 
     def make(self, caller: Identity = ADMIN, **more: Any) -> Job:
-        return self.cron.create(self.fields(**more), caller)
+        return self.now(self.cron.create(self.fields(**more), caller))
 
     def job(self, job: Job) -> Job:
         """As it is now."""

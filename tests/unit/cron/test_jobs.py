@@ -42,7 +42,7 @@ class JobCase(CronCase):
         self.assertIn(part, error.message)
 
     def change(self, job: Job, caller: Identity = ADMIN, **given: Any) -> Job:
-        return self.cron.update(job.id, given, caller)
+        return self.now(self.cron.update(job.id, given, caller))
 
     def change_refused(self, job: Job, part: str, caller: Identity = ADMIN, **given: Any) -> None:
         error = self.assertRaises(ServiceError, self.change, job, caller, **given)
@@ -124,12 +124,12 @@ class FieldTests(JobCase):
         self.refused(ErrorCode.OPERATION_FAILED, "100 jobs")
 
     def test_preview(self) -> None:
-        found = self.cron.preview(self.fields(enabled=False), ADMIN)
+        found = self.now(self.cron.preview(self.fields(enabled=False), ADMIN))
         now = now_ms(self.clock)
         self.assertEqual([now + n * 600_000 for n in range(1, 6)], found)
         self.assertEqual([], self.cron.jobs(ADMIN))
         once = self.fields(schedule_type=ScheduleType.ONCE, run_at=now + 5)
-        self.assertEqual([now + 5], self.cron.preview(once, ADMIN))
+        self.assertEqual([now + 5], self.now(self.cron.preview(once, ADMIN)))
 
 
 class UpdateTests(JobCase):
@@ -199,7 +199,7 @@ class UpdateTests(JobCase):
 
     def test_unknown_jobs(self) -> None:
         for ask in (
-            lambda: self.cron.update("x", {}, ADMIN),
+            lambda: self.now(self.cron.update("x", {}, ADMIN)),
             lambda: self.cron.delete("x", ADMIN),
             lambda: self.cron.job("x", ADMIN),
             lambda: self.cron.runs_of("x", ADMIN),
@@ -251,7 +251,7 @@ class OwnerTests(JobCase):
         counts = [len(self.cron.runs(caller)) for caller in (ANN, BOB, ROOT)]
         self.assertEqual([1, 0, 1], counts)
         for ask in (
-            lambda: self.cron.update(job.id, {"enabled": False}, BOB),
+            lambda: self.now(self.cron.update(job.id, {"enabled": False}, BOB)),
             lambda: self.cron.delete(job.id, BOB),
             lambda: self.cron.job(job.id, BOB),
             lambda: self.cron.runs_of(job.id, BOB),

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import os
 import tarfile
+import threading
 from contextlib import ExitStack
 from typing import Any
 
 from twisted.internet.defer import CancelledError, Deferred
 
+from tests.unit.core.doors.held import PATIENCE
 from tests.unit.files.workspacecase import WorkspaceCase, descriptors
 from tservice.core.errors import ServiceError, failed
 from tservice.files.archive import PIECE, pack
@@ -159,12 +161,21 @@ class HandleTests(WorkspaceCase):
         self.assertEqual(["late"], self.closed_ones)
 
     def test_closed_without_a_thread(self) -> None:
-        self.use(lambda held: held.callback(self.closed_ones.append, "a"))
+        """Nor in the reactor's, for a close waits for a mount that is dead."""
+        closed = threading.Event()
+        closers: list[threading.Thread] = []
+
+        def close() -> None:
+            closers.append(threading.current_thread())
+            closed.set()
+
+        self.use(lambda held: held.callback(close))
         self.door.run = self.crowded  # type: ignore[method-assign]
         self.close()
-        self.assertEqual(["a"], self.closed_ones)
+        self.assertTrue(closed.wait(PATIENCE))
+        self.assertIsNot(threading.main_thread(), closers[0])
 
-    def crowded(self, work: Any, place: str = "") -> Deferred[Any]:
+    def crowded(self, work: Any, place: str = "", *, at: str = "") -> Deferred[Any]:
         made: Deferred[Any] = Deferred()
         made.errback(failed("too much waits"))
         return made
@@ -187,4 +198,4 @@ class HandleTests(WorkspaceCase):
 
     def test_each_session_has_a_place_of_its_own(self) -> None:
         self.use(lambda held: None)
-        self.assertEqual(["s1"], self.door.places)
+        self.assertEqual([str(self.folder)], self.door.places)

@@ -29,7 +29,7 @@ class WorkersTests(WorkspaceCase):
         workspace = evolve(self.workspace, place=place_of_os_user("ann", ann.uid))
         workers = Workers(self.door, world.places())
         worker = self.successResultOf(Deferred.fromCoroutine(workers.of(workspace)))
-        self.assertEqual((ann, "s1"), (worker.place.user, worker.session))
+        self.assertEqual((ann, str(self.folder)), (worker.place.user, worker.folder))
 
     def test_what_is_out_of_reach(self) -> None:
         for kind, reason in ((PlaceKind.REMOTE, "remote"), (PlaceKind.CONTAINER, "docker")):

@@ -25,8 +25,8 @@ class AtOnce:
     def __init__(self) -> None:
         self.places: list[str] = []
 
-    def run(self, work: Callable[[], _T], place: str = "") -> Deferred[_T]:
-        self.places.append(place)
+    def run(self, work: Callable[[], _T], place: str = "", *, at: str = "") -> Deferred[_T]:
+        self.places.append(at)
         return maybeDeferred(work)
 
 
@@ -46,7 +46,7 @@ class WorkspaceCase(SynchronousTestCase):
         self.door = AtOnce()
         place = here(self.above)
         self.workers = Workers(self.door, places_of(place))
-        self.worker = Worker(self.door, place, "s1")
+        self.worker = Worker(self.door, place, str(self.folder))
         self.workspace = Workspace(session_id="s1", folder=str(self.folder))
 
     @property

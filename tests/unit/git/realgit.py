@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from twisted.internet.defer import Deferred
 from twisted.internet.threads import deferToThread
 from twisted.trial.unittest import TestCase
 
@@ -17,6 +18,12 @@ from tservice.core.logs.redact import Redactor
 from tservice.git.inspect import Inspector
 from tservice.git.runner import GitRunner
 from tservice.git.service import GitService
+
+_T = TypeVar("_T")
+
+
+def _in_thread(work: Callable[[], _T], at: str, /) -> Deferred[_T]:
+    return deferToThread(work)
 
 
 def own_folder(test: TestCase) -> Path:
@@ -42,7 +49,7 @@ def real_service(
     inspector = Inspector(
         clock=reactor,
         runner=runner,
-        in_thread=deferToThread,
+        in_thread=_in_thread,
         environ=environ,
         home=home,
         euid=os.geteuid(),
@@ -50,7 +57,7 @@ def real_service(
     service = GitService(
         clock=reactor,
         inspector=inspector,
-        in_thread=deferToThread,
+        in_thread=_in_thread,
         home=home,
         containers=lambda: containers,
     )

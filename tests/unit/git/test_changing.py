@@ -149,7 +149,7 @@ class FenceTests(SynchronousTestCase):
         self.assertNotIn(b"file", far[b"GIT_ALLOW_PROTOCOL"].split(b":"))
 
 
-def in_thread_as(user: OsUser | None, work: Callable[[], _T]) -> Deferred[_T]:
+def in_thread_as(user: OsUser | None, work: Callable[[], _T], at: str) -> Deferred[_T]:
     return deferToThread(work)
 
 

@@ -101,7 +101,7 @@ class RightsTests(SynchronousTestCase):
         class NotActing:
             """The reactor's own thread keeps its rights."""
 
-            def run(this, work: Callable[[], Any], place: str = "") -> Any:
+            def run(this, work: Callable[[], Any], place: str = "", *, at: str = "") -> Any:
                 self.assertIsNone(world.acting)
                 return succeed(work())
 

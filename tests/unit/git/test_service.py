@@ -38,7 +38,7 @@ FILES = (
 )
 
 
-def at_once(work: Callable[[], _T], /) -> Awaitable[_T]:
+def at_once(work: Callable[[], _T], at: str, /) -> Awaitable[_T]:
     return succeed(work())
 
 

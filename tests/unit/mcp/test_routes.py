@@ -37,7 +37,7 @@ class HeldThreads:
     def __init__(self) -> None:
         self.held: list[tuple[Any, Deferred[Any]]] = []
 
-    def run(self, work: Any) -> Deferred[Any]:
+    def run(self, work: Any, *, at: str = "") -> Deferred[Any]:
         done: Deferred[Any] = Deferred()
         self.held.append((work, done))
         return done

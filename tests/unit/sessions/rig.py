@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
+from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.ground import FixedSettings, lay_ground
@@ -199,6 +200,14 @@ class SessionCase(SynchronousTestCase):
     def run_now(self, work: Awaitable[_T]) -> _T:
         """The result of something that needs no time."""
         result: _T = self.successResultOf(begin(work))
+        return result
+
+    def now(self, work: Awaitable[_T]) -> _T:
+        """As L{run_now}, and its error is raised."""
+        over = begin(work)
+        if isinstance(over.result, Failure):
+            self.failureResultOf(over).raiseException()
+        result: _T = self.successResultOf(over)
         return result
 
     def refusal(self, work: Awaitable[Any]) -> ServiceError:

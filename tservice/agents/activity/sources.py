@@ -190,9 +190,10 @@ class Agents:
     async def _report_configured(self, session_id: str) -> None:
         sessions = self._deps.sessions()
         try:
-            read = self._configured_model(sessions.get(session_id))
-            found = await self._deps.files.run(read)
-            # The session may be gone by now, or name another file than when this one was asked for.
+            session = sessions.get(session_id)
+            read = self._configured_model(session)
+            found = await self._deps.files.run(read, at=session.working_dir)
+            # It may be gone meanwhile, and says other things than when the file was asked for.
             self._report(sessions.get(session_id), ModelSource.CONFIG, found)
         except ServiceError as error:
             self._log.info("session {id}: no model: {error}", id=session_id, error=error)

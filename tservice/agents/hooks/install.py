@@ -13,7 +13,7 @@ from zope.interface import implementer
 from tservice.agents.hooks.files import FileRefused, HookConfig
 from tservice.agents.hooks.firstrun import NotSeeded, seed
 from tservice.clis.interfaces import Hooks, ICliRegistry
-from tservice.core.doors.threads import IThreads, NoThreads
+from tservice.core.doors.threads import IThreads
 from tservice.core.places.place import Place
 from tservice.core.places.places import Places
 from tservice.sessions.interfaces import ILaunchPreparation, ISessions, Session
@@ -39,13 +39,13 @@ class HookPreparation:
         clis: ICliRegistry,
         sessions: Callable[[], ISessions],
         places: Places,
-        files: IThreads | None = None,
+        files: IThreads,
     ) -> None:
         """
         @param places: a workspace is written to with the rights of its session's place.
-        @param files: the door for what users' folders hold; C{None}: at once.
+        @param files: the door for what users' folders hold.
         """
-        self._files = files or NoThreads()
+        self._files = files
         self._places = places
         self._settings = settings
         self._clis = clis
@@ -80,7 +80,8 @@ class HookPreparation:
 
     async def _seed(self, session: Session, place: Place, env: Mapping[str, str]) -> None:
         try:
-            await self._files.run(partial(place.act, lambda: seed(place.home, env)))
+            work = partial(place.act, partial(seed, place.home, env))
+            await self._files.run(work, at=str(place.home))
         except NotSeeded as error:
             self._log.warn("session {id}: no first-run state: {error}", id=session.id, error=error)
 
@@ -94,7 +95,7 @@ class HookPreparation:
             config.write(folder, hooks=hooks, telemetry=telemetry, environ=env)
 
         try:
-            await self._files.run(partial(place.act, write))
+            await self._files.run(partial(place.act, write), at=session.working_dir)
         except FileRefused as error:
             self._log.warn(
                 "session {id} has no hooks: {error}", id=session.id, error=error, event="no-hooks"

@@ -27,8 +27,8 @@ def build_transcripts(
     store = TranscriptStore(ground.database)
     prices = Prices(packaged=packaged_prices(), chosen=lambda: ground.settings.get().model_prices)
 
-    def in_thread(work: Callable[[], _T]) -> Awaitable[_T]:
-        return ground.doors.files.run(work, "transcripts")
+    def in_thread(work: Callable[[], _T], at: str) -> Awaitable[_T]:
+        return ground.doors.files.run(work, at=at)
 
     transcripts = Transcripts(ground.reactor, sessions, agents, homes, store, in_thread, prices)
     history = History(sessions, homes, in_thread)

@@ -36,7 +36,7 @@ class StoredConversations:
         files = homes.files_of(session)
         look = homes.as_owner(session, lambda: files.resumable(session))
         try:
-            return await self._in_thread(look)
+            return await self._in_thread(look, session.working_dir)
         except OSError as error:
             self._log.warn("{id}: its conversations: {error}", id=session.id, error=error)
             return None

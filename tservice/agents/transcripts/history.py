@@ -40,7 +40,7 @@ class History:
         own = None if caller.admin else frozenset(each.working_dir for each in sessions)
         files = self._homes.every(place, sessions)
         page = partial(_page, files, own, limit, offset)
-        return await self._in_thread(lambda: place.act(page))
+        return await self._in_thread(lambda: place.act(page), str(place.home))
 
 
 def _page(

@@ -79,7 +79,7 @@ class Proofs:
             return None if path is None else _is_in(path, wanted, since)
 
         try:
-            return await self._in_thread(homes.as_owner(session, look))
+            return await self._in_thread(homes.as_owner(session, look), session.working_dir)
         except OSError:
             # It cannot be read, which proves nothing.
             return None

@@ -48,7 +48,8 @@ _T = TypeVar("_T")
 class InThread(Protocol):
     """Runs a function where it may take its time; what it returns or raises comes back."""
 
-    def __call__(self, work: Callable[[], _T], /) -> Awaitable[_T]: ...
+    def __call__(self, work: Callable[[], _T], at: str, /) -> Awaitable[_T]:
+        """@param at: the folder that it touches (L{tservice.core.doors.threads.IThreads})."""
 
 
 class TranscriptStore:
@@ -160,8 +161,8 @@ class Transcripts:
             said: list[Message] = []
             if place.path:
                 path = Path(place.path)
-                read = self._homes.as_owner(session, partial(messages, path, session.mode))
-                said = await self._attempt(read) or []
+                read = partial(messages, path, session.mode)
+                said = await self._attempt(session, read) or []
             answer["messages"] = [attrs.asdict(message) for message in said]
         return answer
 
@@ -212,18 +213,16 @@ class Transcripts:
         place = self._places.get(session.id) or self._store.load(session.id)
         told = self._agents.transcript_of(session.id)
         taken = {each.path for name, each in self._places.items() if name != session.id}
-        homes = self._homes
-        files = homes.files_of(session)
+        files = self._homes.files_of(session)
         shared = self._shares(session)
-        path = await self._attempt(
-            homes.as_owner(session, lambda: files.locate(session, told, taken, shared=shared))
-        )
+        look = partial(files.locate, session, told, taken, shared=shared)
+        path = await self._attempt(session, look)
         if path is None:
             return place
         before = place
         while True:
             turn = partial(read_on, place, path, session.mode)
-            read = await self._attempt(homes.as_owner(session, turn))
+            read = await self._attempt(session, turn)
             if read is None:
                 return place
             place = read
@@ -259,9 +258,10 @@ class Transcripts:
         for tell in self.observers:
             tell(session_id, place.tally)
 
-    async def _attempt(self, work: Callable[[], _T]) -> _T | None:
+    async def _attempt(self, session: Session, work: Callable[[], _T]) -> _T | None:
         try:
-            return await self._in_thread(work)
+            owned = self._homes.as_owner(session, work)
+            return await self._in_thread(owned, session.working_dir)
         except OSError as error:
             self._log.info("a transcript cannot be read: {error}", error=error)
             return None

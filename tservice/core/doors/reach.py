@@ -15,8 +15,8 @@ from typing import Protocol
 
 from attrs import define
 
-from tservice.core.doors.threads import Door
-from tservice.core.errors import ErrorCode, ServiceError, failed
+from tservice.core.doors.threads import Door, silent
+from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.places.place import Place, PlaceId
 from tservice.core.places.places import Places
 
@@ -107,7 +107,7 @@ class DoorReach:
             if at is None or error.code is not ErrorCode.OPERATION_FAILED:
                 raise
             self._silent[found.id, at] = probe
-            raise _silent(at) from None
+            raise silent(at) from None
 
     async def _touch(
         self, place: Place, probe: _Probe, paths: list[str], asker: str, seconds: float
@@ -120,8 +120,4 @@ class DoorReach:
         self._silent = {key: probe for key, probe in self._silent.items() if probe.at == key[1]}
         for path in paths:
             if (place, path) in self._silent:
-                raise _silent(path)
-
-
-def _silent(path: str) -> ServiceError:
-    return failed(f"{path} does not answer; is it on a mount whose server is gone?")
+                raise silent(path)

@@ -31,10 +31,14 @@ _T = TypeVar("_T")
 class IThreads(Interface):
     """Runs work beside the reactor."""
 
-    def run(work: Callable[[], Any]) -> Deferred[Any]:
+    def run(work: Callable[[], Any], *, at: str = "") -> Deferred[Any]:
         """The result of C{work}, which must touch nothing that the reactor's thread uses.
 
-        The Deferred may fail with a L{ServiceError}: 429: too much waits; 422: it took too long.
+        The Deferred may fail with a L{ServiceError}: 429: too much waits; 422: it took too long,
+        or C{at} does not answer.
+
+        @param at: the folder of a user that it touches.  While work there is given up and hangs,
+            no more is sent after it; and it has a share of its own.
         """
 
 
@@ -76,6 +80,7 @@ class State:
 class _Job:
     work: Callable[[], Any]
     place: str
+    at: str
     limit: float | None
     done: Deferred[Any]
     begun: float = 0.0
@@ -103,7 +108,12 @@ class Door(Service):
         self._empty: Deferred[None] | None = None
 
     def run(
-        self, work: Callable[[], _T], place: str = "", seconds: float | None = None
+        self,
+        work: Callable[[], _T],
+        place: str = "",
+        seconds: float | None = None,
+        *,
+        at: str = "",
     ) -> Deferred[_T]:
         """See L{IThreads}.
 
@@ -112,11 +122,14 @@ class Door(Service):
         """
         if self._closed:
             return fail(failed("the service is stopping"))
+        if at and any(job.given_up and job.at == at for job in self._begun):
+            self.refused += 1
+            return fail(silent(at))
         if len(self._waiting) >= self._bounds.queue:
             self.refused += 1
             return fail(self._crowded())
         limit = seconds or self._bounds.seconds
-        job = _Job(work, place, limit, Deferred(lambda _: self._drop(job)))
+        job = _Job(work, place or at, at, limit, Deferred(lambda _: self._drop(job)))
         self._set_timer(job)
         self._waiting.append(job)
         self._next()
@@ -196,9 +209,17 @@ class Door(Service):
             self._end(job, Failure(self._crowded()))
             return
         job.given_up = True
-        self._end(job, Failure(failed(f"{self.what} does not answer")))
+        self._shut(job.at)
+        why = silent(job.at) if job.at else failed(f"{self.what} does not answer")
+        self._end(job, Failure(why))
         self._next()
         self._look_empty()
+
+    def _shut(self, at: str) -> None:
+        """Who waits to be sent there would only hang as well."""
+        for other in [each for each in self._waiting if at and each.at == at]:
+            self._waiting.remove(other)
+            self._end(other, Failure(silent(at)))
 
     def _drop(self, job: _Job) -> None:
         """Its caller left; what has begun goes on."""
@@ -230,6 +251,11 @@ class Door(Service):
     def _crowded(self) -> ServiceError:
         text = f"too much waits: {self.what} is slow; try again"
         return ServiceError(ErrorCode.RATE_LIMITED, text)
+
+
+def silent(at: str) -> ServiceError:
+    """What is said of a folder that does not answer."""
+    return failed(f"{at} does not answer; is it on a mount whose server is gone?")
 
 
 HASHING = DoorBounds(threads=SIZE, queue=1024)
@@ -266,7 +292,12 @@ class NoThreads:
     """Runs everything at once, in the caller's thread: for tests and for the start."""
 
     def run(
-        self, work: Callable[[], _T], place: str = "", seconds: float | None = None
+        self,
+        work: Callable[[], _T],
+        place: str = "",
+        seconds: float | None = None,
+        *,
+        at: str = "",
     ) -> Deferred[_T]:
         """See L{IThreads}."""
         return succeed(work())

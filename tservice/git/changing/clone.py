@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from tservice.core.disk import FULL
@@ -63,9 +64,10 @@ class Cloner:
         except GitError as error:
             raise failed(str(error)) from None
         if ending.status != 0 or run.cancelled:
-            full = await self._in_thread_as(order.user, lambda: _is_full(order.target))
+            look = partial(_is_full, order.target)
+            full = await self._in_thread_as(order.user, look, order.target)
             raise self._refused(ending, order, run, full, reader.finish())
-        return await self._in_thread_as(order.user, lambda: _finish(order))
+        return await self._in_thread_as(order.user, partial(_finish, order), order.target)
 
     async def _run(self, order: CloneOrder, run: CloneRun, reader: ProgressReader) -> ProcessEnd:
         source = self._environ

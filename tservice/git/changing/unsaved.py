@@ -55,7 +55,7 @@ class UnsavedWork:
 
     async def tell(self, folder: str, user: OsUser | None) -> tuple[str, ...]:
         """See L{tservice.git.interfaces.IGitWork.unsaved}."""
-        inside = await self._in_thread_as(user, partial(find_inside, os.fsencode(folder)))
+        inside = await self._in_thread_as(user, partial(find_inside, os.fsencode(folder)), folder)
         found = [] if inside.whole else ["there is too much in it to be looked through"]
         inspector = self._inspector_of(user)
         for repository in inside.repositories:
@@ -73,8 +73,10 @@ class UnsavedWork:
             commits = await self._commits(inspector, repository, status)
         except (GitError, BadOutput) as error:
             return f"a repository that cannot be looked at: {error}"
-        changes = await self._in_thread_as(user, partial(_changes, repository, status))
-        away = await self._in_thread_as(user, partial(_worktrees_elsewhere, repository, top))
+        changed = partial(_changes, repository, status)
+        changes = await self._in_thread_as(user, changed, repository.folder)
+        elsewhere = partial(_worktrees_elsewhere, repository, top)
+        away = await self._in_thread_as(user, elsewhere, repository.folder)
         # The stashes of a worktree stay with its repository.
         stashes = status.tree.counts.stashes if _is_main(repository) else 0
         counted = (

@@ -57,8 +57,8 @@ class GitWorktrees:
             if there and order.start is not None:
                 text = f"the branch {order.branch} is there already: leave from out"
                 raise ServiceError(ErrorCode.ALREADY_EXISTS, text)
-            # Git takes an empty folder too; made here, it is removed here.
-            await self._in_thread_as(order.user, partial(_claim, order.path))
+            # Git takes an empty folder too, and one that this made is this one's to remove.
+            await self._in_thread_as(order.user, partial(_claim, order.path), order.path)
             try:
                 await shop.run("worktree", "add", *_which(order, there or elsewhere))
             except GitError as error:
@@ -71,7 +71,7 @@ class GitWorktrees:
 
     async def remove(self, path: str, repository: str, user: OsUser | None) -> None:
         """Remove one; its branch stays."""
-        found = await self._in_thread_as(user, partial(_recognised, path))
+        found = await self._in_thread_as(user, partial(_recognised, path), path)
         shop = await self._open(repository, user)
         if found is not None and found.control == found.common:
             return  # somebody made a repository of its own there
@@ -89,7 +89,7 @@ class GitWorktrees:
             raise _refused(error) from None
 
     async def _open(self, folder: str, user: OsUser | None) -> _Shop | None:
-        repository = await self._in_thread_as(user, partial(_recognised, folder))
+        repository = await self._in_thread_as(user, partial(_recognised, folder), folder)
         if repository is None:
             return None
         inspector = self._inspector_of(user)
@@ -113,7 +113,7 @@ class GitWorktrees:
         with suppress(GitError):
             await shop.run("worktree", "remove", "--force", "--force", "--", order.path)
         work = partial(shutil.rmtree, order.path, ignore_errors=True)
-        await self._in_thread_as(shop.user, work)
+        await self._in_thread_as(shop.user, work, order.path)
         with suppress(GitError):
             await shop.run("worktree", "prune")
         if made:

@@ -70,19 +70,31 @@ class Creator:
         self._caps = caps
         self._random_bytes = random_bytes
 
-    def record(self, request: CreateRequest, caller: Identity) -> Session:
+    async def record(self, request: CreateRequest, caller: Identity) -> Session:
         """The record of a new session; nothing is kept or started yet.
 
+        Nothing is waited for once capacity and names were looked at: who calls keeps it at once.
+
         @raise ServiceError: 400 naming the field; 403: a folder or mode that the caller may not
-            use; 404: no such case or parent; 422: the CLI is missing, or capacity is reached.
+            use; 404: no such case or parent; 422: the CLI is missing, capacity is reached, or a
+            folder does not answer.
         """
+        self._clis.require(self.mode_of(request))
+        self._name(request)
+        case_name, folder = await self._place(request, caller)
+        if case_name is not None:
+            self._cases.refuse_removed(case_name, caller)
+        return self._record(request, caller, case_name, folder)
+
+    def _record(
+        self, request: CreateRequest, caller: Identity, case_name: str | None, folder: str
+    ) -> Session:
         mode = self.mode_of(request)
         entry = self._clis.require(mode)
         place = self._launcher.places.of_caller(caller)
         owner = self._cases.owner_of(caller)
         name, source = self._name(request)
         custom = request.custom_model
-        case_name, folder = self._place(request, caller)
         session = Session(
             id=str(uuid.UUID(bytes=self._random_bytes(16), version=4)),
             mode=mode,
@@ -108,12 +120,6 @@ class Creator:
             **fields_of_place(place.id),
         )
         return self._complete(session, caller)
-
-    def folders(self, request: CreateRequest, caller: Identity) -> list[str]:
-        """Where the session of C{request} may come to work."""
-        named = request.case_name
-        case = [] if named is None else self._cases.paths_of(named, caller)
-        return [request.working_dir or self._defaults().working_dir or "", *case]
 
     async def in_worktree(
         self, request: CreateRequest, caller: Identity
@@ -177,17 +183,17 @@ class Creator:
         name = check_name(request.name or "")
         return name, NameSource.MANUAL if name else NameSource.PLACEHOLDER
 
-    def _place(self, request: CreateRequest, caller: Identity) -> tuple[str | None, str]:
+    async def _place(self, request: CreateRequest, caller: Identity) -> tuple[str | None, str]:
         """The case, as it is really written, and the folder."""
         case = None
         if request.case_name is not None:
-            case = self._cases.case(request.case_name, caller)
+            case = await self._cases.case(request.case_name, caller)
         name = None if case is None else case.name
         if request.working_dir is not None:
-            return name, self._cases.folder(request.working_dir, caller)
+            return name, await self._cases.folder(request.working_dir, caller)
         if case is not None:
             return name, case.path
-        return None, self._cases.default(caller, self._defaults().working_dir)
+        return None, await self._cases.default(caller, self._defaults().working_dir)
 
     def _parent(self, parent: str | None, caller: Identity, owner: str | None) -> str | None:
         if parent is None:

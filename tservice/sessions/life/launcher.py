@@ -147,9 +147,10 @@ class Launcher:
         @raise ServiceError: 422: the folder is gone, or the multiplexer could not do it.
         """
         place = self.places.starting(session)
-        look = partial(_is_usable, session.working_dir)
-        if place.near and not await self._settings.files.run(partial(place.act, look)):
-            raise failed(f"the folder {session.working_dir} is gone, or closed to its user")
+        folder = session.working_dir
+        look = partial(place.act, partial(_is_usable, folder))
+        if place.near and not await self._settings.files.run(look, at=folder):
+            raise failed(f"the folder {folder} is gone, or closed to its user")
         put_secret(place)
         plan = await self._models().inject(session, plan)
         await self._preparation.prepare(session, plan.env)
@@ -157,7 +158,7 @@ class Launcher:
             session_id=session.id,
             argv=plan.argv,
             env=plan.env,
-            cwd=session.working_dir,
+            cwd=folder,
             cols=session.cols,
             rows=session.rows,
             history_limit=self._settings.history_limit(),

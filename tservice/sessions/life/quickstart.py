@@ -80,7 +80,7 @@ class QuickStarter:
         try:
             request, worktree = await self._creator.in_worktree(request, caller)
             made += [] if worktree is None else [worktree]
-            session = self._creator.record(request, caller)
+            session = await self._creator.record(request, caller)
         except Exception:
             await take_back(made)
             raise

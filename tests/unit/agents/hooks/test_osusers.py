@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from attrs import evolve
-from twisted.internet.defer import Deferred, succeed
+from twisted.internet.defer import Deferred
 
-from tests.unit.agents.rig import AgentCase
+from tests.unit.agents.rig import AgentCase, at_once
 from tests.unit.sessions.rig import ADMIN
 from tservice.agents.model import HookEvent
 from tservice.agents.transcripts.files import TranscriptFiles
@@ -95,7 +95,7 @@ class AgentOsUserTests(AgentCase):
             folder.mkdir(parents=True)
             (folder / f"{name}.jsonl").write_text(line + "\n")
         homes = Homes(own=TranscriptFiles.of_home(self.machine.home), places=self.world.places())
-        history = History(self.sessions, homes, lambda work: succeed(work()))
+        history = History(self.sessions, homes, at_once)
         hers = evolve(self.ann, admin=True)
         for caller, name, acted in ((ADMIN, "own", []), (hers, "hers", ["a", "a"])):
             self.world.acted.clear()

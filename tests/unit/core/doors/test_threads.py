@@ -37,10 +37,10 @@ class DoorCase(SynchronousTestCase):
         for call in self.clock.getDelayedCalls():
             call.cancel()
 
-    def hold(self, place: str = "") -> tuple[Held, Deferred[str]]:
+    def hold(self, place: str = "", *, at: str = "") -> tuple[Held, Deferred[str]]:
         held = Held()
         self.held.append(held)
-        self.dones.append(self.door.run(held, place))
+        self.dones.append(self.door.run(held, place, at=at))
         return held, self.dones[-1]
 
     def refusal(self, done: Deferred[Any]) -> ErrorCode:
@@ -119,6 +119,32 @@ class StuckTests(DoorCase):
         self.assertEqual((2, 2), (self.door.state.threads, self.door.state.stuck))
         _, done = self.hold("another")
         self.held[-1].free.set()
+        self.clock.hear()
+        self.assertEqual("done", self.successResultOf(done))
+
+    def test_nobody_is_sent_after_who_hangs_at_a_folder(self) -> None:
+        """Also who waits already; what is elsewhere has its own share, and goes on."""
+        self.hold(at="/dead")
+        self.hold(at="/dead")
+        _, waiting = self.hold(at="/dead")
+        self.clock.advance(5)
+        _, late = self.hold(at="/dead")
+        for done in (waiting, late):
+            refused = self.failureResultOf(done, ServiceError).value
+            self.assertIn("/dead does not answer", refused.message)
+        self.assertEqual(2, self.door.state.threads)
+        held, done = self.hold(at="/well")
+        held.free.set()
+        self.clock.hear()
+        self.assertEqual("done", self.successResultOf(done))
+
+    def test_a_folder_that_answers_again(self) -> None:
+        held, _ = self.hold(at="/dead")
+        self.clock.advance(5)
+        held.free.set()
+        self.clock.hear()
+        held, done = self.hold(at="/dead")
+        held.free.set()
         self.clock.hear()
         self.assertEqual("done", self.successResultOf(done))
 

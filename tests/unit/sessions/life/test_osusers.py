@@ -129,7 +129,7 @@ class StartTests(OsUserCase):
 
 class WorkspaceTests(OsUserCase):
     def folder(self, path: Path, caller: Identity | None = None) -> str:
-        return self.machine.cases.folder(str(path), caller or self.ann)
+        return self.now(self.machine.cases.folder(str(path), caller or self.ann))
 
     def test_wherever_the_user_may_go(self) -> None:
         """The system says where; a caller without an OS user stays in a folder of the service's."""
@@ -161,8 +161,7 @@ class WorkspaceTests(OsUserCase):
         self.assertEqual({"a"}, set(self.world.acted))
         self.assertEqual(place, self.run_now(cases.open("c", self.ann, marker)))
         self.assertTrue((Path(place.path) / ".service-agent-case.json").exists())
-        self.assertEqual(place, cases.case("c", self.ann))
-        self.assertEqual(str(self.user.home), cases.default(self.ann, "/"))
-        error = self.assertRaises(ServiceError, cases.case, "d", self.ann)
-        self.assertIs(ErrorCode.NOT_FOUND, error.code)
+        self.assertEqual(place, self.now(cases.case("c", self.ann)))
+        self.assertEqual(str(self.user.home), self.now(cases.default(self.ann, "/")))
+        self.assertIs(ErrorCode.NOT_FOUND, self.refusal(cases.case("d", self.ann)).code)
         self.assertFalse((self.machine.folder / "cases").exists())
