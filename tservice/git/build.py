@@ -70,7 +70,7 @@ def build_git_work(ground: Ground) -> Feature[GitWork]:
         redactor=ground.redactor,
         find=finder(ground.doors.files),
     )
-    children = Children(ground.reactor, ground.reactor)
+    children = Children(ground.reactor, ground.reactor, finder(ground.doors.files))
     cloner = Cloner(
         children=children,
         in_thread_as=partial(_in_thread_as, ground),

@@ -13,6 +13,9 @@ from tservice.core.timers import cancel
 STDERR_LIMIT = 4096
 """Bytes of stderr kept: the first ones."""
 
+UNENDING = 5.0
+"""Seconds after its SIGKILL that a process is waited for: one that looks at a dead mount stays."""
+
 Sink = Callable[[bytes], bool]
 """Takes output as it comes; false when there was enough of it."""
 
@@ -40,7 +43,8 @@ class ProcessEnd:
 class GitProcess:
     """One run; whoever started it waits for C{ended}.
 
-    There is nothing that git could lose, since it only reads: it is ended by SIGKILL.
+    There is nothing that git could lose, since it only reads: it is ended by SIGKILL.  One that
+    does not end of that is given up, and what it says later is not heard.
     """
 
     def __init__(self, clock: IReactorTime, timeout: float, sink: Sink) -> None:
@@ -66,11 +70,14 @@ class GitProcess:
         """End it; harmless when it is over."""
         if self._end is not None:
             self._end()
+            self._end = None
+            cancel(self._timer)
+            self._timer = self._clock.callLater(UNENDING, self.failed, "it cannot be ended")
 
     # -- GitRun
 
     def printed(self, data: bytes) -> None:
-        if self._enough:
+        if self._enough or self.ended.called:
             return
         try:
             self._enough = not self._sink(data)
@@ -91,6 +98,8 @@ class GitProcess:
     # -- inside
 
     def _finish(self, status: int | None, reason: str = "") -> None:
+        if self.ended.called:
+            return
         self._end = None
         cancel(self._timer)
         ending = ProcessEnd(

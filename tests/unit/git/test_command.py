@@ -16,7 +16,7 @@ from zope.interface import implementer
 from tservice.core.doors.programs import finder
 from tservice.core.doors.threads import NoThreads
 from tservice.core.logs.redact import Redactor
-from tservice.git.command import GitProcess, ProcessEnd
+from tservice.git.command import UNENDING, GitProcess, ProcessEnd
 from tservice.git.forks import LOST, PATIENCE, REST
 from tservice.git.forkserver import (
     ENDED,
@@ -59,6 +59,19 @@ class GitProcessTests(SynchronousTestCase):
     def ending(self) -> ProcessEnd:
         self.assertEqual([], self.clock.getDelayedCalls())
         return self.successResultOf(self.git.ended)
+
+    def test_one_that_cannot_be_ended(self) -> None:
+        """It hangs in the kernel, at a mount whose server is gone."""
+        self.clock.advance(30)
+        self.assertEqual(1, self.killed)
+        self.clock.advance(UNENDING - 0.1)
+        self.assertNoResult(self.git.ended)
+        self.clock.advance(0.1)
+        ending = self.ending()
+        self.assertEqual((None, True), (ending.status, ending.timed_out))
+        self.git.printed(b"late")
+        self.git.over(-9)
+        self.assertEqual([], self.heard)
 
     def test_well(self) -> None:
         self.git.printed(b"a")

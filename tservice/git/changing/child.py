@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Sequence
 
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
+from tservice.core.doors.programs import Find
+from tservice.core.errors import ServiceError
 from tservice.core.users.osuser import OsUser
 from tservice.git.command import GitProcess, ProcessEnd, Sink
 from tservice.git.forks import Forks
@@ -34,8 +35,8 @@ class _Talker(GitProcess):
 class Children:
     """Starts git with an environment of the caller's making, and ends it at the stop."""
 
-    def __init__(self, clock: IReactorTime, processes: IReactorProcess) -> None:
-        self._clock = clock
+    def __init__(self, clock: IReactorTime, processes: IReactorProcess, find: Find) -> None:
+        self._clock, self._find = clock, find
         self._forks = Forks(clock, processes)
         self._running: set[GitProcess] = set()
 
@@ -64,7 +65,13 @@ class Children:
         @raise GitError: it was not started.
         """
         git = _Talker(self._clock, timeout, sink, heard)
-        self._start(git, words, env, user)
+        try:
+            program = await self._find("git", os.fsdecode(env[b"PATH"]))
+        except ServiceError as error:
+            raise GitError(f"git could not be looked for: {error.message}") from error
+        if program is None:
+            raise GitMissing("git is not installed")
+        self._start(git, [program, "-C", "/", *words], env, user)
         self._running.add(git)
         begun(git.kill)
         try:
@@ -100,10 +107,7 @@ class Children:
     def _start(
         self, git: GitProcess, words: Sequence[str], env: dict[bytes, bytes], user: OsUser | None
     ) -> None:
-        program = shutil.which("git", path=os.fsdecode(env[b"PATH"]))
-        if program is None:
-            raise GitMissing("git is not installed")
-        argv = [os.fsencode(word) for word in (program, "-C", "/", *words)]
+        argv = [os.fsencode(word) for word in words]
         uid, gid = (None, None) if user is None else (user.uid, user.gid)
         try:
             number = self._forks.start(git, argv, env, uid, gid)
