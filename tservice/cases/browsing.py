@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from attrs import frozen
 
 from tservice.core.errors import ErrorCode, ServiceError, failed, invalid, not_found
+from tservice.core.kernelfiles import leads_to_kernel, open_plain
 
 MOST_FOLDERS = 500
 """Folders listed at most (protocol-cases)."""
@@ -42,8 +45,12 @@ def browse(path: str, top: str | None, *, hidden: bool, look: bool) -> Listing:
     @param top: what must not be left; C{None}: everything may be looked at.
     @param look: look into each of them too, and follow links: what does not answer then holds
         up the whole.
-    @raise ServiceError: 400: no folder; 403: above C{top}; 404: missing; 422: not readable.
+    @raise ServiceError: 400: no folder, or one of the kernel's; 403: above C{top}; 404: missing;
+        422: not readable.
     """
+    if leads_to_kernel(path):
+        # What is there belongs to the process that looks: open folders of everybody's, for one.
+        raise invalid("path", "must not be in /proc, /sys or /dev, nor lead through them")
     real = os.path.realpath(path)
     root = None if top is None else os.path.realpath(top)
     if root is not None and real != root and not real.startswith(root.rstrip("/") + "/"):
@@ -73,13 +80,23 @@ def browse(path: str, top: str | None, *, hidden: bool, look: bool) -> Listing:
 def _names(path: str, *, hidden: bool, look: bool) -> tuple[list[str], bool]:
     """By name, those that begin with a dot last."""
     found: list[str] = []
-    with os.scandir(path) as entries:
+    with _open(path) as folder, os.scandir(folder) as entries:
         for number, entry in enumerate(entries):
             if number >= _SEEN:
                 return _sorted(found), True
             if _shown(entry.name, hidden) and _is_folder(entry, look):
                 found.append(entry.name)
     return _sorted(found), len(found) > MOST_FOLDERS
+
+
+@contextmanager
+def _open(path: str) -> Iterator[int]:
+    """The folder itself: a link may be turned since it was judged."""
+    folder = open_plain(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield folder
+    finally:
+        os.close(folder)
 
 
 def _sorted(names: list[str]) -> list[str]:

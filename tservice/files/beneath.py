@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from attrs import frozen
 
 from tservice.core.errors import invalid
+from tservice.core.kernelfiles import open_plain
 from tservice.files.model import check_path, outside, secret
 
 STEPS = 512
@@ -128,7 +129,7 @@ class Beneath:
         """
         self._asked = os.fsencode(folder)
         self._closed = closed
-        self._top = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._top = open_plain(folder, os.O_PATH | os.O_DIRECTORY)
         try:
             self.real = os.readlink(os.fsencode(f"/proc/self/fd/{self._top}"))
             self._check_above()

@@ -6,6 +6,7 @@ import os
 import stat
 from contextlib import suppress
 
+from tservice.core.kernelfiles import open_plain
 from tservice.files.model import KEPT_SECONDS, OLDER_UPLOADS, OURS, UPLOADS
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -21,7 +22,7 @@ def sweep_workspace(workspace: str, now: float) -> int:
     @return: how many files went.
     """
     try:
-        top = os.open(workspace, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        top = open_plain(workspace, os.O_PATH | os.O_DIRECTORY)
     except OSError:  # it is gone, and its uploads with it
         return 0
     try:

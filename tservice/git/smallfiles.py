@@ -6,6 +6,8 @@ import os
 import stat
 from contextlib import suppress
 
+from tservice.core.kernelfiles import open_plain
+
 
 def read_small(path: bytes, limit: int) -> bytes | None:
     """The content of a plain file; C{None} for anything else, absent or over C{limit} bytes.
@@ -15,7 +17,7 @@ def read_small(path: bytes, limit: int) -> bytes | None:
     with suppress(OSError):
         if not stat.S_ISREG(os.stat(path).st_mode):
             return None
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        with open(open_plain(os.fsdecode(path), os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return None
             data = file.read(limit + 1)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import http.client
 import os
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.integration.files import PNG, Files, files_of, form
+from tests.integration.harness import PATIENCE
 from tests.integration.osusers.people import PASSWORD, People, Service, run_as
 from tests.unit.http.gatecase import basic
 
@@ -68,8 +71,60 @@ class FilesTests(SynchronousTestCase):
         self.assertEqual(403, self.files.send("PUT", "file-content", new).status)
         self.assertEqual(["x"], os.listdir(self.home / "folder-of-root"))
 
+    def test_what_the_service_holds_open_for_another_stays_closed(self) -> None:
+        """The kernel's links to it lead past the rights of the folders above."""
+        theirs = self.held_open_for_ben()
+        own = self.home / "work"
+        own.mkdir()
+        os.chown(own, self.ann.uid, self.ann.gid)
+        made = {"mode": "shell", "workingDir": str(own)}
+        session = self.service.good("ann", "POST", "/api/sessions", made)["session"]["id"]
+        own.rmdir()
+        for number in theirs:
+            link = f"/proc/self/fd/{number}"
+            own.unlink(missing_ok=True)
+            own.symlink_to(link)
+            for path in (
+                f"/api/cases/browse?path={link}",
+                f"/api/cases/browse?path={own}",
+                f"/api/sessions/{session}/files",
+                f"/api/sessions/{session}/file-content?path=log",
+                f"/api/sessions/{session}/git-status",
+            ):
+                answer = self.service.ask("ann", "GET", path)
+                self.assertNotIn(b"hidden", answer.body, path)
+                self.assertNotIn(b"of ben", answer.body, path)
+
+    def held_open_for_ben(self) -> list[int]:
+        """Descriptors of the service at a folder of his, which all may read, but not reach."""
+        ben = self.people.make()
+        self.service.account("ben", ben.name)
+        script = "mkdir -m 755 open; mkdir open/hidden; echo of ben > open/log"
+        self.assertEqual("", run_as(ben, "sh", "-c", script).stderr)
+        folder = str(ben.home / "open")
+        made = {"mode": "shell", "workingDir": folder}
+        session = self.service.good("ben", "POST", "/api/sessions", made)["session"]["id"]
+        daemon = self.service.daemon
+        where = urlsplit(daemon.url)
+        following = http.client.HTTPConnection(str(where.hostname), where.port, timeout=PATIENCE)
+        self.addCleanup(following.close)
+        path = f"/api/sessions/{session}/tail-file?path=log"
+        following.request("GET", path, headers=basic("ben", PASSWORD))
+        self.assertEqual(200, following.getresponse().status)
+        links = Path(f"/proc/{daemon.pid}/fd").iterdir()
+        found = [int(each.name) for each in links if _leads_to(each) == folder]
+        self.assertNotEqual([], found)
+        return found
+
     def test_uploads_into_a_folder_of_root_s(self) -> None:
         (self.home / ".service-uploads").mkdir(mode=0o755)
         answer = self.files.post_form("uploads", form(("file", "a", b"x")))
         self.assertEqual(403, answer.status)
         self.assertEqual([], os.listdir(self.home / ".service-uploads"))
+
+
+def _leads_to(link: Path) -> str:
+    try:
+        return os.readlink(link)
+    except FileNotFoundError:
+        return ""  # it was closed meanwhile

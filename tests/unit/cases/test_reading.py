@@ -190,9 +190,11 @@ class BrowseTests(CaseCase):
 
     def test_refused(self) -> None:
         (self.outside / "file").write_text("x")
+        (self.outside / "kernel").symlink_to("/proc/self")
         for path, status in (
             (self.outside / "none", 404), (self.outside / "file", 400), ("relative", 400),
             ("/a/../b", 400), ("/a%00b", 400), (self.outside / "file" / "x", 400),
+            ("/proc/self/fd", 400), ("/sys", 400), (self.outside / "kernel" / "cwd", 400),
         ):  # fmt: skip
             self.assertEqual(status, self.refused("GET", f"/browse?path={path}")[0], path)
 

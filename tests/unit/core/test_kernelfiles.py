@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.core.kernelfiles import LINKS, leads_to_kernel
+from tservice.core import kernelfiles
+from tservice.core.kernelfiles import LINKS, leads_to_kernel, open_plain
 
 
 class KernelFolderTests(SynchronousTestCase):
@@ -72,3 +74,38 @@ class KernelFolderTests(SynchronousTestCase):
             last = self.link(f"l{number}", last)
         self.assertFalse(leads_to_kernel(last), "the kernel would not follow it either")
         self.assertRaises(OSError, os.stat, last)
+
+
+class OpenTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.folder = Path(self.mktemp()).absolute()
+        (self.folder / "in").mkdir(parents=True)
+        (self.folder / "in" / "file").write_text("x")
+        (self.folder / "link").symlink_to("in")
+
+    def open(self, path: Path | str, flags: int = os.O_RDONLY) -> int:
+        found = open_plain(path, flags)
+        self.addCleanup(os.close, found)
+        return found
+
+    def test_links_of_people_are_followed(self) -> None:
+        found = self.open(self.folder / "link" / "file")
+        self.assertEqual(b"x", os.read(found, 9))
+        self.assertFalse(os.get_inheritable(found))
+
+    def test_links_of_the_kernel_are_not(self) -> None:
+        held = self.open(self.folder / "in", os.O_PATH | os.O_DIRECTORY)
+        trap = self.folder / "trap"
+        trap.symlink_to(f"/proc/self/fd/{held}")
+        for path in (f"/proc/self/fd/{held}", "/proc/self/cwd", trap, trap / "file"):
+            error = self.assertRaises(OSError, open_plain, path, os.O_RDONLY)
+            self.assertEqual(errno.ELOOP, error.errno)
+
+    def test_a_kernel_that_cannot(self) -> None:
+        self.patch(kernelfiles, "_OPENAT2", 1 << 20)
+        self.test_links_of_people_are_followed()
+        self.test_links_of_the_kernel_are_not()
+
+    def test_what_is_missing(self) -> None:
+        error = self.assertRaises(FileNotFoundError, open_plain, self.folder / "no", os.O_RDONLY)
+        self.assertIn("no", str(error.filename))

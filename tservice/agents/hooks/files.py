@@ -12,6 +12,7 @@ from twisted.logger import Logger
 
 from tservice.agents.hooks.config import UnusableSettings, merge_settings, own_status_line
 from tservice.core.files import FileError, read_json, replacement
+from tservice.core.kernelfiles import open_plain
 
 FOLDER = ".claude"
 FILE = "settings.local.json"
@@ -78,7 +79,7 @@ def _opened(workspace: Path, *, make: bool) -> Iterator[Path | None]:
 
     @raise OSError: it is a symbolic link (ELOOP, ENOTDIR), or no folder.
     """
-    base = os.open(workspace, os.O_RDONLY | os.O_DIRECTORY)
+    base = open_plain(workspace, os.O_RDONLY | os.O_DIRECTORY)
     try:
         if make:
             with suppress(FileExistsError):  # the next step judges what is there

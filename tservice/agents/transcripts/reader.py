@@ -14,6 +14,7 @@ from attrs import evolve
 
 from tservice.agents.transcripts.formats import FORMATS
 from tservice.agents.transcripts.model import Message, ReadPosition, Tally, entry, next_conversation
+from tservice.core.kernelfiles import open_plain
 
 PIECE = 256 * 1024
 """Bytes read at once."""
@@ -35,7 +36,7 @@ def open_regular(path: Path) -> BinaryIO:
 
     @raise OSError: it is something else.
     """
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    fd = open_plain(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
         raise OSError(f"{path} is no regular file")
