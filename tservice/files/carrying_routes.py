@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from email.utils import formatdate
+from functools import partial
 from typing import Any, Literal
 from urllib.parse import quote
 
@@ -137,13 +138,16 @@ class CarryingRoutes:
 
     async def linked(self, call: Call) -> None:
         """What a word opens."""
-        link = self._links.find(call.path["word"])
+        word = call.path["word"]
+        link = self._links.find(word)
         if link is None:
             raise bare(401, "Unauthorized: this address opens nothing any more")
         workspace = self._workspace_of(link.session_id)
         with self._files.transfer(workspace):
             opened = await self._files.open(workspace, link.path, folders=link.download)
-            await send(call, opened, save=link.download)
+            # Nobody is told when a word ends, so it is asked for each piece.
+            still = partial(self._links.holds, word)
+            await send(call, opened, save=link.download, still=still)
 
     async def tail(self, call: Call) -> None:
         """A followed file."""
@@ -185,12 +189,19 @@ class CarryingRoutes:
         return {"path": path, "filename": filename, **self._insert(call.id, path)}
 
 
-async def send(call: Call, opened: OpenFile | OpenFolder, *, save: bool) -> None:
+async def send(
+    call: Call,
+    opened: OpenFile | OpenFolder,
+    *,
+    save: bool,
+    still: Callable[[], bool] = lambda: True,
+) -> None:
     """Answer with what was opened, and close it.
 
     @param save: to be saved, not shown.
+    @param still: see L{Outgoing}.
     """
-    answer = Outgoing(call.request)
+    answer = Outgoing(call.request, still)
     try:
         if isinstance(opened, OpenFolder):
             await _send_folder(answer, opened)

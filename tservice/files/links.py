@@ -63,6 +63,10 @@ class Links:
         subject = json.dumps([link.session_id, link.path, link.download])
         return self._words.mint(KIND, subject, caller.username, caller.auth_session, lasts=SECONDS)
 
+    def holds(self, word: str) -> bool:
+        """Whether C{word} still opens something; to ask is to use it."""
+        return self._words.find(KIND, word) is not None
+
     def find(self, word: str) -> FileLink | None:
         """What C{word} opens; C{None}: nothing, any more."""
         found = self._words.find(KIND, word)

@@ -12,7 +12,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.integration.files import PNG, Files, files_of, form
 from tests.integration.harness import PATIENCE
-from tests.integration.osusers.people import PASSWORD, People, Service, run_as
+from tests.integration.osusers.people import ADMIN, PASSWORD, People, Service, run_as
 from tests.unit.http.gatecase import basic
 
 
@@ -115,6 +115,20 @@ class FilesTests(SynchronousTestCase):
         found = [int(each.name) for each in links if _leads_to(each) == folder]
         self.assertNotEqual([], found)
         return found
+
+    def test_what_an_address_sends_ends_with_the_right(self) -> None:
+        """In the middle of a file that is larger than what may lie on the way."""
+        size = 64 << 20
+        (self.home / "large").write_bytes(bytes(size))
+        (self.home / "large").chmod(0o644)
+        made = self.files.send("POST", "file-link", {"path": "large"}).data()
+        with self.files.connection() as connection:
+            connection.request("GET", made["url"])
+            answer = connection.getresponse()
+            self.assertEqual((200, b"\0"), (answer.status, answer.read(1)))
+            self.service.good(ADMIN, "PATCH", "/api/admin/users/ann", {"enabled": False})
+            with self.assertRaises((ConnectionResetError, http.client.IncompleteRead)):
+                answer.read()
 
     def test_uploads_into_a_folder_of_root_s(self) -> None:
         (self.home / ".service-uploads").mkdir(mode=0o755)

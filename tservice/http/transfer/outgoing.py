@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from twisted.internet.defer import CancelledError, Deferred
@@ -22,9 +22,12 @@ class Outgoing:
     @ivar head_only: only its head is asked for (C{HEAD}).
     """
 
-    def __init__(self, request: Any) -> None:
-        """@param request: a L{tservice.http.request.Request}."""
-        self._request = request
+    def __init__(self, request: Any, still: Callable[[], bool] = lambda: True) -> None:
+        """
+        @param request: a L{tservice.http.request.Request}.
+        @param still: whether its reader may have more; asked before each piece.
+        """
+        self._request, self._still = request, still
         self._clock = request.site.reactor
         self._open: Deferred[None] | None = None
         self._stalled: IDelayedCall | None = None
@@ -45,6 +48,8 @@ class Outgoing:
 
         @raise CancelledError: the reader has left, or was cut off.
         """
+        if not self._still():
+            self._cut()
         if self._over or self._request.gone:
             raise CancelledError
         self._request.write(data)
@@ -65,7 +70,7 @@ class Outgoing:
     def pauseProducing(self) -> None:
         if self._open is None:
             self._open = Deferred()
-            self._stalled = self._clock.callLater(STALLED_SECONDS, self._cut)
+            self._stalled = self._clock.callLater(STALLED_SECONDS, self._stall)
 
     def resumeProducing(self) -> None:
         self._stop_timer()
@@ -77,8 +82,11 @@ class Outgoing:
         self._over = True
         self.resumeProducing()
 
-    def _cut(self) -> None:
+    def _stall(self) -> None:
         self._stalled = None
+        self._cut()
+
+    def _cut(self) -> None:
         self._over = True
         self._request.abort()
         self.resumeProducing()

@@ -32,6 +32,7 @@ class OutgoingTests(SynchronousTestCase):
         self.more: Deferred[bytes] = Deferred()
         self.ended: list[BaseException | None] = []
         self.refuse: ServiceError | None = None
+        self.may = True
         self.gate, self.parked = LosingGate(), ParkedCalls()
         self.api = Api([operation("GET", "/api/x", self.handle, style=Style.STREAM)], self.gate)
         self.api.kernel._parked = self.parked
@@ -40,7 +41,7 @@ class OutgoingTests(SynchronousTestCase):
     async def handle(self, call: Call) -> None:
         if self.refuse is not None:
             raise self.refuse
-        answer = Outgoing(call.request)
+        answer = Outgoing(call.request, lambda: self.may)
         try:
             answer.begin(200, {"Content-Length": "6", "Content-Type": "text/plain"})
             if answer.head_only:
@@ -65,6 +66,13 @@ class OutgoingTests(SynchronousTestCase):
         self.more.callback(b"def")
         self.assertEqual(b"abcdef", parse(connection.value()).content)
         self.assertEqual([None], self.ended)
+
+    def test_a_reader_who_may_have_no_more(self) -> None:
+        connection = self.ask()
+        self.may = False
+        self.more.callback(b"def")
+        self.assertTrue(connection.value().endswith(b"\r\n\r\nabc"))
+        self.assertIsInstance(self.ended[0], CancelledError)
 
     def test_the_connection_serves_the_next_request(self) -> None:
         self.more.callback(b"def")
