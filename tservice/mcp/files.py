@@ -13,10 +13,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tservice.core.files import PRIVATE, UnsafeFile, read_text, replacement, sync, write_private
+from tservice.core.files import (
+    PRIVATE,
+    UnparsableFile,
+    UnsafeFile,
+    read_text,
+    replacement,
+    sync,
+    write_private,
+)
 
 LIMIT = 16 * 1024 * 1024
 """Bytes of a file: Claude Code keeps more than its configuration in its own."""
+
+SIGN_LIMIT = 300_000
+"""Signs that begin or part values in a file: reading them costs everybody time."""
 
 FOLDER_MODE = 0o700
 
@@ -36,11 +47,14 @@ def read(path: Path) -> str | None:
     @raise OSError: it cannot be read.
     """
     try:
-        return read_text(path, limit=LIMIT)
+        text = read_text(path, limit=LIMIT)
     except FileNotFoundError:
         if path.is_symlink():
             raise UnsafeFile(f"{path.name}: is a symbolic link that leads nowhere") from None
         return None
+    if sum(map(text.count, ",:[{=")) > SIGN_LIMIT:
+        raise UnparsableFile(f"{path.name}: holds more than {SIGN_LIMIT} values")
+    return text
 
 
 @contextmanager

@@ -17,6 +17,9 @@ CONTEXT_LIMIT = 2**31
 """Tokens: more is a mistake of the server's."""
 NAME_LENGTH = 200
 STATE_LENGTH = 32
+_SIGNS = (b",", b":", b"[", b"{")
+_SIGN_LIMIT = 100_000
+"""Signs that begin or part values: what costs much to read, for what a server can have to say."""
 _CONTEXT_KEYS = ("context_length", "context_window", "max_model_len")
 _META_KEYS = ("n_ctx", "n_ctx_train")
 
@@ -102,6 +105,8 @@ def _is_name(value: object) -> bool:
 
 
 def _loaded(body: bytes) -> Any:
+    if sum(map(body.count, _SIGNS)) > _SIGN_LIMIT:
+        raise Unreadable("its answer holds too much")
     try:
         return json.loads(body)
     except (ValueError, RecursionError):

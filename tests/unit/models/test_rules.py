@@ -75,6 +75,12 @@ class ShapeTests(SynchronousTestCase):
             with self.assertRaises(Unreadable):
                 read_models(other)
 
+    def test_what_costs_too_much_to_read(self) -> None:
+        crowd = b'{"data": [' + b"{}," * 100_000 + b"{}]}"
+        with self.assertRaisesRegex(Unreadable, "too much"):
+            read_models(crowd)
+        self.assertEqual(Running(supported=False), read_running(crowd))
+
     def test_bounds(self) -> None:
         many = (
             b'{"data": [' + b",".join(b'{"id": "%d"}' % n for n in range(MODEL_LIMIT + 5)) + b"]}"
