@@ -14,6 +14,7 @@ from twisted.trial.unittest import SkipTest, SynchronousTestCase
 from bench.client import new_session, run_line, wait_output
 from tests.figures import tell
 from tests.integration.deadmount import DeadMount, obstacle
+from tests.integration.frozenmount import FrozenMount
 from tests.integration.harness import PATIENCE, Answer, Daemon
 from tservice.cases.desk import PROBE_SECONDS as CASE_SECONDS
 from tservice.core.doors.reach import PROBE_SECONDS
@@ -117,6 +118,53 @@ class WorkingDirTests(DeadMountCase):
         begun = time.monotonic()
         self.assertEqual(-signal.SIGTERM, self.daemon.stop())
         self.assertLess(time.monotonic() - begun, PATIENCE / 2)
+
+
+class FreezingTests(DeadMountCase):
+    """A mount that dies between the question whether it answers and what that was asked for."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.freezing = FrozenMount(self.daemon.folder / "freezing")
+        self.addCleanup(lambda: self.freezing.close())
+        self.daemon.start()
+
+    def test_the_choice_of_a_folder(self) -> None:
+        """Of a session, and of a job that is only shown."""
+        folder = str(self.freezing.path)
+        job = {
+            "name": "j", "agentType": "shell", "workingDir": folder, "promptMode": "inline_text",
+            "promptText": "x", "inputMode": "paste", "scheduleType": "interval",
+            "intervalMinutes": 10, "enabled": False,
+            "concurrencyPolicy": "skip_if_same_agent_running",
+        }  # fmt: skip
+        for path, body in (
+            ("/api/sessions", {"mode": "shell", "workingDir": folder}),
+            ("/api/cron/preview", job),
+        ):
+            before = self.freezing.asked
+            self.daemon.request("POST", path, body).data()
+            all_of_it = self.freezing.asked - before
+            self.assertGreater(all_of_it, 1)
+            self.frozen_after(all_of_it - 1, path, body)
+
+    def frozen_after(self, asked: int, path: str, body: object) -> None:
+        self.freezing.freeze(asked)
+        answers: list[Answer] = []
+        asking = threading.Thread(
+            target=lambda: answers.append(self.daemon.request("POST", path, body))
+        )
+        asking.start()
+        self.assertTrue(self.freezing.frozen.wait(PATIENCE), (path, asked))
+        # Everybody else is served while it hangs, and the figures tell of it.
+        self.assertEqual(200, self.daemon.request("GET", "/healthz").status)
+        self.assertGreaterEqual(self.metric("threads"), 1)
+        asking.join(PATIENCE)
+        self.silent(answers[0])
+        self.assertEqual(1, self.metric("stuck"))
+        self.freezing.thaw()
+        while self.metric("threads"):
+            threading.Event().wait(0.05)
 
 
 class CaseTests(DeadMountCase):

@@ -18,6 +18,7 @@ from tservice.cases.making import Making
 from tservice.cases.model import MOST_CASES, taken
 from tservice.cases.store import CaseStore
 from tservice.cases.workspaces import Workspaces
+from tservice.core.doors.reach import PROBE_SECONDS as START_SECONDS
 from tservice.core.doors.reach import Reach
 from tservice.core.doors.threads import Door
 from tservice.core.errors import conflict, failed
@@ -168,7 +169,19 @@ class Desk:
     async def folder(self, text: str, caller: Identity, named: str) -> str:
         """L{Workspaces.folder}, and 422, 429 as L{at}."""
         look = partial(self.workspaces.folder, text, caller, named)
-        return await self.at(caller, [text], look, seconds=PROBE_SECONDS, acting=True)
+        return await self._judged(caller, text, look)
+
+    async def default(self, caller: Identity, chosen: str | None) -> str:
+        """L{Workspaces.default}, and 422, 429 as L{at}."""
+        find = partial(self.workspaces.default, caller, chosen)
+        return await self._judged(caller, chosen or "", find)
+
+    async def _judged(self, caller: Identity, path: str, look: Callable[[], str]) -> str:
+        """A folder that a session works in has as long as any start gives it."""
+        around = self._around
+        await around.reach.paths(caller.place, [path], caller.username)
+        found: str = await around.files.run(look, caller.username, START_SECONDS, at=path)
+        return found
 
     async def local_name(self, name: str, caller: Identity) -> str | None:
         """L{Workspaces.local_name}.

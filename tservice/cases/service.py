@@ -235,8 +235,7 @@ class CaseService:
         return await self._desk.folder(text, caller, "workingDir")
 
     async def default(self, caller: Identity, chosen: str | None) -> str:
-        find = partial(self._workspaces.default, caller, chosen)
-        return await self._desk.at(caller, [chosen or ""], find, seconds=PROBE_SECONDS, acting=True)
+        return await self._desk.default(caller, chosen)
 
     async def case(self, name: str, caller: Identity) -> CasePlace:
         check_case_name(name, "caseName")
