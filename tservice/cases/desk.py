@@ -158,12 +158,10 @@ class Desk:
         @param acting: C{work} takes those rights by itself.
         @raise ServiceError: 422: one does not answer; 429: too much is asked.
         """
-        every = list(paths)
-        await self.ready(caller, every)
+        await self.ready(caller, paths)
         place = self.workspaces.place_of(caller)
         whole = work if acting else partial(place.act, work)
-        at = next(iter(every), "")
-        found: _T = await self._deps.files.run(whole, caller.username, seconds, at=at)
+        found: _T = await self._deps.files.run(whole, caller.username, seconds)
         return found
 
     async def folder(self, text: str, caller: Identity, named: str) -> str:
