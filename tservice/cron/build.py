@@ -40,15 +40,9 @@ def build_cron(
     @param accounts: whose jobs they are; C{None}: there is one user, whose all of them are.
     @param cases: where jobs may work.
     """
-    config, identity = ground.config, owners(ground, accounts)
+    identity = owners(ground, accounts)
     book = JobBook(ground.reactor, CronStore(ground.database), ground.hub)
-    rules = JobRules(
-        clis=clis,
-        folder=cases.folder,
-        files=ground.doors.files,
-        data_dir=config.data_dir,
-        cases_dir=config.cases_dir,
-    )
+    rules = _rules(ground, clis, cases)
     tools = RunnerDependencies(
         clock=ground.reactor,
         book=book,
@@ -75,7 +69,7 @@ def build_cron(
             new_id=new_id,
             identity=identity,
             known=lambda owner: accounts is not None and accounts.known(owner),
-            multiuser=config.multiuser,
+            multiuser=ground.config.multiuser,
         )
     )
     return Feature(
@@ -86,6 +80,16 @@ def build_cron(
         tells={"cronJobs": lambda caller: len(cron.jobs(caller))},
         start=cron.start,
         close=cron.stop,
+    )
+
+
+def _rules(ground: Ground, clis: ICliRegistry, cases: ICases) -> JobRules:
+    return JobRules(
+        clis=clis,
+        folder=cases.folder,
+        files=ground.doors.files,
+        data_dir=ground.config.data_dir,
+        cases_dir=ground.config.cases_dir,
     )
 
 
