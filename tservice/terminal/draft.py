@@ -18,10 +18,12 @@ class Draft:
 
     @ivar text: its rows, joined by LF; C{""} where nobody has written anything.
     @ivar rows: the rows of the screen that the composer takes.
+    @ivar span: where the composer stands, blank rows included; C{None}: only its text was found.
     """
 
     text: str
     rows: tuple[int, ...]
+    span: Span | None = None
 
     def holds(self, prompt: str) -> bool:
         """Whether C{prompt}, put in before, still stands there."""
@@ -43,7 +45,7 @@ def read_draft(frame: Frame, rules: ScreenRules, rule: ComposerRule) -> Draft | 
     if span is None:
         return Draft(text=text, rows=tuple(frame.filled(0, frame.bottom + 1)))
     written = text if holds_draft(frame, rules) else ""
-    return Draft(text=written, rows=tuple(frame.filled(span.top, span.bottom + 1)))
+    return Draft(text=written, rows=tuple(frame.filled(span.top, span.bottom + 1)), span=span)
 
 
 def _behind_bar(frame: Frame, span: Span, rule: ComposerRule) -> str:

@@ -6,7 +6,8 @@ from tservice.mux.testing.multiplexer import Tty
 
 _PASTE, _PASTED = b"\x1b[200~", b"\x1b[201~"
 _HOME, _END, _STASH, _WIPE = b"\x1b[1~", b"\x1b[4~", b"\x13", b"\x15"
-_KEYS = (_HOME, _END, _STASH, _WIPE)
+_BACK = b"\x7f"
+_KEYS = (_HOME, _END, _STASH, _WIPE, _BACK)
 _RULE = "─" * 60
 
 
@@ -74,6 +75,8 @@ class ComposerAgent:
             self._at_start = key == _HOME and not self.numb
         elif key == _STASH:
             self.text, self._stash = self._stash, self.text
+        elif key == _BACK:
+            self.text = self.text[:-1]
         else:
             self.text = self.text.rpartition("\n")[0]
 

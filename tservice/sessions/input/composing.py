@@ -27,6 +27,15 @@ class Sight:
         """The caret's row in the composer, wherever that stands on the screen."""
         return self.caret[1] - self.draft.rows[0]
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is the composer for sure: it was found as such, and the caret is in it.
+
+        On a screen that is half drawn a prompt of before may be the last thing that looks like one.
+        """
+        span = self.draft.span
+        return span is not None and span.top <= self.caret[1] <= span.bottom
+
 
 @frozen(kw_only=True)
 class Composer:

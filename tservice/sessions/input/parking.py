@@ -48,6 +48,8 @@ class Parking:
         """
         if sight is None or not sight.draft.text:
             return sight
+        if not sight.is_whole:
+            raise NotTyped(UNPARKED)
         try:
             if await self._is_left_over(sight):
                 await self._touch.wipe(partial(_same, sight))
@@ -102,4 +104,4 @@ class Parking:
 
 
 def _same(before: Sight, now: Sight) -> bool:
-    return before.draft.text == now.draft.text
+    return now.is_whole and before.draft.text == now.draft.text

@@ -30,9 +30,9 @@ from tservice.sessions.input.typist import (
     Typist,
 )
 
-SIGHTS = (0.1, 0.2, 0.3, 0.5, 0.9)
+SIGHTS = (0.1, 0.2, 0.3, 0.5, 0.9, 1.0)
 """Seconds before each further look for a composer, before anything is typed: a screen that is half
-drawn has none."""
+drawn has none, or shows a prompt of before in its place."""
 TAKING = (0.03, *(0.05,) * 8, *(0.1,) * 5, *(0.25,) * 8, *(0.5,) * 50)
 """Seconds before each look for a text that was put in; then Enter is pressed all the same.
 
@@ -160,7 +160,7 @@ class Prompter:
         """The composer, for which a screen that is half drawn is given a while."""
         seen = await self._touch.see()
         for pause in SIGHTS if self._composer.knowable else ():
-            if seen is not None:
+            if seen is not None and (seen.is_whole or not seen.draft.text):
                 break
             await sleep(self._context.clock, pause)
             seen = await self._touch.see()
@@ -293,7 +293,8 @@ class Prompter:
                 return
             if not await self._lost(entered):
                 return
-            if await self._touch.press("Enter", self._stands) is None:
+            self._entered = await self._touch.press("Enter", self._stands)
+            if self._entered is None:
                 break
         raise NotSure(NOT_SURE)
 
@@ -372,7 +373,7 @@ class Prompter:
         if caret is None:
             return False
         if self._became_line_end(await self._touch.see()):
-            return True
+            return await self._takes_back()
         await self._moves(caret[0])
         return await self._moves(caret[1])
 
@@ -385,6 +386,20 @@ class Prompter:
         if before is None or now is None or not self._stands(now):
             return False
         return now.row == before.row + 1 and now.draft.text == before.draft.text
+
+    async def _takes_back(self) -> bool:
+        """Whether the agent takes the line end away again, so that it reads keys, and the next
+        Enter stands behind the text as the first one did."""
+        before = self._entered
+        await self._touch.press("BSpace", self._became_line_end)
+        for pause in ANSWERING:
+            await sleep(self._hands.clock, pause)
+            now = await self._touch.see()
+            if before is None or now is None or not self._stands(now):
+                return False
+            if now.row == before.row:
+                return True
+        return False
 
     async def _moves(self, key: str) -> bool:
         before = await self._touch.press(key, self._stands)

@@ -166,7 +166,20 @@ class SubmissionTests(SubmissionCase):
         answer = self.send("hello\r")
         self.spend(LONG)
         self.assertEqual(DONE, self.successResultOf(answer))
-        self.assertEqual((["hello\n"], 2), (self.agent.prompts, self.enters))
+        self.assertEqual((["hello"], 2), (self.agent.prompts, self.enters))
+
+    def test_what_proved_one_enter_lost_proves_nothing_of_the_next(self) -> None:
+        """Three that Gemini CLI read at once submitted the text three times."""
+        self.agent.ends_line = True
+        self.gate.tells = None
+        answer = self.send("hello\r")
+        while "BSpace" not in self.hosted.keys:
+            self.spend(0.05)
+        self.agent.stands_still = True
+        self.spend(LONG)
+        self.assertIn(NOT_SURE, self.refused(answer))
+        self.agent.go_on()
+        self.assertEqual((["hello"], 2), (self.agent.prompts, self.enters))
 
     def test_so_is_one_in_a_composer_that_grows_upwards(self) -> None:
         """The caret's row of the screen stays what it was then."""
@@ -270,6 +283,22 @@ class DraftTests(SubmissionCase):
         self.spend(3)
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["a"], "bananas", 1), (self.agent.prompts, self.agent.text, self.enters))
+
+    def test_a_prompt_of_before_on_a_screen_that_is_half_drawn_is_none(self) -> None:
+        self.gate.tells = None
+        self.send("r\r")
+        self.spend(3)
+        self.agent.half_drawn = True
+        self.agent.draw()
+        answer = self.send("hello\r", 2)
+        self.spend(2.5)
+        self.assertEqual(["Enter"], self.hosted.keys)
+        self.agent.half_drawn = False
+        self.agent.draw()
+        self.spend(3)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["r", "hello"], ""), (self.agent.prompts, self.agent.text))
+        self.assertEqual(["Enter", "Enter"], self.hosted.keys)
 
     def test_one_that_cannot_be_put_aside_keeps_the_prompt_back(self) -> None:
         self.draft("half a thought")
