@@ -47,7 +47,9 @@ def _tabbed_question(paragraphs: list[tuple[int, str]]) -> tuple[str | None, int
     if not rows:
         return None, None
     if rows[0][1].startswith("Review your answers"):
-        return rows[-1][1], rows[-1][0]
+        # Newer versions of Claude Code end in the answers.
+        at, said = rows[-1] if KNOWN_QUESTION.match(rows[-1][1]) else rows[0]
+        return said, at
     return " ".join(text for _, text in rows), rows[0][0]
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from tests.agents.panes import Pane
 from tests.agents.recipes import CLAUDE_READY
@@ -15,6 +17,9 @@ from tests.agents.recording.recorder import Recorder
 FORM = Path(__file__).resolve().parents[1] / "mcp_form.py"
 IDLE = "^\u2733"
 """The title's first character while no turn runs."""
+
+TRUSTED = "^ \u276f (?:1. )?Yes"
+"""The marked option that trusts the folder; 2.1.330 numbers none and begins at "No"."""
 
 LOOKALIKES = {
     "numbered": "SAY: Three ways:\\n\\n1. Rename the file\\n2. Copy it\\n3. Leave it\\n\\nWhich?",
@@ -33,8 +38,14 @@ LOOKALIKES = {
 """Answers of the model that look like something to be chosen from."""
 
 
-def _ready(recorder: Recorder, *arguments: str, **options: object) -> Pane:
-    pane = recorder.start(*arguments, trusted=True, **options)
+def _start(recorder: Recorder, *arguments: str, **options: Any) -> Pane:
+    """In a mode that asks: 2.1.330 begins in its auto mode where none is named."""
+    asking = () if arguments else ("--permission-mode", "default")
+    return recorder.start(*asking, *arguments, trusted=True, **options)
+
+
+def _ready(recorder: Recorder, *arguments: str, **options: Any) -> Pane:
+    pane = _start(recorder, *arguments, **options)
     pane.wait(CLAUDE_READY)
     time.sleep(0.5)
     return pane
@@ -53,8 +64,9 @@ def trust(recorder: Recorder) -> None:
         recorder.keep(pane, "trust")
         pane.keys("Down")
         recorder.keep(pane, "trust_down")
-        pane.keys("Up")
-        pane.wait("\u276f 1")
+        if not re.search(TRUSTED, pane.look().text, re.M):
+            pane.keys("Up")
+        pane.wait(TRUSTED)
         pane.keys("Enter")
         pane.wait(CLAUDE_READY)
         recorder.keep(pane, "ready_after_trust")
@@ -283,7 +295,7 @@ def servers(recorder: Recorder) -> None:
     server = {"command": sys.executable, "args": [str(FORM)]}
     config = recorder.world.place.work / ".mcp.json"
     config.write_text(json.dumps({"mcpServers": {"forms": server}}), "utf-8")
-    with recorder.start(trusted=True) as pane:
+    with _start(recorder) as pane:
         pane.wait("Enter to confirm")
         recorder.keep(pane, "mcp_server_dialog")
         pane.keys("1")

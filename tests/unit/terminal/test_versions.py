@@ -178,6 +178,14 @@ class ComposerTests(SynchronousTestCase):
 
 
 class WorkingTests(SynchronousTestCase):
+    def test_of_claude_2_1_330(self) -> None:
+        """Half moons in its title; a retry in small letters."""
+        ruled = (RULE, "❯\xa0", RULE, "  ⏸ manual mode on · esc to interrupt")
+        self.assertTrue(seen("claude", "● Yes", "", *ruled, title="◑ Claude Code").working)
+        self.assertFalse(seen("claude", "● Yes", "", *ruled, title="✳ Claude Code").working)
+        retry = "✻ API error · retrying in 1s · attempt 1/10"
+        self.assertTrue(seen("claude", retry, "", *ruled).working)
+
     def test_in_other_words(self) -> None:
         """Capitals, a clock behind the hint, the hint after the first Escape."""
         bar = ("  ┃", "  ┃  Build · Stub Model stub", f"  ╹{'▀' * 80}")
@@ -246,6 +254,24 @@ class DialogTests(SynchronousTestCase):
         reading = seen("gemini", *box(*SHELL), "⠏ Thinking (esc to cancel, 3s)", *GEMINI_EMPTY)
         self.assertEqual(reading.state, "working")
 
+    def test_a_review_that_ends_in_the_answers(self) -> None:
+        """Claude Code 2.1.330 asks nothing more there."""
+        found = seen(
+            "claude",
+            RULE,
+            "←  ☒ Checks  ✔ Submit  →",
+            "",
+            "Review your answers",
+            "",
+            " ● Which checks should run before a commit?",
+            "   → Types, Unit tests",
+            "",
+            "❯ 1. Submit answers",
+            "  2. Cancel",
+        ).dialog
+        assert found is not None
+        self.assertEqual(("review", "Review your answers"), (found.kind, found.question))
+
     def test_descriptions_in_a_list_without_numbers(self) -> None:
         """Blank rows part the options, what else stands in a part describes them."""
         rows = (
@@ -286,6 +312,12 @@ class ModelTests(SynchronousTestCase):
             ("stub-model-7 · API Usage Billing", "stub-model-7"),
         ):
             self.check("claude", model, LOGO[0], LOGO[1].format(said), *LOGO[2:])
+
+    def test_beside_the_logo_of_2_1_330(self) -> None:
+        """It moves."""
+        for logo in ("▝▜██████▀ ", " ▜██████▘ "):
+            rows = (f"{logo} Opus 5.5 · API Usage Billing", " ▝▝   ▝▝   /home/me/proj", "")
+            self.check("claude", "Opus 5.5", *rows)
 
     def test_words_are_none(self) -> None:
         self.check("claude", None, "● I used Opus 4 · it was fine", "  Sonnet 4.5 · Claude Max")
