@@ -36,6 +36,8 @@ class Submission(Record):
     @ivar commands: a sign that begins a command of the agent's own.
     @ivar caret: keys that move the caret to the beginning of its row and back to the end, where
         that can be seen; without them an Enter that got lost cannot be told from a late one.
+    @ivar home: the mark of an empty composer stands only on the agent's first screen: a prompt is
+        submitted once that has gone, and what is typed there meanwhile goes with it.
     @ivar wipe: a key that takes away the row up to the caret.
     """
 
@@ -43,6 +45,7 @@ class Submission(Record):
     completes: _Sign | None = None
     commands: _Sign | None = None
     caret: tuple[_Key, _Key] | None = None
+    home: bool = False
     wipe: _Key | None = None
     park: Park | None = None
 

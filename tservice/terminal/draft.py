@@ -19,11 +19,13 @@ class Draft:
     @ivar text: its rows, joined by LF; C{""} where nobody has written anything.
     @ivar rows: the rows of the screen that the composer takes.
     @ivar span: where the composer stands, blank rows included; C{None}: only its text was found.
+    @ivar hinted: the agent's own mark of an empty composer stands there.
     """
 
     text: str
     rows: tuple[int, ...]
     span: Span | None = None
+    hinted: bool = False
 
     def holds(self, prompt: str) -> bool:
         """Whether C{prompt}, put in before, still stands there."""
@@ -45,7 +47,11 @@ def read_draft(frame: Frame, rules: ScreenRules, rule: ComposerRule) -> Draft | 
     if span is None:
         return Draft(text=text, rows=tuple(frame.filled(0, frame.bottom + 1)))
     written = text if holds_draft(frame, rules) else ""
-    return Draft(text=written, rows=tuple(frame.filled(span.top, span.bottom + 1)), span=span)
+    rows = tuple(frame.filled(span.top, span.bottom + 1))
+    hinted = bool(rule.placeholder) and any(
+        (rule.placeholder or "") in frame.rows[at] for at in rows
+    )
+    return Draft(text=written, rows=rows, span=span, hinted=hinted)
 
 
 def _behind_bar(frame: Frame, span: Span, rule: ComposerRule) -> str:

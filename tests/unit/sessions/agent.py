@@ -125,6 +125,32 @@ class ComposerAgent:
                 self.text, self._stash = self._stash, ""
 
 
+class HomeAgent(ComposerAgent):
+    """Draws a bar beside its composer, and a hint in it until its first screen has gone."""
+
+    home = True
+
+    def leave_home(self) -> None:
+        """Go to the conversation; what stands in the composer goes with the screen."""
+        self.home, self.text = False, ""
+        self.draw()
+
+    def draw(self) -> None:
+        """Paint the screen."""
+        said = [] if self.home else [f"  ┃  {prompt}" for prompt in self.prompts[-5:]]
+        hint = 'Ask anything… "Fix a TODO"' if self.home else ""
+        lines = self.text.split("\n")
+        rows = [
+            *said,
+            "",
+            "  ┃",
+            *(f"  ┃  {line}" for line in (lines if self.text else [hint])),
+        ]
+        caret = (len(rows), 6 + (0 if self._at_start else len(lines[-1])))
+        rows += ["  ┃", "  ┃  Build · Stub Model", "  ╹" + "▀" * 40]
+        self._tty.emit(b"\x1b[H\x1b[2J" + "\r\n".join(rows).encode() + b"\x1b[%d;%dH" % caret)
+
+
 def _split(data: bytes) -> list[bytes]:
     """Paste brackets, CRs, and what is between them."""
     parts: list[bytes] = []

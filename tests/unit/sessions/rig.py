@@ -88,7 +88,7 @@ class Machine:
         self.os_users = OsUserWorld(folder)
         self.random = random.Random(1)
         self.git, self.hooks = FakeGit(), FakeHooks()
-        self.install("bash", "claude", "codex", "gemini")
+        self.install("bash", "claude", "codex", "gemini", "opencode")
         self.events: list[Event] = []
         self.environ = {
             "PATH": str(folder / "bin"),

@@ -321,7 +321,7 @@ class Prompter:
         capture = await self._touch.look()
         sight = None if capture is None else self._composer.see(capture)
         if sight is not None:
-            return not self._stands(sight)
+            return not self._stands(sight) and not self._is_home(sight)
         asked = None if capture is None else self._context.asks(capture, self._text)
         return None if asked is None else True
 
@@ -411,6 +411,14 @@ class Prompter:
             if before.caret != now.caret:
                 return True
         return False
+
+    def _is_home(self, sight: Sight) -> bool:
+        """Whether the agent's first screen is still there, which its first prompt ends.
+
+        opencode draws it with an empty composer for a while, and drops what is typed there.
+        """
+        submission = self._composer.submission
+        return submission.home and sight.draft.hinted and not submission.is_unsaid(self._text)
 
     def _stands(self, sight: Sight) -> bool:
         draft = sight.draft

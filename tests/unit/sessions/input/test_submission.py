@@ -6,7 +6,7 @@ from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
-from tests.unit.sessions.agent import ComposerAgent
+from tests.unit.sessions.agent import ComposerAgent, HomeAgent
 from tests.unit.sessions.rig import SessionCase
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import Capture, PaneSpec
@@ -44,6 +44,8 @@ class KnowingGate(OpenGate):
 class SubmissionCase(SessionCase):
     """A running agent."""
 
+    mode = "primary"
+
     def program(self, spec: PaneSpec) -> FakeProgram:
         self.agent = ComposerAgent()
         return self.agent
@@ -52,7 +54,7 @@ class SubmissionCase(SessionCase):
         super().setUp()
         self.gate = self.machine.gate = KnowingGate()
         self.machine.restart()
-        self.session = self.create(mode="primary", start=True)
+        self.session = self.create(mode=self.mode, start=True)
         self.gate.agent = self.agent
         self.hosted = self.pane(self.session)
 
@@ -260,6 +262,33 @@ class DoubtTests(SubmissionCase):
         self.hosted.exit(0)
         self.run_now(self.sessions.start(self.session.id, granted=True))
         self.assertEqual(AGAIN, self.successResultOf(self.send("hello\r")))
+
+
+class HomeTests(SubmissionCase):
+    """An agent whose first screen is another one than that of its conversation."""
+
+    mode = "opencode"
+
+    def program(self, spec: PaneSpec) -> FakeProgram:
+        self.agent = HomeAgent()
+        return self.agent
+
+    def test_a_prompt_waits_for_the_end_of_the_first_screen(self) -> None:
+        """opencode empties the composer there, and drops what is typed before it goes."""
+        self.gate.tells = None
+        first, second = self.send("hello\r"), self.send("next\r", 2)
+        self.spend(2)
+        self.assertNoResult(first)
+        self.assertEqual(["hello"], self.hosted.pastes)
+        self.agent.leave_home()
+        self.spend(3)
+        self.assertEqual((DONE, DONE), (self.successResultOf(first), self.successResultOf(second)))
+        self.assertEqual((["hello", "next"], 2), (self.agent.prompts, self.enters))
+
+    def test_a_command_may_stay_there(self) -> None:
+        answer = self.send("/theme\r")
+        self.spend(3)
+        self.assertEqual(DONE, self.successResultOf(answer))
 
 
 class DraftTests(SubmissionCase):
