@@ -33,7 +33,8 @@ from attrs import evolve, frozen
 class Cli:
     """One installable client.
 
-    @ivar minimum: oldest version whose screens the tests know.
+    @ivar minimum: the version whose screens the tests know, and that is installed; a newer one that
+        stands in the cache already is taken, too.
     @ivar timeout: seconds that its installation may take.
     """
 
@@ -143,7 +144,7 @@ def install(name: str, env: Mapping[str, str]) -> Installed:
     with _locked(folder.with_suffix(".lock")):
         found = _present(cli, folder)
         if found is None:
-            _npm(cli, folder, env, f">={cli.minimum}")
+            _npm(cli, folder, env, cli.minimum)
             found = _present(cli, folder)
     if found is None:
         raise CliUnavailable(f"{name}: npm installed no {cli.package} of {cli.minimum} or newer")

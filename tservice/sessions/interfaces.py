@@ -20,6 +20,8 @@ from tservice.sessions.record.model import (
     Phase,
     Session,
     Status,
+    Todo,
+    TodoStatus,
     Tokens,
 )
 from tservice.sessions.record.questions import ContextQuestion, SwapQuestion
@@ -54,6 +56,8 @@ __all__ = [
     "SessionAnswer",
     "Status",
     "SwapQuestion",
+    "Todo",
+    "TodoStatus",
     "Tokens",
 ]
 

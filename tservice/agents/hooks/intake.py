@@ -15,6 +15,7 @@ from tservice.agents.activity.tracker import Tracker
 from tservice.agents.approvals.model import tool_summary
 from tservice.agents.hooks.model import CLEAR, Dialogs, PaneConversations, Tools
 from tservice.agents.hooks.senders import told_of
+from tservice.agents.hooks.todos import Todos, current_of
 from tservice.agents.model import DIALOGS, WORK, HookEvent, HookNotice, reduce_data
 from tservice.agents.store import AgentStore
 from tservice.agents.transcripts.proofs import Proofs
@@ -38,7 +39,7 @@ _NAMES = {event: name for event in HookEvent for name in EventName if name == f"
 _CONVERSATION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}")
 
 
-_WORK = ("current_tool", "background_tasks")
+_WORK = ("current_tool", "background_tasks", "todos", "current_task")
 _RESTS = {
     EventName.SESSION_IDLE: _WORK[:1],
     EventName.SESSION_EXIT: _WORK,
@@ -54,6 +55,7 @@ class _Told:
     conversations: PaneConversations
     dialogs: Dialogs = field(factory=Dialogs)
     tools: Tools = field(factory=Tools)
+    todos: Todos = field(factory=Todos)
 
 
 class HookIntake:
@@ -111,7 +113,7 @@ class HookIntake:
         if self._speaks(session):
             if event is HookEvent.PROMPT_SUBMITTED:
                 self._proofs.heard(session_id, (data or {}).get("prompt"), notice.at)
-            self._own(session, notice)
+            self._own(session, notice, data or {})
         return notice
 
     # -- inside
@@ -120,7 +122,7 @@ class HookIntake:
         entry = self._clis.get(session.mode)
         return entry is not None and entry.capabilities.hooks is not Hooks.NONE
 
-    def _own(self, session: Session, notice: HookNotice) -> None:
+    def _own(self, session: Session, notice: HookNotice, data: Mapping[str, Any]) -> None:
         told = self._told.get(session.id)
         if told is None:
             last = session.conversation_ids[-1] if session.conversation_ids else None
@@ -129,7 +131,12 @@ class HookIntake:
         if not told.conversations.is_own(notice.event, conversation, notice.source):
             return
         self._remember(session, notice, conversation)
-        self._note_work(session, notice, told.tools)
+        if notice.event is HookEvent.SESSION_START and notice.source == CLEAR:
+            told.todos = Todos()
+        elif notice.event is HookEvent.TOOL_ENDED and not notice.subagent:
+            tool, given = _text(data, "tool_name"), data.get("tool_input")
+            told.todos.heard(tool, given, data.get("tool_response"))
+        self._note_work(session, notice, told)
         self._signal(session, notice, told.dialogs)
 
     def _remember(self, session: Session, notice: HookNotice, conversation: str) -> None:
@@ -146,13 +153,16 @@ class HookIntake:
         if path and path != self._store.transcript(session.id):
             self._store.keep_transcript(session.id, path)
 
-    def _note_work(self, session: Session, notice: HookNotice, tools: Tools) -> None:
+    def _note_work(self, session: Session, notice: HookNotice, told: _Told) -> None:
         """What runs, in the turn and beside it; what an agent of its own does is not told."""
         if not notice.subagent:
-            tools.heard(notice.event, _tool(notice))
+            told.tools.heard(notice.event, _tool(notice))
         fields: dict[str, Any] = {}
-        if tools.current != session.current_tool:
-            fields["current_tool"] = tools.current
+        if told.tools.current != session.current_tool:
+            fields["current_tool"] = told.tools.current
+        todos = told.todos.all or None
+        if todos != session.todos:
+            fields |= {"todos": todos, "current_task": current_of(told.todos.all)}
         if notice.event is HookEvent.STOP and notice.background != session.background_tasks:
             fields["background_tasks"] = notice.background
         if fields:

@@ -28,7 +28,13 @@ from tservice.agents.transcripts.model import (
 
 SYNTHETIC = "<synthetic>"
 """The model that stands at what the client itself says in the agent's place."""
+_PASTED = re.compile(r'\s*</?pasted_content id="\w{1,16}">\n?')
 _COMMAND = re.compile(r"\s*(?:<[a-z-]+>|\[Request interrupted|Caveat: )")
+
+
+def unpasted(text: str) -> str:
+    """A prompt as it was given: 2.1.330 puts a long paste between tags."""
+    return _PASTED.sub("", text)
 
 
 def said(found: Mapping[str, Any]) -> Message | None:
@@ -42,6 +48,8 @@ def said(found: Mapping[str, Any]) -> Message | None:
     if message.get("model") == SYNTHETIC and found.get("isApiErrorMessage") is not True:
         return None  # "No response requested.", of a conversation that goes on
     text = as_text(message.get("content"))
+    if role == "user":
+        text = unpasted(text)
     if not text.strip() or (role == "user" and _COMMAND.match(text)):
         return None
     return Message(role=role, text=text[-TEXT_LIMIT:], timestamp=as_time(found.get("timestamp")))

@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from tservice.agents.transcripts.claude import unpasted
 from tservice.agents.transcripts.homes import Homes
 from tservice.agents.transcripts.model import entry
 from tservice.agents.transcripts.reader import open_regular
@@ -120,5 +121,8 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _folded(text: str) -> str:
-    """Without white space: agents show and keep tabs, line ends and blanks their own way."""
-    return "".join(text.split())
+    """Without white space: agents show and keep tabs, line ends and blanks their own way.
+
+    So they do with the bounds of a paste.
+    """
+    return "".join(unpasted(text).split())

@@ -124,6 +124,8 @@ class SessionAnswer(TypedDict):
     hooksAvailable: bool
     currentTool: NotRequired[str]
     backgroundTasks: NotRequired[int]
+    todos: NotRequired[list[TodoAnswer]]
+    currentTask: NotRequired[str]
 
 
 class StatusAnswer(TypedDict):
@@ -140,6 +142,14 @@ class StatusAnswer(TypedDict):
     user: UserStatus
     serverTime: int
     timeZone: NotRequired[str]
+
+
+class TodoAnswer(TypedDict):
+    """One line of an agent's to-do list."""
+
+    text: str
+    status: Literal["pending", "in_progress", "completed"]
+    doing: NotRequired[str]
 
 
 class TokensAnswer(TypedDict):

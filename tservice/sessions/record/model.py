@@ -172,6 +172,26 @@ class Container:
     name: str
 
 
+class TodoStatus(StrEnum):
+    """How far a to-do is."""
+
+    PENDING = "pending"
+    IN_PROGRESS = "in_progress"
+    COMPLETED = "completed"
+
+
+@frozen(kw_only=True)
+class Todo:
+    """One line of an agent's to-do list.
+
+    @ivar doing: the same as what is being done, for the time in which it is.
+    """
+
+    text: str
+    status: TodoStatus = TodoStatus.PENDING
+    doing: str | None = None
+
+
 @frozen(kw_only=True)
 class Session:
     """One session: a field is a column of the database unless it is live, and in the answer unless
@@ -185,6 +205,7 @@ class Session:
     @ivar current_tool: what the agent's hooks say runs in its turn, one line; not kept on disk.
     @ivar background_tasks: how many of its tasks run beside its turns, by the last end of one; not
         kept on disk.
+    @ivar todos: its to-do list, C{current_task} the one that it does; not kept on disk.
     @ivar os_user: as whom its panes run, for good; C{None}: as the service's own user.
     @ivar env_overrides: set in the pane; the values are never in any answer.
     """
@@ -234,6 +255,8 @@ class Session:
     os_user: OsUserId | None = field(default=None, metadata=_HIDDEN)
     current_tool: str | None = field(default=None, metadata=_LIVE)
     background_tasks: int | None = field(default=None, metadata=_LIVE)
+    todos: tuple[Todo, ...] | None = field(default=None, metadata=_LIVE)
+    current_task: str | None = field(default=None, metadata=_LIVE)
 
     @property
     def place(self) -> PlaceId:

@@ -44,10 +44,17 @@ def session_answer(session: Session) -> SessionAnswer:
 def _field(hint: Any, metadata: Any) -> tuple[Any, Any]:
     alias = {"alias": metadata["named"]} if "named" in metadata else {}
     kept, empty = _without_none(hint)
-    kind = answer_of(kept) if attrs.has(kept) else kept
+    kind = _shown(kept)
     if not empty:
         return kind, Field(**alias)
     return kind | None, Field(**alias) if "null" in metadata else absent(**alias)
+
+
+def _shown(hint: Any) -> Any:
+    """A record, or a tuple of them, as answers have it."""
+    if get_origin(hint) is tuple and attrs.has(get_args(hint)[0]):
+        return tuple[answer_of(get_args(hint)[0]), ...]  # type: ignore[misc]
+    return answer_of(hint) if attrs.has(hint) else hint
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:

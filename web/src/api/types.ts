@@ -1272,6 +1272,8 @@ export interface Session {
   hooksAvailable: boolean;
   currentTool?: string;
   backgroundTasks?: number;
+  todos?: Todo[];
+  currentTask?: string;
 }
 
 /** A session that a model is pushed out from under. */
@@ -1480,6 +1482,13 @@ export interface Terminal {
   truncationReason: string | null;
   offset: number;
   epoch: string | null;
+}
+
+/** One line of an agent's to-do list. */
+export interface Todo {
+  text: string;
+  status: "pending" | "in_progress" | "completed";
+  doing?: string;
 }
 
 /** A token's record; times in Unix milliseconds. */

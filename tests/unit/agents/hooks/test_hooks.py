@@ -20,6 +20,7 @@ from tests.unit.agents.rig import (
 )
 from tservice.agents.hooks.intake import CONVERSATIONS
 from tservice.agents.hooks.model import FOREIGN, TOOLS, PaneConversations, Tools
+from tservice.agents.hooks.todos import TODOS
 from tservice.agents.model import HookEvent, reduce_data
 from tservice.core.errors import ServiceError
 from tservice.core.events import Audience
@@ -231,6 +232,48 @@ class SignalTests(AgentCase):
         self.pane(session).exit()
         self.spend(1)
         self.assertEqual((None, None), self.tool(session))
+
+    def did(self, session: Session, tool: str, given: object, answered: object = None) -> None:
+        self.hook(session, "tool_ended", tool_name=tool, tool_input=given, tool_response=answered)
+
+    def todos(self, session: Session) -> tuple[list[tuple[str, str]], str | None]:
+        told = wire(session_answer(self.sessions.get(session.id)))
+        listed = [(each["text"], each["status"]) for each in told.get("todos", [])]
+        return listed, told.get("currentTask")
+
+    def test_the_list_of_what_is_to_do(self) -> None:
+        session = self.ready()
+        self.assertEqual(([], None), self.todos(session))
+        for number, text in enumerate(("Run\x1b[1m the tests", "Mend them"), 1):
+            task = {"task": {"id": str(number)}}
+            self.did(session, "TaskCreate", {"subject": text, "activeForm": f"{text}ing"}, task)
+        update = {"taskId": "2", "status": "in_progress"}
+        self.did(session, "TaskUpdate", update, {"success": False})
+        self.assertIsNone(self.todos(session)[1])
+        self.did(session, "TaskUpdate", update, {"success": True})
+        run = "Run [1m the tests"
+        self.assertEqual(
+            ([(run, "pending"), ("Mend them", "in_progress")], "Mend theming"),
+            self.todos(session),
+        )
+        self.did(session, "TaskUpdate", {"taskId": "1", "status": "deleted"}, {"success": True})
+        self.did(session, "TaskUpdate", {"taskId": "9", "status": "completed"}, {"success": True})
+        self.assertEqual([("Mend them", "in_progress")], self.todos(session)[0])
+        self.hook(session, "tool_ended", agent_id="inner", tool_name="TodoWrite", tool_input={})
+        listed = [{"content": "Look", "status": "completed"}, {"content": 5}, "x"]
+        self.did(session, "TodoWrite", {"todos": listed})
+        self.assertEqual(([("Look", "completed")], None), self.todos(session))
+        self.hook(session, "session_start", source="clear")
+        self.assertEqual(([], None), self.todos(session))
+
+    def test_of_a_long_list_the_newest_are_kept(self) -> None:
+        session = self.ready()
+        for number in range(TODOS + 1):
+            task = {"task": {"id": str(number)}}
+            self.did(session, "TaskCreate", {"subject": f"t{number}"}, task)
+        self.assertEqual("t1", self.todos(session)[0][0][0])
+        self.did(session, "TodoWrite", {"todos": [{"content": "w"}] * (TODOS + 1)})
+        self.assertEqual(TODOS, len(self.todos(session)[0]))
 
     def test_one_that_escape_ended(self) -> None:
         """No hook tells of that; the screen does."""

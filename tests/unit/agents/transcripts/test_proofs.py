@@ -56,6 +56,12 @@ class ProofTests(SynchronousTestCase):
         self.proofs.forget("s")
         self.assertIsNone(self.asked("fix the test"))
 
+    def test_so_it_does_of_a_paste_between_tags(self) -> None:
+        """As Claude Code 2.1.330 hands a long one on."""
+        tagged = '\n\n<pasted_content id="851a">\none\ntwo\n</pasted_content id="851a">\n'
+        self.proofs.heard("s", tagged, NOW)
+        self.assertTrue(self.asked("one\ntwo"))
+
     def test_one_of_before_is_none(self) -> None:
         self.proofs.heard("s", "again", NOW - 5000)
         self.assertIsNone(self.asked("again"))

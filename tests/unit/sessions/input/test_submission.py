@@ -270,7 +270,7 @@ class HomeTests(SubmissionCase):
     mode = "opencode"
 
     def program(self, spec: PaneSpec) -> FakeProgram:
-        self.agent = HomeAgent()
+        self.agent = self.home = HomeAgent()
         return self.agent
 
     def test_a_prompt_waits_for_the_end_of_the_first_screen(self) -> None:
@@ -280,7 +280,7 @@ class HomeTests(SubmissionCase):
         self.spend(2)
         self.assertNoResult(first)
         self.assertEqual(["hello"], self.hosted.pastes)
-        self.agent.leave_home()
+        self.home.leave_home()
         self.spend(3)
         self.assertEqual((DONE, DONE), (self.successResultOf(first), self.successResultOf(second)))
         self.assertEqual((["hello", "next"], 2), (self.agent.prompts, self.enters))

@@ -26,6 +26,7 @@ from tservice.sessions.record.model import (
     Remote,
     Session,
     Status,
+    Todo,
     Tokens,
     fields_of_place,
 )
@@ -130,6 +131,7 @@ class WireTests(SynchronousTestCase):
         derived = {"color", "displayModel", "displayModelSource", "respawnBlocked"}
         fields = {to_camel(each.name) for each in attrs.fields(Session)}
         full = evolve(FULL, current_tool="Bash make", background_tasks=1)
+        full = evolve(full, todos=(Todo(text="Look"),), current_task="Looking")
         self.assertEqual(fields - hidden | derived, set(wire(session_answer(full))))
 
     def test_parts_are_shown_like_the_whole(self) -> None:
