@@ -15,6 +15,8 @@ from tests.stress import approvals
 from tests.stress.place import Place, serving
 from tests.waiting import until
 
+FIRST = 300.0
+"""Seconds for the first turn."""
 DIALOGS = int(os.environ.get("STRESS_APPROVALS", "4"))
 
 
@@ -28,7 +30,15 @@ class ControlTests(SynchronousTestCase):
         self.path = f"/api/sessions/{self.place.session()}"
         ready = f"{self.path}/wait?until=idle&timeout=60000"
         self.place.call("GET", ready)
-        self.prompt("SAY: ready")
+        # opencode takes more than a wait's time over its first turn on a busy machine.
+        first = {"input": "SAY: ready\r"}
+        self.place.daemon.request("POST", f"{self.path}/input", first, patience=FIRST).data()
+        until("the end of the turn", self.rests, patience=FIRST)
+
+    def rests(self) -> bool:
+        turns = self.place.world.stub.turns()
+        over = bool(turns) and all(each.ended is not None for each in turns)
+        return over and self.record()["status"] == "idle"
 
     def prompt(self, text: str, **how: Any) -> Any:
         body = {"input": f"{text}\r", "wait": "idle", "waitTimeout": 60_000, **how}
@@ -81,9 +91,37 @@ class ControlTests(SynchronousTestCase):
         self.prompt("SAY: still here")
         self.assertIn("SAY: still here", self.place.world.stub.conversation())
 
-    def test_codex_has_none(self) -> None:
+    def test_codex(self) -> None:
         self.begin("codex")
+        for mode in ("plan", "default"):
+            self.assertEqual(
+                (200, {"permissionMode": mode}), self.put("permission-mode", permissionMode=mode)
+            )
         self.refused(400, "model", model="other")
+        # It knows no levels of the stub's model.
+        self.refused(422, "effort", effort="high")
+        self.prompt("/model")
+        self.assertIn("Select Model", self.screen())
+        self.place.call("POST", f"{self.path}/send-key", key="Enter")
+        until("the page of levels", lambda: "Select Reasoning" in self.screen())
+        # For this session only.
+        self.place.call("POST", f"{self.path}/input", input="s", useMux=False)
+        until("its end", lambda: "Select Reasoning" not in self.screen())
+        for effort in ("high", "low", "medium"):
+            self.assertEqual((200, {"effort": effort}), self.put("effort", effort=effort))
+
+    def screen(self) -> str:
+        return str(self.place.call("GET", f"{self.path}/terminal")["terminalBuffer"])
+
+    def test_opencode(self) -> None:
+        self.begin("opencode")
+        for mode in ("plan", "build", "build"):
+            self.assertEqual(
+                (200, {"permissionMode": mode}), self.put("permission-mode", permissionMode=mode)
+            )
+        self.refused(400, "permission-mode", permissionMode="other")
+        self.refused(400, "model", model="stub/stub-model")
+        self.refused(400, "effort", effort="high")
 
 
 class DialogTests(SynchronousTestCase):

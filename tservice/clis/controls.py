@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints, field_validator
+from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from tservice.clis.words import PlainWord, Record, Text, compiled
 
@@ -12,14 +12,20 @@ VALUE = "{value}"
 _Pattern = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
+_Key = Literal["S-Tab", "Tab", "M-.", "M-,"]
+
+
 class Cycle(Record):
     """A key that goes from one value to the next.
 
-    @ivar shown: by value, a pattern searched in each row of the screen while it is the one.
+    @ivar back: goes the other way, where the values of C{shown}, least first, have an end.
+    @ivar shown: by value, a pattern searched in each row of the screen while it is the one; of
+        several rows the lowest tells.
     @ivar otherwise: the value while none of them is there.
     """
 
-    key: Literal["S-Tab"]
+    key: _Key
+    back: _Key | None = None
     shown: Annotated[dict[PlainWord, _Pattern], Field(min_length=1, max_length=8)]
     otherwise: PlainWord | None = None
 
@@ -75,11 +81,18 @@ class Command(Record):
 class Control(Record):
     """What is told, and how.
 
-    @ivar param: the launch parameter whose values and privileges hold here, too.
+    @ivar param: the launch parameter whose values and privileges hold here, too; C{None}: the
+        values are those that a L{Cycle} shows.
     """
 
-    param: Annotated[str, StringConstraints(pattern=r"^[a-z][A-Za-z0-9]{0,31}$")]
+    param: Annotated[str, StringConstraints(pattern=r"^[a-z][A-Za-z0-9]{0,31}$")] | None = None
     way: Cycle | Command
+
+    @model_validator(mode="after")
+    def _has_values(self) -> Self:
+        if self.param is None and not isinstance(self.way, Cycle):
+            raise ValueError("param must name a launch parameter, except with shown")
+        return self
 
 
 class Controls(Record):

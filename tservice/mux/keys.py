@@ -53,6 +53,8 @@ KEYS: Mapping[str, Key] = MappingProxyType(
         # The agents' composers read CSI u whether or not they asked for it; tmux sends it
         # only where the program asked.
         "S-Enter": Key("S-Enter", b"\x1b[13;2u", literal=True),
+        "M-.": Key("M-.", b"\x1b.", literal=True),
+        "M-,": Key("M-,", b"\x1b,", literal=True),
         **_control_keys(),
     }
 )

@@ -82,6 +82,7 @@ class CommandTests(SynchronousTestCase):
 
     def test_the_keys_of_the_wire(self) -> None:
         named = "Enter Escape Tab S-Tab Up Down Left Right Home End PageUp PageDown BSpace S-Enter"
+        named += " M-. M-,"
         control = {f"C-{chr(code)}" for code in range(ord("a"), ord("z") + 1)}
         self.assertEqual(set(named.split()) | control, set(KEYS))
         self.assertEqual(b"\x03", KEYS["C-c"].plain)

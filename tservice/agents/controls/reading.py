@@ -14,11 +14,19 @@ BEHIND = 4
 
 def cycled(cycle: Cycle, frame: Frame) -> str | None:
     """The value that the screen shows; C{None}: none is told."""
-    rows = frame.rows[: frame.bottom + 1]
-    for value, pattern in cycle.shown.items():
-        if any(re.search(pattern, row) for row in rows):
-            return value
+    for row in reversed(frame.rows[: frame.bottom + 1]):
+        for value, pattern in cycle.shown.items():
+            if re.search(pattern, row):
+                return value
     return cycle.otherwise
+
+
+def key_towards(cycle: Cycle, now: str | None, value: str) -> str:
+    """The key that leads from one value to another."""
+    order = list(cycle.shown)
+    if cycle.back is None or now not in order or order.index(now) < order.index(value):
+        return cycle.key
+    return cycle.back
 
 
 def confirming(command: Command, dialog: Dialog | None) -> int | None:

@@ -13,7 +13,7 @@ from tservice.agents.activity.submits import has_draft
 from tservice.agents.approvals.answers import Action, Answer
 from tservice.agents.approvals.keys import Answerer, DialogChanged, Untaken
 from tservice.agents.approvals.screen import AnswerScreen
-from tservice.agents.controls.reading import confirming, cycled, told
+from tservice.agents.controls.reading import confirming, cycled, key_towards, told
 from tservice.agents.interfaces import IAgents, Look
 from tservice.clis.interfaces import CliEntry, Command, Control, Cycle, ICliRegistry
 from tservice.core.clock import sleep
@@ -135,9 +135,9 @@ class AgentControls:
             if now in passed:
                 break
             passed.append(now)
-            await self._sessions.send_key(session_id, cycle.key)
+            await self._sessions.send_key(session_id, key_towards(cycle, now, value))
             if not await self._until(session_id, partial(_left, cycle, now)):
-                raise failed(f"the agent did not leave {now}")
+                raise failed(f"the agent did not leave {now or 'what it shows'}")
             look = await self._look(session_id)
         raise failed(f"the agent offers only {', '.join(filter(None, passed))} here")
 
@@ -194,12 +194,14 @@ def _left(cycle: Cycle, value: str | None, look: Look) -> bool:
 def _check(
     entry: CliEntry, control: Control, setting: ControlSetting, value: str, caller: Identity
 ) -> None:
-    param = entry.params.get(control.param)
-    rule = "the mode has no such parameter" if param is None else param.broken_rule(value)
+    param, rule = None, None
+    if control.param is not None:
+        param = entry.params.get(control.param)
+        rule = "the mode has no such parameter" if param is None else param.broken_rule(value)
     way = control.way
     if rule is None and isinstance(way, Cycle) and value not in {*way.shown, way.otherwise}:
         rule = f"must be one of {', '.join(filter(None, (way.otherwise, *way.shown)))}"
-    if param is None or rule is not None:
-        raise invalid(setting, rule or "")
-    if param.needs_grant(value) and not caller.can_bypass_permissions:
+    if rule is not None:
+        raise invalid(setting, rule)
+    if param is not None and param.needs_grant(value) and not caller.can_bypass_permissions:
         raise ServiceError(ErrorCode.FORBIDDEN, f"{setting}: {value} needs the grant")

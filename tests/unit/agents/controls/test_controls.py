@@ -7,7 +7,7 @@ from twisted.internet.defer import Deferred
 
 from tests.unit.agents.rig import COMPOSER, RULE, SPINNER, AgentCase
 from tests.unit.sessions.rig import ADMIN, begin
-from tservice.agents.controls.reading import cycled, told
+from tservice.agents.controls.reading import cycled, key_towards, told
 from tservice.agents.controls.service import AgentControls, ControlSetting
 from tservice.clis.interfaces import Command, Cycle
 from tservice.core.errors import ErrorCode, ServiceError
@@ -38,6 +38,16 @@ class ReadingTests(AgentCase):
         cycle = Cycle(key="S-Tab", shown={"plan": "plan mode on"}, otherwise="default")
         self.assertEqual("plan", cycled(cycle, frame(PLAN)))
         self.assertEqual("default", cycled(cycle, frame(COMPOSER)))
+
+    def test_what_was_said_of_one_is_none(self) -> None:
+        cycle = Cycle(key="Tab", shown={"build": "^ *┃ +Build · ", "plan": "^ *┃ +Plan · "})
+        self.assertEqual("plan", cycled(cycle, frame("┃  Build · said\n\n┃  Plan · Model")))
+
+    def test_a_scale(self) -> None:
+        cycle = Cycle(key="M-.", back="M-,", shown={each: each for each in ("low", "mid", "high")})
+        self.assertEqual("M-.", key_towards(cycle, "low", "high"))
+        self.assertEqual("M-,", key_towards(cycle, "high", "mid"))
+        self.assertEqual("M-.", key_towards(cycle, None, "low"))
 
     def test_the_answer_to_the_last_command(self) -> None:
         command = Command(words="/model {value}", told="Set model to (\\S+)")
@@ -136,6 +146,7 @@ class ControlTests(AgentCase):
         )
         codex = self.agent("x", mode="codex")
         self.refused(codex, ControlSetting.MODEL, "x", code=invalid, says="of mode codex")
+        self.refused(codex, mode, "bypass", code=invalid, says="must be one of default, plan")
         self.assertEqual([], self.screen(session).pressed)
 
     def test_one_that_does_not_rest(self) -> None:
