@@ -94,6 +94,7 @@ class Prompter:
         self._blind = False
         self._untaken = False
         self._entered: Sight | None = None
+        self._took_back = False
         self._began = 0
 
     async def give(self, *, resumed: bool = False) -> Given:
@@ -293,6 +294,7 @@ class Prompter:
                 return
             if not await self._lost(entered):
                 return
+            self._took_back = False
             self._entered = await self._touch.press("Enter", self._stands)
             if self._entered is None:
                 break
@@ -372,7 +374,7 @@ class Prompter:
         caret = self._composer.submission.caret
         if caret is None:
             return False
-        if self._became_line_end(await self._touch.see()):
+        if self._took_back or self._became_line_end(await self._touch.see()):
             return await self._takes_back()
         await self._moves(caret[0])
         return await self._moves(caret[1])
@@ -391,14 +393,17 @@ class Prompter:
         """Whether the agent takes the line end away again, so that it reads keys, and the next
         Enter stands behind the text as the first one did."""
         before = self._entered
-        await self._touch.press("BSpace", self._became_line_end)
+        if not self._took_back:
+            # Once: a second key that is read late would take a letter of the text.
+            pressed = await self._touch.press("BSpace", self._became_line_end)
+            self._took_back = pressed is not None
         for pause in ANSWERING:
             await sleep(self._hands.clock, pause)
             now = await self._touch.see()
             if before is None or now is None or not self._stands(now):
                 return False
             if now.row == before.row:
-                return True
+                return self._took_back
         return False
 
     async def _moves(self, key: str) -> bool:

@@ -170,6 +170,21 @@ class SubmissionTests(SubmissionCase):
         self.assertEqual(DONE, self.successResultOf(answer))
         self.assertEqual((["hello"], 2), (self.agent.prompts, self.enters))
 
+    def test_its_line_end_is_taken_back_once(self) -> None:
+        """Where that is read late, a second one would take a letter."""
+        self.agent.ends_line = True
+        self.gate.tells = None
+        answer = self.send("hello\r")
+        while not self.agent.text.endswith("\n"):
+            self.spend(0.05)
+        self.agent.stands_still = True
+        self.spend(sum(LEAVING) + 8)
+        self.assertEqual(1, self.hosted.keys.count("BSpace"))
+        self.agent.go_on()
+        self.spend(LONG)
+        self.assertEqual(DONE, self.successResultOf(answer))
+        self.assertEqual((["hello"], 2), (self.agent.prompts, self.enters))
+
     def test_what_proved_one_enter_lost_proves_nothing_of_the_next(self) -> None:
         """Three that Gemini CLI read at once submitted the text three times."""
         self.agent.ends_line = True
