@@ -6,7 +6,7 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -125,21 +125,14 @@ class Driven(Case):
 
 
 class RealClaude(Driven):
-    """The CLI from the cache, against the stub model: one daemon and one home for the tests of a
-    class, and for each of them a session in a folder of its own that nobody trusts yet.
+    """The CLI from the cache, against the stub model.
 
     @cvar service: makes the daemon.
     """
 
     service: type[Daemon] = Daemon
-    world: World
-    _held: ExitStack
-    _env: Mapping[str, str]
-    _tests: int
 
-    @classmethod
-    def setUpClass(cls) -> None:
-        """Start what the tests share."""
+    def setUp(self) -> None:
         try:
             binary = install("claude", os.environ).binary
         except CliUnavailable as why:
@@ -147,33 +140,21 @@ class RealClaude(Driven):
             if reason is None:
                 raise
             raise SkipTest(reason) from why
-        with ExitStack() as held:
-            isolated = held.enter_context(loopback_only())
-            folder = held.enter_context(tempfile.TemporaryDirectory(prefix="tw-", dir="/tmp"))
-            cls.world = held.enter_context(World("claude", Path(folder), isolated=isolated))
-            cls._env = RECIPES["claude"](cls.world.place, trusted=False).env
-            cls.daemon = cls.service(PATH=f"{binary.parent}:{os.environ['PATH']}")
-            held.callback(cls.daemon.close)
-            cls.daemon.home = cls.world.place.home
-            cls.daemon.start()
-            cls._tests = 0
-            cls._held = held.pop_all()
-
-    @classmethod
-    def tearDownClass(cls) -> None:
-        """End it."""
-        cls._held.close()
-
-    def setUp(self) -> None:
-        type(self)._tests += 1
-        self.work = self.world.place.work / f"t{self._tests}"
-        self.work.mkdir()
-        self._before = len(self.world.stub.turns())
-        self.begin(**self._env)
-        self.addCleanup(self.call, "DELETE", f"/api/sessions/{self.session}")
+        held = ExitStack()
+        self.addCleanup(held.close)
+        isolated = held.enter_context(loopback_only())
+        folder = held.enter_context(tempfile.TemporaryDirectory(prefix="tw-", dir="/tmp"))
+        self.world = held.enter_context(World("claude", Path(folder), isolated=isolated))
+        self.work = self.world.place.work
+        launch = RECIPES["claude"](self.world.place, trusted=False)
+        self.daemon = self.service(PATH=f"{binary.parent}:{os.environ['PATH']}")
+        held.callback(self.daemon.close)
+        self.daemon.home = self.world.place.home
+        self.daemon.start()
+        self.begin(**launch.env)
 
     def turns(self) -> list[Turn]:
-        return list(self.world.stub.turns())[self._before :]
+        return list(self.world.stub.turns())
 
     def release(self, gate: str) -> None:
         self.world.stub.release(gate)
