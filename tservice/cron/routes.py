@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 
 from tservice.core.clock import LATEST_MS
 from tservice.core.errors import ErrorCode
@@ -136,11 +136,19 @@ class JobBody(_Optional):
     concurrency_policy: Policy
 
 
+def _undefaulted(schema: dict[str, Any]) -> None:
+    """What is not there stays as it is: nothing that a client should fill in."""
+    for field in schema["properties"].values():
+        field.pop("default", None)
+
+
 class JobPatch(_Optional):
     """Any of a job's fields; C{null} takes an optional one away.
 
     The defaults stand for fields that are not there.
     """
+
+    model_config = ConfigDict(json_schema_extra=_undefaulted)
 
     name: Name = ""
     agent_type: Mode = ""

@@ -67,7 +67,7 @@ def build_site(
     metrics = Metrics()
     for measure in contents.measures:
         metrics.measure(measure)
-    docs = ApiDocs(__version__)
+    docs = ApiDocs(__version__, ground.config.base_path)
     table = [*contents.operations, *metrics.operations(), *docs.operations()]
     docs.cover(table)
     kernel = Kernel(table, gate, pages, sockets, ground.config.base_path, heard, parked)

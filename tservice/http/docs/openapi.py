@@ -10,6 +10,9 @@ from pydantic import BaseModel, TypeAdapter
 
 from tservice.core.errors import HTTP_STATUS, ErrorCode
 from tservice.http import envelope
+from tservice.http.docs.examples import EXAMPLES
+from tservice.http.docs.links import links
+from tservice.http.docs.tags import TAGS
 from tservice.http.operations import Access, Operation, Style
 from tservice.http.pagekey import CARRIER, HEADER, PROTOCOL
 from tservice.http.reach import REACH, name_of
@@ -72,31 +75,82 @@ _BARE: Mapping[int, str] = {
 """Answers of the gate, which are never envelopes (protocol-errors)."""
 
 
-def document(operations: Sequence[Operation], version: str) -> Schema:
+_KEYWORDS = {
+    "ge": "minimum",
+    "gt": "exclusiveMinimum",
+    "le": "maximum",
+    "lt": "exclusiveMaximum",
+}
+"""Bounds that pydantic writes by its own names where a validator stands before them."""
+
+
+def document(operations: Sequence[Operation], version: str, base: str = "") -> Schema:
     """The whole document.
 
     @param version: of the program.
+    @param base: the path that a reverse proxy put the service at.
     """
     schemas = _Schemas(operations)
+    names = {name_of(each): operation_id(each.method, each.path) for each in operations}
     found: dict[str, dict[str, Schema]] = {}
     for operation in operations:
         entry = found.setdefault(_PARAMETER.sub(r"{\1}", operation.path), {})
         for method in _ANY_METHODS if operation.method == ANY else (operation.method,):
-            entry[method.lower()] = _operation(operation, method, schemas)
-    return {
+            entry[method.lower()] = made = _operation(operation, method, schemas)
+            ahead = links(operation, operations, names)
+            if ahead:
+                made["responses"][str(operation.status)]["links"] = ahead
+    shared = {name: schemas.shared[name] for name in _needed(found, schemas.shared)}
+    whole: Schema = {
         "openapi": "3.1.0",
         "info": {
             "title": "tservice",
             "version": version,
             "description": "Every /api path is served as /api/v1 as well.",
+            "license": {"name": "MIT", "identifier": "MIT"},
         },
-        "tags": [{"name": tag} for tag in sorted({op.tag for op in operations}, key=str.lower)],
+        "servers": [{"url": base or "/"}],
+        "tags": [
+            {"name": tag, "description": TAGS.get(tag, tag)}
+            for tag in sorted({op.tag for op in operations}, key=str.lower)
+        ],
         "paths": found,
         "components": {
-            "schemas": {**schemas.shared, "Error": ERROR},
+            "schemas": {**shared, "Error": ERROR},
             "securitySchemes": SECURITY,
         },
     }
+    spelled: Schema = _spelled(whole)
+    return spelled
+
+
+def _needed(schema: Any, shared: Mapping[str, Schema]) -> list[str]:
+    """The shared schemas that C{schema} leads to, in their order: those of queries are inlined."""
+    found: set[str] = set()
+    ahead = _named(schema)
+    while ahead:
+        name = ahead.pop()
+        if name in shared and name not in found:
+            found.add(name)
+            ahead |= _named(shared[name])
+    return [name for name in shared if name in found]
+
+
+def _named(value: Any) -> set[str]:
+    if isinstance(value, Mapping):
+        own = {str(value["$ref"]).rpartition("/")[2]} if "$ref" in value else set()
+        return own.union(*map(_named, value.values()))
+    return set[str]().union(*map(_named, value)) if isinstance(value, list | tuple) else set()
+
+
+def _spelled(value: Any) -> Any:
+    """The same, with every bound by its name in JSON Schema."""
+    if isinstance(value, Mapping):
+        return {
+            _KEYWORDS.get(key, key) if isinstance(inner, int | float) else key: _spelled(inner)
+            for key, inner in value.items()
+        }
+    return [_spelled(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 class _Schemas:
@@ -153,10 +207,13 @@ def _operation(operation: Operation, method: str, schemas: _Schemas) -> Schema:
     if parameters:
         found["parameters"] = parameters
     if operation.body is not None:
-        schema = schemas.of("body", operation.body)
+        content: Schema = {"schema": schemas.of("body", operation.body)}
+        example = EXAMPLES.get(name_of(operation))
+        if example is not None:
+            content["example"] = example
         found["requestBody"] = {
             "required": not operation.optional_body,
-            "content": {"application/json": {"schema": schema}},
+            "content": {"application/json": content},
         }
     elif operation.streams:
         found["requestBody"] = {

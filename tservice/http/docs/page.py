@@ -38,8 +38,9 @@ td:first-child { overflow-wrap: normal; }
 class ApiDocs:
     """The document of a table that it is itself part of."""
 
-    def __init__(self, version: str) -> None:
-        self._version = version
+    def __init__(self, version: str, base: str = "") -> None:
+        """@param base: the path that a reverse proxy put the service at."""
+        self._version, self._base = version, base
         self._operations: Sequence[Operation] = ()
         self._json: bytes | None = None
         self._page: bytes | None = None
@@ -51,13 +52,13 @@ class ApiDocs:
     async def openapi(self, call: Call) -> object:
         """The OpenAPI 3.1 document."""
         if self._json is None:
-            self._json = dump(document(self._operations, self._version))
+            self._json = dump(document(self._operations, self._version, self._base))
         return Reply(content=self._json, headers=ASK_AGAIN)
 
     async def page(self, call: Call) -> object:
         """The same for people."""
         if self._page is None:
-            found = page(document(self._operations, self._version))
+            found = page(document(self._operations, self._version, self._base))
             self._page = b"<!doctype html>\n" + await flattenString(None, found)
         return Reply(content=self._page, content_type="text/html; charset=utf-8", headers=ASK_AGAIN)
 

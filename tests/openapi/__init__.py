@@ -1,0 +1,1 @@
+"""What reads the OpenAPI document: a linter, a generator of clients, a fuzzer."""

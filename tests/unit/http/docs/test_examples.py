@@ -1,0 +1,122 @@
+"""The examples and links of the document of the whole service (protocol-openapi)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.security.rows import ROWS
+from tests.security.world import World, world
+from tservice.http.docs.examples import EXAMPLES
+from tservice.http.docs.links import WAYS, links
+from tservice.http.docs.openapi import document, operation_id
+from tservice.http.docs.tags import TAGS
+from tservice.http.operations import Operation
+from tservice.http.reach import name_of
+
+WELL_FORMED = {200, 401, 403, 404, 409, 422}
+"""What a body may come to that says what it should: done, or refused for what there is."""
+SESSION = EXAMPLES["PUT /api/session-order"]["order"][0]
+OF_AGENTS = "mode shell"
+"""In a refusal that is about the session, for it is none of an agent."""
+
+
+class ExampleTests(SynchronousTestCase):
+    """Each is sent, and none is refused for what it says."""
+
+    def test_they_are_taken(self) -> None:
+        folder = Path(self.mktemp()).resolve()
+        folder.mkdir(parents=True)
+        with world() as here:
+            here.good("root", "PUT", "/api/settings", {"cliManagementEnabled": True})
+            done = 0
+            for operation in sorted(here.operations, key=lambda each: each.ends_access):
+                example = EXAMPLES.get(name_of(operation))
+                if example is not None:
+                    done += self.send(here, operation, example, folder)
+        self.assertGreater(done, 30)
+
+    def send(
+        self, here: World, operation: Operation, example: Mapping[str, Any], folder: Path
+    ) -> bool:
+        row = ROWS[name_of(operation)]
+        path = operation.path
+        for name, value in (row.path or {"id": here.session}).items():
+            path = path.replace(f"{{{name}}}", value.format(job="none", token="none"))
+        text = json.dumps(example).replace("/srv/project", str(folder))
+        body = json.loads(text.replace(SESSION, here.session))
+        who = "ann" if row.access == "owner" else "root"
+        found = here.ask(operation.method, path, body, {"Cookie": here.cookies[who]})
+        of_agents = found.status == 400 and OF_AGENTS in found.body
+        self.assertTrue(of_agents or found.status in WELL_FORMED, (name_of(operation), found.body))
+        return found.status == 200
+
+
+class LinkTests(SynchronousTestCase):
+    """Each begins at a part of an answer that there is, and leads to operations that there are."""
+
+    table: ClassVar[tuple[Operation, ...]]
+    found: ClassVar[dict[str, Any]]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        here = World()
+        cls.table = here.operations
+        cls.found = document(cls.table, "1")
+        here.close()
+
+    def test_they_lead_somewhere(self) -> None:
+        names = {name_of(each): operation_id(each.method, each.path) for each in self.table}
+        self.assertLessEqual(set(WAYS), set(names))
+        for operation in self.table:
+            if name_of(operation) in WAYS:
+                ahead = links(operation, self.table, names)
+                self.assertTrue(ahead, operation.path)
+                entry = self.found["paths"][operation.path][operation.method.lower()]
+                self.assertEqual(ahead, entry["responses"]["200"]["links"])
+
+    def test_they_begin_at_what_is_answered(self) -> None:
+        for name, way in WAYS.items():
+            method, path = name.split()
+            media = self.found["paths"][path][method.lower()]["responses"]["200"]["content"]
+            schema = media["application/json"]["schema"]["properties"]["data"]
+            for step in way.value.split("/"):
+                schema = self.step(schema, step)
+            self.assertEqual("string", schema["type"], name)
+
+    def step(self, schema: Any, name: str) -> Any:
+        if "$ref" in schema:
+            schema = self.found["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+        for choice in schema.get("anyOf", [schema]):
+            inner = choice
+            if "$ref" in inner:
+                inner = self.found["components"]["schemas"][inner["$ref"].rpartition("/")[2]]
+            if name.isdigit() and "items" in inner:
+                return inner["items"]
+            if name in inner.get("properties", {}):
+                return inner["properties"][name]
+        raise AssertionError(f"no {name} in {schema}")
+
+    def test_every_body_has_an_example(self) -> None:
+        bodies = {name_of(each) for each in self.table if each.body is not None}
+        self.assertEqual(bodies, set(EXAMPLES))
+
+    def test_each_tag_is_explained(self) -> None:
+        self.assertEqual(set(), {each.tag for each in self.table} - set(TAGS))
+
+    def test_only_what_is_used_is_there(self) -> None:
+        text = json.dumps(self.found)
+        for name in self.found["components"]["schemas"]:
+            self.assertIn(f'#/components/schemas/{name}"', text)
+
+    def test_bounds_have_their_names_in_json_schema(self) -> None:
+        query = self.found["paths"]["/api/admin/audit"]["get"]["parameters"][0]
+        self.assertLessEqual({"minimum", "maximum"}, set(query["schema"]))
+
+    def test_the_base_path_is_told(self) -> None:
+        self.assertEqual([{"url": "/"}], self.found["servers"])
+        self.assertEqual([{"url": "/box"}], document((), "1", "/box")["servers"])

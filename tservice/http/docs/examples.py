@@ -1,0 +1,101 @@
+"""A body for each operation that takes one; the tests send every one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+_SESSION = "6f1c2a9e-3b7d-4c58-9a10-2f4e6d8b0c11"
+_JOB: Mapping[str, Any] = {
+    "name": "Nightly tests",
+    "agentType": "shell",
+    "workingDir": "/srv/project",
+    "promptMode": "inline_text",
+    "promptText": "make test",
+    "inputMode": "paste",
+    "scheduleType": "cron",
+    "cronExpression": "30 2 * * 1-5",
+    "enabled": True,
+    "concurrencyPolicy": "warn_only",
+}
+_CLI: Mapping[str, Any] = {
+    "label": "Mine",
+    "shortBadge": "MI",
+    "binaries": ["true"],
+    "argv": ["true"],
+}
+_PUSH = "https://push.example.org/send/abc"
+
+EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "POST /api/login": {"username": "admin", "password": "correct horse battery staple"},
+        "POST /api/auth/revoke": {},
+        "PUT /api/me/password": {
+            "currentPassword": "correct horse", "newPassword": "battery staple, twice",
+        },
+        "POST /api/admin/users": {"username": "ada", "role": "user"},
+        "PATCH /api/admin/users/{name}": {"enabled": True},
+        "POST /api/admin/users/{name}/logout": {"tokens": True},
+        "POST /api/tokens": {"name": "nightly", "scopes": ["sessions:read", "waits"]},
+        "POST /api/sessions": {"mode": "shell", "name": "tests", "start": True},
+        "POST /api/quick-start": {"mode": "shell", "caseName": "scratch"},
+        "POST /api/sessions/{id}/start": {},
+        "POST /api/sessions/{id}/interactive": {},
+        "POST /api/sessions/{id}/shell": {},
+        "PUT /api/sessions/{id}/name": {"name": "tests of the parser"},
+        "PUT /api/sessions/{id}/color": {"color": "green"},
+        "PUT /api/sessions/{id}/pin": {"pinned": True},
+        "PUT /api/sessions/{id}/nice": {"enabled": True, "value": 10},
+        "PUT /api/sessions/{id}/flicker-filter": {"flickerFilter": True},
+        "PUT /api/sessions/{id}/auto-compact": {"enabled": True, "threshold": 110000},
+        "PUT /api/sessions/{id}/auto-clear": {"enabled": False, "threshold": 140000},
+        "PUT /api/sessions/{id}/auto-resume": {"enabled": True},
+        "PUT /api/sessions/{id}/model": {"model": "opus"},
+        "PUT /api/sessions/{id}/effort": {"effort": "high"},
+        "PUT /api/sessions/{id}/permission-mode": {"permissionMode": "plan"},
+        "POST /api/sessions/{id}/custom-model": {"clear": True},
+        "PUT /api/session-order": {"order": [_SESSION]},
+        "POST /api/sessions/{id}/send-key": {"key": "Enter"},
+        "POST /api/sessions/{id}/resize": {"cols": 120, "rows": 40},
+        "POST /api/sessions/{id}/input": {"input": "make test\r", "useMux": True},
+        "PUT /api/sessions/{id}/file-content": {
+            "path": "notes.txt", "content": "mend the parser\n", "baseHash": None,
+        },
+        "POST /api/sessions/{id}/file-link": {"path": "report.html"},
+        "POST /api/sessions/{id}/readmymind": {},
+        "PUT /api/sessions/{id}/intent": {"goals": "A parser that reads every file"},
+        "POST /api/hook-event": {"event": "stop", "sessionId": _SESSION, "data": {}},
+        "POST /api/status-telemetry": {"sessionId": _SESSION, "data": {}},
+        "POST /api/approvals/{item}/answer": {"action": "approve"},
+        "PUT /api/webhook": {"enabled": False},
+        "POST /api/push/subscriptions": {
+            "endpoint": _PUSH,
+            "keys": {
+                "p256dh": "BGsX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKW"
+                "T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU",
+                "auth": "YWFhYWFhYWFhYWFhYWFhYQ",
+            },
+        },
+        "DELETE /api/push/subscriptions": {"endpoint": _PUSH},
+        "POST /api/cron/jobs": _JOB,
+        "POST /api/cron/preview": _JOB,
+        "PUT /api/cron/jobs/{id}": {"name": "Nightly tests and types"},
+        "PUT /api/cron/jobs/{id}/enabled": {"enabled": False},
+        "POST /api/reboot-restore/restore": {},
+        "PUT /api/settings": {"displayName": "Build machine"},
+        "PUT /api/clis/{id}": {"enabled": True},
+        "POST /api/clis": {"id": "mine", **_CLI},
+        "PUT /api/clis/custom/{id}": {**_CLI, "label": "My own"},
+        "POST /api/model-endpoints": {"label": "Local", "baseUrl": "http://127.0.0.1:11434"},
+        "PUT /api/model-endpoints/{id}": {"label": "Local models"},
+        "POST /api/cases": {"name": "parser"},
+        "POST /api/cases/link": {"name": "project", "path": "/srv/project"},
+        "POST /api/cases/clone": {
+            "name": "library", "repository": "https://git.example.org/library.git",
+        },
+        "POST /api/cases/{name}/worktree": {"branch": "mend-parser"},
+        "PUT /api/cases/order": {"order": ["parser"]},
+    }
+)  # fmt: skip
+"""Bodies by L{tservice.http.reach.name_of}; ids, names and folders stand for the caller's own."""
