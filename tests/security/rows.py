@@ -108,6 +108,13 @@ ROWS: dict[str, Row] = {
     "GET /api/tokens": Row(access="user"),
     "DELETE /api/tokens/{id}": Row(access="user", path={"id": "{token}"}, foreign=404),
     "GET /api/sessions": Row(access="user", scope=READ),
+    "POST /mcp": Row(
+        access="user",
+        scope=READ,
+        body={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}},
+    ),
+    "GET /mcp": Row(access="user", scope=READ),
+    "DELETE /mcp": Row(access="user", scope=READ),
     "GET /api/sessions/{id}": _owner(READ),
     "POST /api/sessions": Row(access="user", scope=MANAGE, body={"mode": "shell", "start": True}),
     "POST /api/quick-start": Row(access="user", scope=MANAGE, body={"mode": "shell"}),

@@ -16,6 +16,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack
 
 from tservice.client import api
 from tservice.client.errors import ApiError, Unusable
+from tservice.client.finished import finished
 from tservice.client.link.caller import Lost
 from tservice.client.link.stream import Event
 from tservice.client.session import OutputPosition, Sent, Until
@@ -27,20 +28,6 @@ __all__ = ["ApiError", "Client", "Lost", "OutputPosition", "Sent", "Session", "U
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-
-def finished(work: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine comes to that never waits for anything but its thread.
-
-    @raise RuntimeError: it does.
-    """
-    try:
-        work.send(None)
-    except StopIteration as end:
-        found: T = end.value
-        return found
-    work.close()
-    raise RuntimeError("this coroutine needs an event loop")
 
 
 def _blocking(

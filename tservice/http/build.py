@@ -8,10 +8,12 @@ from functools import partial
 from twisted.logger import globalLogPublisher
 
 from tservice import __version__
+from tservice.client.mcp.build import build_mcp_server
 from tservice.core.logs.lines import FaultCount
 from tservice.ground.feature import Contents, Feature
 from tservice.ground.ground import Ground
 from tservice.http.docs.page import ApiDocs
+from tservice.http.inner import InnerCalls
 from tservice.http.kernel import Heard, IGate, Kernel
 from tservice.http.metrics import Measure, Metrics, Values, number
 from tservice.http.parked import ParkedCalls
@@ -64,6 +66,8 @@ def build_site(
 
     @param heard: told of each call and what came of it.
     """
+    inner = InnerCalls(gate, parked, heard)
+    contents.add(build_mcp_server(ground, inner))
     metrics = Metrics()
     for measure in contents.measures:
         metrics.measure(measure)
@@ -71,6 +75,7 @@ def build_site(
     table = [*contents.operations, *metrics.operations(), *docs.operations()]
     docs.cover(table)
     kernel = Kernel(table, gate, pages, sockets, ground.config.base_path, heard, parked)
+    inner.table.set(kernel.table)
     return Site(kernel, ground.reactor, metrics.answered, room(ground), ground.config.http2)
 
 

@@ -91,7 +91,7 @@ def _started_elsewhere(visit: Visit) -> bool:
     That page cannot see the answer, but where no password is asked for it could hold streams and
     waits open, or have a child started.  Following a link is no such thing.
     """
-    return _named_foreign(visit) and paths.is_api(visit.path) and from_script(visit)
+    return _named_foreign(visit) and paths.is_called(visit.path) and from_script(visit)
 
 
 def _named_foreign(visit: Visit) -> bool:
@@ -330,7 +330,7 @@ def judge_token(who: Identity, operation: Operation, path: Mapping[str, str]) ->
         raise ServiceError(ErrorCode.FORBIDDEN, "No token may do this")
     if not who.has_scope(scope):
         raise ServiceError(ErrorCode.FORBIDDEN, f"The token lacks the scope {scope}")
-    if who.sessions is None or operation.access is Access.OWNER:
+    if who.sessions is None or operation.access is Access.OWNER or operation.carries:
         return
     if operation.style is Style.WEBSOCKET and "id" in path:
         return  # its handler judges, to close with a code
@@ -342,7 +342,7 @@ def needs_good_password(path: str | None) -> bool:
     """Whether an account that must change its password is kept out (protocol-users)."""
     if path is None or path in PASSWORD_PATHS:
         return False
-    return paths.is_api(path) or path.startswith("/ws/")
+    return paths.is_called(path) or path.startswith("/ws/")
 
 
 def _all(request: Request, name: str) -> Sequence[str]:

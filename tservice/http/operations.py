@@ -137,6 +137,8 @@ class Operation:
         handler that waits calls L{Call.again} before it has an effect.
     @ivar streams: the handler reads a C{multipart/form-data} body from L{Call.incoming} while it
         arrives; C{body_limit} bounds it.
+    @ivar carries: its handler only makes calls of other operations for its caller, each of which is
+        judged, so a token that is bound to sessions may call it.
     @ivar deprecated: the family that it belongs to, where it goes on working for old clients only
         (protocol-versioning).
     """
@@ -160,6 +162,7 @@ class Operation:
     audit: Audit | None = None
     ends_access: bool = False
     streams: bool = False
+    carries: bool = False
     deprecated: str | None = None
     allowed: Callable[[], None] | None = None
 

@@ -49,11 +49,16 @@ def is_api(path: str | None) -> bool:
     return path is not None and (path == "/api" or path.startswith("/api/"))
 
 
+def is_called(path: str | None) -> bool:
+    """Whether programs call operations here, in envelopes or as MCP."""
+    return is_api(path) or path == "/mcp"
+
+
 def is_program(path: str | None) -> bool:
     """Whether a program asks here, never a person's address bar (protocol-auth)."""
     if path is None:
         return False
-    return is_api(path) or path.startswith(("/ws/", "/q/", "/webview/"))
+    return is_called(path) or path.startswith(("/ws/", "/q/", "/webview/"))
 
 
 def shown(path: bytes) -> str:

@@ -27,6 +27,16 @@ SESSIONS: dict[str, TokenReach] = {
         """,
     ),
     **all_of(
+        Scope.SESSIONS_READ,
+        "Carries calls of tools, each judged with the scopes and sessions of the token like a"
+        " request of its own; tells of approvals with that scope as well.",
+        """
+        POST /mcp
+        GET /mcp
+        DELETE /mcp
+        """,
+    ),
+    **all_of(
         Scope.SESSIONS_INPUT,
         "Typing into a shell or an agent is running commands.",
         """

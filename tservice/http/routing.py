@@ -70,11 +70,16 @@ class RouteTable:
 
     def find(self, method: str, path: str) -> Operation | None:
         """The operation that would answer, without answering."""
+        found = self.match(method, path)
+        return None if found is None else found[0]
+
+    def match(self, method: str, path: str) -> tuple[Operation, Mapping[str, str]] | None:
+        """The operation that would answer, and its path's parameters as they stand there."""
         try:
-            endpoint, _ = self.app.url_map.bind("localhost").match(path, method)
+            endpoint, values = self.app.url_map.bind("localhost").match(path, method)
         except HTTPException:
             return None
-        return self._named[endpoint]
+        return self._named[endpoint], values
 
 
 def rule(path: str) -> str:

@@ -14,6 +14,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tservice.client import api, blocking
 from tservice.client.again import PAUSES
 from tservice.client.errors import ApiError, Unusable
+from tservice.client.finished import finished
 from tservice.client.link.address import Address
 from tservice.client.link.caller import Lost, check_whole
 from tservice.client.link.stream import Ended, Event, Output, Redraw, Stream
@@ -103,7 +104,7 @@ class ClientCase(SynchronousTestCase):
 
     def now(self, work: Coroutine[Any, Any, Any], *answers: Any) -> Any:
         self.wire.answers = list(answers)
-        return blocking.finished(work)
+        return finished(work)
 
     def fails(self, kind: type[Exception], work: Coroutine[Any, Any, Any], *answers: Any) -> Any:
         return self.assertRaises(kind, self.now, work, *answers)

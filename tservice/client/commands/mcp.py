@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING, Any
 
 from tservice.client.commands.context import Context
 from tservice.client.errors import Unusable
+
+if TYPE_CHECKING:
+    from tservice.client.mcp.plan import Ask
 
 
 def mcp(context: Context) -> int:
@@ -16,11 +20,11 @@ def mcp(context: Context) -> int:
 
     caller = context.caller
     tools = offered(_scopes(context.words.scopes))
-    server = RpcServer(
-        tools,
-        lambda ask: caller.call(ask.method, ask.path, ask.body, ask.query, ask.wait_ms),
-    )
-    Stdio(server, sys.stdin.buffer, sys.stdout.buffer).serve()
+
+    async def send(ask: Ask) -> Any:
+        return caller.call(ask.method, ask.path, ask.body, ask.query, ask.wait_ms)
+
+    Stdio(RpcServer(tools, send), sys.stdin.buffer, sys.stdout.buffer).serve()
     return 0
 
 

@@ -5,7 +5,7 @@ A plan knows no connection; whoever runs it sends what it yields, and gives it t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from typing import Any, NamedTuple
 
 from tservice.client.link.caller import Lost
@@ -31,7 +31,10 @@ class Ask(NamedTuple):
 Plan = Generator[Ask, Any, dict[str, Any]]
 
 
-def carry_out(plan: Plan, send: Callable[[Ask], Any]) -> dict[str, Any]:
+Sender = Callable[[Ask], Awaitable[Any]]
+
+
+async def carry_out(plan: Plan, send: Sender) -> dict[str, Any]:
     """Run a plan to its end.
 
     @param send: the payload of one request.
@@ -41,7 +44,7 @@ def carry_out(plan: Plan, send: Callable[[Ask], Any]) -> dict[str, Any]:
     try:
         ask = next(plan)
         while True:
-            ask = plan.send(_sent(ask, send))
+            ask = plan.send(await _sent(ask, send))
     except StopIteration as end:
         found: dict[str, Any] = end.value
         return found
@@ -49,10 +52,10 @@ def carry_out(plan: Plan, send: Callable[[Ask], Any]) -> dict[str, Any]:
         plan.close()
 
 
-def _sent(ask: Ask, send: Callable[[Ask], Any]) -> Any:
+async def _sent(ask: Ask, send: Sender) -> Any:
     for _ in range(ask.tries - 1):
         try:
-            return send(ask)
+            return await send(ask)
         except Lost:
             continue
-    return send(ask)
+    return await send(ask)

@@ -6,6 +6,7 @@ import json
 import threading
 from typing import BinaryIO
 
+from tservice.client.finished import finished
 from tservice.client.mcp.protocol import (
     BAD_REQUEST,
     Message,
@@ -55,7 +56,7 @@ class Stdio:
         if call is None:
             return
         if call.method != "tools/call" and not call.method.startswith("resources/"):
-            self._write(self._server.answer(call))
+            self._write(finished(self._server.answer(call)))
         elif self._room.acquire(blocking=False):
             self._start(call)
         else:
@@ -69,7 +70,7 @@ class Stdio:
 
     def _answer(self, call: RpcCall) -> None:
         try:
-            self._write(self._server.answer(call))
+            self._write(finished(self._server.answer(call)))
         finally:
             self._threads.discard(threading.current_thread())
             self._room.release()

@@ -285,6 +285,8 @@ def _success(operation: Operation, schemas: _Schemas) -> Schema:
     else:
         media, schema = "application/json", _envelope(operation, schemas)
     found = {"200": {"description": "Success", "content": {media: {"schema": schema}}}}
+    if operation.carries and operation.style is Style.RAW:
+        found["202"] = {"description": "Taken; there is nothing to answer"}
     return {**found, **PARTIAL} if media == BYTES else found
 
 

@@ -11,6 +11,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import examples
 from tservice.client.errors import ApiError
+from tservice.client.finished import finished
 from tservice.client.link.caller import Lost
 from tservice.client.mcp.plan import Ask
 from tservice.client.mcp.protocol import VERSIONS, RpcCall, RpcFault, RpcServer, parse
@@ -37,7 +38,7 @@ class Service:
         }
         self.lost = 0
 
-    def send(self, ask: Ask) -> Any:
+    async def send(self, ask: Ask) -> Any:
         self.asked.append(ask)
         if self.lost:
             self.lost -= 1
@@ -85,7 +86,7 @@ class ServerCase(SynchronousTestCase):
         self.server = RpcServer(offered(None), self.service.send)
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
-        answer = self.server.answer(RpcCall(1, method, params))
+        answer = finished(self.server.answer(RpcCall(1, method, params)))
         self.assertEqual(("2.0", 1), (answer["jsonrpc"], answer["id"]))
         return answer
 

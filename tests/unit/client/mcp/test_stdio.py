@@ -29,7 +29,7 @@ class StdioTests(SynchronousTestCase):
         self.door = threading.Event()
         self.addCleanup(self.door.set)
 
-    def send(self, ask: Ask) -> Any:
+    async def send(self, ask: Ask) -> Any:
         if ask.path == "/waits":
             self.door.wait(30)
         return []

@@ -1,0 +1,172 @@
+"""C{/mcp} in the assembled service: who reaches what by it (protocol-mcp-http)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, ClassVar
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.security.world import CROSS, Answer, World
+from tests.unit.http.driver import Connection, MemoryTransport, head
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.payloads import ResolvedTold
+
+ALL = ("sessions:read", "sessions:input", "sessions:manage", "waits", "approvals", "git")
+
+
+class McpTests(SynchronousTestCase):
+    world: ClassVar[World]
+    other: ClassVar[str]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.world = World()
+        cls.world.populate()
+        made = cls.world.good("ann", "POST", "/api/sessions", {"mode": "shell", "start": True})
+        cls.other = made["session"]["id"]
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        cls.world.close()
+
+    def post(self, headers: dict[str, str], method: str, /, **params: Any) -> Answer:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        return self.world.ask("POST", "/mcp", message, headers)
+
+    def connect(self, headers: dict[str, str]) -> dict[str, str]:
+        found = self.post(headers, "initialize", protocolVersion="2025-06-18")
+        self.assertEqual(200, found.status, found)
+        self.assertIn("logging", json.loads(found.body)["result"]["capabilities"])
+        return {**headers, "Mcp-Session-Id": found.headers["mcp-session-id"]}
+
+    def use(self, headers: dict[str, str], tool: str, /, **arguments: Any) -> Any:
+        found = self.post(headers, "tools/call", name=tool, arguments=arguments)
+        return json.loads(found.body).get("result")
+
+    def names(self, headers: dict[str, str]) -> set[str]:
+        found = json.loads(self.post(headers, "tools/list").body)
+        return {tool["name"] for tool in found["result"]["tools"]}
+
+    def test_a_token_s_scopes_are_its_tools(self) -> None:
+        reader = self.connect(self.world.token("ann", "sessions:read"))
+        self.assertIn("read_screen", self.names(reader))
+        self.assertNotIn("send_input", self.names(reader))
+        self.assertEqual(403, self.post(self.world.token("ann", "waits"), "initialize").status)
+        program = self.connect({"Cookie": self.world.cookies["ann"]})
+        self.assertEqual(13, len(self.names(program)))
+
+    def test_tools_do_what_requests_do(self) -> None:
+        mine = self.connect(self.world.token("ann", *ALL))
+        made = self.use(mine, "new_session", mode="shell", name="by mcp")["structuredContent"]
+        one = made["session"]["id"]
+        self.use(mine, "send_input", sessionId=one, text="make")
+        listed = self.use(mine, "list_sessions")["structuredContent"]["sessions"]
+        self.assertIn(one, {each["id"] for each in listed})
+        ended = self.use(mine, "end_session", sessionId=one)["structuredContent"]
+        self.assertEqual({"ended": one}, ended)
+        self.assertTrue(self.use(mine, "read_screen", sessionId=one)["isError"])
+        refused = self.use(mine, "new_session", mode="no-such-mode")
+        self.assertTrue(refused["isError"])
+        entries = self.world.good("root", "GET", "/api/admin/audit")["entries"]
+        self.assertIn("POST /api/sessions", {entry["action"] for entry in entries})
+
+    def test_nobody_reaches_another_s_by_it(self) -> None:
+        theirs = self.connect(self.world.token("bob", *ALL))
+        before = self.world.snapshot()
+        for tool, more in (
+            ("read_screen", {}),
+            ("send_input", {"text": "id > pwned"}),
+            ("send_key", {"key": "Enter"}),
+            ("wait_output", {"match": "x"}),
+            ("git_status", {}),
+            ("end_session", {}),
+        ):
+            found = self.use(theirs, tool, sessionId=self.world.session, **more)
+            self.assertTrue(found["isError"], tool)
+            self.assertIn("not found", found["content"][0]["text"])
+        self.assertEqual(before, self.world.snapshot())
+
+    def test_a_bound_token_stays_bound(self) -> None:
+        token = self.world.token("ann", *ALL, sessions=[self.world.session])
+        bound = self.connect(token)
+        listed = self.use(bound, "list_sessions")["structuredContent"]["sessions"]
+        self.assertEqual([self.world.session], [each["id"] for each in listed])
+        self.assertTrue(self.use(bound, "end_session", sessionId=self.other)["isError"])
+        self.assertTrue(self.use(bound, "new_session", mode="shell")["isError"])
+
+    def test_a_connection_is_its_client_s_own(self) -> None:
+        mine = self.connect(self.world.token("ann", *ALL))
+        theirs = {**self.world.token("bob", *ALL), "Mcp-Session-Id": mine["Mcp-Session-Id"]}
+        self.assertEqual(404, self.post(theirs, "ping").status)
+        self.assertEqual(404, self.world.ask("DELETE", "/mcp", headers=theirs).status)
+        without = {name: value for name, value in mine.items() if name == "Authorization"}
+        self.assertEqual(400, self.post(without, "ping").status)
+        self.assertEqual(200, self.post(mine, "ping").status)
+        self.assertEqual(200, self.world.ask("DELETE", "/mcp", headers=mine).status)
+        self.assertEqual(404, self.post(mine, "ping").status)
+
+    def test_what_is_no_message(self) -> None:
+        mine = self.connect(self.world.token("ann", *ALL))
+        found = self.world.ask("POST", "/mcp", b"{", mine)
+        self.assertEqual((400, -32700), (found.status, json.loads(found.body)["error"]["code"]))
+        told = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        found = self.world.ask("POST", "/mcp", told, mine)
+        self.assertEqual((202, ""), (found.status, found.body))
+        for wrong in ({"MCP-Protocol-Version": "1999-01-01"}, {"Content-Type": "text/plain"}):
+            self.assertEqual(400, self.post({**mine, **wrong}, "ping").status, wrong)
+
+    def test_a_page_of_another_origin_is_kept_out(self) -> None:
+        mine = self.connect(self.world.token("ann", *ALL))
+        for method in ("POST", "GET", "DELETE"):
+            away = {**mine, "Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site",
+                    "Sec-Fetch-Mode": "cors"}  # fmt: skip
+            found = self.world.ask(method, "/mcp", headers=away)
+            self.assertEqual((403, CROSS), (found.status, found.body), method)
+
+    def listen(self, headers: dict[str, str]) -> Connection:
+        connection = Connection(self.world.site, MemoryTransport("10.1.1.1"))
+        self.addCleanup(connection.lose)
+        connection.send(head("GET", "/mcp", headers))
+        self.assertIn(b"200 OK", connection.value())
+        return connection
+
+    def resolve(self, name: str) -> None:
+        events = next(it for it in self.world.operations if it.path == "/api/events")
+        hub: EventHub = events.handler.__self__._hub  # type: ignore[attr-defined]
+        told = ResolvedTold(
+            id=name, session_id=self.world.session, kind="permission", resolution="answered"
+        )
+        hub.publish(
+            Event(
+                name=EventName.APPROVAL_RESOLVED,
+                payload=told,
+                session_id=self.world.session,
+                owner="ann",
+            )
+        )
+
+    def test_approvals_are_told_to_those_who_may_hear_of_them(self) -> None:
+        mine = self.connect(self.world.token("ann", *ALL))
+        quiet = self.connect(self.world.token("ann", *ALL))
+        self.post(quiet, "logging/setLevel", level="error")
+        streams = [
+            self.listen(mine),
+            self.listen(quiet),
+            self.listen(self.connect(self.world.token("ann", "sessions:read"))),
+            self.listen(self.connect(self.world.token("bob", *ALL))),
+        ]
+        self.resolve("item-7")
+        heard = [b"item-7" in stream.value() for stream in streams]
+        self.assertEqual([True, False, False, False], heard)
+        self.world.clock.advance(15)
+        self.assertIn(b": alive", streams[1].value())
+
+    def test_a_token_that_ends_hears_no_more(self) -> None:
+        made = self.world.good("ann", "POST", "/api/tokens", {"name": "t", "scopes": list(ALL)})
+        mine = self.connect({"Authorization": f"Bearer {made['token']}"})
+        stream = self.listen(mine)
+        self.world.good("ann", "DELETE", f"/api/tokens/{made['record']['id']}")
+        self.resolve("item-8")
+        self.assertNotIn(b"item-8", stream.value())
+        self.assertEqual(401, self.post(mine, "ping").status)

@@ -1,0 +1,71 @@
+"""Tests for L{tservice.client.mcp.connections} (protocol-mcp-http)."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.client.mcp.connections import EACH, IDLE_SECONDS, MOST, Connections
+from tservice.core.identity import Identity
+
+
+def who(name: str, token: str | None = None) -> Identity:
+    return Identity(username=name, admin=False, token=token)
+
+
+class Ear:
+    def __init__(self) -> None:
+        self.ended = False
+
+    def write(self, data: bytes) -> None:
+        """Nothing is kept."""
+
+    def end(self) -> None:
+        self.ended = True
+
+
+class ConnectionsTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.clock = Clock()
+        numbers = count()
+        self.all = Connections(self.clock, lambda size: next(numbers).to_bytes(size, "big"))
+
+    def test_each_is_its_owner_s_alone(self) -> None:
+        made = self.all.open(who("ann", "t1"))
+        self.assertIs(made, self.all.find(made.key, who("ann", "t1")))
+        for other in (who("bob"), who("ann"), who("ann", "t2")):
+            self.assertIsNone(self.all.find(made.key, other))
+
+    def test_one_more_of_a_person_ends_the_one_that_asked_longest_ago(self) -> None:
+        own = [self.all.open(who("ann")) for _ in range(EACH)]
+        other = self.all.open(who("bob"))
+        self.assertIs(own[0], self.all.find(own[0].key, who("ann")))
+        self.all.open(who("ann"))
+        self.assertIsNone(self.all.find(own[1].key, who("ann")))
+        self.assertIs(own[0], self.all.find(own[0].key, who("ann")))
+        self.assertIs(other, self.all.find(other.key, who("bob")))
+
+    def test_there_are_so_many_in_all(self) -> None:
+        first = self.all.open(who("person"))
+        ear = first.told = Ear()
+        for number in range(MOST):
+            self.all.open(who(f"person {number}"))
+        self.assertEqual(MOST, len(self.all))
+        self.assertTrue(ear.ended)
+
+    def test_one_that_is_idle_is_over_unless_it_listens(self) -> None:
+        idle, listens = self.all.open(who("ann")), self.all.open(who("ann"))
+        listens.told = Ear()
+        self.clock.advance(IDLE_SECONDS + 1)
+        self.assertIsNone(self.all.find(idle.key, who("ann")))
+        self.assertIs(listens, self.all.find(listens.key, who("ann")))
+
+    def test_the_end(self) -> None:
+        made = self.all.open(who("ann"))
+        ear = made.told = Ear()
+        self.assertEqual([made], self.all.listening())
+        self.all.close()
+        self.all.end(made)
+        self.assertEqual((True, 0), (ear.ended, len(self.all)))

@@ -1,0 +1,22 @@
+"""The MCP server over HTTP."""
+
+from __future__ import annotations
+
+from tservice.client.mcp.connections import Connections
+from tservice.client.mcp.http_routes import Calls, McpRoutes
+from tservice.ground.feature import Feature
+from tservice.ground.ground import Ground
+from tservice.http.metrics import number
+
+
+def build_mcp_server(ground: Ground, calls: Calls) -> Feature[McpRoutes]:
+    """C{/mcp}."""
+    connections = Connections(ground.reactor, ground.random)
+    routes = McpRoutes(connections, calls, ground.hub, ground.reactor)
+    return Feature(
+        name="MCP server",
+        service=routes,
+        operations=routes.operations(),
+        measures=[number("mcp_connections", "MCP clients by HTTP.", lambda: len(connections))],
+        close=routes.close,
+    )

@@ -1,0 +1,207 @@
+"""C{/mcp}: the server over HTTP (protocol-mcp-http), with the tools of L{tservice.client.mcp}."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol, cast
+
+from twisted.internet.interfaces import IReactorTime
+from twisted.internet.task import LoopingCall
+from twisted.logger import Logger
+
+from tservice.client.errors import ApiError
+from tservice.client.mcp.connections import Connection, Connections
+from tservice.client.mcp.plan import Ask
+from tservice.client.mcp.protocol import VERSIONS, RpcFault, RpcServer, parse, refused
+from tservice.client.mcp.protocol import RpcCall as Asked
+from tservice.client.mcp.tools import offered
+from tservice.core.errors import HTTP_STATUS, ErrorCode, ServiceError, invalid, not_found
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.payloads import Nothing
+from tservice.core.scopes import Scope
+from tservice.http.envelope import dump
+from tservice.http.operations import Access, Audit, Call, Operation, Reply, Style
+from tservice.http.request import Request
+from tservice.http.sse import HEARTBEAT_SECONDS, EventClient, wants
+
+PATH = "/mcp"
+SESSION, VERSION = "Mcp-Session-Id", "MCP-Protocol-Version"
+BODY_LIMIT = 4 * 1024 * 1024
+"""Bytes of a message, as on standard input."""
+TOLD = frozenset({EventName.APPROVAL_PENDING, EventName.APPROVAL_RESOLVED})
+QUIET = frozenset({"warning", "error", "critical", "alert", "emergency"})
+"""Levels of log messages above that of a notice."""
+
+
+class Calls(Protocol):
+    """Operations of the service, called for the caller of another."""
+
+    def call(
+        self, outer: Call, method: str, path: str, body: object, query: Mapping[str, object] | None
+    ) -> Awaitable[Any]:
+        """The payload of one."""
+
+
+class McpRoutes:
+    """Messages that come in, and notifications that go out."""
+
+    _log = Logger()
+
+    def __init__(
+        self, connections: Connections, calls: Calls, hub: EventHub, clock: IReactorTime
+    ) -> None:
+        self._connections, self._calls = connections, calls
+        self._unsubscribe: Callable[[], None] = hub.subscribe(self._heard)
+        self._beat = LoopingCall(self._keep_alive)
+        self._beat.clock = clock
+
+    async def post(self, call: Call) -> Reply:
+        """Answer one message."""
+        _check_version(call)
+        request = cast(Request, call.request)
+        if (call.header("content-type") or "").partition(";")[0].strip() != "application/json":
+            raise invalid("content-type", "must be application/json")
+        try:
+            asked = parse(request.content.read())
+        except RpcFault as fault:
+            return Reply(content=refused(None, fault), status=400)
+        connection = self._connection(call, asked)
+        if asked is None:
+            return Reply(content=b"", content_type="", status=202)
+        if asked.method == "logging/setLevel":
+            connection.quiet = asked.params.get("level") in QUIET
+        server = RpcServer(offered(call.identity.scopes), self._sender(call), notices=True)
+        return Reply(content=await server.answer(asked), headers={SESSION: connection.key})
+
+    async def stream(self, call: Call) -> None:
+        """Notifications, until the client leaves or its connection is over."""
+        _check_version(call)
+        connection = self._connection(call, None)
+        request = cast(Request, call.request)
+        headers = request.responseHeaders
+        headers.setRawHeaders("Content-Type", ["text/event-stream"])
+        headers.setRawHeaders("Cache-Control", ["no-store"])
+        headers.setRawHeaders("X-Accel-Buffering", ["no"])
+        request.write(b"")
+        if request.method == b"HEAD":
+            return
+        client = EventClient(request, call.identity, None)
+        request.registerProducer(client, True)
+        if connection.told is not None:
+            connection.told.end()
+        connection.told = client
+        self._start()
+        try:
+            await client.done
+        finally:
+            if connection.told is client:
+                connection.told = None
+            client.stopProducing()
+            if not request.gone:
+                request.unregisterProducer()
+
+    async def delete(self, call: Call) -> Nothing:
+        """End a connection."""
+        self._connections.end(self._connection(call, None))
+        return Nothing()
+
+    def close(self) -> None:
+        """All connections are over."""
+        self._unsubscribe()
+        self._connections.close()
+        if self._beat.running:
+            self._beat.stop()
+
+    def _connection(self, call: Call, asked: Asked | None) -> Connection:
+        if asked is not None and asked.method == "initialize":
+            return self._connections.open(call.identity)
+        key = call.header(SESSION)
+        if key is None:
+            raise invalid(SESSION, "is required")
+        found = self._connections.find(key, call.identity)
+        if found is None:
+            raise not_found("MCP session")
+        return found
+
+    def _sender(self, call: Call) -> Callable[[Ask], Awaitable[Any]]:
+        async def send(ask: Ask) -> Any:
+            path = f"/api{ask.path}"
+            try:
+                return await self._calls.call(call, ask.method, path, ask.body, ask.query)
+            except ServiceError as error:
+                status = HTTP_STATUS[error.code]
+                raise ApiError(status, error.code.value, error.message) from None
+
+        return send
+
+    def _heard(self, event: Event) -> None:
+        if event.name not in TOLD:
+            return
+        for connection in self._connections.listening():
+            client = cast(EventClient, connection.told)
+            allowed = client.identity.has_scope(Scope.APPROVALS)
+            if allowed and not connection.quiet and wants(event, client.identity, None):
+                client.write(_notice(event))
+
+    def _start(self) -> None:
+        if not self._beat.running:
+            beating = self._beat.start(HEARTBEAT_SECONDS, now=False)
+            beating.addErrback(lambda why: self._log.failure("the heartbeat stopped", why))
+
+    def _keep_alive(self) -> None:
+        listening = self._connections.listening()
+        for connection in listening:
+            cast(EventClient, connection.told).write(b": alive\n\n")
+        if not listening:
+            self._beat.stop()
+
+    def operations(self) -> list[Operation]:
+        """The routes."""
+        common: dict[str, Any] = {
+            "path": PATH,
+            "access": Access.USER,
+            "scope": Scope.SESSIONS_READ,
+            "tag": "MCP",
+            "carries": True,
+            "errors": (ErrorCode.INVALID_INPUT, ErrorCode.NOT_FOUND),
+        }
+        return [
+            Operation(
+                method="POST",
+                handler=self.post,
+                summary="One message to the MCP server",
+                style=Style.RAW,
+                body_limit=BODY_LIMIT,
+                audit=Audit.NONE,
+                **common,
+            ),
+            Operation(
+                method="GET",
+                handler=self.stream,
+                summary="Notifications of the MCP server",
+                style=Style.STREAM,
+                **common,
+            ),
+            Operation(
+                method="DELETE",
+                handler=self.delete,
+                summary="End a connection to the MCP server",
+                answer=Nothing,
+                audit=Audit.NONE,
+                **common,
+            ),
+        ]
+
+
+def _check_version(call: Call) -> None:
+    version = call.header(VERSION)
+    if version is not None and version not in VERSIONS:
+        raise invalid(VERSION, f"must be one of {', '.join(VERSIONS)}")
+
+
+def _notice(event: Event) -> bytes:
+    data = {"event": event.name.value, **json.loads(dump(event.payload))}
+    params = {"level": "notice", "logger": "approvals", "data": data}
+    message = {"jsonrpc": "2.0", "method": "notifications/message", "params": params}
+    return b"event: message\ndata: %s\n\n" % json.dumps(message).encode()

@@ -1,0 +1,130 @@
+"""Calls that one operation's handler makes of others, for its own caller.
+
+Each is judged, checked, carried out and noted as if it had come by itself: whoever may not make it
+from outside may not make it from here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+from urllib.parse import parse_qs, urlencode
+
+from attrs import evolve
+from twisted.logger import Logger
+
+from tservice.core.errors import not_found
+from tservice.core.late import Late
+from tservice.http.body import read_body, read_query
+from tservice.http.envelope import dump
+from tservice.http.kernel import IGate
+from tservice.http.operations import Call, Operation, Reply, Style
+from tservice.http.parked import ParkedCalls
+from tservice.http.routing import RouteTable, arguments
+
+STYLES = (Style.ENVELOPE, Style.LONG_POLL)
+"""What answers with a payload."""
+
+
+class InnerCalls:
+    """Finds operations and carries them out.
+
+    @ivar table: the mounted operations.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self, gate: IGate, parked: ParkedCalls, heard: Callable[[Call, object], None]
+    ) -> None:
+        """
+        @param parked: holds what waits, and ends it with the right to it.
+        @param heard: told of each call and what came of it.
+        """
+        self._gate, self._parked, self._heard = gate, parked, heard
+        self.table: Late[RouteTable] = Late("the operations table")
+
+    async def call(
+        self,
+        outer: Call,
+        method: str,
+        path: str,
+        body: object = None,
+        query: Mapping[str, object] | None = None,
+    ) -> Any:
+        """The payload of one operation, as JSON data.
+
+        @param outer: whose handler asks.
+        @param path: from C{/api} on, percent-encoded.
+        @raise ServiceError: as the operation would answer from outside.
+        @raise Refusal: the caller's right is over.
+        """
+        call = self._call(outer, method, path, body, query)
+        try:
+            result = await self._handled(call)
+        except BaseException as error:
+            self._tell(call, error)
+            raise
+        self._tell(call, result)
+        call.again()
+        return json.loads(dump(result.content if isinstance(result, Reply) else result))
+
+    def _call(
+        self,
+        outer: Call,
+        method: str,
+        path: str,
+        body: object,
+        query: Mapping[str, object] | None,
+    ) -> Call:
+        operation, values = self._find(method, path)
+        visit = evolve(outer.request.visit, method=method, path=path)  # type: ignore[attr-defined]
+        self._gate.authorize(visit, outer.identity, operation, values)
+        if operation.allowed is not None:
+            operation.allowed()
+        again = partial(self._gate.judge_again, visit, outer.identity, operation, values)
+        return Call(
+            operation=operation,
+            identity=outer.identity,
+            path=values,
+            query=_query(operation, query or {}),
+            body=_body(operation, body),
+            address=outer.address,
+            request=outer.request,
+            again=again,
+        )
+
+    def _find(self, method: str, path: str) -> tuple[Operation, Mapping[str, str]]:
+        found = self.table().match(method, path)
+        values = None if found is None else arguments(*found)
+        if found is None or values is None or found[0].style not in STYLES:
+            raise not_found(f"Route {method} {path}")
+        return found[0], values
+
+    async def _handled(self, call: Call) -> object:
+        if call.operation.style is Style.LONG_POLL:
+            return await self._parked.hold(call)
+        return await call.operation.handler(call)
+
+    def _tell(self, call: Call, outcome: object) -> None:
+        try:
+            self._heard(call, outcome)
+        except Exception:
+            self._log.failure("{route} could not be noted", route=call.operation.path)
+
+
+def _query(operation: Operation, given: Mapping[str, object]) -> object:
+    if operation.query is None:
+        return None
+    text = urlencode({name: value for name, value in given.items() if value is not None})
+    return read_query(parse_qs(text.encode(), keep_blank_values=True), operation.query)
+
+
+def _body(operation: Operation, given: object) -> object:
+    if operation.body is None:
+        return None
+    raw = b"" if given is None else json.dumps(given).encode()
+    values = operation.bounds.values
+    return read_body(raw, "application/json", operation.body, operation.optional_body, values)
