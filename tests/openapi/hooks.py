@@ -29,9 +29,13 @@ def bounded(found: Any) -> Any:
     if not isinstance(found, dict):
         return found
     return {
-        name: CHOSEN[name] if type(value) is type(CHOSEN.get(name)) else bounded(value)
+        name: CHOSEN[name] if _is_chosen(name, value) else bounded(value)
         for name, value in found.items()
     }
+
+
+def _is_chosen(name: str, value: Any) -> bool:
+    return name in CHOSEN and type(value) is type(CHOSEN[name])
 
 
 @schemathesis.hook

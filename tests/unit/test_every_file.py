@@ -49,6 +49,7 @@ from tservice.store.backups import back_up
 from tservice.store.chain import ChainHead, ChainMark, write_head
 from tservice.store.database import Database
 from tservice.store.errors import StoreError
+from tservice.tokens.agents import AgentTokens
 
 SOURCE = Path(tservice.__file__).parent
 WRITERS = (
@@ -218,6 +219,21 @@ def _settings(name: str) -> Callable[[Path], object]:
     return write
 
 
+def _agent_token(folder: Path) -> None:
+    tokens = AgentTokens(
+        clock=Clock(),
+        random=_same,
+        folder=folder / "agent-tokens",
+        enabled=lambda: True,
+        hub=EventHub(),
+        owner=lambda name: None,
+        children=lambda session: frozenset(),
+        ended=lambda session: None,
+    )
+    if tokens.give("s1", "ann") is None:
+        raise OSError(errno.ENOSPC, "it went to the log")
+
+
 def _webhook(url: str) -> Callable[[Path], object]:
     return lambda folder: ConfigFile(folder).write(Webhook(url=url))
 
@@ -335,6 +351,11 @@ FILES = [
         sites=("core/keyfile.py:_written",),
         write=lambda folder: audit_key(folder, _same),
         errors=(StartError,),
+    ),
+    File(
+        sites=("tokens/agents.py:give",),
+        write=_agent_token,
+        errors=(OSError,),
     ),
     File(
         sites=("core/keyfile.py:_written",),

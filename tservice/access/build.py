@@ -41,6 +41,7 @@ from tservice.http.operations import Operation
 from tservice.http.static import Pages
 from tservice.push.store import PushStore
 from tservice.sessions.service import SessionService
+from tservice.tokens.agents import FOLDER, AgentTokens
 from tservice.tokens.routes import TokenRoutes
 from tservice.tokens.service import TokenAuthenticator, TokenService
 from tservice.tokens.store import TokenStore
@@ -103,6 +104,10 @@ class Credentials:
         finally:
             # Also where a full disk does not keep it.
             self._drop(lambda identity: identity.username == username)
+
+    def agent_ended(self, session: str) -> None:
+        """End what is open in the name of a session's agent."""
+        self._drop(lambda identity: identity.parent == session)
 
     def close(self) -> None:
         """Nothing more expires."""
@@ -172,10 +177,16 @@ def build_access(
     known.accounts.set(accounts)
     if accounts is not None:
         known.end_outdated()
+    agents = _agents(ground, known, accounts, sessions)
+
+    def close() -> None:
+        agents.close()
+        known.close()
+
     codes = known.codes.set(build_login(ground, tunnel, cookies, failures, accounts))
     gate = Gate(
         rules_of(config, (), tunnel.hosts),
-        _authenticators(config.username, cookies, tokens, accounts),
+        [agents, *_authenticators(config.username, cookies, tokens, accounts)],
         HookAuthenticator(secret),
         failures,
         lambda session_id: owner_of(sessions, session_id),
@@ -193,8 +204,27 @@ def build_access(
             *TokenRoutes(tokens).operations(),
             *tunnel_operations(tunnel, codes, cookies, sse_clients),
         ],
-        close=known.close,
+        close=close,
     )
+
+
+def _agents(
+    ground: Ground, known: Credentials, accounts: IAccounts | None, sessions: SessionService
+) -> AgentTokens:
+    """Tokens for the agents of sessions that start from now on."""
+    alone = Identity(username=ground.config.username, admin=True)
+    agents = AgentTokens(
+        clock=ground.reactor,
+        random=ground.random,
+        folder=ground.config.data_dir / FOLDER,
+        enabled=lambda: ground.settings.get().agent_tokens,
+        hub=ground.hub,
+        owner=(lambda name: alone) if accounts is None else accounts.identity,
+        children=sessions.children,
+        ended=known.agent_ended,
+    )
+    sessions.hand_out(agents)
+    return agents
 
 
 def _accounts(

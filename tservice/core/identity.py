@@ -20,6 +20,8 @@ class Identity:
     @ivar scopes: what that token may do; C{None} without a token: everything.
     @ivar os_user: the OS user that the account's panes run as; C{None}: the service's own.
     @ivar os_uid: the OS user whose hooks are calling, where there is one.
+    @ivar parent: the session whose agent is calling: it makes children of that session, and
+        C{sessions} are those that there are.
     @ivar sessions: the only sessions that it may reach; C{None}: all of its owner's.
     """
 
@@ -32,6 +34,7 @@ class Identity:
     token: str | None = None
     scopes: frozenset[str] | None = None
     sessions: frozenset[str] | None = None
+    parent: str | None = None
     os_user: str | None = None
     os_uid: int | None = None
 
@@ -58,8 +61,12 @@ class Identity:
             and self.can_bypass_permissions >= before.can_bypass_permissions
             and self.must_change_password <= before.must_change_password
             and _within(before.scopes, self.scopes)
-            and _within(before.sessions, self.sessions)
+            and (_within(before.sessions, self.sessions) or self._same_parent(before))
         )
+
+    def _same_parent(self, before: Identity) -> bool:
+        # A child that it ended is no right that it lost.
+        return self.parent is not None and self.parent == before.parent
 
     def is_person(self, username: str | None) -> bool:
         """Whether it is that user, and not a program with one of that user's tokens."""

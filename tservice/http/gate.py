@@ -332,6 +332,8 @@ def judge_token(who: Identity, operation: Operation, path: Mapping[str, str]) ->
         raise ServiceError(ErrorCode.FORBIDDEN, f"The token lacks the scope {scope}")
     if who.sessions is None or operation.access is Access.OWNER or operation.carries:
         return
+    if who.parent is not None and operation.bears:
+        return
     if operation.style is Style.WEBSOCKET and "id" in path:
         return  # its handler judges, to close with a code
     if operation.method not in SAFE_METHODS or scope not in READING:

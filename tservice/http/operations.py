@@ -139,6 +139,7 @@ class Operation:
         arrives; C{body_limit} bounds it.
     @ivar carries: its handler only makes calls of other operations for its caller, each of which is
         judged, so a token that is bound to sessions may call it.
+    @ivar bears: it makes one session, which an agent's own token may do: it becomes its child.
     @ivar deprecated: the family that it belongs to, where it goes on working for old clients only
         (protocol-versioning).
     """
@@ -163,6 +164,7 @@ class Operation:
     ends_access: bool = False
     streams: bool = False
     carries: bool = False
+    bears: bool = False
     deprecated: str | None = None
     allowed: Callable[[], None] | None = None
 

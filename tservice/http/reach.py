@@ -306,6 +306,7 @@ SETTINGS: Mapping[str, Scope | None] = {
     "approvalsInboxEnabled": None,
     "keepScrollbackEnabled": None,
     "autoRestoreEnabled": None,
+    "agentTokens": Scope.ADMIN,
     "externalSignals": None,
     "modelPrices": None,
     "primaryMode": None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from attrs import frozen
@@ -201,6 +202,13 @@ class ModelQuestion(Exception):
     def __init__(self, answer: ContextQuestion | SwapQuestion) -> None:
         super().__init__("a question on a custom model")
         self.answer = answer
+
+
+class IAgentTokens(Interface):
+    """Tokens for agents (protocol-agent-tokens)."""
+
+    def give(session: str, owner: str) -> Path | None:
+        """The file of a new token of that session, if it gets one."""
 
 
 class ICustomModels(Interface):

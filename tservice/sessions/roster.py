@@ -64,6 +64,12 @@ class Roster:
         """Every record."""
         return [live.record for live in self._sessions.values()]
 
+    def children(self, session_id: str) -> frozenset[str]:
+        """The sessions whose parent that one is."""
+        return frozenset(
+            record.id for record in self.records() if record.parent_session_id == session_id
+        )
+
     def next_position(self) -> int:
         """A place behind every other session."""
         return max((live.record.position for live in self._sessions.values()), default=-1) + 1

@@ -22,6 +22,7 @@ from tservice.sessions.input.target import InputTarget
 from tservice.sessions.interfaces import (
     Delivery,
     IActivitySources,
+    IAgentTokens,
     IConversations,
     ICustomModels,
     IInputGate,
@@ -158,6 +159,14 @@ class SessionService:
         for live in self._roster:
             live.forget_pane()
             live.inputs.close()
+
+    def hand_out(self, tokens: IAgentTokens) -> None:
+        """From now on agents get tokens of their own; to be called before L{open}."""
+        self._processes.hand_out(tokens)
+
+    def children(self, session_id: str) -> frozenset[str]:
+        """The sessions that a session has made."""
+        return self._roster.children(session_id)
 
     # -- reading
 

@@ -165,6 +165,7 @@ class Settings(Record):
     approvals_inbox_enabled: bool = True
     keep_scrollback_enabled: bool = True
     auto_restore_enabled: bool = False
+    agent_tokens: bool = False
     external_signals: bool = True
     primary_mode: Literal["bypass", "auto", "normal"] = "bypass"
     history_limit: Annotated[int, Field(ge=1000, le=1_000_000)] = 100_000

@@ -86,6 +86,7 @@ class SettingsAnswer(TypedDict):
     approvalsInboxEnabled: bool
     keepScrollbackEnabled: bool
     autoRestoreEnabled: bool
+    agentTokens: bool
     externalSignals: bool
     primaryMode: Literal["bypass", "auto", "normal"]
     historyLimit: int
@@ -119,6 +120,7 @@ class SettingsPatch(TypedDict):
     approvalsInboxEnabled: NotRequired[bool | None]
     keepScrollbackEnabled: NotRequired[bool | None]
     autoRestoreEnabled: NotRequired[bool | None]
+    agentTokens: NotRequired[bool | None]
     externalSignals: NotRequired[bool | None]
     primaryMode: NotRequired[Literal["bypass", "auto", "normal"] | None]
     historyLimit: NotRequired[int | None]

@@ -11,7 +11,7 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.cases.interfaces import CasePlace, ICases
 from tservice.clis.interfaces import Hooks, ICliRegistry
 from tservice.core.clock import now_ms
-from tservice.core.errors import ServiceError, invalid, not_found
+from tservice.core.errors import ServiceError, failed, invalid, not_found
 from tservice.core.identity import Identity
 from tservice.sessions.life.capacity import check_capacity
 from tservice.sessions.life.launcher import Launcher
@@ -25,6 +25,9 @@ from tservice.sessions.record.model import (
 from tservice.sessions.record.names import check_name, placeholder
 from tservice.sessions.record.requests import CreateRequest
 from tservice.sessions.roster import Roster, may_see
+
+CHILDREN = 8
+"""Sessions that an agent may have made by its token, at a time."""
 
 
 @frozen(kw_only=True)
@@ -196,11 +199,23 @@ class Creator:
         return None, await self._cases.default(caller, self._defaults().working_dir)
 
     def _parent(self, parent: str | None, caller: Identity, owner: str | None) -> str | None:
+        if caller.parent is not None:
+            return self._child_of(caller.parent, parent)
         if parent is None:
             return None
         live = self._roster.find(parent)
         if live is None or live.record.owner != owner or not may_see(live.record, caller):
             raise _no_parent(parent)
+        return parent
+
+    def _child_of(self, parent: str, named: str | None) -> str:
+        """The parent of what an agent makes (protocol-agent-tokens)."""
+        if named not in (None, parent):
+            raise _no_parent(named or "")
+        if self._roster.find(parent) is None:
+            raise _no_parent(parent)
+        if len(self._roster.children(parent)) >= CHILDREN:
+            raise failed(f"capacity reached: {CHILDREN} children of a session")
         return parent
 
 

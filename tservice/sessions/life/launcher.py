@@ -19,6 +19,7 @@ from tservice.core.places.place import Place
 from tservice.core.users.osuser import can_enter
 from tservice.mux.interface import IMultiplexer, IPane, MuxError, PaneGone, PaneSpec
 from tservice.sessions.interfaces import (
+    IAgentTokens,
     ICustomModels,
     ILaunchPreparation,
     IRecollection,
@@ -98,6 +99,22 @@ class Launcher:
         self._mux = mux
         self._clis = clis
         self._settings = settings
+        self._tokens: IAgentTokens | None = None
+
+    def hand_out(self, tokens: IAgentTokens) -> None:
+        """From now on agents get tokens of their own."""
+        self._tokens = tokens
+
+    def _token(self, session: Session, place: Place) -> Mapping[str, str]:
+        """What tells an agent of its token.
+
+        A child gets none, so that trees have one level; nor one whose user cannot read the file.
+        """
+        alone = session.parent_session_id is None and place.near and not place.apart
+        path = (
+            self._tokens.give(session.id, session.owner or "") if self._tokens and alone else None
+        )
+        return {} if path is None else {"SERVICE_AGENT_TOKEN_FILE": str(path)}
 
     @property
     def places(self) -> SessionPlaces:
@@ -157,7 +174,7 @@ class Launcher:
         spec = PaneSpec(
             session_id=session.id,
             argv=plan.argv,
-            env=plan.env,
+            env={**plan.env, **self._token(session, place)},
             cwd=folder,
             cols=session.cols,
             rows=session.rows,
@@ -183,9 +200,12 @@ class Launcher:
         except ServiceError as error:
             self._log.warn("hooks of {id}: {error}", id=session.id, error=error)
         try:
-            return await self._mux.adopt(session.id, place)
+            pane = await self._mux.adopt(session.id, place)
         except MuxError as error:
             raise failed(f"the session's terminal does not answer: {error}") from error
+        if pane is not None and pane.ending is None:
+            self._token(session, place)
+        return pane
 
 
 def _is_usable(folder: str) -> bool:

@@ -14,7 +14,7 @@ from tservice.core.errors import ServiceError, failed
 from tservice.core.events import EventName
 from tservice.core.payloads import ExitTold
 from tservice.mux.interface import IPane, PaneExit
-from tservice.sessions.interfaces import IActivitySources
+from tservice.sessions.interfaces import IActivitySources, IAgentTokens
 from tservice.sessions.life.breaker import add_failure, tripped
 from tservice.sessions.life.launcher import Launcher, end
 from tservice.sessions.life.priority import SetPriority, apply_at_start, confined
@@ -190,6 +190,10 @@ class Processes:
             return True
         self._hold(live, pane, fresh=False)
         return True
+
+    def hand_out(self, tokens: IAgentTokens) -> None:
+        """From now on agents get tokens of their own."""
+        self._launcher.hand_out(tokens)
 
     # -- what becomes of them
 

@@ -173,6 +173,7 @@ class LifeRoutes:
             Operation(
                 method="POST",
                 path="/api/sessions",
+                bears=True,
                 access=Access.USER,
                 scope=Scope.SESSIONS_MANAGE,
                 handler=self.create,

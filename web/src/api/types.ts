@@ -1297,6 +1297,7 @@ export interface Settings {
   approvalsInboxEnabled: boolean;
   keepScrollbackEnabled: boolean;
   autoRestoreEnabled: boolean;
+  agentTokens: boolean;
   externalSignals: boolean;
   primaryMode: "bypass" | "auto" | "normal";
   historyLimit: number;
@@ -1328,6 +1329,7 @@ export interface SettingsPatch {
   approvalsInboxEnabled?: boolean | null;
   keepScrollbackEnabled?: boolean | null;
   autoRestoreEnabled?: boolean | null;
+  agentTokens?: boolean | null;
   externalSignals?: boolean | null;
   primaryMode?: "bypass" | "auto" | "normal" | null;
   historyLimit?: number | null;

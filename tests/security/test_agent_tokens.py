@@ -1,0 +1,185 @@
+"""An agent's own token in the assembled service (protocol-agent-tokens): its children, no more."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.figures import tell
+from tests.security.rows import JOB, ROWS, SESSION
+from tests.security.world import Answer, World
+from tests.unit.http.driver import Connection, MemoryTransport, head
+from tservice.ground.program import Program
+from tservice.http.operations import Access, Style
+from tservice.http.reach import name_of
+from tservice.sessions.life.create import CHILDREN
+from tservice.tokens.agents import FOLDER, LIFETIME, SCOPES
+
+OPEN = {"GET /api/status", "GET /api/sessions", "GET /api/cases", "GET /api/cases/agent-created",
+        "GET /api/model-endpoints", "GET /api/reboot-restore", "POST /mcp", "POST /api/sessions",
+        "GET /api/waits"}  # fmt: skip
+"""What it may ask that is about no session; answers leave out what is not its."""
+
+
+REFUSED = "Session {} not found"
+
+
+class Installed(World):
+    """One with a CLI, or a program of its name."""
+
+    def _program(self) -> Program:
+        folder = self.folder / "programs"
+        folder.mkdir(exist_ok=True)
+        (folder / "claude").write_text("#!/bin/sh\n")
+        (folder / "claude").chmod(0o755)
+        found = super()._program()
+        return evolve(found, environ={**found.environ, "PATH": f"{folder}:/usr/bin:/bin"})
+
+
+class AgentTokenTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.world = Installed()
+        self.addCleanup(self.world.close)
+        self.world.populate()
+        self.good("root", "PUT", "/api/settings", {"agentTokens": True})
+        self.parent = self.made("ann")
+        self.token = self.token_of(self.parent)
+
+    def good(self, who: str, method: str, path: str, body: Any = None) -> Any:
+        return self.world.good(who, method, path, body)
+
+    def made(self, who: str, **fields: Any) -> str:
+        wanted = {"mode": "shell", "start": True, **fields}
+        found: str = self.good(who, "POST", "/api/sessions", wanted)["session"]["id"]
+        return found
+
+    def file(self, session: str) -> Path:
+        return self.world.folder / FOLDER / session
+
+    def token_of(self, session: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.file(session).read_text().strip()}"}
+
+    def ask(self, method: str, path: str, body: Any = None) -> Answer:
+        return self.world.ask(method, path, body, self.token)
+
+    def child(self) -> str:
+        body = {"mode": "primary", "start": False}
+        found = self.ask("POST", "/api/sessions", body)
+        self.assertEqual(200, found.status, found.body)
+        made: str = json.loads(found.body)["data"]["session"]["id"]
+        return made
+
+    def test_its_file_is_private_and_named_to_the_pane(self) -> None:
+        path = self.file(self.parent)
+        self.assertEqual(
+            (0o600, 0o700), (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777)
+        )
+        spec = self.world.host.panes[self.parent].spec
+        self.assertEqual(str(path), spec.env["SERVICE_AGENT_TOKEN_FILE"])
+        self.assertNotIn(path.read_text().strip(), str(spec.env))
+
+    def test_off_by_default(self) -> None:
+        self.good("root", "PUT", "/api/settings", {"agentTokens": False})
+        self.assertEqual(401, self.ask("GET", "/api/sessions").status)
+        self.assertFalse(self.file(self.parent).exists())
+        other = self.made("ann")
+        self.assertFalse(self.file(other).exists())
+        self.assertNotIn("SERVICE_AGENT_TOKEN_FILE", self.world.host.panes[other].spec.env)
+
+    def test_children_are_its_own(self) -> None:
+        one = self.child()
+        record = self.good("ann", "GET", f"/api/sessions/{one}")
+        self.assertEqual(self.parent, record["parentSessionId"])
+        listed = json.loads(self.ask("GET", "/api/sessions").body)["data"]
+        self.assertEqual([one], [each["id"] for each in listed])
+        self.assertEqual(200, self.ask("PUT", f"/api/sessions/{one}/name", {"name": "a"}).status)
+        for session in (self.parent, self.world.session):
+            self.assertEqual(404, self.ask("GET", f"/api/sessions/{session}").status)
+        self.assertEqual(200, self.ask("DELETE", f"/api/sessions/{one}").status)
+
+    def test_no_more_than_so_many_children(self) -> None:
+        for _ in range(CHILDREN):
+            self.child()
+        found = self.ask("POST", "/api/sessions", {"mode": "primary"})
+        self.assertEqual((422, "OPERATION_FAILED"), (found.status, found.error))
+
+    def test_a_child_is_nobody_else_s(self) -> None:
+        body = {"mode": "primary", "parentSessionId": self.world.session}
+        self.assertEqual(404, self.ask("POST", "/api/sessions", body).status)
+
+    def test_it_bypasses_nothing(self) -> None:
+        found = self.ask("POST", "/api/sessions", {"mode": "shell"})
+        self.assertEqual((403, "FORBIDDEN"), (found.status, found.error))
+
+    def test_a_child_gets_no_token(self) -> None:
+        child = self.made("ann", parentSessionId=self.parent)
+        self.assertFalse(self.file(child).exists())
+        # A person made it a child, so the parent reaches it too.
+        self.assertEqual(200, self.ask("GET", f"/api/sessions/{child}").status)
+
+    def test_it_ends_with_the_session(self) -> None:
+        for end in ("exits", "is deleted"):
+            session = self.made("ann")
+            token, path = self.token_of(session), self.file(session)
+            self.assertEqual(200, self.world.ask("GET", "/api/sessions", None, token).status)
+            if end == "exits":
+                self.world.host.panes[session].exit(0)
+            else:
+                self.good("ann", "DELETE", f"/api/sessions/{session}")
+            self.assertEqual(401, self.world.ask("GET", "/api/sessions", None, token).status, end)
+            self.assertFalse(path.exists(), end)
+
+    def test_it_ends_after_its_time_and_what_is_open_with_it(self) -> None:
+        child = self.made("ann", parentSessionId=self.parent)
+        waiting = Connection(self.world.site, MemoryTransport("10.1.1.1"))
+        self.addCleanup(waiting.lose)
+        path = f"/api/sessions/{child}/wait-output?match=x&timeout=600000"
+        waiting.send(head("GET", path, self.token))
+        self.assertEqual(b"", waiting.value())
+        self.good("root", "PUT", "/api/settings", {"agentTokens": False})
+        self.assertIn(b"401", waiting.value())
+        self.good("root", "PUT", "/api/settings", {"agentTokens": True})
+        session = self.made("ann")
+        self.token = self.token_of(session)
+        self.world.clock.advance(LIFETIME - 60)
+        self.assertEqual(200, self.ask("GET", "/api/sessions").status)
+        self.world.clock.advance(61)
+        self.assertEqual(401, self.ask("GET", "/api/sessions").status)
+
+    def test_it_ends_with_its_owner(self) -> None:
+        self.good("root", "PATCH", "/api/admin/users/ann", {"enabled": False})
+        self.assertEqual(401, self.ask("GET", "/api/sessions").status)
+
+    def test_nothing_else_comes_through(self) -> None:
+        """Every route, about a session that is no child: the parent itself."""
+        job = self.good("ann", "POST", "/api/cron/jobs", self.filled(JOB))["job"]["id"]
+        asked = 0
+        for it in self.world.operations:
+            if it.access in (Access.PUBLIC, Access.CAPABILITY, Access.HOOK) or name_of(it) in OPEN:
+                continue
+            if it.style is Style.WEBSOCKET:
+                continue
+            row, path = ROWS[name_of(it)], it.path
+            for name, value in (row.path or {"id": SESSION}).items():
+                value = self.filled(value).replace("{job}", job).replace("{token}", "none")
+                path = path.replace(f"{{{name}}}", value)
+            query = f"?{self.filled(row.query)}" if row.query else ""
+            before = self.world.snapshot()
+            found = self.ask(it.method, path + query, self.filled(row.body))
+            harmless = it.scope in SCOPES and it.access is not Access.OWNER and it.method == "GET"
+            wanted = {400, 403, 404} | ({200} if harmless else set())
+            self.assertIn(found.status, wanted, (name_of(it), found.body))
+            self.assertNotIn(
+                self.parent, found.body.replace(REFUSED.format(self.parent), ""), name_of(it)
+            )
+            self.assertEqual(before, self.world.snapshot(), name_of(it))
+            asked += 1
+        tell(f"{asked} operations asked with an agent's token")
+
+    def filled(self, value: Any) -> Any:
+        text = json.dumps(value).replace(SESSION, self.parent)
+        return json.loads(text.replace("{cases}", str(self.world.cases("ann"))))

@@ -1,0 +1,166 @@
+"""Tokens that the service gives to agents (protocol-agent-tokens): for their own children, no more.
+
+They are kept in memory alone.  A token is in a file of its session, which names it to the pane by
+C{SERVICE_AGENT_TOKEN_FILE}; a service that takes the pane up again writes a new one there.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from attrs import evolve, field, frozen
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.logger import Logger
+from zope.interface import implementer
+
+from tservice.core.authentication import IAuthenticator, Pass, Verdict, Visit
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.files import FileError, write_private
+from tservice.core.identity import Identity
+from tservice.core.scopes import Scope
+from tservice.core.timers import cancel
+from tservice.sessions.interfaces import IAgentTokens
+from tservice.tokens.model import digest, new_token, parse_bearer
+
+VARIABLE = "SERVICE_AGENT_TOKEN_FILE"
+FOLDER = "agent-tokens"
+LIFETIME = 12 * 3600.0
+"""Seconds from the start of the session's process."""
+SCOPES = frozenset(
+    {Scope.SESSIONS_READ, Scope.SESSIONS_INPUT, Scope.SESSIONS_MANAGE, Scope.WAITS, Scope.GIT}
+)
+"""Not the inbox: what children ask is for people."""
+OVER = frozenset({EventName.SESSION_EXIT, EventName.SESSION_DELETED})
+
+
+@frozen(kw_only=True)
+class _Given:
+    """A token that works.
+
+    @ivar owner: whose session it is.
+    """
+
+    session: str
+    owner: str
+    token_hash: bytes
+    end: IDelayedCall = field(eq=False)
+
+
+@implementer(IAuthenticator, IAgentTokens)
+class AgentTokens:
+    """Gives tokens to sessions that start, and knows them by sight; one a session."""
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        random: Callable[[int], bytes],
+        folder: Path,
+        enabled: Callable[[], bool],
+        hub: EventHub,
+        owner: Callable[[str], Identity | None],
+        children: Callable[[str], frozenset[str]],
+        ended: Callable[[str], None],
+    ) -> None:
+        """
+        @param folder: of the files.
+        @param enabled: the setting C{agentTokens}.
+        @param owner: an account as it is now.
+        @param children: the sessions that a session has made.
+        @param ended: told of a session whose token is over.
+        """
+        self._clock, self._random, self._folder = clock, random, folder
+        self._enabled, self._owner, self._children, self._ended = enabled, owner, children, ended
+        self._given: dict[str, _Given] = {}
+        self._by_hash: dict[bytes, _Given] = {}
+        self._unsubscribe = hub.subscribe(self._heard)
+        self._sweep()
+
+    def give(self, session: str, owner: str) -> Path | None:
+        """A new token for a session whose process starts or was found.
+
+        @return: its file; C{None}: the setting is off, or the disk does not take it.
+        """
+        self.revoke(session)
+        if not self._enabled():
+            return None
+        path = self._folder / session
+        word = new_token(self._random)
+        try:
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            write_private(path, f"{word}\n")
+        except (OSError, FileError) as error:
+            # The agent works without; it only has no children.
+            self._log.warn("no token for {session}: {error}", session=session, error=error)
+            return None
+        timer = self._clock.callLater(LIFETIME, self.revoke, session)
+        given = _Given(session=session, owner=owner, token_hash=digest(word), end=timer)
+        self._given[session] = self._by_hash[given.token_hash] = given
+        return path
+
+    def revoke(self, session: str) -> None:
+        """End a session's token, what is open in its name, and its file."""
+        given = self._given.pop(session, None)
+        if given is None:
+            return
+        del self._by_hash[given.token_hash]
+        cancel(given.end)
+        self._ended(session)
+        self._unlink(self._folder / session)
+
+    async def authenticate(self, visit: Visit) -> Verdict:
+        word = parse_bearer(visit.header("authorization") or "")
+        given = None if word is None else self._by_hash.get(digest(word))
+        identity = None if given is None else self._identity(given)
+        return None if identity is None else Pass(identity=identity)
+
+    def again(self, identity: Identity) -> Identity | None:
+        given = None if identity.parent is None else self._given.get(identity.parent)
+        return None if given is None or given.session != identity.parent else self._identity(given)
+
+    def close(self) -> None:
+        """No more is heard; panes go on, and are given new ones by the next service."""
+        self._unsubscribe()
+        for given in self._given.values():
+            cancel(given.end)
+
+    def _identity(self, given: _Given) -> Identity | None:
+        owner = self._owner(given.owner)
+        if owner is None or not self._enabled():
+            return None
+        return evolve(
+            owner,
+            method="token",
+            auth_session=None,
+            token=f"agent:{given.session}",
+            scopes=SCOPES,
+            sessions=self._children(given.session),
+            parent=given.session,
+            can_bypass_permissions=False,
+        )
+
+    def _heard(self, event: Event) -> None:
+        if event.name in OVER and event.session_id is not None:
+            self.revoke(event.session_id)
+        if event.name is EventName.SETTINGS_CHANGED and not self._enabled():
+            for session in tuple(self._given):
+                self.revoke(session)
+
+    def _sweep(self) -> None:
+        """Files of a service that is gone open nothing."""
+        with suppress(FileNotFoundError):
+            for path in self._folder.iterdir():
+                self._unlink(path)
+
+    def _unlink(self, path: Path) -> None:
+        try:
+            os.unlink(path)
+        except OSError as error:
+            if error.errno != errno.ENOENT:
+                self._log.warn("{path} stays: {error}", path=path, error=error)
