@@ -20,12 +20,23 @@ USAGE = {
     "output_tokens_details": {"reasoning_tokens": 0},
     "total_tokens": 1234,
 }
+SPACE = "/"
+"""Between a namespace and the tool in it, as the stub names them."""
 _CONTEXT = ("<environment_context>", "<user_instructions>", "# AGENTS.md", "<permissions")
 
 
 def _items(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     given = body.get("input") or []
     return [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
+
+
+def _offered(tools: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The tools, also those of an MCP server, which Codex puts into a namespace."""
+    for each in tools:
+        if each.get("type") != "namespace":
+            yield each
+        for inner in each.get("tools") or []:
+            yield {**inner, "name": f"{each['name']}{SPACE}{inner['name']}"}
 
 
 def read(body: Mapping[str, Any]) -> Asked:
@@ -36,7 +47,7 @@ def read(body: Mapping[str, Any]) -> Asked:
     after_tool = bool(items) and str(items[-1].get("type", "")).endswith("_call_output")
     tools = {
         each.get("name") or each["type"]: each.get("parameters") or {}
-        for each in body.get("tools") or []
+        for each in _offered(body.get("tools") or [])
     }
     return Asked(
         prompt=own[-1] if own else "",
@@ -63,11 +74,13 @@ class _Events:
 
 def _item(identifier: str, answer: Say | Call) -> dict[str, Any]:
     if isinstance(answer, Call):
+        space, _, name = answer.name.rpartition(SPACE)
         return {
+            **({"namespace": space} if space else {}),
             "type": "function_call",
             "id": f"fc_{identifier}",
             "call_id": f"call_{identifier}",
-            "name": answer.name,
+            "name": name,
             "status": "completed",
             "arguments": json.dumps(dict(answer.arguments)),
         }

@@ -27,6 +27,7 @@ from tests.agents.stub import anthropic, chat, gemini, responses
 from tests.agents.stub.gates import Gates
 from tests.agents.stub.record import Asked, Outcome, Record
 from tests.agents.stub.script import Call, Fail, Say, Shell, plan
+from tests.agents.stub.steps import Steps
 from tests.agents.stub.tools import fitted, shell_call
 from tests.agents.stub.wire import Gate, Pause, Step
 
@@ -91,6 +92,7 @@ class StubModel(Resource):
         self.unknown: list[str] = []
         self.limits: dict[str, float] = {}
         self._numbers = count(1)
+        self._steps = Steps()
 
     def render(self, request: Request) -> bytes | int:
         """Answer one request; every method comes here."""
@@ -133,7 +135,7 @@ class StubModel(Resource):
         asked, streamed = protocol.read(body), "stream" in path
         if protocol is GEMINI:
             asked = evolve(asked, model=unquote(path.rpartition("/models/")[2].rpartition(":")[0]))
-        planned = plan(
+        planned = self._steps.next(asked, body) or plan(
             asked.prompt,
             last_tool=asked.last_tool,
             has_tools=not asked.side,

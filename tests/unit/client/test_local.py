@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import ssl
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import yaml
 from cryptography import x509
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
@@ -14,6 +17,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tservice.audit.model import AuditEntry
 from tservice.audit.service import open_audit_log
 from tservice.client import auditing
+from tservice.client.commands.parsing import parse
 from tservice.client.ctl import run
 from tservice.client.shell import BROKEN, FAILED, Shell
 from tservice.store.database import Database
@@ -160,3 +164,29 @@ class TlsTests(CommandCase):
             *_, line = self.said.splitlines()
             self.assertEqual(f"tsctl: {name!r} is neither a DNS name nor an IP address", line)
         self.assertFalse((self.folder / "tls/key.pem").exists())
+
+
+class SkillTests(CommandCase):
+    """C{tsctl skill} (protocol-skill)."""
+
+    def test_it_is_a_skill_file(self) -> None:
+        self.assertEqual(0, run(["skill"], self.shell))
+        _, head, body = self.said.split("---\n", 2)
+        found = yaml.safe_load(head)
+        self.assertEqual({"name", "description"}, set(found))
+        self.assertLessEqual(len(found["description"]), 1024)
+        self.assertIn("tsctl send", body)
+        self.assertEqual([], list(self.folder.iterdir()), "nothing is written")
+
+    def test_or_a_section(self) -> None:
+        self.assertEqual(0, run(["skill", "--agents"], self.shell))
+        self.assertTrue(self.said.startswith("## "))
+        self.assertNotIn("---", self.said)
+
+    def test_what_it_teaches_can_be_said(self) -> None:
+        run(["skill"], self.shell)
+        lines = re.findall(r"^    (?:\w+=\$\()?(tsctl [^#\n]*)", self.said, re.MULTILINE)
+        self.assertGreater(len(lines), 6)
+        for line in lines:
+            words = shlex.split(line.strip().removesuffix(")"), comments=True)
+            parse(words[1:])

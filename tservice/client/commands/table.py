@@ -219,6 +219,13 @@ COMMANDS = (
         " scopes.",
     ),
     Command(
+        ("skill",), "skill:skill", "print what teaches an agent to use this: a skill file",
+        (Option(("--agents",), "A section for AGENTS.md instead"),),
+        "Nothing is written: tsctl skill > .claude/skills/tservice/SKILL.md, or"
+        " tsctl skill --agents >> AGENTS.md.",
+        local=True,
+    ),
+    Command(
         ("doctor",), "local:doctor", "say which programs are missing or too old",
         (
             Option(("CATEGORY",), "Only these", repeat="?", choices=CATEGORIES),

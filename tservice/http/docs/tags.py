@@ -27,7 +27,6 @@ TAGS: Mapping[str, str] = MappingProxyType(
         "Restore": "Sessions that a reboot has ended",
         "Sessions": "Making, starting, changing and ending sessions",
         "Settings": "What everybody's service does",
-        "Skill": "What teaches an agent to use the service",
         "Terminal": "Typing into sessions, and what they show",
         "Users": "Accounts",
         "Waits": "Being told when a session comes to a point",

@@ -1,0 +1,148 @@
+"""A field that changes in the table is seen by everything that is made from it.
+
+The OpenAPI document and its page, the Python and TypeScript types, the manual page and completion,
+the matrix of who may call what, and the arguments of MCP tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, ClassVar
+from unittest.mock import patch
+
+from attrs import evolve
+from pydantic import create_model
+from twisted.trial.unittest import SynchronousTestCase
+from twisted.web.template import flattenString
+
+from docs import generate, pyclient
+from docs.typescript import web_types
+from tests.security.rows import ROWS
+from tests.security.world import World
+from tservice.client.commands import completing
+from tservice.client.commands.record import Option
+from tservice.client.commands.table import COMMANDS
+from tservice.client.mcp.plan import Ask
+from tservice.client.mcp.tools import TOOLS, McpTool
+from tservice.core.scopes import Scope
+from tservice.http.docs.openapi import document
+from tservice.http.docs.page import page
+from tservice.http.models import Body
+from tservice.http.operations import Operation
+from tservice.http.reach import name_of
+
+FULL: Mapping[str, Mapping[str, Any]] = {
+    "new_session": {
+        "mode": "shell",
+        "workingDir": "/",
+        "caseName": "c",
+        "name": "n",
+        "prompt": "p",
+    },
+    "send_input": {"sessionId": "s", "text": "t", "wait": ["stop"], "timeoutMs": 2000},
+    "send_key": {"sessionId": "s", "key": "Enter"},
+    "wait": {"sessionIds": ["s"], "until": ["stop"], "timeoutMs": 2000, "mode": "all"},
+    "wait_output": {"sessionId": "s", "match": "m", "timeoutMs": 2000},
+    "read_screen": {"sessionId": "s", "lines": 5},
+    "answer_approval": {"approvalId": "a", "action": "option", "option": 1, "expectFrame": "f"},
+}  # fmt: skip
+"""Every argument of the tools that take more than a session."""
+
+
+def asked(tool: McpTool) -> Iterator[Ask]:
+    """What a tool asks when it is given everything."""
+    names = {field.alias or name for name, field in tool.takes.model_fields.items()}
+    given = FULL.get(tool.name, {"sessionId": "s"} if "sessionId" in names else {})
+    plan = tool.plan(tool.takes.model_validate(given))
+    answer: Any = None
+    try:
+        while True:
+            ask = plan.send(answer)
+            yield ask
+            answer = {"session": {"id": "s"}, "terminalBuffer": "", "delivered": True}
+            answer = [] if ask.path in ("/sessions", "/cases") and ask.method == "GET" else answer
+    except StopIteration:
+        return
+
+
+def not_taken(table: Iterable[Operation]) -> set[tuple[str, str]]:
+    """What tools send that no operation takes: by the tool and the field."""
+    found = set()
+    for tool in TOOLS:
+        for ask in asked(tool):
+            operation = next(each for each in table if fits(each, ask))
+            for sent, model in ((ask.body, operation.body), (ask.query, operation.query)):
+                fields = {} if model is None else model.model_fields
+                known = {field.alias or name for name, field in fields.items()}
+                found |= {(tool.name, name) for name in set(sent or ()) - known}
+    return found
+
+
+def fits(operation: Operation, ask: Ask) -> bool:
+    """Whether that is the operation that a tool asks."""
+    steps, wanted = operation.path.split("/"), f"/api{ask.path}".split("/")
+    alike = all(step == word or step[:1] == "{" for step, word in zip(steps, wanted, strict=False))
+    return operation.method == ask.method and len(steps) == len(wanted) and alike
+
+
+class OneTableTests(SynchronousTestCase):
+    table: ClassVar[tuple[Operation, ...]]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        world = World()
+        cls.table = world.operations
+        world.close()
+
+    def changed(self, name: str, **changes: Any) -> tuple[Operation, ...]:
+        return tuple(
+            evolve(each, **changes) if name_of(each) == name else each for each in self.table
+        )
+
+    def test_a_field_of_an_operation(self) -> None:
+        body = create_model("KeyBody", __base__=Body, key_renamed=(int, ...))
+        before = document(self.table, "1")
+        after = document(self.changed("POST /api/sessions/{id}/send-key", body=body), "1")
+        made = [
+            ("keyRenamed", lambda found: str(found["components"]["schemas"])),
+            ("keyRenamed: int", lambda found: "".join(pyclient.files(found).values())),
+            ("keyRenamed: number", web_types),
+            ("keyRenamed", self.page),
+        ]
+        for word, make in made:
+            self.assertNotIn(word, make(before))
+            self.assertIn(word, make(after))
+
+    def page(self, found: Any) -> str:
+        return self.successResultOf(flattenString(None, page(found))).decode()
+
+    def test_what_mcp_tools_send_is_what_operations_take(self) -> None:
+        self.assertEqual(set(), not_taken(self.table))
+        body = create_model("KeyBody", __base__=Body, key_renamed=(str, ...))
+        changed = self.changed("POST /api/sessions/{id}/send-key", body=body)
+        self.assertEqual({("send_key", "key")}, not_taken(changed))
+
+    def test_the_matrix(self) -> None:
+        """Written by hand on purpose: it is not made from the table, but held against it."""
+        self.assertEqual(set(), self.unlike(self.table))
+        changed = self.changed("GET /api/sessions", scope=Scope.ADMIN)
+        self.assertEqual({"GET /api/sessions"}, self.unlike(changed))
+
+    def unlike(self, table: Iterable[Operation]) -> set[str]:
+        return {name_of(each) for each in table if ROWS[name_of(each)].scope != each.scope}
+
+    def test_an_option_of_a_command(self) -> None:
+        option = Option(("--renamed",), "A word that nobody has used", value="WORD")
+        changed = tuple(
+            command._replace(options=(*command.options, option))
+            if command.name == "ls"
+            else command
+            for command in COMMANDS
+        )
+        for make in (generate.commands_table, generate.commands_list):
+            self.assertNotIn("renamed", make())
+            with patch.object(generate, "COMMANDS", changed):
+                self.assertIn("renamed", make())
+        self.assertNotIn("renamed", completing.script("bash"))
+        with patch.object(completing, "COMMANDS", changed):
+            self.assertIn("renamed", completing.script("bash"))
