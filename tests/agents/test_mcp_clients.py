@@ -68,7 +68,8 @@ def _codex(place: Place, env: Mapping[str, str]) -> None:
 
 
 def _gemini(place: Place, env: Mapping[str, str]) -> None:
-    server = {"command": SERVER[0], "args": SERVER[1:], "env": dict(env), "trust": True}
+    # This one by HTTP, which takes no program.
+    server = {"httpUrl": f"{env['TSCTL_URL']}/mcp", "trust": True}
     settings = place.home / ".gemini" / "settings.json"
     _changed(settings, lambda it: it.update(mcpServers={"tservice": server}))
 

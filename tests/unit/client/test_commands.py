@@ -14,6 +14,7 @@ from docs.generate import synopsis
 from tservice.client import ctl
 from tservice.client.commands.completing import script
 from tservice.client.commands.parsing import parse
+from tservice.client.commands.sessions import tree
 from tservice.client.commands.table import COMMANDS, SHELLS
 from tservice.client.errors import ApiError, Unusable
 from tservice.client.link.naming import pick
@@ -165,3 +166,14 @@ class FaultTests(SynchronousTestCase):
             self.patch(ctl, "perform", fail)
             self.assertEqual(2, ctl.run(["ls"], shell))
             self.assertEqual(want, said.getvalue())
+
+
+class TreeTests(SynchronousTestCase):
+    """C{tsctl ls} shows what agents made below them."""
+
+    def test_children_follow_their_parents(self) -> None:
+        family = {"a": None, "b": "gone", "c": "a", "d": "c", "e": "a", "f": "b"}
+        sessions = [{"id": name, "parentSessionId": parent} for name, parent in family.items()]
+        found = [(depth, session["id"]) for depth, session in tree(sessions)]
+        want = [(0, "a"), (1, "c"), (2, "d"), (1, "e"), (0, "b"), (1, "f")]
+        self.assertEqual(want, found)

@@ -17,6 +17,7 @@ HEAD = ("ID", "STATUS", "MODE", "NAME", "MODEL", "ACTIVE", "FOLDER")
 SHORT = 8
 """Characters of an id in a table."""
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"
+_BRANCH = "└ "
 CHANGES = ("init", "session:")
 """How the events begin after which the list may be another."""
 
@@ -118,11 +119,30 @@ def _rows(shell: Shell, sessions: Sequence[dict[str, Any]]) -> list[Sequence[str
             session["id"][:SHORT],
             cell(session, "status"),
             cell(session, "mode"),
-            cell(session, "name"),
+            _BRANCH * (depth > 0) + cell(session, "name"),
             cell(session, "displayModel"),
             ago(shell.now(), session.get("lastActivityAt")),
             cell(session, "workingDir"),
         )
-        for session in sessions
+        for depth, session in tree(sessions)
     ]
     return [HEAD, *rows]
+
+
+def tree(sessions: Sequence[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
+    """The sessions in their order, each followed by its children, with how deep each is.
+
+    One whose parent is not among them stands by itself.
+    """
+    known = {session["id"] for session in sessions}
+    below: dict[str | None, list[dict[str, Any]]] = {}
+    for session in sessions:
+        parent = session.get("parentSessionId")
+        below.setdefault(parent if parent in known else None, []).append(session)
+    found: list[tuple[int, dict[str, Any]]] = []
+    ahead = [(0, session) for session in reversed(below.get(None, []))]
+    while ahead:
+        depth, session = ahead.pop()
+        found.append((depth, session))
+        ahead += [(depth + 1, child) for child in reversed(below.get(session["id"], []))]
+    return found

@@ -28,7 +28,7 @@ GLOBAL = (
 
 COMMANDS = (
     Command(
-        ("ls",), "sessions:ls", "list the sessions",
+        ("ls",), "sessions:ls", "list the sessions, children below their parents",
         (Option(("--watch",), "Go on, and print them anew at each change"), JSON),
         "With --watch and --json each change is one line.",
         aliases=("list",),
