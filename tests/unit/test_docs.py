@@ -65,7 +65,7 @@ class LinkTests(SynchronousTestCase):
 NOT_YET = "ot in this release yet"
 _SECTION = re.compile(r"^\.\. _[^:`]+:$", re.MULTILINE)
 _LITERAL = re.compile(r"``([^`]+)``")
-_ROUTE = re.compile(r"(GET|POST|PUT|PATCH|DELETE) (/(?:api|ws|q|healthz|metrics)[^\s?]*)")
+_ROUTE = re.compile(r"(GET|POST|PUT|PATCH|DELETE) (/(?:api|ws|q|healthz|mcp|metrics)[^\s?]*)")
 
 
 def general(path: str) -> str:

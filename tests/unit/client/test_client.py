@@ -307,7 +307,7 @@ class FacadeTests(SynchronousTestCase):
         async def waits() -> None:
             await Never()
 
-        self.assertRaises(RuntimeError, blocking.finished, waits())
+        self.assertRaises(RuntimeError, finished, waits())
 
 
 class WhereTests(SynchronousTestCase):
