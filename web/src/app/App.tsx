@@ -21,7 +21,7 @@ import { Tip } from "../ui/Tip.tsx";
 import { Toasts } from "../ui/Toasts.tsx";
 import { Banner } from "./Banner.tsx";
 import { Empty } from "./Empty.tsx";
-import { PageHost } from "./PageHost.tsx";
+import { PageHost, PanelHost } from "./PageHost.tsx";
 import { StatusBar } from "./StatusBar.tsx";
 import { TopBar } from "./TopBar.tsx";
 
@@ -44,6 +44,7 @@ function Shell() {
           </main>
           <PromptBox />
         </div>
+        <PanelHost />
       </div>
       <StatusBar />
       <KeyBar />

@@ -1,29 +1,18 @@
-/** Shows the open page of the registry in a dialog. */
+/** Shows the open page of the registry: in a dialog, or beside the terminal where that has room. */
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Dialog } from "../ui/Dialog.tsx";
 import { failed } from "../ui/toasts.ts";
+import { besidePage, closePanel } from "./panel.ts";
 import { findPage, openPage, type Page } from "./registry.ts";
+import { useBody } from "./useBody.ts";
 
 function close(): void {
   openPage.value = undefined;
 }
 
 function Loaded({ page }: { page: Page }) {
-  const [Body, setBody] = useState<ComponentType>();
-  useEffect(() => {
-    let alive = true;
-    page.load().then(
-      (body) => alive && setBody(() => body),
-      (error: unknown) => {
-        failed("The page could not be loaded", error);
-        close();
-      },
-    );
-    return () => {
-      alive = false;
-    };
-  }, [page]);
+  const Body = useBody(page, close);
   return (
     <Dialog title={page.title} onClose={close} class="page" testid={`page-${page.id}`}>
       {Body ? <Body /> : <p class="dim">Loading…</p>}
@@ -34,4 +23,21 @@ function Loaded({ page }: { page: Page }) {
 export function PageHost() {
   const page = findPage(openPage.value);
   return page ? <Loaded key={page.id} page={page} /> : null;
+}
+
+/** Its code comes with the first page that is shown there. */
+export function PanelHost() {
+  const [Panel, setPanel] = useState<ComponentType<{ page: Page }>>();
+  const page = besidePage.value;
+  useEffect(() => {
+    if (!page || Panel) return;
+    import("./Panel.tsx").then(
+      ({ Panel: loaded }) => setPanel(() => loaded),
+      (error: unknown) => {
+        failed("The page could not be loaded", error);
+        closePanel();
+      },
+    );
+  }, [page]);
+  return page && Panel ? <Panel page={page} /> : null;
 }

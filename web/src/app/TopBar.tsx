@@ -2,6 +2,7 @@ import { PlanChips } from "../agents/PlanChips.tsx";
 import { Bell } from "../approvals/Bell.tsx";
 import { me } from "../auth/me.ts";
 import { canSignOut, leave } from "../auth/state.ts";
+import { FILES_PAGE } from "../files/page.ts";
 import { GitMark } from "../git/Badge.tsx";
 import { drawerOpen } from "../sessions/Drawer.tsx";
 import { shortPath } from "../lib/format.ts";
@@ -15,6 +16,7 @@ import { searchOpen } from "../terminal/current.ts";
 import { Brand } from "../ui/Brand.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
 import { type MenuItem, menuUnder } from "../ui/menu.ts";
+import { besidePage, togglePanel } from "./panel.ts";
 import { availablePages, openPage } from "./registry.ts";
 
 const openNew = () => (newSessionOpen.value = true);
@@ -120,6 +122,17 @@ export function TopBar() {
           keys="Ctrl+Shift+F"
           testid="open-search"
           onClick={() => (searchOpen.value = true)}
+        />
+      )}
+      {session && (
+        <IconButton
+          icon="panel"
+          class="wide-only"
+          label="Panel beside the terminal"
+          keys="Alt+Shift+L"
+          testid="toggle-panel"
+          pressed={besidePage.value !== undefined}
+          onClick={() => togglePanel(FILES_PAGE)}
         />
       )}
       <Bell />

@@ -1,8 +1,9 @@
 /**
  * The seam for further features: one folder each, registering its pages here.
  *
- * A page is a panel over the terminal with an entry in the page menu and an address of its own
- * (`?page=<id>`). Its code is loaded when it is first opened.
+ * A page is a dialog over the terminal with an entry in the page menu and an address of its own
+ * (`?page=<id>`); some stand beside the terminal where the window is wide. Its code is loaded when
+ * it is first opened.
  */
 import { signal } from "@preact/signals";
 import type { ComponentType } from "preact";
@@ -19,6 +20,8 @@ export interface Page {
   load: () => Promise<ComponentType>;
   /** Whether the feature is on, read where signals are tracked; absent = always. */
   available?: () => boolean;
+  /** It can stand beside the terminal, in a narrow column. */
+  beside?: boolean;
   /** A count beside the entry (things that wait); 0 shows nothing. */
   count?: () => number;
 }

@@ -9,6 +9,7 @@ export function registerApprovals(): void {
     title: "Waiting for you",
     icon: "bell",
     order: 10,
+    beside: true,
     keys: "Alt+Shift+A",
     available: () => inboxEnabled.value,
     count: () => approvals.value.length,

@@ -4,6 +4,7 @@ import { plural } from "../lib/format.ts";
 import { serviceZone } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { useNow } from "../ui/useNow.ts";
+import "./cron.css";
 import { nextJob } from "./jobs/book.ts";
 import { Editor } from "./editor/Editor.tsx";
 import { type Editing, editing, editNew } from "./editor/editing.ts";

@@ -5,6 +5,7 @@ import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
 import { save } from "./download.ts";
 import { Follow } from "./Follow.tsx";
+import { isMarkdown, PREVIEW_MAX } from "./markdown/places.ts";
 import { MediaView } from "./MediaView.tsx";
 import { canReveal } from "./secrets.ts";
 import { opened } from "./state.ts";
@@ -13,6 +14,9 @@ import type { Content, Opened, Text } from "./types.ts";
 import { type Loaded, useContent } from "./useContent.ts";
 
 const isText = (content: Content): content is Text => "content" in content;
+
+const isPreviewed = (file: Opened, content: Content | undefined): boolean =>
+  content !== undefined && isText(content) && isMarkdown(file.path) && content.content.length <= PREVIEW_MAX;
 
 function Refused({ path, loaded }: { path: string; loaded: Loaded }) {
   return (
@@ -31,12 +35,12 @@ function Refused({ path, loaded }: { path: string; loaded: Loaded }) {
   );
 }
 
-function Body({ file, loaded }: { file: Opened; loaded: Loaded }) {
+function Body({ file, loaded, preview }: { file: Opened; loaded: Loaded; preview: boolean }) {
   const { content } = loaded;
   if (loaded.problem !== "") return <Refused path={file.path} loaded={loaded} />;
   if (!content) return <p class="files-none">Reading…</p>;
   return isText(content) ? (
-    <TextView key={loaded.turn} file={file} text={content} revealed={loaded.revealed} />
+    <TextView key={loaded.turn} file={file} text={content} revealed={loaded.revealed} preview={preview} />
   ) : (
     <MediaView key={loaded.turn} file={file} media={content} />
   );
@@ -45,7 +49,10 @@ function Body({ file, loaded }: { file: Opened; loaded: Loaded }) {
 export function FileView({ file }: { file: Opened }) {
   const loaded = useContent(file);
   const [following, setFollowing] = useState(false);
+  const [asSource, setAsSource] = useState(file.line !== undefined);
   const { content } = loaded;
+  const readable = isPreviewed(file, content);
+  const preview = readable && !asSource;
   return (
     <>
       <div class="file-head">
@@ -60,6 +67,15 @@ export function FileView({ file }: { file: Opened }) {
           <bdi>{file.path}</bdi>
           {content && <small>{bytes(content.size)}</small>}
         </h3>
+        {readable && (
+          <IconButton
+            icon="eye"
+            label="Show it as it reads"
+            pressed={preview}
+            onClick={() => setAsSource(preview)}
+            testid="file-preview"
+          />
+        )}
         {content && isText(content) && (
           <IconButton
             icon="pulse"
@@ -77,7 +93,7 @@ export function FileView({ file }: { file: Opened }) {
           testid="file-download"
         />
       </div>
-      {following ? <Follow file={file} /> : <Body file={file} loaded={loaded} />}
+      {following ? <Follow file={file} /> : <Body file={file} loaded={loaded} preview={preview} />}
     </>
   );
 }

@@ -1,28 +1,9 @@
 /** What is no text: a picture, a PDF, sound, film, or the first bytes of anything else. */
-import { useEffect, useState } from "preact/hooks";
-import { sentenceOf } from "../api/errors.ts";
-import { serviceUrl } from "../api/paths.ts";
 import { bytes } from "../lib/format.ts";
-import { makeLink } from "./calls.ts";
 import { save } from "./download.ts";
 import { HexHead } from "./HexHead.tsx";
 import type { Media, Opened } from "./types.ts";
-
-function useLink(file: Opened) {
-  const [url, setUrl] = useState<string>();
-  const [problem, setProblem] = useState("");
-  useEffect(() => {
-    let alive = true;
-    makeLink(file.sessionId, file.path, false).then(
-      (path) => alive && setUrl(serviceUrl(path, document.baseURI)),
-      (error: unknown) => alive && setProblem(sentenceOf(error)),
-    );
-    return () => {
-      alive = false;
-    };
-  }, [file.sessionId, file.path]);
-  return { url, problem };
-}
+import { useLink } from "./useLink.ts";
 
 function Shown({ url, file, media }: { url: string; file: Opened; media: Media }) {
   const name = media.path.slice(media.path.lastIndexOf("/") + 1);

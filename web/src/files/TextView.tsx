@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { sentenceOf } from "../api/errors.ts";
 import { plural } from "../lib/format.ts";
 import type { Editor } from "./codemirror.ts";
+import { Preview } from "./Preview.tsx";
 import type { Opened, Text } from "./types.ts";
 import { type Saving, useSaving } from "./useSaving.ts";
 
@@ -58,7 +59,15 @@ function Foot({ text, editable, saving }: { text: Text; editable: boolean; savin
   );
 }
 
-export function TextView({ file, text, revealed }: { file: Opened; text: Text; revealed: boolean }) {
+interface Props {
+  file: Opened;
+  text: Text;
+  revealed: boolean;
+  /** A document is shown as it reads; the editor keeps what was changed. */
+  preview: boolean;
+}
+
+export function TextView({ file, text, revealed, preview }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | undefined>(undefined);
   const [problem, setProblem] = useState("");
@@ -66,7 +75,12 @@ export function TextView({ file, text, revealed }: { file: Opened; text: Text; r
   const latest = useRef(saving);
   latest.current = saving;
   const editable = text.editable && !text.truncated;
+  const [wanted, setWanted] = useState(!preview);
   useEffect(() => {
+    if (!preview) setWanted(true);
+  }, [preview]);
+  useEffect(() => {
+    if (!wanted) return;
     let alive = true;
     import("./codemirror.ts").then(
       ({ openEditor }) => {
@@ -88,12 +102,15 @@ export function TextView({ file, text, revealed }: { file: Opened; text: Text; r
       editor.current?.close();
       editor.current = undefined;
     };
-  }, []);
+  }, [wanted]);
   return (
     <>
       {saving.conflict && <Conflict saving={saving} />}
       {problem !== "" && <p class="field-problem">{problem}</p>}
-      <div ref={place} class="text-place" data-testid="text" />
+      {preview && (
+        <Preview sessionId={file.sessionId} path={file.path} text={editor.current?.text() ?? text.content} />
+      )}
+      <div ref={place} class="text-place" hidden={preview} data-testid="text" />
       <Foot text={text} editable={editable} saving={saving} />
     </>
   );

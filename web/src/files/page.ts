@@ -9,6 +9,7 @@ export function registerFiles(): void {
     title: "Files",
     icon: "folder",
     order: 18,
+    beside: true,
     available: () => activeSession.value !== undefined,
     load: async () => (await import("./FilesPage.tsx")).FilesPage,
   });

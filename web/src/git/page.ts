@@ -9,6 +9,7 @@ export function registerGit(): void {
     title: "Changes",
     icon: "branch",
     order: 20,
+    beside: true,
     keys: "Alt+Shift+G",
     available: () => activeSession.value !== undefined,
     load: async () => (await import("./GitPage.tsx")).GitPage,

@@ -1,8 +1,10 @@
 /** Does what a pressed shortcut says. */
 import { APPROVALS_PAGE } from "../approvals/page.ts";
 import { inboxEnabled } from "../approvals/state.ts";
+import { togglePanel } from "../app/panel.ts";
 import { openPage } from "../app/registry.ts";
 import { CRON_PAGE } from "../cron/page.ts";
+import { FILES_PAGE } from "../files/page.ts";
 import { FLEET_PAGE } from "../fleet/page.ts";
 import { GIT_PAGE } from "../git/page.ts";
 import { togglePalette } from "../palette/state.ts";
@@ -51,6 +53,7 @@ const DEEDS: Deeds = {
   palette: togglePalette,
   fleet: () => (openPage.value = FLEET_PAGE),
   sidebar: toggleSidebar,
+  panel: () => togglePanel(FILES_PAGE),
   "zoom-in": () => zoomFont(1),
   "zoom-out": () => zoomFont(-1),
   "zoom-reset": () => zoomFont(0),

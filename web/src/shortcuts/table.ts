@@ -21,6 +21,7 @@ export type Action =
   | "palette"
   | "fleet"
   | "sidebar"
+  | "panel"
   | "zoom-in"
   | "zoom-out"
   | "zoom-reset"
@@ -125,6 +126,15 @@ export const SHORTCUTS: readonly Shortcut[] = [
     keys: "Alt+Shift+B",
     text: "Sessions at the side, or as tabs",
     group: "Sessions",
+  },
+  {
+    action: "panel",
+    codes: ["KeyL"],
+    alt: true,
+    shift: true,
+    keys: "Alt+Shift+L",
+    text: "Files, changes or the inbox beside the terminal, or nothing",
+    group: "Page",
   },
   {
     action: "goto",

@@ -8,7 +8,8 @@ export const LEAST_WIDTH = 1100;
 /** So many tabs can still be read side by side. */
 const TABS_READ = 5;
 
-const wide = signal(false);
+/** Whether there is room beside a terminal. */
+export const wide = signal(false);
 
 export const sidebarShown = computed(() => {
   if (!wide.value || prefs.value.sessionList === "tabs") return false;

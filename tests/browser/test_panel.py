@@ -1,0 +1,135 @@
+"""Pages beside the live terminal, and what a document looks like there, in a real Chromium."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import expect
+
+from tests.browser import gitscene
+from tests.browser.harness import PHONE, BrowserCase, Terminal, expect_focus, until
+from tests.browser.pictures import picture
+from tests.integration.harness import Daemon
+
+GUIDE = """# Guide
+
+Some **strong** words, `code` and <b onclick="alert(1)">raw</b>.
+
+- [x] done
+- [ ] not yet
+
+| a | b |
+|---|--:|
+| 1 | 2 |
+
+[next](sub/next.md) · [web](https://example.org/) · [bad](javascript:alert(1)) · [end](#the-end)
+
+![own](../picture.png) ![far](https://example.org/far.png)
+
+## The end
+"""
+
+
+class PanelTests(BrowserCase):
+    service: Daemon
+    folder: Path
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.service = Daemon()
+        cls.addClassCleanup(cls.service.close)
+        (cls.service.home / ".bash_profile").write_text("PS1='$ '\n")
+        cls.service.start()
+        cls.folder = gitscene.busy(cls.service.home / "w")
+        (cls.folder / "docs" / "sub").mkdir(parents=True)
+        (cls.folder / "docs" / "guide.md").write_text(GUIDE)
+        (cls.folder / "docs" / "sub" / "next.md").write_text("# Next\n")
+        (cls.folder / "picture.png").write_bytes(picture())
+
+    def open(self, address: str = "", **options: Any) -> Terminal:
+        made = self.session(self.service, workingDir=str(self.folder))
+        self.addCleanup(lambda: self.service.request("DELETE", f"/api/sessions/{made}").data())
+        return self.terminal(f"{self.service.url}/?session={made}{address}", **options)
+
+    def test_files_stand_beside_the_terminal(self) -> None:
+        terminal = self.open(viewport={"width": 1440, "height": 900})
+        page = terminal.page
+        before = int(terminal.attribute("cols") or 0)
+        page.keyboard.press("Alt+Shift+L")
+        panel = page.get_by_test_id("page-files")
+        expect_focus(panel.locator("h2").first)
+        expect(page.locator("dialog[open]")).to_have_count(0)
+        until(page, "fewer columns", lambda: int(terminal.attribute("cols") or 0) < before - 20)
+        page.keyboard.press("Escape")
+        terminal.ready().run("echo src/walk.py:7: wrong; echo be''side").wait("beside")
+
+        row = next(
+            at for at, text in enumerate(terminal.screen()) if text == "src/walk.py:7: wrong"
+        )
+        cell = terminal.element.locator(".xterm-screen").bounding_box() or {}
+        high = cell["height"] / int(terminal.attribute("rows") or 1)
+        page.keyboard.down("Control")
+        page.mouse.move(cell["x"] + 30, cell["y"] + (row + 0.4) * high)
+        page.mouse.move(cell["x"] + 34, cell["y"] + (row + 0.5) * high)
+        page.mouse.click(cell["x"] + 34, cell["y"] + (row + 0.5) * high)
+        page.keyboard.up("Control")
+        expect(panel.locator(".cm-activeLine")).to_contain_text("src/walk.py line 7")
+
+        now = int(terminal.attribute("cols") or 0)
+        page.get_by_test_id("panel-edge").focus()
+        for _ in range(4):
+            page.keyboard.press("ArrowLeft")
+        until(page, "a wider panel", lambda: int(terminal.attribute("cols") or 0) < now)
+        page.get_by_test_id("panel-git").click()
+        expect(page.get_by_test_id("git-panel")).to_contain_text("walk.py")
+        page.keyboard.press("Alt+Shift+S")
+        expect(page.get_by_test_id("page-settings")).to_be_visible()
+        page.keyboard.press("Escape")
+        page.reload()
+        expect(page.get_by_test_id("git-panel")).to_contain_text("walk.py")
+        Terminal(page).ready().run("echo aga''in").wait("again")
+
+        page.set_viewport_size({"width": 1000, "height": 800})
+        expect(page.get_by_test_id("git-panel")).to_have_count(0)
+        page.set_viewport_size({"width": 1440, "height": 900})
+        page.get_by_test_id("panel-close").click()
+        until(page, "all columns", lambda: int(terminal.attribute("cols") or 0) == before)
+
+    def test_a_document_as_it_reads(self) -> None:
+        terminal = self.open("&page=files", viewport={"width": 1440, "height": 900})
+        page = terminal.page
+        self.guide(page)
+        guide = page.get_by_test_id("markdown")
+        expect(guide.locator("strong")).to_have_text("strong")
+        expect(guide).to_contain_text('<b onclick="alert(1)">')
+        expect(guide.locator("b")).to_have_count(0)
+        expect(guide.locator("td").nth(1)).to_have_css("text-align", "right")
+        expect(guide.get_by_role("checkbox").first).to_be_checked()
+        image = guide.locator("img")
+        until(page, "the picture", lambda: image.evaluate("each => each.naturalWidth") == 4)
+        hrefs = guide.locator("a").evaluate_all("all => all.map((each) => each.href)")
+        self.assertEqual(["https://example.org/", "https://example.org/far.png"], hrefs)
+
+        page.get_by_test_id("file-preview").click()
+        page.get_by_test_id("text").locator(".cm-content").click()
+        page.keyboard.press("Control+Home")
+        page.keyboard.type("New words first.\n\n")
+        page.get_by_test_id("file-preview").click()
+        expect(guide.locator("p").first).to_have_text("New words first.")
+        expect(page.get_by_test_id("file-state")).to_have_text("Not saved")
+        guide.get_by_role("button", name="next").click()
+        expect(guide.get_by_role("heading", name="Next")).to_be_visible()
+
+    def test_on_a_phone_they_are_over_it(self) -> None:
+        page = self.open("&page=files", **PHONE).page
+        expect(page.locator("dialog[open]")).to_have_count(1)
+        self.guide(page)
+        expect(page.get_by_test_id("markdown").locator("strong")).to_be_visible()
+        content = page.locator(".dialog-content")
+        self.assertTrue(content.evaluate("box => box.scrollWidth <= box.clientWidth"))
+
+    def guide(self, page: Any) -> None:
+        for path in ("docs", "docs/guide.md"):
+            page.locator(f"[data-testid=file][data-path='{path}']").click()

@@ -1,0 +1,205 @@
+/**
+ * A markdown document as people read it. Its tree becomes elements one by one: no text of it is ever
+ * taken for HTML, and nothing is fetched from where it points.
+ */
+import type { Definition, Nodes, Root } from "mdast";
+import { fromMarkdown } from "mdast-util-from-markdown";
+import { gfmFromMarkdown } from "mdast-util-gfm";
+import { gfm } from "micromark-extension-gfm";
+import { Fragment, type VNode } from "preact";
+import { useMemo } from "preact/hooks";
+import { openFile } from "../state.ts";
+import { useLink } from "../useLink.ts";
+import "./markdown.css";
+import { slugOf, targetOf } from "./places.ts";
+
+/** What every part of one document is drawn with. */
+interface Document {
+  sessionId: string;
+  path: string;
+  definitions: ReadonlyMap<string, Definition>;
+}
+
+interface Props<T extends Nodes["type"]> {
+  node: Extract<Nodes, { type: T }>;
+  of: Document;
+}
+
+export function parse(text: string): Root {
+  return fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
+}
+
+function textOf(node: Nodes): string {
+  if ("value" in node) return node.value;
+  return "children" in node ? node.children.map(textOf).join("") : "";
+}
+
+function Children({ node, of }: { node: Nodes; of: Document }) {
+  if (!("children" in node)) return null;
+  return node.children.map((each, number) => <Part key={number} node={each} of={of} />);
+}
+
+function goTo(event: MouseEvent, slug: string): void {
+  const all = (event.currentTarget as Element)
+    .closest(".markdown")
+    ?.querySelectorAll<HTMLElement>("[data-slug]");
+  [...(all ?? [])].find((each) => each.dataset["slug"] === slug)?.scrollIntoView({ block: "start" });
+}
+
+function Link({ url, node, of }: { url: string; node: Nodes; of: Document }) {
+  const target = targetOf(url, of.path);
+  const words = <Children node={node} of={of} />;
+  if (target.kind === "none") return words;
+  if (target.kind === "web")
+    return (
+      <a href={target.url} target="_blank" rel="noopener noreferrer">
+        {words}
+      </a>
+    );
+  const act = (event: MouseEvent) =>
+    target.kind === "file" ? openFile(of.sessionId, target.path) : goTo(event, target.slug);
+  return (
+    <button type="button" class="markdown-link" onClick={act}>
+      {words}
+    </button>
+  );
+}
+
+function OwnImage({ of, path, alt }: { of: Document; path: string; alt: string }) {
+  const { url } = useLink({ sessionId: of.sessionId, path });
+  return url === undefined ? <span class="dim">{alt}</span> : <img src={url} alt={alt} />;
+}
+
+/** A picture elsewhere would tell that place who reads this. */
+function Image({ url, alt, of }: { url: string; alt: string; of: Document }) {
+  const target = targetOf(url, of.path);
+  if (target.kind === "file") return <OwnImage of={of} path={target.path} alt={alt} />;
+  if (target.kind !== "web") return <span class="dim">{alt}</span>;
+  return (
+    <a href={target.url} target="_blank" rel="noopener noreferrer">
+      {alt || "picture"}
+    </a>
+  );
+}
+
+function Heading({ node, of }: Props<"heading">) {
+  // Below the name of the file, which is an h3.
+  const Tag = `h${Math.min(6, node.depth + 3)}` as "h4";
+  return (
+    <Tag data-depth={node.depth} data-slug={slugOf(textOf(node))}>
+      <Children node={node} of={of} />
+    </Tag>
+  );
+}
+
+function Table({ node, of }: Props<"table">) {
+  const [head, ...rows] = node.children;
+  const cells = (row: typeof head, Tag: "th" | "td") =>
+    row?.children.map((cell, at) => (
+      <Tag key={at} style={{ textAlign: node.align?.[at] ?? "start" }}>
+        <Children node={cell} of={of} />
+      </Tag>
+    ));
+  return (
+    <div class="markdown-wide" tabIndex={0} role="region" aria-label="Table">
+      <table>
+        <thead>
+          <tr>{cells(head, "th")}</tr>
+        </thead>
+        <tbody>
+          {rows.map((row, at) => (
+            <tr key={at}>{cells(row, "td")}</tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Item({ node, of }: Props<"listItem">) {
+  const task = typeof node.checked === "boolean";
+  return (
+    <li class={task ? "markdown-task" : ""}>
+      {task && <input type="checkbox" checked={node.checked === true} disabled aria-label="Done" />}
+      <div>
+        <Children node={node} of={of} />
+      </div>
+    </li>
+  );
+}
+
+const WRAPS = {
+  root: Fragment,
+  paragraph: "p",
+  emphasis: "em",
+  strong: "strong",
+  delete: "del",
+  blockquote: "blockquote",
+  footnoteDefinition: "aside",
+} as const;
+
+function Part({ node, of }: { node: Nodes; of: Document }): VNode | string | null {
+  if (node.type in WRAPS) {
+    const Tag = WRAPS[node.type as keyof typeof WRAPS];
+    return (
+      <Tag>
+        <Children node={node} of={of} />
+      </Tag>
+    );
+  }
+  switch (node.type) {
+    case "text":
+      return node.value;
+    case "html":
+      return <code class="markdown-raw">{node.value}</code>;
+    case "inlineCode":
+      return <code>{node.value}</code>;
+    case "code":
+      return (
+        <pre tabIndex={0} aria-label={node.lang ? `Code, ${node.lang}` : "Code"} role="region">
+          <code>{node.value}</code>
+        </pre>
+      );
+    case "break":
+      return <br />;
+    case "thematicBreak":
+      return <hr />;
+    case "heading":
+      return <Heading node={node} of={of} />;
+    case "table":
+      return <Table node={node} of={of} />;
+    case "listItem":
+      return <Item node={node} of={of} />;
+    case "list": {
+      const words = <Children node={node} of={of} />;
+      return node.ordered ? <ol start={node.start ?? 1}>{words}</ol> : <ul>{words}</ul>;
+    }
+    case "link":
+      return <Link url={node.url} node={node} of={of} />;
+    case "image":
+      return <Image url={node.url} alt={node.alt ?? ""} of={of} />;
+    case "linkReference":
+      return <Link url={of.definitions.get(node.identifier)?.url ?? ""} node={node} of={of} />;
+    case "imageReference":
+      return <Image url={of.definitions.get(node.identifier)?.url ?? ""} alt={node.alt ?? ""} of={of} />;
+    case "footnoteReference":
+      return <sup>{node.label ?? node.identifier}</sup>;
+    default:
+      return null;
+  }
+}
+
+function definitionsIn(root: Root): Map<string, Definition> {
+  const all = root.children.filter((each): each is Definition => each.type === "definition");
+  return new Map(all.map((each) => [each.identifier, each]));
+}
+
+export function MarkdownView({ sessionId, path, text }: { sessionId: string; path: string; text: string }) {
+  const root = useMemo(() => parse(text), [text]);
+  const of = useMemo(() => ({ sessionId, path, definitions: definitionsIn(root) }), [sessionId, path, root]);
+  return (
+    <div class="markdown" tabIndex={0} role="region" aria-label="Preview" data-testid="markdown">
+      <Part node={root} of={of} />
+    </div>
+  );
+}
