@@ -65,9 +65,7 @@ class PanelTests(BrowserCase):
         page.keyboard.press("Escape")
         terminal.ready().run("echo src/walk.py:7: wrong; echo be''side").wait("beside")
 
-        row = next(
-            at for at, text in enumerate(terminal.screen()) if text == "src/walk.py:7: wrong"
-        )
+        row = terminal.screen().index("src/walk.py:7: wrong")
         cell = terminal.element.locator(".xterm-screen").bounding_box() or {}
         high = cell["height"] / int(terminal.attribute("rows") or 1)
         page.keyboard.down("Control")

@@ -181,6 +181,9 @@ ROWS: dict[str, Row] = {
     "POST /api/approvals/session/{id}/viewed": _owner("approvals"),
     "GET /api/sessions/{id}/last-response": _owner(READ),
     "GET /api/history/sessions": Row(access="user"),
+    "GET /api/history/sessions/{conversation}": Row(
+        access="user", path={"conversation": "none"}, query="mode=primary"
+    ),
     "GET /api/webhook": _admin(),
     "PUT /api/webhook": _admin({"enabled": True}),
     "POST /api/webhook/test": _admin(),

@@ -123,6 +123,7 @@ _PEOPLE: dict[str, TokenReach] = {
         None,
         "Conversations of every folder, also of before the service: for their person.",
         "GET /api/history/sessions",
+        "GET /api/history/sessions/{conversation}",
     ),
     **all_of(
         None,

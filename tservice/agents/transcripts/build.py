@@ -31,7 +31,7 @@ def build_transcripts(
         return ground.doors.files.run(work, at=at)
 
     transcripts = Transcripts(ground.reactor, sessions, agents, homes, store, in_thread, prices)
-    history = History(sessions, homes, in_thread)
+    history = History(sessions, homes, in_thread, ground.reactor.seconds)
     return Feature(
         name="transcripts",
         service=transcripts,

@@ -2,71 +2,191 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from itertools import islice
+from typing import TypeVar
 
-from tservice.agents.transcripts.files import TranscriptFiles, all_transcripts
+from attrs import frozen
+
+from tservice.agents.transcripts.files import (
+    CANDIDATES,
+    MODES,
+    NAME_CHARS,
+    TranscriptFiles,
+    all_transcripts,
+)
 from tservice.agents.transcripts.homes import Homes
+from tservice.agents.transcripts.model import Tally
+from tservice.agents.transcripts.reader import MESSAGES, TAIL
+from tservice.agents.transcripts.searching import COUNTED, search, turns_of
 from tservice.agents.transcripts.service import InThread
-from tservice.agents.transcripts.sources import head
+from tservice.agents.transcripts.shown import (
+    ConversationAnswer,
+    HistoryAnswer,
+    TranscriptAnswer,
+    message_answer,
+)
+from tservice.agents.transcripts.sources import head, messages
 from tservice.agents.transcripts.stores import StoredConversation
+from tservice.core.errors import invalid, not_found
 from tservice.core.identity import Identity
 from tservice.sessions.interfaces import ISessions
 
 OWN_HEADS = 500
 """Transcripts, newest first, that are looked into for a caller who may not see all."""
+REMEMBERED = 5_000
+"""Conversations whose turns are remembered; past that all are counted again."""
+
+_T = TypeVar("_T")
+
+
+@frozen(kw_only=True)
+class _View:
+    """What one caller may look at.
+
+    @ivar own: the folders whose conversations the caller may see; C{None} for all.
+    """
+
+    files: tuple[TranscriptFiles, ...]
+    own: frozenset[str] | None
+
+    def all(self) -> list[StoredConversation]:
+        """Every conversation, newest first; whether each may be seen tells its beginning."""
+        return all_transcripts(self.files)
+
+    def shows(self, begins: Tally) -> bool:
+        """Whether the caller may see a conversation."""
+        return self.own is None or begins.cwd in self.own
 
 
 class History:
-    """What the agents have left on disk, of all sessions and of none."""
+    """What the agents have left on disk, of all sessions and of none.
 
-    def __init__(self, sessions: ISessions, homes: Homes, in_thread: InThread) -> None:
+    Somebody who is no admin sees what is in the folders of their own sessions; an account that
+    names an OS user, what is in that user's home.
+
+    @param seconds: a clock that threads may ask.
+    """
+
+    def __init__(
+        self,
+        sessions: ISessions,
+        homes: Homes,
+        in_thread: InThread,
+        seconds: Callable[[], float],
+    ) -> None:
         self._sessions = sessions
         self._homes = homes
         self._in_thread = in_thread
+        self._seconds = seconds
+        self._turns: dict[StoredConversation, int] = {}
 
-    async def list(self, caller: Identity, limit: int, offset: int) -> dict[str, Any]:
+    async def list(self, caller: Identity, limit: int, offset: int) -> HistoryAnswer:
         """Conversations, newest first.
-
-        Of somebody who is no admin: those in the folders of their own sessions.  Of an account
-        that names an OS user: those in that user's home.
 
         @raise ServiceError: 422 naming C{osUser}: nothing can be read as that user now.
         """
+        return await self._look(caller, partial(self._page, limit=limit, offset=offset))
+
+    async def search(self, caller: Identity, words: str, limit: int, offset: int) -> HistoryAnswer:
+        """Those in which C{words} were said, or whose folder's name holds them.
+
+        @raise ServiceError: as L{list}.
+        """
+        look = partial(self._found, words=words, limit=limit, offset=offset)
+        return await self._look(caller, look)
+
+    async def transcript(self, caller: Identity, mode: str, conversation: str) -> TranscriptAnswer:
+        """What was said last in a conversation.
+
+        @raise ServiceError: 400: no such mode; 404: no such conversation; and as L{list}.
+        """
+        if mode not in MODES:
+            raise invalid("mode", f"must be one of {', '.join(MODES)}")
+        read = partial(self._transcript, mode=mode, conversation=conversation)
+        answer = await self._look(caller, read)
+        if answer is None:
+            raise not_found(f"Conversation {conversation}")
+        return answer
+
+    # -- inside
+
+    async def _look(self, caller: Identity, look: Callable[[_View], _T]) -> _T:
+        """C{look} in a thread, with the rights that the caller's sessions have."""
         await self._homes.places.ask(caller.place)
         place = self._homes.places.judge(caller.place, caller.os_user)
         sessions = self._sessions.list(caller)
         own = None if caller.admin else frozenset(each.working_dir for each in sessions)
-        files = self._homes.every(place, sessions)
-        page = partial(_page, files, own, limit, offset)
-        return await self._in_thread(lambda: place.act(page), str(place.home))
+        view = _View(files=tuple(self._homes.every(place, sessions)), own=own)
+        return await self._in_thread(lambda: place.act(partial(look, view)), str(place.home))
+
+    def _page(self, view: _View, *, limit: int, offset: int) -> HistoryAnswer:
+        found = view.all()
+        if view.own is None:
+            page = [self._described(each) for each in found[offset : offset + limit]]
+            return HistoryAnswer(sessions=page, total=len(found))
+        begun = [(each, head(each.path, each.mode)) for each in found[:OWN_HEADS]]
+        mine = [(each, begins) for each, begins in begun if view.shows(begins)]
+        page = [self._described(each, begins) for each, begins in mine[offset : offset + limit]]
+        return HistoryAnswer(sessions=page, total=len(mine))
+
+    def _found(self, view: _View, *, words: str, limit: int, offset: int) -> HistoryAnswer:
+        result = search(view.all(), words, view.shows, self._seconds)
+        page = result.hits[offset : offset + limit]
+        return HistoryAnswer(
+            sessions=[self._described(each.found, each.begins, each.excerpt) for each in page],
+            total=len(result.hits),
+            complete=result.complete,
+        )
+
+    def _transcript(self, view: _View, *, mode: str, conversation: str) -> TranscriptAnswer | None:
+        for each in _like(view.all(), mode, conversation):
+            begins = head(each.path, mode)
+            if _id_of(each, begins) != conversation or not view.shows(begins):
+                continue
+            said = messages(each.path, mode)
+            return TranscriptAnswer(
+                session=self._described(each, begins),
+                messages=[message_answer(one) for one in said],
+                truncated=each.size > TAIL or len(said) >= MESSAGES,
+            )
+        return None
+
+    def _described(
+        self, found: StoredConversation, begins: Tally | None = None, excerpt: str | None = None
+    ) -> ConversationAnswer:
+        begins = begins or head(found.path, found.mode)
+        return ConversationAnswer(
+            id=_id_of(found, begins),
+            mode=found.mode,
+            updated_at=found.at,
+            size=found.size,
+            turns=self._turns_of(found),
+            turns_cut=True if found.size > COUNTED else None,
+            working_dir=begins.cwd,
+            title=begins.title,
+            excerpt=excerpt,
+        )
+
+    def _turns_of(self, found: StoredConversation) -> int:
+        """Counted once for each state of a conversation: L{StoredConversation} names time and size."""
+        known = self._turns.get(found)
+        if known is not None:
+            return known
+        if len(self._turns) >= REMEMBERED:
+            self._turns.clear()
+        return self._turns.setdefault(found, turns_of(found))
 
 
-def _page(
-    files: Iterable[TranscriptFiles], own: frozenset[str] | None, limit: int, offset: int
-) -> dict[str, Any]:
-    """One page of what C{files} hold.
-
-    @param own: the folders whose conversations the caller may see; C{None} for all.
-    """
-    found = all_transcripts(files)
-    if own is None:
-        page = [_described(each) for each in found[offset : offset + limit]]
-        return {"sessions": page, "total": len(found)}
-    described = [_described(each) for each in found[:OWN_HEADS]]
-    mine = [each for each in described if each.get("workingDir") in own]
-    return {"sessions": mine[offset : offset + limit], "total": len(mine)}
+def _id_of(found: StoredConversation, begins: Tally) -> str:
+    return begins.conversation or found.path.stem
 
 
-def _described(found: StoredConversation) -> dict[str, Any]:
-    begins = head(found.path, found.mode)
-    answer = {
-        "id": begins.conversation or found.path.stem,
-        "mode": found.mode,
-        "updatedAt": found.at,
-        "size": found.size,
-        "workingDir": begins.cwd,
-        "title": begins.title,
-    }
-    return {name: value for name, value in answer.items() if value is not None}
+def _like(
+    found: Iterable[StoredConversation], mode: str, conversation: str
+) -> Iterable[StoredConversation]:
+    part = conversation[:NAME_CHARS]
+    return islice(
+        (each for each in found if each.mode == mode and part in each.path.name), CANDIDATES
+    )

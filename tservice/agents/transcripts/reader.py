@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -108,25 +108,44 @@ def _grew(before: Message, now: Message) -> bool:
     return same and before.role == now.role and now.text.startswith(before.text)
 
 
+def spoken(
+    path: Path, mode: str, most: int, holds: Callable[[bytes], bool] = bool
+) -> Iterator[Message]:
+    """What was said in the first C{most} bytes, oldest first.
+
+    @param holds: whether a line is worth parsing.
+    @raise OSError: it cannot be read.
+    """
+    with open_regular(path) as file:
+        yield from _said_in(file, mode, 0, min(most, os.fstat(file.fileno()).st_size), holds)
+
+
 def messages(path: Path, mode: str) -> list[Message]:
     """The last messages of a conversation, oldest first.
 
     @raise OSError: it cannot be read.
     """
-    found: deque[Message] = deque(maxlen=MESSAGES)
-    said_in = FORMATS[mode].said
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
-        start = max(0, size - TAIL)
-        for number, (line, _) in enumerate(lines(file, start, size)):
-            # The first line from the middle of a file is none.
-            parsed = entry(line) if line and (number or not start) else None
-            said = None if parsed is None else said_in(parsed)
-            if said is None:
-                continue
-            if found and _grew(found[-1], said):
-                found.pop()
-            found.append(said)
+        found = deque(_said_in(file, mode, max(0, size - TAIL), size), maxlen=MESSAGES)
     while len(found) > 1 and sum(len(each.text) for each in found) > MESSAGE_CHARS:
         found.popleft()
     return list(found)
+
+
+def _said_in(
+    file: BinaryIO, mode: str, start: int, stop: int, holds: Callable[[bytes], bool] = bool
+) -> Iterator[Message]:
+    said_in = FORMATS[mode].said
+    last: Message | None = None
+    for number, (line, _) in enumerate(lines(file, start, stop)):
+        # The first line from the middle of a file is none.
+        parsed = entry(line) if (number or not start) and line and holds(line) else None
+        said = None if parsed is None else said_in(parsed)
+        if said is None:
+            continue
+        if last is not None and not _grew(last, said):
+            yield last
+        last = said
+    if last is not None:
+        yield last

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from tservice.agents.transcripts.history import History
 from tservice.agents.transcripts.service import Transcripts
-from tservice.core.payload import absent
-from tservice.http.models import Answer, Query, QueryInt
+from tservice.agents.transcripts.shown import HistoryAnswer, ResponseAnswer, TranscriptAnswer
+from tservice.core.errors import ErrorCode
+from tservice.http.models import Query, QueryInt
 from tservice.http.operations import Access, Call, Operation, Scope
 
 PAGE = 100
 """Conversations of one answer at most (protocol-conversations)."""
+WORDS = 200
+"""Characters that are looked for."""
 
 
 class ResponseQuery(Query):
@@ -27,44 +30,19 @@ class HistoryQuery(Query):
 
     limit: Annotated[QueryInt, Field(ge=1, le=PAGE)] = 50
     offset: Annotated[QueryInt, Field(ge=0)] = 0
+    q: Annotated[str, StringConstraints(min_length=1, max_length=WORDS)] | None = Field(
+        default=None, description="Words that were said in it, or of its folder's name"
+    )
 
 
-class MessageAnswer(Answer):
-    """Something that one side said."""
+class TranscriptQuery(Query):
+    """Whose conversation it is."""
 
-    role: Literal["user", "assistant"]
-    text: str
-    timestamp: int | None
-
-
-class ResponseAnswer(Answer):
-    """The agent's last answer; an empty text and no time before the first."""
-
-    text: str
-    timestamp: int | None
-    messages: list[MessageAnswer] | None = absent()
-
-
-class ConversationAnswer(Answer):
-    """A conversation on disk."""
-
-    id: str
     mode: str
-    updated_at: int
-    size: int
-    working_dir: str | None = absent()
-    title: str | None = absent()
-
-
-class HistoryAnswer(Answer):
-    """Conversations, newest first."""
-
-    sessions: list[ConversationAnswer]
-    total: int
 
 
 class TranscriptRoutes:
-    """C{last-response} and C{history}."""
+    """C{last-response}, and what is under C{history}."""
 
     def __init__(self, transcripts: Transcripts, history: History) -> None:
         self._transcripts = transcripts
@@ -94,6 +72,17 @@ class TranscriptRoutes:
                 query=HistoryQuery,
                 answer=HistoryAnswer,
             ),
+            Operation(
+                method="GET",
+                path="/api/history/sessions/{conversation}",
+                access=Access.USER,
+                handler=self.transcript,
+                summary="What was said last in a past conversation",
+                tag="Sessions",
+                query=TranscriptQuery,
+                answer=TranscriptAnswer,
+                errors=(ErrorCode.NOT_FOUND,),
+            ),
         ]
 
     async def last_response(self, call: Call) -> ResponseAnswer:
@@ -102,6 +91,11 @@ class TranscriptRoutes:
         return ResponseAnswer.model_validate(found)
 
     async def history(self, call: Call) -> HistoryAnswer:
-        query = call.query
-        found = await self._history.list(call.identity, query.limit, query.offset)
-        return HistoryAnswer.model_validate(found)
+        query: HistoryQuery = call.query
+        if query.q is None:
+            return await self._history.list(call.identity, query.limit, query.offset)
+        return await self._history.search(call.identity, query.q, query.limit, query.offset)
+
+    async def transcript(self, call: Call) -> TranscriptAnswer:
+        conversation = call.path["conversation"]
+        return await self._history.transcript(call.identity, call.query.mode, conversation)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from attrs import evolve
@@ -47,6 +48,19 @@ def messages(path: Path, mode: str) -> list[Message]:
     if mode == OPENCODE:
         return transcript_opencode.messages(path)
     return transcript_reader.messages(path, mode)
+
+
+def spoken(
+    path: Path, mode: str, most: int, holds: Callable[[bytes], bool] = bool
+) -> Iterator[Message]:
+    """What was said, oldest first: of a file, in its first C{most} bytes.
+
+    @param holds: whether a line of a file is worth parsing.
+    @raise OSError: it cannot be read.
+    """
+    if mode == OPENCODE:
+        return iter(transcript_opencode.messages(path))
+    return transcript_reader.spoken(path, mode, most, holds)
 
 
 def _folder_of_chat(path: Path) -> str | None:

@@ -231,8 +231,11 @@ export interface Conversation {
   mode: string;
   updatedAt: number;
   size: number;
+  turns: number;
+  turnsCut?: boolean;
   workingDir?: string;
   title?: string;
+  excerpt?: string;
 }
 
 /** Exact, also where a list is cut; `uncommitted` counts distinct paths. */
@@ -522,6 +525,7 @@ export interface Health {
 export interface History {
   sessions: Conversation[];
   total: number;
+  complete?: boolean;
 }
 
 /** One hook event; `data` is the hook's payload, of which protocol-hooks says what is kept. */
@@ -1536,6 +1540,13 @@ export interface Tool {
   path?: string;
   installHint?: string;
   reason?: string;
+}
+
+/** What was said in a conversation, oldest first. */
+export interface Transcript {
+  session: Conversation;
+  messages: Message[];
+  truncated: boolean;
 }
 
 /** The tunnel; `url` is null while it is being started. */

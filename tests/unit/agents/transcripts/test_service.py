@@ -196,7 +196,7 @@ class ServiceTests(ApprovalCase):
             packaged=packaged_prices(), chosen=lambda: self.machine.settings.get().model_prices
         )
         self.open_transcripts()
-        self.history = History(self.sessions, self.homes, at_once)
+        self.history = History(self.sessions, self.homes, at_once, self.clock.seconds)
         self.api = Api(
             TranscriptRoutes(self.transcripts, self.history).operations(), clock=self.clock
         )
@@ -383,7 +383,7 @@ class ServiceTests(ApprovalCase):
         self.hook(session, "stop", session_id=ID, transcript_path=str(path))
         self.clock.advance(MOMENT)
         self.assertEqual(7, self.sessions.get(session.id).tokens.output)
-        self.assertEqual(1, self.run_now(self.history.list(ADMIN, 10, 0))["total"])
+        self.assertEqual(1, self.run_now(self.history.list(ADMIN, 10, 0)).total)
         other = self.ready()
         self.hook(other, "stop", session_id=ID, transcript_path=str(path))
         self.clock.advance(MOMENT)
@@ -431,5 +431,5 @@ class ServiceTests(ApprovalCase):
     def test_history_of_others_is_not_shown(self) -> None:
         write(self.files.claude / "-srv" / "1.jsonl", prompt("secret"))
         eve = Identity(username="eve", admin=False)
-        self.assertEqual({"sessions": [], "total": 0}, self.run_now(self.history.list(eve, 10, 0)))
-        self.assertEqual(1, self.run_now(self.history.list(ADMIN, 10, 0))["total"])
+        self.assertEqual(0, self.run_now(self.history.list(eve, 10, 0)).total)
+        self.assertEqual(1, self.run_now(self.history.list(ADMIN, 10, 0)).total)

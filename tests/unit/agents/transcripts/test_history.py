@@ -1,0 +1,150 @@
+"""Past conversations: listed with their turns, searched and read, whichever agent wrote them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from tests.ground import here, places_of
+from tests.unit.agents.approvals_rig import ApprovalCase
+from tests.unit.agents.rig import at_once
+from tests.unit.agents.transcripts.samples import RECORDED, database
+from tests.unit.agents.transcripts.written import ID, prompt, said, write
+from tests.unit.sessions.rig import ADMIN
+from tservice.agents.transcripts import history as history_module
+from tservice.agents.transcripts import searching
+from tservice.agents.transcripts.files import TranscriptFiles
+from tservice.agents.transcripts.history import History
+from tservice.agents.transcripts.homes import Homes
+from tservice.core.errors import ErrorCode
+from tservice.core.identity import Identity
+
+EVE = Identity(username="eve", admin=False)
+
+
+class HistoryTests(ApprovalCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.files = TranscriptFiles.of_home(self.machine.home)
+        homes = Homes(own=self.files, places=places_of(here()))
+        self.history = History(self.sessions, homes, at_once, self.clock.seconds)
+
+    def claude(self, name: str, *entries: Any, at: int = 1000) -> Path:
+        path = self.files.claude / "-srv" / f"{name}.jsonl"
+        write(path, *entries)
+        os.utime(path, (at, at))
+        return path
+
+    def found(self, words: str, caller: Identity = ADMIN) -> list[str | None]:
+        answer = self.run_now(self.history.search(caller, words, 10, 0))
+        return [each.excerpt for each in answer.sessions]
+
+    def listed(self) -> dict[str, tuple[str | None, str | None, int]]:
+        answer = self.run_now(self.history.list(ADMIN, 10, 0))
+        return {each.mode: (each.title, each.working_dir, each.turns) for each in answer.sessions}
+
+    def everybody(self) -> None:
+        """A conversation of each agent, as it wrote it."""
+        roots = self.files.roots
+        for mode, below, name in (
+            ("codex", "2026/11/20", "codex-0.169.0"),
+            ("pi", "--home-me-work--", "pi-0.73.1"),
+            ("gemini", "work/chats", "gemini-0.61.0"),
+        ):
+            folder = roots[mode] / below
+            folder.mkdir(parents=True)
+            shutil.copy(RECORDED / f"{name}.jsonl", folder / f"session-{name}.jsonl")
+        (roots["gemini"] / "work" / ".project_root").write_text("/home/me/work")
+        database(roots["opencode"])
+        self.claude(ID, prompt("SAY: hello there"), said("hello there"), prompt("and again"))
+
+    def test_every_agents_are_listed_with_their_turns(self) -> None:
+        self.everybody()
+        listed = self.listed()
+        self.assertEqual({"primary", "codex", "gemini", "opencode", "pi"}, set(listed))
+        self.assertEqual(("SAY: hello there", "/srv", 2), listed.pop("primary"))
+        for mode, (title, folder, turns) in listed.items():
+            prompted = "HOLD: door" if mode == "codex" else "SAY: hello there"
+            self.assertEqual((prompted, "/home/me/work"), (title, folder), mode)
+            self.assertLess(1, turns, mode)
+
+    def test_every_agents_are_searched_and_read(self) -> None:
+        self.everybody()
+        answer = self.run_now(self.history.search(ADMIN, "SAY: Hello", 10, 0))
+        self.assertEqual((4, True), (answer.total, answer.complete))
+        self.assertEqual(1, len(self.found("hold: DOOR")))
+        for each in answer.sessions:
+            self.assertIn("hello there", each.excerpt or "", each.mode)
+            if each.mode not in ("primary", "opencode"):
+                continue  # the copies of the others are not named after their conversation
+            read = self.run_now(self.history.transcript(ADMIN, each.mode, each.id))
+            self.assertEqual(
+                ("user", "SAY: hello there"), (read.messages[0].role, read.messages[0].text)
+            )
+            self.assertEqual(
+                ("assistant", "hello there"), (read.messages[1].role, read.messages[1].text)
+            )
+            self.assertFalse(read.truncated)
+
+    def test_words_are_found_whatever_their_case_and_script(self) -> None:
+        self.claude(ID, prompt('Paint the "Tür" /now'), said("done\nwell"))
+        for words in ("paint", 'the "tür"', "TÜR", "/NOW", "/srv", "done"):
+            self.assertEqual(1, len(self.found(words)), words)
+        for words in ("sessionid", "opus", "wall", "done well"):
+            self.assertEqual([], self.found(words), words)
+
+    def test_an_excerpt_is_short_and_on_one_line(self) -> None:
+        self.claude(ID, prompt("long " * 100 + "\n the needle here \n" + "tail " * 100))
+        (excerpt,) = self.found("NEEDLE")
+        self.assertLess(len(excerpt or ""), searching.AROUND + 3)
+        self.assertRegex(excerpt or "", r"\A….* the needle here tail .*…\Z")
+
+    def test_a_search_has_its_bounds(self) -> None:
+        for number in range(3):
+            path = self.claude(f"{number}", prompt("needle"), at=1000 + number)
+        size = path.stat().st_size
+        for name, bound in (("SEARCHED", 2), ("HITS", 2), ("SEARCHED_BYTES", 2 * size)):
+            self.patch(searching, name, bound)
+            answer = self.run_now(self.history.search(ADMIN, "needle", 10, 0))
+            self.assertEqual((2, False), (answer.total, answer.complete), name)
+            self.patch(searching, name, 10_000)
+        moments = iter(range(0, 100, 2))
+        late = History(self.sessions, self.history._homes, at_once, lambda: float(next(moments)))
+        answer = self.run_now(late.search(ADMIN, "needle", 10, 0))
+        self.assertEqual((2, False), (answer.total, answer.complete))
+
+    def test_turns_are_counted_again_when_it_grew(self) -> None:
+        self.claude(ID, prompt("one"))
+        self.assertEqual(1, self.listed()["primary"][2])
+        self.claude(ID, prompt("two"))
+        self.assertEqual(2, self.listed()["primary"][2])
+        self.patch(history_module, "REMEMBERED", 2)
+        self.claude(ID, prompt("three"))
+        self.assertEqual(3, self.listed()["primary"][2])
+        self.assertEqual(1, len(self.history._turns))
+
+    def test_the_turns_of_a_long_one_are_those_of_its_beginning(self) -> None:
+        self.claude(ID, prompt("one"), prompt("two"))
+        size = len((self.files.claude / "-srv" / f"{ID}.jsonl").read_bytes())
+        for module in (searching, history_module):
+            self.patch(module, "COUNTED", size // 2)
+        (one,) = self.run_now(self.history.list(ADMIN, 10, 0)).sessions
+        self.assertEqual((1, True), (one.turns, one.turns_cut))
+
+    def test_others_see_those_of_their_own_folders(self) -> None:
+        self.claude(ID, prompt("secret needle"))
+        self.assertEqual([], self.found("needle", EVE))
+        self.assertEqual([], self.found("/srv", EVE))
+        unseen = self.history.transcript(EVE, "primary", ID)
+        self.assert_refused(ErrorCode.NOT_FOUND, unseen)
+        self.assertEqual(
+            1, len(self.run_now(self.history.transcript(ADMIN, "primary", ID)).messages)
+        )
+
+    def test_what_cannot_be_read(self) -> None:
+        unknown = self.history.transcript(ADMIN, "primary", "../../etc/passwd")
+        self.assert_refused(ErrorCode.NOT_FOUND, unknown)
+        shell = self.history.transcript(ADMIN, "shell", ID)
+        self.assertIn("mode", self.assert_refused(ErrorCode.INVALID_INPUT, shell))

@@ -1,0 +1,114 @@
+"""Looking for words in conversations, and counting their turns; for a thread."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+
+from attrs import frozen
+
+from tservice.agents.transcripts.model import Tally
+from tservice.agents.transcripts.sources import head, spoken
+from tservice.agents.transcripts.stores import StoredConversation
+
+SEARCHED = 2_000
+"""Conversations, newest first, that one search looks into."""
+SEARCHED_BYTES = 512 * 1024 * 1024
+SEARCHED_EACH = 64 * 1024 * 1024
+"""Bytes of one conversation that a search looks at, from its start."""
+SEARCH_SECONDS = 5.0
+HITS = 200
+COUNTED = 4 * 1024 * 1024
+"""Bytes of a conversation, from its start, in which turns are counted."""
+BEFORE, AROUND = 60, 180
+"""Characters of an excerpt before the place, and in all."""
+
+_UNESCAPED = re.compile(rb"[a-z0-9 _.,:;-]+")
+"""What JSON has as it is, whoever wrote it."""
+
+
+@frozen(kw_only=True)
+class Hit:
+    """A conversation in which the words are.
+
+    @ivar excerpt: C{None}: they are in its folder's name only.
+    """
+
+    found: StoredConversation
+    begins: Tally
+    excerpt: str | None
+
+
+@frozen(kw_only=True)
+class Hits:
+    """What a search found.
+
+    @ivar complete: it looked at everything.
+    """
+
+    hits: tuple[Hit, ...]
+    complete: bool
+
+
+def search(
+    found: Iterable[StoredConversation],
+    words: str,
+    seen: Callable[[Tally], bool],
+    seconds: Callable[[], float],
+) -> Hits:
+    """The conversations that hold C{words}, in the order of C{found}, whatever the case.
+
+    @param seen: whether the caller may see a conversation, from its beginning.
+    @param seconds: the clock by which L{SEARCH_SECONDS} are counted.
+    """
+    wanted, end, left = words.lower(), seconds() + SEARCH_SECONDS, SEARCHED_BYTES
+    hits: list[Hit] = []
+    for number, each in enumerate(found):
+        left -= min(each.size, SEARCHED_EACH)
+        if number >= SEARCHED or left < 0 or len(hits) >= HITS or seconds() > end:
+            return Hits(hits=tuple(hits), complete=False)
+        excerpt = _place(each, wanted)
+        begins = head(each.path, each.mode)
+        named = wanted in (begins.cwd or "").lower()
+        if (excerpt is not None or named) and seen(begins):
+            hits.append(Hit(found=each, begins=begins, excerpt=excerpt))
+    return Hits(hits=tuple(hits), complete=True)
+
+
+def turns_of(found: StoredConversation) -> int:
+    """Prompts in the first L{COUNTED} bytes; 0 where it cannot be read."""
+    with suppress(OSError):
+        said = spoken(found.path, found.mode, COUNTED, _may_be_prompt)
+        return sum(each.role == "user" for each in said)
+    return 0
+
+
+def excerpt_of(text: str, wanted: str) -> str | None:
+    """The words around the first place of C{wanted}, which is in lower case; on one line."""
+    at = text.lower().find(wanted)
+    if at < 0:
+        return None
+    start = max(0, at - BEFORE)
+    cut = " ".join(text[start : start + AROUND].split())
+    return f"{'…' if start else ''}{cut}{'…' if start + AROUND < len(text) else ''}"
+
+
+def sieve(wanted: str) -> Callable[[bytes], bool]:
+    """Whether a line of JSON may hold C{wanted}: cheap, so that few lines are parsed."""
+    runs = _UNESCAPED.findall(wanted.encode())
+    longest = max(runs, key=len, default=b"")
+    return lambda line: longest in line.lower()
+
+
+def _place(found: StoredConversation, wanted: str) -> str | None:
+    with suppress(OSError):
+        for each in spoken(found.path, found.mode, SEARCHED_EACH, sieve(wanted)):
+            excerpt = excerpt_of(each.text, wanted)
+            if excerpt is not None:
+                return excerpt
+    return None
+
+
+def _may_be_prompt(line: bytes) -> bool:
+    return b"user" in line or b"User" in line

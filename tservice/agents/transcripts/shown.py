@@ -1,0 +1,70 @@
+"""Conversations as clients see them (protocol-conversations)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tservice.agents.transcripts.model import Message
+from tservice.core.payload import Payload, absent
+
+
+class MessageAnswer(Payload):
+    """Something that one side said."""
+
+    role: Literal["user", "assistant"]
+    text: str
+    timestamp: int | None
+
+
+class ResponseAnswer(Payload):
+    """The agent's last answer; an empty text and no time before the first."""
+
+    text: str
+    timestamp: int | None
+    messages: list[MessageAnswer] | None = absent()
+
+
+class ConversationAnswer(Payload):
+    """A conversation on disk.
+
+    @ivar turns: prompts in it; of a long one, those in its beginning, and C{turns_cut} is true.
+    @ivar excerpt: the words around the first place that a search found.
+    """
+
+    id: str
+    mode: str
+    updated_at: int
+    size: int
+    turns: int
+    turns_cut: bool | None = absent()
+    working_dir: str | None = absent()
+    title: str | None = absent()
+    excerpt: str | None = absent()
+
+
+class HistoryAnswer(Payload):
+    """Conversations, newest first.
+
+    @ivar complete: of a search: everything was looked through.
+    """
+
+    sessions: list[ConversationAnswer]
+    total: int
+    complete: bool | None = absent()
+
+
+class TranscriptAnswer(Payload):
+    """What was said in a conversation, oldest first.
+
+    @ivar truncated: there is more before the first message.
+    """
+
+    session: ConversationAnswer
+    messages: list[MessageAnswer]
+    truncated: bool
+
+
+def message_answer(message: Message) -> MessageAnswer:
+    """Something that was said, as clients see it."""
+    role: Literal["user", "assistant"] = "user" if message.role == "user" else "assistant"
+    return MessageAnswer(role=role, text=message.text, timestamp=message.timestamp)
