@@ -214,6 +214,7 @@ ROWS: dict[str, Row] = {
     "GET /api/settings": Row(access="user", scope="settings"),
     "PUT /api/settings": Row(access="admin", scope="settings", body={"displayName": "pwned"}),
     "GET /api/clis": Row(access="user", scope="settings"),
+    "GET /api/clis/file": _admin(),
     "PUT /api/clis/{id}": _admin({"enabled": False}, id="codex"),
     "POST /api/clis": _admin(CLI),
     "PUT /api/clis/custom/{id}": _admin({**CLI, "label": "x"}, id="mine"),
@@ -237,6 +238,7 @@ ROWS: dict[str, Row] = {
     "GET /api/cases/agent-created": Row(access="user", scope=READ),
     "GET /api/cases/browse": Row(access="user", scope=MANAGE, query="path={cases}"),
     "GET /api/cases/{name}": _case(scope=READ),
+    "GET /api/cases/{name}/git-status": _case(scope="git"),
     "POST /api/cases": Row(access="user", scope=MANAGE, body={"name": "pwned"}),
     "POST /api/cases/link": Row(
         access="admin", scope=MANAGE, body={"name": "pwned", "path": "/srv"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tservice.clis.service import CliService
-from tservice.clis.shown import CliItem, InstalledItem, InstallPlan
+from tservice.clis.shown import CliFile, CliItem, InstalledItem, InstallPlan
 from tservice.clis.words import Argv, Badge, Binaries, CliId, Label
 from tservice.core.errors import ErrorCode
 from tservice.core.payloads import Nothing
@@ -62,6 +62,16 @@ class CliRoutes:
                 tag="CLIs",
                 query=ListQuery,
                 answer=list[CliItem],
+            ),
+            Operation(
+                method="GET",
+                path="/api/clis/file",
+                access=Access.ADMIN,
+                scope=Scope.ADMIN,
+                handler=self.file,
+                summary="What is wrong with clis.json, where anything is",
+                tag="CLIs",
+                answer=CliFile,
             ),
             Operation(
                 method="GET",
@@ -127,6 +137,10 @@ class CliRoutes:
         if call.query is not None and call.query.versions:
             return await self._clis.with_versions()
         return self._clis.listing()
+
+    async def file(self, call: Call) -> CliFile:
+        """How the file stands."""
+        return self._clis.file()
 
     async def switch(self, call: Call) -> CliItem:
         """Switch one on or off."""

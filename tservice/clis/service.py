@@ -12,13 +12,14 @@ from typing import Any
 from twisted.internet.defer import Deferred, gatherResults, succeed
 from twisted.logger import Logger
 
+from tservice.clis.capabilities import CustomModelStyle
 from tservice.clis.command import CommandEnd
 from tservice.clis.install import PREFIX, Installer
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.lookup import BinaryLookup
 from tservice.clis.model import CliEntry, CliKind, Install
 from tservice.clis.registry import merge_registry, read_file, write_file
-from tservice.clis.shown import CliItem, InstalledItem, InstallPlan
+from tservice.clis.shown import CliFile, CliItem, FaultyEntry, InstalledItem, InstallPlan
 from tservice.clis.versions import Versions
 from tservice.core.disk import trouble
 from tservice.core.doors.reach import NoReach, Reach
@@ -146,7 +147,19 @@ class CliService:
             path=None if path is None else str(path),
             version=version,
             install_command=None if install is None else " ".join(install.command),
+            custom_model=entry.capabilities.custom_model.style is not CustomModelStyle.NONE or None,
+            binaries=None if entry.stock else list(entry.binaries),
+            argv=None if entry.stock else list(entry.argv),
         )
+
+    def file(self) -> CliFile:
+        """How the file stands now, which people may have edited."""
+        try:
+            faults = merge_registry(self._stock, read_file(self._path)).faults
+        except (FileError, OSError) as error:
+            return CliFile(path=str(self._path), problem=str(error), entries=[])
+        entries = [FaultyEntry(id=name, problem=why) for name, why in faults.items()]
+        return CliFile(path=str(self._path), entries=entries)
 
     def set_enabled(self, name: str, enabled: bool) -> CliItem:
         """Switch an entry on or off.

@@ -22,6 +22,27 @@ class CliItem(Payload):
     path: str | None = absent(description="Where the program is")
     version: str | None = absent(description="With versions=true, where it tells")
     install_command: str | None = absent()
+    custom_model: bool | None = absent(description="It takes models of custom endpoints")
+    binaries: list[str] | None = absent(description="Of a custom entry, as C{argv}: what it runs")
+    argv: list[str] | None = absent()
+
+
+class FaultyEntry(Payload):
+    """An entry of C{clis.json} that is not in use as it stands there."""
+
+    id: str
+    problem: str
+
+
+class CliFile(Payload):
+    """How C{clis.json} stands.
+
+    @ivar problem: why nothing of it is in use.
+    """
+
+    path: str
+    problem: str | None = absent()
+    entries: list[FaultyEntry]
 
 
 class InstalledItem(CliItem):

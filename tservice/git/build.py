@@ -9,9 +9,11 @@ from typing import TypeVar
 
 from attrs import frozen
 
+from tservice.cases.interfaces import ICases
 from tservice.core.doors.programs import finder
 from tservice.core.places.place import Place
 from tservice.core.users.osuser import OsUser, environment_of
+from tservice.git.case_routes import CaseGitRoutes
 from tservice.git.changing.child import Children
 from tservice.git.changing.clone import Cloner
 from tservice.git.changing.unsaved import UnsavedWork
@@ -23,7 +25,7 @@ from tservice.git.readers import GitReaders
 from tservice.git.routes import GitRoutes
 from tservice.git.runner import Actor, GitRunner
 from tservice.git.service import GitService
-from tservice.git.workspaces import SessionWorkspaces
+from tservice.git.workspaces import CaseWorkspaces, SessionWorkspaces
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.metrics import number
@@ -59,6 +61,13 @@ def build_git(
         measures=[number("git_processes", "Git processes running.", lambda: runner.running)],
         close=runner.stop,
     )
+
+
+def build_case_git(ground: Ground, *, git: GitReaders, cases: ICases) -> Feature[CaseWorkspaces]:
+    """The status of cases; what runs for it ends with C{git}."""
+    workspaces = CaseWorkspaces(cases, ground.reach)
+    operations = CaseGitRoutes(git, workspaces.of).operations()
+    return Feature(name="git of cases", service=workspaces, operations=operations)
 
 
 def build_git_work(ground: Ground) -> Feature[GitWork]:

@@ -220,6 +220,7 @@ _SERVICE: dict[str, TokenReach] = {
         GET /api/tunnel/status
         GET /api/webhook
         GET /api/doctor
+        GET /api/clis/file
         GET /api/clis/{id}/install
         GET /api/mcp-sync
         GET /metrics

@@ -188,8 +188,9 @@ SESSIONS: dict[str, TokenReach] = {
     ),
     **all_of(
         Scope.GIT,
-        "Reads the state of the folder that a session works in.",
+        "Reads the state of the folder of a session or a case.",
         """
+        GET /api/cases/{name}/git-status
         GET /api/sessions/{id}/git-status
         GET /api/sessions/{id}/git-diff
         """,

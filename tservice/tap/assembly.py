@@ -32,7 +32,7 @@ from tservice.core.stack import Closing, ServiceStack
 from tservice.cron.build import build_cron, owners
 from tservice.doctor.build import build_doctor
 from tservice.files.build import build_files
-from tservice.git.build import build_git, build_git_work
+from tservice.git.build import build_case_git, build_git, build_git_work
 from tservice.ground.feature import Contents, Feature
 from tservice.ground.ground import Ground
 from tservice.ground.program import Program
@@ -144,6 +144,7 @@ def leaves(
     git = build_git(ground, sessions=sessions, containers=cases.container_folders)
     return [
         git,
+        build_case_git(ground, git=git.service, cases=cases),
         build_mind(
             ground,
             sessions=sessions,

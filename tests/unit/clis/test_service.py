@@ -43,8 +43,8 @@ class AccessTests(ServiceCase):
         writes = {(method, path) for method, path, _, _ in WRITES}
         for operation in self.operations:
             if operation.method == "GET":
-                dry = operation.path.endswith("/install")
-                self.assertEqual(Access.ADMIN if dry else Access.USER, operation.access)
+                listed = operation.path == "/api/clis"
+                self.assertEqual(Access.USER if listed else Access.ADMIN, operation.access)
             else:
                 self.assertIn((operation.method, operation.path), writes)
                 self.assertEqual(Access.ADMIN, operation.access)
@@ -158,6 +158,26 @@ class FileTests(ServiceCase):
             for method, path, body, name in WRITES:
                 if not path.endswith("install"):
                     self.refused(ErrorCode.CONFLICT, method, path, body, id=name)
+
+    def test_what_is_wrong_with_it_is_told(self) -> None:
+        self.assertEqual({"path": str(self.path), "entries": []}, self.ok("GET", "/api/clis/file"))
+        self.path.write_text('{"clis": {"mine": {"label": 1}, "codex": {"order": 5}}}')
+        self.path.chmod(0o600)
+        (entry,) = self.ok("GET", "/api/clis/file")["entries"]
+        self.assertEqual("mine", entry["id"])
+        self.assertIn("label", entry["problem"])
+        self.path.chmod(0o644)
+        self.assertIn("0600", self.ok("GET", "/api/clis/file")["problem"])
+        self.path.chmod(0o600)
+        self.path.write_text("{")
+        told = self.ok("GET", "/api/clis/file")
+        self.assertEqual((True, []), ("problem" in told, told["entries"]))
+
+    def test_a_custom_entry_tells_what_it_runs(self) -> None:
+        self.ok("POST", "/api/clis", MINE)
+        self.assertEqual(MINE["argv"], self.item("mine")["argv"])
+        self.assertEqual(MINE["binaries"], self.item("mine")["binaries"])
+        self.assertNotIn("argv", self.item("codex"))
 
     def test_what_others_wrote_meanwhile_stays(self) -> None:
         self.path.write_text('{"clis": {"BAD": {"note": 1}, "codex": {"order": 5}}}')

@@ -13,14 +13,18 @@ from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.ground import lay_ground
+from tests.unit.sessions.rig import begin
+from tservice.cases.interfaces import CasePlace
 from tservice.core.errors import ServiceError
+from tservice.core.identity import Identity
 from tservice.core.places.place import PlaceId, PlaceKind
 from tservice.git.build import build_git
+from tservice.git.case_routes import CaseGitRoutes
 from tservice.git.model import ChangeKind, GitOptions
 from tservice.git.readers import GitReaders
 from tservice.git.routes import DiffQuery, GitRoutes, GitStatusAnswer, StatusQuery
 from tservice.git.service import GitWorkspace
-from tservice.git.workspaces import SessionWorkspaces
+from tservice.git.workspaces import CaseWorkspaces, SessionWorkspaces
 from tservice.ground.feature import Feature
 from tservice.http.body import read_query
 from tservice.http.operations import Access, Call
@@ -185,3 +189,42 @@ class BuildTests(SynchronousTestCase):
         )
         answer = self.successResultOf(Deferred.fromCoroutine(asked))
         self.assertEqual("unsupported", GitStatusAnswer.model_validate(answer).state)
+
+
+class CaseTests(SynchronousTestCase):
+    """A case's folder is asked for with the rights of whoever asks."""
+
+    def test_the_folder_of_the_case(self) -> None:
+        ann = Identity(username="ann", admin=False, os_user="a")
+        asked: list[Any] = []
+
+        class Git:
+            async def status(self, workspace: GitWorkspace, options: GitOptions) -> dict[str, Any]:
+                asked.append((workspace, options.fresh))
+                return {
+                    "state": "not-a-repo",
+                    "repos": [],
+                    "repos_truncated": False,
+                    "checked_at": 1,
+                }
+
+        class Cases:
+            def paths_of(self, name: str, caller: Identity) -> list[str]:
+                return [f"/cases/{name}"]
+
+            def case(self, name: str, caller: Identity) -> CasePlace:
+                return CasePlace(name=name, path=f"/cases/{name}")
+
+        class Reach:
+            async def paths(self, place: PlaceId, paths: list[str], asker: str) -> None:
+                asked.append((place, paths, asker))
+
+        workspaces = CaseWorkspaces(cast(Any, Cases()), cast(Any, Reach()))
+        status = CaseGitRoutes(cast(Any, Git()), workspaces.of)
+        (operation,) = status.operations()
+        call = SimpleNamespace(path={"name": "shop"}, identity=ann, query=StatusQuery(fresh=True))
+        answer = self.successResultOf(begin(operation.handler(cast(Call, call))))
+        assert isinstance(answer, GitStatusAnswer)
+        self.assertEqual("not-a-repo", answer.state)
+        workspace = GitWorkspace(folder="/cases/shop", place=ann.place)
+        self.assertEqual([(ann.place, ["/cases/shop"], "ann"), (workspace, True)], asked)

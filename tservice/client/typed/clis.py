@@ -23,6 +23,14 @@ class CliEnabledBody(TypedDict):
     enabled: bool
 
 
+class CliFile(TypedDict):
+    """How C{clis.json} stands."""
+
+    path: str
+    problem: NotRequired[str]
+    entries: list[FaultyEntry]
+
+
 class CliItem(TypedDict):
     """An entry as listed (protocol-clis)."""
 
@@ -37,6 +45,16 @@ class CliItem(TypedDict):
     path: NotRequired[str]
     version: NotRequired[str]
     installCommand: NotRequired[str]
+    customModel: NotRequired[bool]
+    binaries: NotRequired[list[str]]
+    argv: NotRequired[list[str]]
+
+
+class FaultyEntry(TypedDict):
+    """An entry of C{clis.json} that is not in use as it stands there."""
+
+    id: str
+    problem: str
 
 
 class InstallPlan(TypedDict):
@@ -61,6 +79,9 @@ class InstalledItem(TypedDict):
     path: NotRequired[str]
     version: NotRequired[str]
     installCommand: NotRequired[str]
+    customModel: NotRequired[bool]
+    binaries: NotRequired[list[str]]
+    argv: NotRequired[list[str]]
     output: str
 
 
@@ -86,6 +107,11 @@ class CLIs(Calling):
     async def post_clis(self, body: NewCliBody) -> CliItem:
         """Add a custom CLI."""
         found: CliItem = await self.call("POST", "/clis", body=body)
+        return found
+
+    async def get_clis_file(self) -> CliFile:
+        """What is wrong with clis.json, where anything is."""
+        found: CliFile = await self.call("GET", "/clis/file")
         return found
 
     async def get_clis_id_install(self, id: str) -> InstallPlan:

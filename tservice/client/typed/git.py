@@ -139,3 +139,19 @@ class Git(Calling):
             },
         )
         return found
+
+    async def get_cases_name_git_status(
+        self,
+        name: str,
+        *,
+        maxRepos: list[str] | None = None,
+        timeout: list[str] | None = None,
+        fresh: bool | None = None,
+    ) -> GitStatusAnswer:
+        """Git status of a case's folder; reads only, and offline."""
+        found: GitStatusAnswer = await self.call(
+            "GET",
+            f"/cases/{quoted(name)}/git-status",
+            query={"maxRepos": maxRepos, "timeout": timeout, "fresh": fresh},
+        )
+        return found

@@ -2,6 +2,8 @@
 import { request } from "./client.ts";
 import { sessionPath } from "./paths.ts";
 import type {
+  ContextQuestion,
+  SwapQuestion,
   CliItem,
   Colour,
   CreateBody,
@@ -31,7 +33,9 @@ export const writeSettings = (changes: SettingsPatch) =>
 
 export const readSession = (id: string) => request<Session>("GET", sessionPath(id));
 
-export const createSession = (body: CreateBody) => request<OneSession>("POST", "api/sessions", { body });
+/** With a custom model the service may have a question first, and makes nothing. */
+export const createSession = (body: CreateBody) =>
+  request<OneSession | ContextQuestion | SwapQuestion>("POST", "api/sessions", { body });
 
 export const startSession = (id: string, clearBreaker: boolean) =>
   request<OneSession>("POST", sessionPath(id, "/start"), {

@@ -147,6 +147,13 @@ export interface CliEnabledBody {
   enabled: boolean;
 }
 
+/** How `clis.json` stands. */
+export interface CliFile {
+  path: string;
+  problem?: string;
+  entries: FaultyEntry[];
+}
+
 /** An entry as listed (protocol-clis). */
 export interface CliItem {
   id: string;
@@ -160,6 +167,9 @@ export interface CliItem {
   path?: string;
   version?: string;
   installCommand?: string;
+  customModel?: boolean;
+  binaries?: string[];
+  argv?: string[];
 }
 
 /** What came of a clone; no text holds credentials. */
@@ -414,6 +424,12 @@ export interface Fault {
   checkedAt: number;
 }
 
+/** An entry of `clis.json` that is not in use as it stands there. */
+export interface FaultyEntry {
+  id: string;
+  problem: string;
+}
+
 /** A changed file; the letters are those of `git status --porcelain=v2`. */
 export interface File {
   path: string;
@@ -577,6 +593,9 @@ export interface InstalledItem {
   path?: string;
   version?: string;
   installCommand?: string;
+  customModel?: boolean;
+  binaries?: string[];
+  argv?: string[];
   output: string;
 }
 

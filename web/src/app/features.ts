@@ -9,6 +9,7 @@ import { registerDoctor } from "../doctor/page.ts";
 import { registerFiles } from "../files/page.ts";
 import { registerFleet } from "../fleet/page.ts";
 import { registerGit } from "../git/page.ts";
+import { registerModels } from "../models/page.ts";
 import { registerMcp } from "../mcp/page.ts";
 import { registerRestore } from "../restore/page.ts";
 import { registerHelp } from "../shortcuts/page.ts";
@@ -25,6 +26,7 @@ const FEATURES = [
   registerCases,
   registerCron,
   registerClis,
+  registerModels,
   registerMcp,
   registerDoctor,
   registerDevices,

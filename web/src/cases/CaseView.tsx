@@ -1,5 +1,6 @@
 /** One case. Its git state and its files are those that a session in it sees. */
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { sentenceOf } from "../api/errors.ts";
 import type { Session } from "../api/types.ts";
 import { openPage } from "../app/registry.ts";
 import { FILES_PAGE } from "../files/page.ts";
@@ -13,6 +14,7 @@ import { sessions } from "../store/state.ts";
 import { copyText } from "../ui/clipboard.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
+import { readCaseGit } from "./calls.ts";
 import { remove } from "./remove.ts";
 import { consequences, removalBar, sessionsIn } from "./rules.ts";
 import type { Case } from "./types.ts";
@@ -93,6 +95,28 @@ function End({ each }: { each: Case }) {
   );
 }
 
+/** Without a session in it nobody follows its changes: they are read when somebody looks. */
+function Alone({ name }: { name: string }) {
+  const [text, setText] = useState("Reading…");
+  useEffect(() => {
+    const end = new AbortController();
+    readCaseGit(name, end.signal).then(
+      (status) => {
+        const summary = summarise(status);
+        setText(summary ? sentence(summary) : "No repository.");
+      },
+      (error: unknown) => !end.signal.aborted && setText(sentenceOf(error)),
+    );
+    return () => end.abort();
+  }, [name]);
+  return (
+    <>
+      <p data-testid="case-git">{text}</p>
+      <p class="dim">Single changes and files are seen from a session in it.</p>
+    </>
+  );
+}
+
 export function CaseView({ each }: { each: Case }) {
   const found = sessionsIn(each, sessions.value);
   const [first] = found;
@@ -104,11 +128,7 @@ export function CaseView({ each }: { each: Case }) {
         <IconButton icon="copy" label="Copy the path" onClick={() => void copyText(each.path)} />
       </p>
       <Sessions found={found} />
-      {first ? (
-        <Inside session={first} />
-      ) : (
-        <p class="dim">Its branch, changes and files are seen from a session in it.</p>
-      )}
+      {first ? <Inside session={first} /> : !each.cloning && !each.unreachable && <Alone name={each.name} />}
       <button
         type="button"
         class="button small"

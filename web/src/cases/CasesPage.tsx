@@ -1,11 +1,14 @@
 /** The cases: what works in each, its branch and changes, its files, and its end. */
 import { useState } from "preact/hooks";
+import { isAdmin } from "../auth/me.ts";
 import { activeSession } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { Problem } from "../ui/Problem.tsx";
+import { useFocusBack } from "../ui/useFocusBack.ts";
 import { CaseView } from "./CaseView.tsx";
 import "./cases.css";
 import { caseOf, cloneWords, kindOf } from "./rules.ts";
+import { LinkForm } from "./LinkForm.tsx";
 import { casesProblem, useCases } from "./state.ts";
 import type { Case } from "./types.ts";
 
@@ -46,12 +49,39 @@ export function CasesPage() {
   const [chosen, setChosen] = useState<string>();
   // The case of the session in front is open until a person opens or closes one.
   const shown = chosen ?? front;
+  const [linking, setLinking] = useState(false);
+  const opener = useFocusBack(linking);
   return (
     <div class="cases" data-testid="cases">
+      {isAdmin.value && !linking && (
+        <div class="records-bar">
+          <span class="dim">Folders under short names.</span>
+          <button
+            ref={opener}
+            type="button"
+            class="button"
+            onClick={() => setLinking(true)}
+            data-testid="link-open"
+          >
+            <Icon name="plus" size={16} /> Link a folder
+          </button>
+        </div>
+      )}
+      {linking && (
+        <LinkForm
+          cases={cases ?? []}
+          onClose={() => setLinking(false)}
+          onLinked={(name) => {
+            setLinking(false);
+            setChosen(name);
+          }}
+        />
+      )}
       <Problem text={casesProblem.value} testid="cases-problem" />
       {cases?.length === 0 && (
         <p class="cases-none">
-          No cases yet. A case is a folder under a short name; make, clone or link one with a new session.
+          No cases yet. A case is a folder under a short name; make or clone one with a new session, or link a
+          folder that is there.
         </p>
       )}
       <ul class="case-list" aria-label="Cases">

@@ -1,5 +1,6 @@
 /** The case routes (protocol-cases). */
 import { request } from "../api/client.ts";
+import type { GitStatus } from "../git/types.ts";
 import type { Browsed, Case, Cloned, CloneBody } from "./types.ts";
 
 const casePath = (name: string, rest = ""): string => `api/cases/${encodeURIComponent(name)}${rest}`;
@@ -12,6 +13,9 @@ export const makeCase = (name: string, path?: string) =>
 
 export const linkCase = (name: string, path: string) =>
   request<{ case: Case }>("POST", "api/cases/link", { body: { name, path } });
+
+export const readCaseGit = (name: string, signal: AbortSignal) =>
+  request<GitStatus>("GET", casePath(name, "/git-status"), { signal });
 
 /** Answers when the clone is done, which goes on without the caller (protocol-clone). */
 export const cloneCase = (body: CloneBody) => request<Cloned>("POST", "api/cases/clone", { body });

@@ -1,9 +1,11 @@
 /** One CLI: whether it can be used, where it is, and what can be done about it. */
+import { useState } from "preact/hooks";
 import { ask } from "../ui/ask.ts";
 import { planInstall, removeCli, switchCli } from "./calls.ts";
 import type { CliItem } from "../api/types.ts";
+import { CliForm } from "./CliForm.tsx";
 import type { ClisPage } from "./useClis.ts";
-import { planText, stateOf } from "./words.ts";
+import { commandLine, draftOf, planText, stateOf } from "./words.ts";
 
 interface Props {
   cli: CliItem;
@@ -49,7 +51,7 @@ async function remove({ cli, page }: Props): Promise<void> {
   if (agreed !== undefined) await page.attempt(() => removeCli(cli.id));
 }
 
-function Actions({ cli, page }: Props) {
+function Actions({ cli, page, onEdit }: Props & { onEdit: () => void }) {
   const running = cli.id in page.installs;
   return (
     <span class="cli-actions">
@@ -62,6 +64,18 @@ function Actions({ cli, page }: Props) {
           data-testid="cli-install"
         >
           Install…
+        </button>
+      )}
+      {!cli.stock && (
+        <button
+          type="button"
+          class="button small"
+          aria-label={`Change ${cli.label}`}
+          disabled={page.busy}
+          onClick={onEdit}
+          data-testid="cli-edit"
+        >
+          Change
         </button>
       )}
       {!cli.stock && (
@@ -94,6 +108,17 @@ function Actions({ cli, page }: Props) {
 }
 
 export function CliRow({ cli, page }: Props) {
+  const [editing, setEditing] = useState(false);
+  const made = () => {
+    setEditing(false);
+    void page.attempt(async () => undefined);
+  };
+  if (editing)
+    return (
+      <li>
+        <CliForm cli={cli} onClose={() => setEditing(false)} onMade={made} />
+      </li>
+    );
   return (
     <li class="record cli" data-off={!cli.enabled} data-testid="cli" data-cli={cli.id}>
       <span class="record-mark" data-tone={cli.installed ? "accent" : undefined} aria-hidden="true">
@@ -108,9 +133,14 @@ export function CliRow({ cli, page }: Props) {
           {!cli.stock && <span class="tag">custom</span>}
         </span>
         <small class="cli-path">{cli.path ?? cli.installCommand ?? "not found in any folder of PATH"}</small>
+        {cli.argv && (
+          <small class="cli-path" data-testid="cli-command">
+            runs {commandLine(draftOf(cli))}
+          </small>
+        )}
         {cli.id in page.installs && <Installing cli={cli} page={page} />}
       </div>
-      {page.managed && <Actions cli={cli} page={page} />}
+      {page.managed && <Actions cli={cli} page={page} onEdit={() => setEditing(true)} />}
     </li>
   );
 }

@@ -1,12 +1,40 @@
 /** The CLIs that sessions can run. */
 import { useState } from "preact/hooks";
+import type { CliFile } from "../api/types.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { Problem } from "../ui/Problem.tsx";
 import { useFocusBack } from "../ui/useFocusBack.ts";
+import { removeCli } from "./calls.ts";
 import { CliRow } from "./CliRow.tsx";
 import "./clis.css";
-import { NewCli } from "./NewCli.tsx";
-import { useClis } from "./useClis.ts";
+import { CliForm } from "./CliForm.tsx";
+import { type ClisPage as Clis, useClis } from "./useClis.ts";
+import { fileTrouble } from "./words.ts";
+
+function FileTrouble({ file, page }: { file: CliFile; page: Clis }) {
+  const text = fileTrouble(file);
+  if (text === "") return null;
+  return (
+    <div class="cli-file" role="note" data-testid="clis-file">
+      <p>
+        <Icon name="alert" size={16} /> {text}
+      </p>
+      {page.managed &&
+        file.entries.map(({ id }) => (
+          <button
+            key={id}
+            type="button"
+            class="button small"
+            disabled={page.busy}
+            onClick={() => void page.attempt(() => removeCli(id))}
+            data-testid="clis-file-remove"
+          >
+            Remove {id}
+          </button>
+        ))}
+    </div>
+  );
+}
 
 export function ClisPage() {
   const page = useClis();
@@ -42,8 +70,9 @@ export function ClisPage() {
           </button>
         )}
       </div>
-      {adding && <NewCli onClose={() => setAdding(false)} onMade={made} />}
+      {adding && <CliForm onClose={() => setAdding(false)} onMade={made} />}
       <Problem text={page.problem} testid="clis-problem" />
+      {page.file && <FileTrouble file={page.file} page={page} />}
       {page.clis?.length === 0 && <p class="records-none dim">The list is for administrators.</p>}
       <ul class="records">
         {page.clis?.map((cli) => (

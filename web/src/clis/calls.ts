@@ -1,6 +1,6 @@
 /** The routes of the registry (protocol-clis). */
 import { request } from "../api/client.ts";
-import type { CliBody, CliItem, InstalledItem, InstallPlan, Nothing } from "../api/types.ts";
+import type { CliBody, CliFile, CliItem, InstalledItem, InstallPlan, Nothing } from "../api/types.ts";
 
 const pathOf = (id: string, rest = "") => `api/clis/${encodeURIComponent(id)}${rest}`;
 
@@ -11,6 +11,12 @@ export const switchCli = (id: string, enabled: boolean) =>
 
 export const addCli = (id: string, body: CliBody) =>
   request<CliItem>("POST", "api/clis", { body: { id, ...body } });
+
+export const replaceCli = (id: string, body: CliBody) =>
+  request<CliItem>("PUT", `api/clis/custom/${encodeURIComponent(id)}`, { body });
+
+/** How the file of entries stands. */
+export const readCliFile = () => request<CliFile>("GET", "api/clis/file");
 
 export const removeCli = (id: string) => request<Nothing>("DELETE", pathOf(id));
 

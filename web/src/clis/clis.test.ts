@@ -1,8 +1,25 @@
 import { describe, expect, test } from "vitest";
 import type { CliItem } from "../api/types.ts";
-import { bodyOf, commandLine, EMPTY, planText, problemOf, stateOf, wayOut } from "./words.ts";
+import {
+  bodyOf,
+  commandLine,
+  draftOf,
+  EMPTY,
+  fileTrouble,
+  planText,
+  problemOf,
+  stateOf,
+  wayOut,
+} from "./words.ts";
 
-const draft = { id: "mine", label: " Mine ", badge: "MI", program: " run ", words: "  --fast  now " };
+const draft = {
+  id: "mine",
+  label: " Mine ",
+  badge: "MI",
+  program: " run ",
+  words: "  --fast  now ",
+  others: [],
+};
 const cli = (part: Partial<CliItem>): CliItem => ({
   id: "x",
   label: "X",
@@ -50,6 +67,20 @@ describe("the registry of CLIs", () => {
   test("says beforehand where an install writes", () => {
     expect(planText({ command: "c", target: "/h/.local", writable: true })).toContain("below /h/.local");
     expect(planText({ command: "c", target: "/h/.local", writable: false })).toContain("cannot write");
+  });
+
+  test("an entry goes into the form and comes out the same", () => {
+    const entry = { binaries: ["run", "run2"], argv: ["run", "--fast", "now"] };
+    const { label, shortBadge } = cli({});
+    expect(bodyOf(draftOf(cli(entry)))).toEqual({ label, shortBadge, ...entry });
+    expect(commandLine(draftOf(cli({ binaries: ["run"], argv: ["--fast"] })))).toBe("run --fast");
+  });
+
+  test("says what is wrong with the file, and the way out", () => {
+    expect(fileTrouble({ path: "/d/clis.json", entries: [] })).toBe("");
+    expect(fileTrouble({ path: "/d/clis.json", problem: "no JSON", entries: [] })).toContain("0600");
+    const told = fileTrouble({ path: "/d/clis.json", entries: [{ id: "mine", problem: "label: bad" }] });
+    expect(told).toContain("mine (label: bad)");
   });
 
   test("gives a way out", () => {

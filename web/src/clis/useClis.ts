@@ -3,8 +3,8 @@ import { useEffect, useState } from "preact/hooks";
 import { readSettings, writeSettings } from "../api/calls.ts";
 import { ApiError, textOf } from "../api/errors.ts";
 import { onServerEvent } from "../stream/events.ts";
-import { cancelInstall, installCli, readClis } from "./calls.ts";
-import type { CliItem } from "../api/types.ts";
+import { cancelInstall, installCli, readCliFile, readClis } from "./calls.ts";
+import type { CliFile, CliItem } from "../api/types.ts";
 import { wayOut } from "./words.ts";
 
 /** Characters of an install's output that the page keeps. */
@@ -14,6 +14,8 @@ export interface ClisPage {
   /** Whether entries may be changed; unset until the setting was read. */
   managed: boolean | undefined;
   clis: CliItem[] | undefined;
+  /** How the file of entries stands, for admins. */
+  file: CliFile | undefined;
   /** The output so far of the installs that run, by id. */
   installs: Readonly<Record<string, string>>;
   busy: boolean;
@@ -51,13 +53,17 @@ function useInstalls(over: () => void) {
 export function useClis(): ClisPage {
   const [managed, setManaged] = useState<boolean>();
   const [clis, setClis] = useState<CliItem[]>();
+  const [file, setFile] = useState<CliFile>();
   const [busy, setBusy] = useState(true);
   const [refused, setRefused] = useState("");
   const [problem, setProblem] = useState("");
 
   const look = async () => {
     setManaged((await readSettings()).cliManagementEnabled === true);
-    setClis(await readClis());
+    const found = await readClis();
+    setClis(found);
+    // The list is empty for who is no admin, and the file is not theirs either.
+    if (found.length > 0) setFile(await readCliFile());
   };
   const run = async (act: () => Promise<unknown>) => {
     setProblem("");
@@ -79,6 +85,7 @@ export function useClis(): ClisPage {
   return {
     managed,
     clis,
+    file,
     installs,
     busy,
     refused,

@@ -1,5 +1,5 @@
 /** The registry in words. */
-import type { CliBody, CliItem, InstallPlan } from "../api/types.ts";
+import type { CliBody, CliFile, CliItem, InstallPlan } from "../api/types.ts";
 
 export interface Draft {
   id: string;
@@ -7,9 +7,18 @@ export interface Draft {
   badge: string;
   program: string;
   words: string;
+  /** Further names that the program is looked for by; the form leaves them. */
+  others: readonly string[];
 }
 
-export const EMPTY: Draft = { id: "", label: "", badge: "", program: "", words: "" };
+export const EMPTY: Draft = { id: "", label: "", badge: "", program: "", words: "", others: [] };
+
+/** A custom entry as its form has it. */
+export function draftOf({ id, label, shortBadge, binaries = [], argv = [] }: CliItem): Draft {
+  const [program = "", ...others] = binaries;
+  const words = binaries.includes(argv[0] ?? "") ? argv.slice(1) : argv;
+  return { id, label, badge: shortBadge, program, words: words.join(" "), others };
+}
 
 const split = (text: string): string[] => text.split(/\s+/).filter((word) => word !== "");
 
@@ -19,7 +28,7 @@ export function bodyOf(draft: Draft): CliBody {
   return {
     label: draft.label.trim(),
     shortBadge: draft.badge.trim(),
-    binaries: [program],
+    binaries: [program, ...draft.others],
     argv: [program, ...split(draft.words)],
   };
 }
@@ -50,6 +59,15 @@ export const planText = ({ target, writable }: InstallPlan): string =>
   writable
     ? `It writes below ${target}, and never needs root.`
     : `The service cannot write to ${target}: make that folder its user's own first.`;
+
+/** What is wrong with the file of entries, and what to do about it; nothing where all is well. */
+export function fileTrouble({ path, problem, entries }: CliFile): string {
+  if (problem !== undefined)
+    return `${problem}. None of your own entries is in use, and nothing can be changed here. Correct ${path} or give it mode 0600; moved away, it is begun anew.`;
+  const ids = entries.map(({ id }) => id);
+  if (ids.length === 0) return "";
+  return `Not in use, for a rule of ${path} is broken: ${entries.map(({ id, problem: why }) => `${id} (${why})`).join("; ")}. Correct ${ids.length === 1 ? "the entry" : "the entries"} in the file, or remove ${ids.length === 1 ? "it" : "them"} here.`;
+}
 
 /** An error of the service, with what to do about it. */
 export function wayOut(text: string): string {

@@ -1,11 +1,12 @@
 /** The dialog that makes a session. */
-import type { ComponentType } from "preact";
+import type { ComponentProps, ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { sentenceOf } from "../api/errors.ts";
 import type { CliItem } from "../api/types.ts";
 import type { PickerProps } from "../cases/Picker.tsx";
+import type { ModelField } from "../models/ModelField.tsx";
 import { readStored, writeStored } from "../settings/prefs.ts";
-import { clis, sessions, settings } from "../store/state.ts";
+import { clis, cliOf, sessions, settings } from "../store/state.ts";
 import { currentView } from "../terminal/current.ts";
 import { copyText } from "../ui/clipboard.ts";
 import { Dialog } from "../ui/Dialog.tsx";
@@ -26,6 +27,8 @@ import {
   remember,
   REMEMBERED_KEY,
 } from "./newsession.ts";
+
+type ModelProps = ComponentProps<typeof ModelField>;
 
 async function copyCommand(entry: CliItem): Promise<void> {
   if (await copyText(entry.installCommand ?? "")) say("good", "Copied", `Run it to install ${entry.label}.`);
@@ -110,7 +113,7 @@ function useDraft() {
   const submit = async () => {
     setBusy(true);
     try {
-      await create(bodyOf(draft, currentView.peek()?.grid));
+      if (!(await create(bodyOf(draft, currentView.peek()?.grid)))) return setBusy(false);
       writeStored(REMEMBERED_KEY, JSON.stringify(remember(kept, draft)));
       newSessionOpen.value = false;
       // Behind the dialog's own return of the focus: whoever makes a session wants to type there.
@@ -139,6 +142,20 @@ function Place(props: PickerProps) {
   return Picker ? <Picker {...props} /> : <div class="picker-place" aria-busy="true" />;
 }
 
+/** Only where an agent takes the models of endpoints, and somebody may have named one. */
+function Model({ mode, ...props }: { mode: string } & ModelProps) {
+  const [Loaded, setLoaded] = useState<ComponentType<ModelProps>>();
+  const offered = settings.value.customModelEndpointsEnabled === true && cliOf(mode)?.customModel === true;
+  useEffect(() => {
+    if (!offered || Loaded) return;
+    import("../models/ModelField.tsx").then(
+      ({ ModelField }) => setLoaded(() => ModelField),
+      (error: unknown) => failed("The models could not be loaded", error),
+    );
+  }, [offered]);
+  return offered && Loaded ? <Loaded {...props} /> : null;
+}
+
 function Form() {
   useEffect(() => () => void (newSessionPlace.value = undefined), []);
   const { draft, set, submit, problem, busy, folders } = useDraft();
@@ -157,7 +174,7 @@ function Form() {
               key={entry.id}
               entry={entry}
               chosen={draft.mode === entry.id}
-              onChoose={() => set({ mode: entry.id })}
+              onChoose={() => set({ mode: entry.id, customModel: undefined })}
             />
           ))}
         </fieldset>
@@ -177,6 +194,11 @@ function Form() {
             branch: draft.branch ?? "",
           }}
           onChoose={set}
+        />
+        <Model
+          mode={draft.mode}
+          chosen={draft.customModel}
+          onChoose={(customModel) => set({ customModel })}
         />
         <TextField
           label="Name"

@@ -91,8 +91,15 @@ export async function close(id: string): Promise<void> {
 
 export const detach = (id: string) => take(id, false);
 
+/** @returns undefined where the person took it back when asked about the model. */
 export async function create(body: CreateBody): Promise<Session | undefined> {
-  const { session } = await calls.createSession(body);
+  const answer = await calls.createSession(body);
+  if (!("session" in answer)) {
+    const agreed = await (await import("../models/agree.ts")).agree(answer);
+    if (agreed === undefined || !body.customModel) return undefined;
+    return create({ ...body, customModel: { ...body.customModel, [agreed]: true } });
+  }
+  const { session } = answer;
   keep(session);
   select(session.id);
   return session;

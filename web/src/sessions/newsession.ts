@@ -15,6 +15,8 @@ export interface Draft {
   /** A worktree of that case, on this branch; absent or empty: the case's own folder. */
   branch?: string;
   name: string;
+  /** A model of an endpoint; absent: the agent's own. */
+  customModel?: { endpointId: string; modelId: string } | undefined;
 }
 
 export interface Remembered {
@@ -100,5 +102,6 @@ export function bodyOf(draft: Draft, grid?: { cols: number; rows: number }): Cre
   else if (folder !== "") body.workingDir = folder;
   if (draft.caseName && branch) body.worktree = { branch };
   if (name !== "") body.name = name;
+  if (draft.customModel) body.customModel = draft.customModel;
   return body;
 }

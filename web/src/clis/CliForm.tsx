@@ -4,10 +4,11 @@ import { textOf } from "../api/errors.ts";
 import { Field } from "../settings/fields.tsx";
 import { Problem } from "../ui/Problem.tsx";
 import { useFirstField } from "../ui/useFirstField.ts";
-import { addCli } from "./calls.ts";
-import { bodyOf, commandLine, type Draft, EMPTY, problemOf, wayOut } from "./words.ts";
+import type { CliItem } from "../api/types.ts";
+import { addCli, replaceCli } from "./calls.ts";
+import { bodyOf, commandLine, type Draft, draftOf, EMPTY, problemOf, wayOut } from "./words.ts";
 
-const FIELDS: [keyof Draft, string, string, number][] = [
+const FIELDS: [Exclude<keyof Draft, "others">, string, string, number][] = [
   ["label", "Name", "as people read it", 60],
   ["id", "Id", "its mode, for scripts", 24],
   ["badge", "Badge", "a few letters for lists", 6],
@@ -15,9 +16,16 @@ const FIELDS: [keyof Draft, string, string, number][] = [
   ["words", "Arguments", "set apart by blanks; no shell reads them", 1000],
 ];
 
-export function NewCli({ onClose, onMade }: { onClose: () => void; onMade: () => void }) {
+interface Props {
+  /** The custom entry to change; absent: a new one. */
+  cli?: CliItem;
+  onClose: () => void;
+  onMade: () => void;
+}
+
+export function CliForm({ cli, onClose, onMade }: Props) {
   const form = useFirstField();
-  const [draft, setDraft] = useState(EMPTY);
+  const [draft, setDraft] = useState(cli ? draftOf(cli) : EMPTY);
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
   const submit = async (event: Event) => {
@@ -26,7 +34,7 @@ export function NewCli({ onClose, onMade }: { onClose: () => void; onMade: () =>
     if (wrong !== undefined) return setProblem(wrong);
     setBusy(true);
     try {
-      await addCli(draft.id.trim(), bodyOf(draft));
+      await (cli ? replaceCli(cli.id, bodyOf(draft)) : addCli(draft.id.trim(), bodyOf(draft)));
       onMade();
     } catch (error) {
       setProblem(wayOut(textOf(error)));
@@ -38,7 +46,7 @@ export function NewCli({ onClose, onMade }: { onClose: () => void; onMade: () =>
       ref={form}
       class="sheet"
       onSubmit={(event) => void submit(event)}
-      aria-label="New CLI"
+      aria-label={cli ? `Change ${cli.label}` : "New CLI"}
       data-testid="new-cli-form"
     >
       {FIELDS.map(([name, label, hint, most]) => (
@@ -46,6 +54,7 @@ export function NewCli({ onClose, onMade }: { onClose: () => void; onMade: () =>
           <input
             class="field"
             value={draft[name]}
+            readOnly={name === "id" && cli !== undefined}
             maxLength={most}
             onInput={(event) => {
               const value = event.currentTarget.value;
@@ -70,7 +79,7 @@ export function NewCli({ onClose, onMade }: { onClose: () => void; onMade: () =>
           Cancel
         </button>
         <button type="submit" class="button primary" disabled={busy} data-testid="new-cli-create">
-          {busy ? "Adding…" : "Add"}
+          {busy ? "Saving…" : cli ? "Save" : "Add"}
         </button>
       </div>
     </form>

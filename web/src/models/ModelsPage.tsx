@@ -1,0 +1,73 @@
+/** Servers whose models agents can be given. */
+import { useState } from "preact/hooks";
+import { isAdmin } from "../auth/me.ts";
+import { Icon } from "../ui/Icon.tsx";
+import { Problem } from "../ui/Problem.tsx";
+import { useFocusBack } from "../ui/useFocusBack.ts";
+import { discover } from "./calls.ts";
+import { EndpointForm } from "./EndpointForm.tsx";
+import { EndpointRow } from "./EndpointRow.tsx";
+import "./models.css";
+import { type Endpoints, useEndpoints } from "./useEndpoints.ts";
+
+function Off({ page }: { page: Endpoints }) {
+  return (
+    <div class="endpoints-off" data-testid="models-off">
+      <p>Models of your own are switched off.</p>
+      <small>
+        An agent can be given a model of a server that you name: llama.cpp, Ollama, vLLM, a gateway. What a
+        session says then goes to that server.
+      </small>
+      {isAdmin.value && (
+        <button
+          type="button"
+          class="button primary"
+          disabled={page.busy}
+          onClick={() => void page.enable()}
+          data-testid="models-enable"
+        >
+          Switch them on
+        </button>
+      )}
+    </div>
+  );
+}
+
+export function ModelsPage() {
+  const page = useEndpoints();
+  const [adding, setAdding] = useState(false);
+  const opener = useFocusBack(adding);
+  if (page.enabled === false) return <Off page={page} />;
+  const kept = (id: string) => {
+    setAdding(false);
+    void page.attempt(() => discover(id));
+  };
+  return (
+    <div class="records-page" aria-busy={page.busy} data-testid="models">
+      <div class="records-bar">
+        <span class="dim">Servers whose models a new session can be given.</span>
+        {isAdmin.value && !adding && (
+          <button
+            ref={opener}
+            type="button"
+            class="button primary"
+            onClick={() => setAdding(true)}
+            data-testid="endpoint-new"
+          >
+            <Icon name="plus" size={16} /> New endpoint
+          </button>
+        )}
+      </div>
+      {adding && <EndpointForm onClose={() => setAdding(false)} onKept={kept} />}
+      <Problem text={page.problem} testid="models-problem" />
+      {page.all?.length === 0 && !adding && (
+        <p class="records-none dim">None yet. Name a server, and its models are asked for at once.</p>
+      )}
+      <ul class="records">
+        {page.all?.map((endpoint) => (
+          <EndpointRow key={endpoint.id} endpoint={endpoint} page={page} mayChange={isAdmin.value} />
+        ))}
+      </ul>
+    </div>
+  );
+}
