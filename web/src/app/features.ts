@@ -3,6 +3,7 @@ import { registerApprovals } from "../approvals/page.ts";
 import { registerAudit } from "../audit/page.ts";
 import { registerCases } from "../cases/page.ts";
 import { registerClis } from "../clis/page.ts";
+import { registerConversations } from "../conversations/page.ts";
 import { registerCron } from "../cron/page.ts";
 import { registerDevices } from "../devices/page.ts";
 import { registerDoctor } from "../doctor/page.ts";
@@ -21,6 +22,7 @@ const FEATURES = [
   registerFleet,
   registerApprovals,
   registerRestore,
+  registerConversations,
   registerFiles,
   registerGit,
   registerCases,

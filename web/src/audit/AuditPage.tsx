@@ -21,6 +21,8 @@ import {
   trouble,
 } from "./state.ts";
 import { actionText, actorText, detailsOf, isWorded, markOf, methodText, targetText } from "./words.ts";
+import "../ui/styles/records.css";
+import "./audit.css";
 
 /** Typing a name asks once, when the typing rests. */
 const REST_MS = 300;

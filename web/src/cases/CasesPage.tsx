@@ -6,6 +6,7 @@ import { Icon } from "../ui/Icon.tsx";
 import { Problem } from "../ui/Problem.tsx";
 import { useFocusBack } from "../ui/useFocusBack.ts";
 import { CaseView } from "./CaseView.tsx";
+import "../ui/styles/records.css";
 import "./cases.css";
 import { caseOf, cloneWords, kindOf } from "./rules.ts";
 import { LinkForm } from "./LinkForm.tsx";

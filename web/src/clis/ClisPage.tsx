@@ -6,6 +6,7 @@ import { Problem } from "../ui/Problem.tsx";
 import { useFocusBack } from "../ui/useFocusBack.ts";
 import { removeCli } from "./calls.ts";
 import { CliRow } from "./CliRow.tsx";
+import "../ui/styles/records.css";
 import "./clis.css";
 import { CliForm } from "./CliForm.tsx";
 import { type ClisPage as Clis, useClis } from "./useClis.ts";

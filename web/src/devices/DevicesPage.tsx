@@ -11,6 +11,7 @@ import { useNow } from "../ui/useNow.ts";
 import { followDevices, revoke, revokeOthers, status, trouble } from "./state.ts";
 import { deviceName, type Shape, shapeOf } from "./useragent.ts";
 import { inOrder, methodText, others } from "./words.ts";
+import "../ui/styles/records.css";
 
 const SHAPES: Record<Shape, IconName> = { phone: "phone", desk: "screen", program: "lines" };
 

@@ -5,7 +5,7 @@ import { IconButton } from "../ui/IconButton.tsx";
 import { Problem } from "../ui/Problem.tsx";
 import { save } from "./download.ts";
 import { opened, openFile } from "./state.ts";
-import { type Mark, marksOf, type Row } from "./tree.ts";
+import { type Mark, markOf, marksOf, type Row } from "./tree.ts";
 import { useTree } from "./useTree.ts";
 import { walk } from "./walk.ts";
 
@@ -89,7 +89,7 @@ export function TreePane({ id }: { id: string }) {
             key={row.entry.path}
             id={id}
             row={row}
-            mark={marks.get(row.entry.path)}
+            mark={markOf(marks, row.entry.path)}
             flat={flat}
             onToggle={tree.toggle}
           />

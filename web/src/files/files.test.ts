@@ -4,7 +4,7 @@ import { type Followed, followed, KEPT_CHARS, START } from "./follow.ts";
 import { hexOf } from "./hex.ts";
 import { languageOf } from "./languages.ts";
 import { canReveal } from "./secrets.ts";
-import { found, marksOf, rowsOf, within } from "./tree.ts";
+import { found, markOf, marksOf, rowsOf, within } from "./tree.ts";
 import type { Entry } from "./types.ts";
 
 const file = (path: string): Entry => ({
@@ -73,6 +73,13 @@ describe("git states", () => {
     const both = [change("a", "staged", "A"), change("a", "unstaged"), change("a", "staged", "A")];
     expect(marksOf(status("/w", both), "/w").get("a")).toMatchObject({ letter: "M", look: "unstaged" });
     expect(marksOf(status("/", [change("etc/x", "staged")]), "/w").size).toBe(0);
+  });
+
+  test("what is in an untracked folder is untracked too", () => {
+    const marks = marksOf(status("/w", [change("new/", "untracked"), change("src/a.ts", "unstaged")]), "/w");
+    expect(markOf(marks, "new/deep/b.ts")?.look).toBe("untracked");
+    expect(markOf(marks, "src/b.ts")).toBeUndefined();
+    expect(markOf(marks, "src/a.ts")?.letter).toBe("M");
   });
 
   test("a new folder is one mark; a repository that cannot be read has none", () => {

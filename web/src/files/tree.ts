@@ -108,6 +108,15 @@ export function marksOf(status: GitStatus | undefined, root: string): Map<string
   return marks;
 }
 
+/** A path's own state, or that of the untracked folder that it is in. */
+export function markOf(marks: ReadonlyMap<string, Mark>, path: string): Mark | undefined {
+  for (let at = path.length; at > 0; at = path.lastIndexOf("/", at - 1)) {
+    const found = marks.get(path.slice(0, at));
+    if (found && (at === path.length || found.look === "untracked")) return found;
+  }
+  return undefined;
+}
+
 /** A path from the workspace's root; undefined where it leads out of it. */
 export function within(path: string, root: string): string | undefined {
   const top = root === "/" ? "/" : `${root}/`;

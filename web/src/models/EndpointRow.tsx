@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { Endpoint } from "../api/types.ts";
 import { agoText } from "../lib/ago.ts";
 import { ask } from "../ui/ask.ts";
+import { Icon } from "../ui/Icon.tsx";
 import { useNow } from "../ui/useNow.ts";
 import { discover, removeEndpoint } from "./calls.ts";
 import { EndpointForm } from "./EndpointForm.tsx";
@@ -81,6 +82,13 @@ export function EndpointRow(props: Props) {
     );
   return (
     <li class="record" data-testid="endpoint" data-endpoint={endpoint.label}>
+      <span
+        class="record-mark"
+        data-tone={endpoint.models.length > 0 ? "accent" : undefined}
+        aria-hidden="true"
+      >
+        <Icon name="bulb" size={16} />
+      </span>
       <div class="record-main">
         <span class="record-title">
           <strong>{endpoint.label}</strong>

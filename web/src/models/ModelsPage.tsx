@@ -7,6 +7,7 @@ import { useFocusBack } from "../ui/useFocusBack.ts";
 import { discover } from "./calls.ts";
 import { EndpointForm } from "./EndpointForm.tsx";
 import { EndpointRow } from "./EndpointRow.tsx";
+import "../ui/styles/records.css";
 import "./models.css";
 import { type Endpoints, useEndpoints } from "./useEndpoints.ts";
 

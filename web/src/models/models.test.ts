@@ -46,6 +46,7 @@ test("what is wrong is said before it is sent", () => {
 
 test("errors have a way out, questions their words", () => {
   expect(wayOut("the models of Home: connection refused")).toContain("server runs");
+  expect(wayOut("the models of Home: HTTP 401")).toContain("another key");
   expect(wayOut("2 live sessions use this endpoint")).toContain("Close them");
   expect(modelText({ id: "m", contextLength: 32_768 })).toBe("m · 33k tokens");
   const small = questionOf({ modelId: "m", contextLength: 8192, minSafeContextTokens: 40_000 });

@@ -1,7 +1,7 @@
 /** The endpoints as the page shows them, and what it does to them. */
 import { useEffect, useState } from "preact/hooks";
 import { readSettings, writeSettings } from "../api/calls.ts";
-import { textOf } from "../api/errors.ts";
+import { sentenceOf, textOf } from "../api/errors.ts";
 import type { Endpoint } from "../api/types.ts";
 import { onServerEvent } from "../stream/events.ts";
 import { readEndpoints } from "./calls.ts";
@@ -31,7 +31,7 @@ export function useEndpoints(): Endpoints {
     setBusy(true);
     setProblem("");
     // What failed may have changed something all the same.
-    await act().catch((error: unknown) => setProblem(wayOut(textOf(error))));
+    await act().catch((error: unknown) => setProblem(wayOut(sentenceOf(error))));
     await look().catch((error: unknown) => setProblem(textOf(error)));
     setBusy(false);
   };

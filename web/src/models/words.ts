@@ -66,10 +66,11 @@ export function stateOf({ models, lastDiscoveredAt }: Endpoint): string {
 }
 
 /** An error of the service, with what to do about it. */
-export function wayOut(text: string): string {
-  if (/answered 401|answered 403|unauthor/i.test(text))
+export function wayOut(told: string): string {
+  const text = told.charAt(0).toUpperCase() + told.slice(1);
+  if (/HTTP 40[13]$/.test(text))
     return `${text}. The server wants another key: change the endpoint and give it one.`;
-  if (text.startsWith("the models of"))
+  if (text.startsWith("The models of"))
     return `${text}. Look whether the server runs and whether the address is right; the endpoint is kept, and can be asked again.`;
   if (text.includes("live sessions use")) return `${text}. Close them, or give them another model first.`;
   return text;

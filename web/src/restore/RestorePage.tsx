@@ -7,6 +7,7 @@ import { Icon } from "../ui/Icon.tsx";
 import { useNow } from "../ui/useNow.ts";
 import { bringBack, dismissOffer, offer, outcomes, progress, restoring } from "./state.ts";
 import { headline, promise, standsFor, trouble } from "./words.ts";
+import "../ui/styles/records.css";
 
 function Row({ lost, now }: { lost: Offered; now: number }) {
   const cli = cliOf(lost.mode);

@@ -21,6 +21,7 @@ import {
   type SessionList,
   type ThemeChoice,
 } from "./prefs.ts";
+import "../ui/styles/records.css";
 
 const THEMES: [ThemeChoice, string][] = [
   ["system", "System"],

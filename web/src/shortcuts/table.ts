@@ -133,7 +133,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     alt: true,
     shift: true,
     keys: "Alt+Shift+L",
-    text: "Files, changes or the inbox beside the terminal, or nothing",
+    text: "Panel beside the terminal",
     group: "Page",
   },
   {

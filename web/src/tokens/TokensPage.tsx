@@ -12,6 +12,7 @@ import { NewToken } from "./NewToken.tsx";
 import { labelOf } from "./scopes.ts";
 import { openTokens, revoke, shownOnce, tokens, trouble } from "./state.ts";
 import { endsSoon, example, expiryText, reachText, usedText } from "./words.ts";
+import "../ui/styles/records.css";
 
 const nameOf = (id: string): string | undefined => sessionList.value.byId.get(id)?.name;
 

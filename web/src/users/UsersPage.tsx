@@ -15,6 +15,7 @@ import { userItems } from "./menu.ts";
 import { NewUser } from "./NewUser.tsx";
 import { busy, followUsers, shownOnce, trouble, users } from "./state.ts";
 import { knowsOsUsers, marksOf } from "./words.ts";
+import "../ui/styles/records.css";
 
 function Row({ user, osUsers, now }: { user: User; osUsers: boolean; now: number }) {
   const name = user.username;

@@ -15,8 +15,8 @@ import { slugOf, targetOf } from "./places.ts";
 
 /** What every part of one document is drawn with. */
 interface Document {
-  sessionId: string;
-  path: string;
+  /** Of which the document's links to files are; absent: they are only words. */
+  file: { sessionId: string; path: string } | undefined;
   definitions: ReadonlyMap<string, Definition>;
 }
 
@@ -46,8 +46,14 @@ function goTo(event: MouseEvent, slug: string): void {
   [...(all ?? [])].find((each) => each.dataset["slug"] === slug)?.scrollIntoView({ block: "start" });
 }
 
+function targetIn({ file }: Document, url: string) {
+  const target = targetOf(url, file?.path ?? "");
+  if (target.kind !== "file") return target;
+  return file ? { ...target, sessionId: file.sessionId } : ({ kind: "none" } as const);
+}
+
 function Link({ url, node, of }: { url: string; node: Nodes; of: Document }) {
-  const target = targetOf(url, of.path);
+  const target = targetIn(of, url);
   const words = <Children node={node} of={of} />;
   if (target.kind === "none") return words;
   if (target.kind === "web")
@@ -57,7 +63,7 @@ function Link({ url, node, of }: { url: string; node: Nodes; of: Document }) {
       </a>
     );
   const act = (event: MouseEvent) =>
-    target.kind === "file" ? openFile(of.sessionId, target.path) : goTo(event, target.slug);
+    target.kind === "file" ? openFile(target.sessionId, target.path) : goTo(event, target.slug);
   return (
     <button type="button" class="markdown-link" onClick={act}>
       {words}
@@ -65,15 +71,15 @@ function Link({ url, node, of }: { url: string; node: Nodes; of: Document }) {
   );
 }
 
-function OwnImage({ of, path, alt }: { of: Document; path: string; alt: string }) {
-  const { url } = useLink({ sessionId: of.sessionId, path });
+function OwnImage({ file, alt }: { file: { sessionId: string; path: string }; alt: string }) {
+  const { url } = useLink(file);
   return url === undefined ? <span class="dim">{alt}</span> : <img src={url} alt={alt} />;
 }
 
 /** A picture elsewhere would tell that place who reads this. */
 function Image({ url, alt, of }: { url: string; alt: string; of: Document }) {
-  const target = targetOf(url, of.path);
-  if (target.kind === "file") return <OwnImage of={of} path={target.path} alt={alt} />;
+  const target = targetIn(of, url);
+  if (target.kind === "file") return <OwnImage file={target} alt={alt} />;
   if (target.kind !== "web") return <span class="dim">{alt}</span>;
   return (
     <a href={target.url} target="_blank" rel="noopener noreferrer">
@@ -194,11 +200,27 @@ function definitionsIn(root: Root): Map<string, Definition> {
   return new Map(all.map((each) => [each.identifier, each]));
 }
 
-export function MarkdownView({ sessionId, path, text }: { sessionId: string; path: string; text: string }) {
+interface ViewProps {
+  text: string;
+  /** The document's own place, where it has one. */
+  sessionId?: string;
+  path?: string;
+}
+
+export function MarkdownView({ text, sessionId, path }: ViewProps) {
   const root = useMemo(() => parse(text), [text]);
-  const of = useMemo(() => ({ sessionId, path, definitions: definitionsIn(root) }), [sessionId, path, root]);
+  const of = useMemo(() => {
+    const file = sessionId !== undefined && path !== undefined ? { sessionId, path } : undefined;
+    return { file, definitions: definitionsIn(root) };
+  }, [sessionId, path, root]);
   return (
-    <div class="markdown" tabIndex={0} role="region" aria-label="Preview" data-testid="markdown">
+    <div
+      class="markdown"
+      tabIndex={path === undefined ? undefined : 0}
+      role={path === undefined ? undefined : "region"}
+      aria-label={path === undefined ? undefined : "Preview"}
+      data-testid="markdown"
+    >
       <Part node={root} of={of} />
     </div>
   );

@@ -1,0 +1,75 @@
+"""Past conversations: found, read and gone on with, in a real Chromium."""
+
+from __future__ import annotations
+
+import shutil
+
+from playwright.sync_api import expect
+
+from tests.browser.harness import PHONE, BrowserCase
+from tests.integration.harness import Daemon
+from tests.unit.agents.transcripts.samples import RECORDED
+from tests.unit.agents.transcripts.written import ID, prompt, said, write
+
+ANSWER = "I **painted** it, see `door.py`. <img src=x onerror=alert(1)>"
+
+
+class ConversationTests(BrowserCase):
+    service: Daemon
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.service = Daemon()
+        cls.addClassCleanup(cls.service.close)
+        home = cls.service.home
+        program = home / ".local" / "bin" / "claude"
+        program.parent.mkdir(parents=True)
+        program.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\nexec sleep 600\n')
+        program.chmod(0o755)
+        (home / "shop").mkdir()
+        asked = {**prompt("Paint the front door"), "cwd": str(home / "shop")}
+        write(home / ".claude/projects/-shop" / f"{ID}.jsonl", asked, said(ANSWER))
+        codex = home / ".codex/sessions/2026/11/20"
+        codex.mkdir(parents=True)
+        shutil.copy(RECORDED / "codex-0.169.0.jsonl", codex / "rollout-a.jsonl")
+        cls.service.start()
+
+    def test_found_read_and_resumed(self) -> None:
+        page = self.page(f"{self.service.url}/?page=conversations")
+        rows = page.get_by_test_id("conversation")
+        expect(page.get_by_test_id("conversations-sum")).to_have_text("2 conversations")
+        codex = page.locator("[data-testid=conversation][data-mode=codex]")
+        expect(codex.get_by_test_id("conversation-resume")).to_be_disabled()
+        page.get_by_test_id("conversations-search").fill("PAINTED")
+        expect(page.get_by_test_id("conversations-sum")).to_have_text("Found in 1 conversation")
+        expect(rows).to_have_count(1)
+        expect(rows.locator("mark")).to_have_text("painted")
+        expect(rows).to_contain_text("1 turn")
+        rows.get_by_test_id("conversation-read").click()
+        words = page.get_by_test_id("said")
+        expect(words.nth(0)).to_contain_text("Paint the front door")
+        expect(words.nth(1).locator("strong").last).to_have_text("painted")
+        expect(words.nth(1).locator("img")).to_have_count(0)
+        page.get_by_test_id("transcript-back").click()
+        expect(rows).to_have_count(1)
+        page.get_by_test_id("conversations-search").fill("")
+        claude = page.locator("[data-testid=conversation][data-mode=primary]")
+        claude.get_by_test_id("conversation-resume").click()
+        expect(page.get_by_test_id("page-conversations")).to_have_count(0)
+        (made,) = self.service.request("GET", "/api/sessions").data()
+        self.addCleanup(
+            lambda: self.service.request("DELETE", f"/api/sessions/{made['id']}").data()
+        )
+        self.assertEqual(str(self.service.home / "shop"), made["workingDir"])
+        self.assertIn(ID, made["conversationIds"])
+
+    def test_on_a_phone(self) -> None:
+        page = self.page(f"{self.service.url}/?page=conversations", **PHONE)
+        page.get_by_test_id("conversations-search").fill("nowhere at all")
+        expect(page.get_by_test_id("conversations-sum")).to_have_text("Nothing found")
+        page.get_by_test_id("conversations-search").fill("front door")
+        page.get_by_test_id("conversation-read").tap()
+        expect(page.get_by_test_id("said")).to_have_count(2)
+        content = page.locator(".dialog-content")
+        self.assertTrue(content.evaluate("box => box.scrollWidth <= box.clientWidth"))

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import type { CliItem, Conversation } from "../api/types.ts";
+import { bar, pieces, resumeBody, sumOf, turnsText } from "./words.ts";
+
+const one: Conversation = { id: "c1", mode: "codex", updatedAt: 1, size: 2, turns: 3, workingDir: "/w" };
+const cli: CliItem = {
+  id: "codex",
+  label: "Codex",
+  shortBadge: "CX",
+  order: 1,
+  kind: "agent",
+  enabled: true,
+  stock: true,
+  installed: true,
+};
+
+test("what is sent to go on with one", () => {
+  expect(resumeBody(one)).toEqual({ mode: "codex", resumeSessionId: "c1", start: true, workingDir: "/w" });
+});
+
+test("why one cannot be gone on with", () => {
+  expect(bar(one, cli)).toBeUndefined();
+  expect(bar(one, undefined)).toContain("no CLI codex");
+  expect(bar(one, { ...cli, installed: false })).toContain("not installed");
+  expect(bar(one, { ...cli, enabled: false })).toContain("switched off");
+  const { workingDir: _, ...nowhere } = one;
+  expect(bar(nowhere, cli)).toContain("folder");
+});
+
+test("sums and turns are honest about what was not looked at", () => {
+  expect(turnsText(one)).toBe("3 turns");
+  expect(turnsText({ ...one, turnsCut: true })).toBe("over 3 turns");
+  expect(sumOf({ sessions: [], total: 2 }, "")).toBe("2 conversations");
+  expect(sumOf({ sessions: [], total: 0, complete: true }, "x")).toBe("Nothing found");
+  expect(sumOf({ sessions: [], total: 1, complete: false }, "x")).toContain("older ones");
+});
+
+test("what was looked for is marked, whatever its case", () => {
+  expect(pieces("a Door, a door", "DOOR").filter(({ hit }) => hit)).toHaveLength(2);
+  expect(pieces("abc", "")).toEqual([{ text: "abc", hit: false }]);
+});

@@ -1,0 +1,11 @@
+import { registerPage } from "../app/registry.ts";
+
+export function registerConversations(): void {
+  registerPage({
+    id: "conversations",
+    title: "Past conversations",
+    icon: "history",
+    order: 17,
+    load: async () => (await import("./ConversationsPage.tsx")).ConversationsPage,
+  });
+}

@@ -1,0 +1,41 @@
+/** Past conversations in words. */
+import type { CliItem, Conversation, CreateBody, History } from "../api/types.ts";
+import { plural } from "../lib/format.ts";
+
+export const titleOf = ({ title, id }: Conversation): string => title ?? id;
+
+export function turnsText({ turns, turnsCut }: Conversation): string {
+  return turnsCut ? `over ${plural(turns, "turn")}` : plural(turns, "turn");
+}
+
+/** Why a conversation cannot be gone on with. */
+export function bar({ mode, workingDir }: Conversation, cli: CliItem | undefined): string | undefined {
+  if (!cli) return `There is no CLI ${mode} any more.`;
+  if (!cli.enabled) return `${cli.label} is switched off.`;
+  if (!cli.installed) return `${cli.label} is not installed.`;
+  return workingDir === undefined ? "It does not tell its folder." : undefined;
+}
+
+export function resumeBody({ id, mode, workingDir }: Conversation): CreateBody {
+  return { mode, resumeSessionId: id, start: true, ...(workingDir !== undefined && { workingDir }) };
+}
+
+export function sumOf({ total, complete }: History, words: string): string {
+  if (words === "") return plural(total, "conversation");
+  const found = total === 0 ? "Nothing found" : `Found in ${plural(total, "conversation")}`;
+  return complete === false ? `${found}; older ones were not looked at` : found;
+}
+
+/** A text in pieces, those that were looked for apart. */
+export function pieces(text: string, words: string): { text: string; hit: boolean }[] {
+  const found: { text: string; hit: boolean }[] = [];
+  const [low, wanted] = [text.toLowerCase(), words.toLowerCase()];
+  let from = 0;
+  for (let at = low.indexOf(wanted); wanted !== "" && at >= 0; at = low.indexOf(wanted, from)) {
+    if (at > from) found.push({ text: text.slice(from, at), hit: false });
+    from = at + wanted.length;
+    found.push({ text: text.slice(at, from), hit: true });
+  }
+  if (from < text.length) found.push({ text: text.slice(from), hit: false });
+  return found;
+}
