@@ -8,9 +8,10 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from tests.browser.harness import PHONE, BrowserCase
+from tests.unit.agents.transcripts.written import ID, prompt, said, write
 
-PAGES = ("approvals", "cases", "files", "git", "cron", "mcp", "doctor", "devices", "tokens",
-         "audit", "settings", "help", "fleet")  # fmt: skip
+PAGES = ("approvals", "cases", "files", "git", "cron", "clis", "models", "mcp", "doctor",
+         "devices", "tokens", "audit", "settings", "help", "fleet", "conversations")  # fmt: skip
 
 
 class AxeTests(BrowserCase):
@@ -34,6 +35,14 @@ class AxeTests(BrowserCase):
         (daemon.home / "notes.md").write_text("# One\n\n`two` **three**\n")
         linked = {"name": "notes", "path": str(daemon.home / "w")}
         daemon.request("POST", "/api/cases/link", linked).data()
+        on = {"customModelEndpointsEnabled": True, "cliManagementEnabled": True}
+        daemon.request("PUT", "/api/settings", on).data()
+        endpoint = {"label": "workshop", "baseUrl": "http://127.0.0.1:1", "apiKey": "s3cr3t"}
+        daemon.request("POST", "/api/model-endpoints", endpoint).data()
+        entry = {"id": "mine", "label": "Mine", "shortBadge": "MI", "binaries": ["sh"],
+                 "argv": ["sh", "-i"]}  # fmt: skip
+        daemon.request("POST", "/api/clis", entry).data()
+        write(daemon.home / ".claude/projects/-w" / f"{ID}.jsonl", prompt("Paint"), said("*Done*"))
         for number in range(2):
             self.session(daemon, f"task {number}")
         faults: list[str] = []
@@ -49,8 +58,26 @@ class AxeTests(BrowserCase):
             page.get_by_test_id("case").click()
             page.get_by_test_id("case-view").wait_for()
             self.check(page, f"{look} case", faults)
+            page.get_by_test_id("link-open").click()
+            page.get_by_test_id("browse-folder").first.wait_for()
+            self.check(page, f"{look} link a folder", faults)
+            page.goto(f"{daemon.url}/?page=models")
+            page.get_by_test_id("endpoint").get_by_test_id("endpoint-edit").click()
+            page.get_by_test_id("endpoint-form").wait_for()
+            self.check(page, f"{look} endpoint", faults)
+            page.goto(f"{daemon.url}/?page=clis")
+            page.get_by_test_id("cli-edit").click()
+            page.get_by_test_id("new-cli-form").wait_for()
+            self.check(page, f"{look} custom CLI", faults)
+            page.goto(f"{daemon.url}/?page=conversations")
+            page.get_by_test_id("conversation-read").click()
+            page.get_by_test_id("said").get_by_test_id("markdown").wait_for()
+            self.check(page, f"{look} transcript", faults)
             page.goto(f"{daemon.url}/?page=files")
             page.locator("[data-path='notes.md']").click()
+            page.get_by_test_id("markdown").locator("strong").wait_for()
+            self.check(page, f"{look} document", faults)
+            page.get_by_test_id("file-preview").click()
             page.get_by_test_id("text").locator(".cm-content").wait_for()
             self.check(page, f"{look} file", faults)
             page.get_by_test_id("file-follow").click()

@@ -87,6 +87,7 @@ class FilesTests(BrowserCase):
         notes.write_text("# one\n\ntwo\n")
         page = self.open()
         self.file(page, "notes.md").click()
+        page.get_by_test_id("file-preview").click()
         self.text(page).click()
         page.keyboard.press("Control+Home")
         page.keyboard.type("mine ")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from tservice.clis.command import CliCommand, CommandEnd
 from tservice.clis.envs import without_service
 from tservice.clis.model import Version
+from tservice.core.text import version_in
 from tservice.core.timers import cancel
 
 TIME_LIMIT = 5.0
@@ -20,8 +20,6 @@ TIME_LIMIT = 5.0
 REMEMBERED_SECONDS = 30.0
 REMEMBERED = 128
 """Answers kept at most; past that all are forgotten."""
-LENGTH = 40
-"""Characters of a version."""
 
 
 @frozen(eq=False)
@@ -97,8 +95,7 @@ class Versions:
 
 def told(version: Version, output: str) -> str | None:
     """The version in C{output}, by the one group of the entry's pattern."""
-    found = re.search(version.pattern, output, re.MULTILINE)
-    return None if found is None or not found[1] else found[1][:LENGTH]
+    return version_in(version.pattern, output)
 
 
 def _none() -> Deferred[str | None]:

@@ -22,3 +22,13 @@ def defused(text: str) -> str:
     Each such character becomes U+FFFD, so that a text which hid something does not look innocent.
     """
     return _HARMFUL.sub("\ufffd", text)
+
+
+VERSION_LENGTH = 40
+"""Characters of a version."""
+
+
+def version_in(pattern: str, printed: str) -> str | None:
+    """The version in what a program printed: the one group of C{pattern} (protocol-clis)."""
+    found = re.search(pattern, printed, re.MULTILINE)
+    return None if found is None or not found[1] else found[1][:VERSION_LENGTH]

@@ -118,14 +118,16 @@ class Cli:
     """An enabled entry of the CLI registry.
 
     @ivar install: how to install it.
-    @ivar runs: it may be asked for its version; a shell may not, for not every one knows how.
+    @ivar version_args: how its entry says that it is asked for its version; empty: it is not.
+    @ivar pattern: where the version is in what it then prints.
     """
 
     id: str
     label: str
     names: tuple[str, ...]
     install: str
-    runs: bool = True
+    version_args: tuple[str, ...] = ()
+    pattern: str = ""
 
 
 def cli_tool(cli: Cli) -> HostTool:
@@ -135,7 +137,8 @@ def cli_tool(cli: Cli) -> HostTool:
         label=cli.label,
         category=Category.CORE,
         names=cli.names,
-        version_args=("--version",) if cli.runs else (),
+        version_args=cli.version_args,
+        pattern=cli.pattern,
         advice=cli.install,
     )
 
@@ -177,7 +180,8 @@ def read_clis(data: Iterable[Mapping[str, object]]) -> list[Cli]:
             label=str(entry["label"]),
             names=_words(entry["names"]),
             install=str(entry["install"]),
-            runs=bool(entry["runs"]),
+            version_args=_words(entry["versionArgs"]),
+            pattern=str(entry["pattern"]),
         )
         for entry in data
     ]
@@ -191,7 +195,8 @@ def plain_clis(clis: Iterable[Cli]) -> list[dict[str, object]]:
             "label": cli.label,
             "names": list(cli.names),
             "install": cli.install,
-            "runs": cli.runs,
+            "versionArgs": list(cli.version_args),
+            "pattern": cli.pattern,
         }
         for cli in clis
     ]

@@ -45,6 +45,7 @@ class HostTool:
 
     @ivar names: file names, the first one found counts.
     @ivar version_args: make it print its version; empty: it is not run.
+    @ivar pattern: its one group is the version in what it prints; empty: the first number is.
     @ivar least: the oldest version that will do.
     @ivar packages: its package by package manager, where there is one.
     @ivar advice: how to get it where no package manager has it.
@@ -56,6 +57,7 @@ class HostTool:
     names: tuple[str, ...]
     required: bool = False
     version_args: tuple[str, ...] = ("--version",)
+    pattern: str = ""
     least: Version | None = None
     packages: Mapping[str, str] = field(factory=dict)
     advice: str = ""

@@ -15,6 +15,7 @@ from typing import IO
 
 from attrs import frozen
 
+from tservice.core.text import version_in
 from tservice.doctor.catalogue import hint
 from tservice.doctor.model import HostTool, Row, ToolStatus, dotted, is_older, read_version
 
@@ -71,7 +72,8 @@ def look(tool: HostTool, host: ProbedHost) -> Row:
         printed = ask([str(path), *tool.version_args], host.env)
     except ProbeError as error:
         return row(tool, ToolStatus.ERROR, path=str(path), reason=str(error))
-    return judge(tool, str(path), read_version(printed), host.manager)
+    version = version_in(tool.pattern, printed) if tool.pattern else read_version(printed)
+    return judge(tool, str(path), version, host.manager)
 
 
 def judge(tool: HostTool, path: str, version: str | None, manager: str | None) -> Row:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tservice.clis.interfaces import CliEntry, CliKind
+from tservice.clis.interfaces import CliEntry
 from tservice.doctor.catalogue import Cli
 
 
@@ -16,7 +16,8 @@ def registered(entries: Iterable[CliEntry]) -> list[Cli]:
             label=entry.label,
             names=entry.binaries,
             install=entry.install_hint,
-            runs=entry.kind is not CliKind.SHELL,
+            version_args=() if entry.version is None else entry.version.argv,
+            pattern="" if entry.version is None else entry.version.pattern,
         )
         for entry in entries
         if entry.enabled

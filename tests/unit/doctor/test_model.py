@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tservice.clis.model import VERSION
+from tservice.clis.stock import stock_entries
 from tservice.doctor.catalogue import (
     INSTALL,
     PYTHON,
@@ -33,7 +36,8 @@ from tservice.doctor.model import (
     read_version,
     report,
 )
-from tservice.doctor.probe import judge, search_folders
+from tservice.doctor.probe import ProbedHost, judge, look, search_folders
+from tservice.doctor.registered import registered
 
 PRINTED = (
     ("tmux 3.3a", "3.3a"),
@@ -142,8 +146,27 @@ class CatalogueTests(SynchronousTestCase):
         self.assertEqual({"python", "tmux", "curl"}, required)
 
     def test_clis_travel(self) -> None:
-        clis = [Cli(id="x", label="X", names=("x", "y"), install="npm i", runs=False)]
+        plain = Cli(id="x", label="X", names=("x", "y"), install="npm i")
+        clis = [plain, evolve(plain, version_args=("version", "-s"), pattern="v([0-9.]+)")]
         self.assertEqual(clis, read_clis(plain_clis(clis)))
+
+    def test_an_entry_is_asked_as_it_says(self) -> None:
+        """As the page of CLIs asks it, and a custom one that does not say how is not run."""
+        claude = next(cli for cli in registered(stock_entries().values()) if cli.id == "primary")
+        self.assertEqual((("--version",), VERSION), (claude.version_args, claude.pattern))
+        shell = next(cli for cli in registered(stock_entries().values()) if cli.id == "shell")
+        self.assertEqual((), cli_tool(shell).version_args)
+        folder = Path(self.mktemp()).absolute()
+        folder.mkdir(parents=True)
+        program = folder / "odd"
+        program.write_text("#!/bin/sh\necho 2026 odd, release $1-7.5\n")
+        program.chmod(0o755)
+        odd = Cli(
+            id="odd", label="Odd", names=("odd",), install="",
+            version_args=("tell",), pattern="release ([a-z0-9.-]+)",
+        )  # fmt: skip
+        found = look(cli_tool(odd), ProbedHost(folders=(folder,), env={}))
+        self.assertEqual((ToolStatus.OK, "tell-7.5"), (found.status, found.version))
 
     def test_relative_folders_are_passed_over(self) -> None:
         folders = search_folders({"PATH": "/a::bin:./x:/b"}, Path("/h"))
