@@ -8,10 +8,25 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from tests.browser.harness import PHONE, BrowserCase
+from tests.integration.harness import Daemon
 from tests.unit.agents.transcripts.written import ID, prompt, said, write
 
 PAGES = ("approvals", "cases", "files", "git", "cron", "clis", "models", "mcp", "doctor",
          "devices", "tokens", "audit", "settings", "help", "fleet", "conversations")  # fmt: skip
+
+NOTES = "[data-path='notes.md']"
+EYE, TEXT = "[data-testid=file-preview]", "[data-testid=text] .cm-content"
+WITHIN = (
+    ("cases", ("[data-testid=case]",), "[data-testid=case-view]"),
+    ("cases", ("[data-testid=link-open]",), "[data-testid=browse-folder]"),
+    ("models", ("[data-testid=endpoint-edit]",), "[data-testid=endpoint-form]"),
+    ("clis", ("[data-testid=cli-edit]",), "[data-testid=new-cli-form]"),
+    ("conversations", ("[data-testid=conversation-read]",), "[data-testid=said] .markdown"),
+    ("files", (NOTES,), "[data-testid=markdown] strong"),
+    ("files", (NOTES, EYE), TEXT),
+    ("files", (NOTES, "[data-testid=file-follow]"), "[data-testid=follow]"),
+)
+"""What is opened on a page, and what shows that it is there."""
 
 
 class AxeTests(BrowserCase):
@@ -29,7 +44,8 @@ class AxeTests(BrowserCase):
     def check(self, page: Page, where: str, all_: list[str]) -> None:
         all_.extend(f"{where}: {fault}" for fault in self.faults(page))
 
-    def test_every_page(self) -> None:
+    def scene(self) -> Daemon:
+        """A daemon with something on every page."""
         daemon = self.daemon()
         (daemon.home / "w").mkdir()
         (daemon.home / "notes.md").write_text("# One\n\n`two` **three**\n")
@@ -45,6 +61,10 @@ class AxeTests(BrowserCase):
         write(daemon.home / ".claude/projects/-w" / f"{ID}.jsonl", prompt("Paint"), said("*Done*"))
         for number in range(2):
             self.session(daemon, f"task {number}")
+        return daemon
+
+    def test_every_page(self) -> None:
+        daemon = self.scene()
         faults: list[str] = []
         for look in ("dark", "light"):
             page = self.terminal(daemon.url, color_scheme=look).page
@@ -54,51 +74,32 @@ class AxeTests(BrowserCase):
                 page.get_by_test_id(f"page-{name}").wait_for()
                 page.locator("dialog :text('Loading…')").wait_for(state="detached")
                 self.check(page, f"{look} {name}", faults)
-            page.goto(f"{daemon.url}/?page=cases")
-            page.get_by_test_id("case").click()
-            page.get_by_test_id("case-view").wait_for()
-            self.check(page, f"{look} case", faults)
-            page.get_by_test_id("link-open").click()
-            page.get_by_test_id("browse-folder").first.wait_for()
-            self.check(page, f"{look} link a folder", faults)
-            page.goto(f"{daemon.url}/?page=models")
-            page.get_by_test_id("endpoint").get_by_test_id("endpoint-edit").click()
-            page.get_by_test_id("endpoint-form").wait_for()
-            self.check(page, f"{look} endpoint", faults)
-            page.goto(f"{daemon.url}/?page=clis")
-            page.get_by_test_id("cli-edit").click()
-            page.get_by_test_id("new-cli-form").wait_for()
-            self.check(page, f"{look} custom CLI", faults)
-            page.goto(f"{daemon.url}/?page=conversations")
-            page.get_by_test_id("conversation-read").click()
-            page.get_by_test_id("said").get_by_test_id("markdown").wait_for()
-            self.check(page, f"{look} transcript", faults)
-            page.goto(f"{daemon.url}/?page=files")
-            page.locator("[data-path='notes.md']").click()
-            page.get_by_test_id("markdown").locator("strong").wait_for()
-            self.check(page, f"{look} document", faults)
-            page.get_by_test_id("file-preview").click()
-            page.get_by_test_id("text").locator(".cm-content").wait_for()
-            self.check(page, f"{look} file", faults)
-            page.get_by_test_id("file-follow").click()
-            page.get_by_test_id("follow").wait_for()
-            self.check(page, f"{look} followed file", faults)
-            page.goto(daemon.url)
-            page.get_by_test_id("new-session-button").click()
-            page.get_by_test_id("picker").wait_for()
-            for way in ("browse", "make", "clone", "known"):
-                page.get_by_test_id(f"way-{way}").click()
-                self.check(page, f"{look} new session, {way}", faults)
-            page.keyboard.press("Escape")
-            page.keyboard.press("Control+Shift+K")
-            page.get_by_test_id("palette-field").wait_for()
-            self.check(page, f"{look} palette", faults)
-            page.keyboard.press("Escape")
-            page.keyboard.press("Alt+Shift+B")
-            page.get_by_test_id("sidebar").wait_for()
-            self.check(page, f"{look} sidebar", faults)
+            for name, clicks, shown in WITHIN:
+                page.goto(f"{daemon.url}/?page={name}")
+                for click in clicks:
+                    page.locator(click).first.click()
+                page.locator(shown).first.wait_for()
+                self.check(page, f"{look} {name}, {clicks[-1]}", faults)
+            self.check_around(page, daemon, look, faults)
         page = self.page(daemon.url, **PHONE)
         page.get_by_test_id("open-drawer").click()
         page.get_by_test_id("drawer").wait_for()
         self.check(page, "phone drawer", faults)
         self.assertEqual([], faults, "\n".join(faults))
+
+    def check_around(self, page: Page, daemon: Daemon, look: str, faults: list[str]) -> None:
+        """The dialog of a new session, the palette and the sidebar."""
+        page.goto(daemon.url)
+        page.get_by_test_id("new-session-button").click()
+        page.get_by_test_id("picker").wait_for()
+        for way in ("browse", "make", "clone", "known"):
+            page.get_by_test_id(f"way-{way}").click()
+            self.check(page, f"{look} new session, {way}", faults)
+        page.keyboard.press("Escape")
+        page.keyboard.press("Control+Shift+K")
+        page.get_by_test_id("palette-field").wait_for()
+        self.check(page, f"{look} palette", faults)
+        page.keyboard.press("Escape")
+        page.keyboard.press("Alt+Shift+B")
+        page.get_by_test_id("sidebar").wait_for()
+        self.check(page, f"{look} sidebar", faults)

@@ -102,8 +102,8 @@ export function EndpointRow(props: Props) {
           {endpoint.lastDiscoveredAt !== null && ` · asked ${agoText(endpoint.lastDiscoveredAt, now)}`}
         </small>
         <Found endpoint={endpoint} />
+        {mayChange && <Actions {...props} onEdit={() => setEditing(true)} />}
       </div>
-      {mayChange && <Actions {...props} onEdit={() => setEditing(true)} />}
     </li>
   );
 }
