@@ -66,7 +66,8 @@ class PanelTests(BrowserCase):
         terminal.ready().run("echo src/walk.py:7: wrong; echo be''side").wait("beside")
 
         row = terminal.screen().index("src/walk.py:7: wrong")
-        cell = terminal.element.locator(".xterm-screen").bounding_box() or {}
+        cell = terminal.element.locator(".xterm-screen").bounding_box()
+        assert cell is not None
         high = cell["height"] / int(terminal.attribute("rows") or 1)
         page.keyboard.down("Control")
         page.mouse.move(cell["x"] + 30, cell["y"] + (row + 0.4) * high)
