@@ -20,7 +20,8 @@ class GitCase(BrowserCase):
         return self.session(self.service, name, workingDir=str(folder))
 
     def changes(self, session: str, **options: Any) -> Page:
-        """The page of changes, read once."""
+        """The page of changes, read once; not beside the terminal, unless the window says so."""
+        options = {"viewport": {"width": 1040, "height": 800}, **options}
         page = self.page(f"{self.service.url}/?session={session}&page=git", **options)
         expect(page.get_by_test_id("git-panel")).to_contain_text("read just now")
         return page

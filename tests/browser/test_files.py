@@ -39,6 +39,8 @@ class FilesTests(BrowserCase):
         super().tearDown()
 
     def open(self, **options: Any) -> Page:
+        # Not beside the terminal: the tree stays beside the file.
+        options = {"viewport": {"width": 1040, "height": 800}, **options}
         page = self.page(f"{self.service.url}/?session={self.made}&page=files", **options)
         self.file(page, "README").wait_for()
         return page

@@ -64,6 +64,7 @@ class ListTests(ServiceCase):
             "stock": True,
             "installed": False,
             "installCommand": "npm install -g @openai/codex",
+            "customModel": True,
         }
         self.assertEqual(want, self.item("codex"))
         make_program(self.root / "bin", "codex")

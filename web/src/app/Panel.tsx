@@ -78,30 +78,28 @@ export function Panel({ page }: { page: Page }) {
     if (event.key === "Escape" && !event.defaultPrevented) focusHome();
   };
   return (
-    <>
+    <aside
+      class="panel"
+      style={{ "--panel": `${panel.value.width}px` }}
+      aria-label={page.title}
+      onKeyDown={escape}
+      data-testid={`page-${page.id}`}
+    >
       <Edge />
-      <aside
-        class="panel"
-        style={{ "--panel": `${panel.value.width}px` }}
-        aria-label={page.title}
-        onKeyDown={escape}
-        data-testid={`page-${page.id}`}
-      >
-        <header class="panel-head">
-          <h2 ref={heading} tabIndex={-1}>
-            {page.title}
-          </h2>
-          {availablePages()
-            .filter((each) => each.beside)
-            .map((each) => (
-              <Choice key={each.id} page={each} shown={each === page} />
-            ))}
-          <IconButton icon="close" label="Close the panel" onClick={leave} testid="panel-close" />
-        </header>
-        <div class="panel-body">
-          <Body key={page.id} page={page} />
-        </div>
-      </aside>
-    </>
+      <header class="panel-head">
+        <h2 ref={heading} tabIndex={-1}>
+          {page.title}
+        </h2>
+        {availablePages()
+          .filter((each) => each.beside)
+          .map((each) => (
+            <Choice key={each.id} page={each} shown={each === page} />
+          ))}
+        <IconButton icon="close" label="Close the panel" onClick={leave} testid="panel-close" />
+      </header>
+      <div class="panel-body">
+        <Body key={page.id} page={page} />
+      </div>
+    </aside>
   );
 }
