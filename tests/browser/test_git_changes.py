@@ -44,7 +44,8 @@ class ChangesTests(GitCase):
 
     def test_by_keyboard_alone(self) -> None:
         session = self.at(gitscene.busy(self.service.home / "w"))
-        page = self.terminal(f"{self.service.url}/?session={session}").page
+        wide = {"width": 1040, "height": 800}
+        page = self.terminal(f"{self.service.url}/?session={session}", viewport=wide).page
         page.keyboard.press("Alt+Shift+G")
         first = page.get_by_test_id("git-file").first
         first.focus()
