@@ -11,7 +11,7 @@ from tests.browser.harness import PHONE, BrowserCase
 from tests.integration.harness import Daemon
 from tests.unit.agents.transcripts.written import ID, prompt, said, write
 
-PAGES = ("approvals", "cases", "files", "git", "cron", "clis", "models", "mcp", "doctor",
+PAGES = ("approvals", "cases", "files", "git", "cron", "timed", "clis", "models", "mcp", "doctor",
          "devices", "tokens", "audit", "settings", "help", "fleet", "conversations")  # fmt: skip
 
 NOTES = "[data-path='notes.md']"

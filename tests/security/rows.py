@@ -49,6 +49,10 @@ def _job(body: Any = None) -> Row:
     return Row(access="user", scope="cron", body=body, path={"id": "{job}"}, foreign=404)
 
 
+def _timed() -> Row:
+    return Row(access="user", scope="cron", path={"id": "{timed}"}, foreign=404)
+
+
 def _case(body: Any = None, scope: str = "sessions:manage") -> Row:
     return Row(access="user", scope=scope, body=body, path={"name": "of-ann"}, foreign=404)
 
@@ -200,6 +204,12 @@ ROWS: dict[str, Row] = {
     "POST /api/cron/jobs/{id}/run": _job(),
     "GET /api/cron/jobs/{id}/runs": _job(),
     "GET /api/cron/runs": Row(access="user", scope="cron"),
+    "GET /api/scheduled": Row(access="user", scope="cron"),
+    "POST /api/scheduled": Row(
+        access="user", scope="cron", body={"prompt": "pwned", "durationMinutes": 1}
+    ),
+    "GET /api/scheduled/{id}": _timed(),
+    "DELETE /api/scheduled/{id}": _timed(),
     "POST /api/sessions/{id}/readmymind": _owner(INPUT, {}),
     "GET /api/sessions/{id}/intent": _owner(READ),
     "PUT /api/sessions/{id}/intent": _owner(INPUT, {"goals": "pwned"}),

@@ -198,6 +198,7 @@ class MatrixTests(SynchronousTestCase):
         tokens = self.world.good("ann", "GET", "/api/tokens")["tokens"]
         self.token = tokens[0]["id"]
         (self.world.cases("ann") / "of-ann").mkdir()
+        self.timed = self.world.timed_run("ann")
         job = json.loads(self.filled(json.dumps(JOB)))
         self.job = self.world.good("ann", "POST", "/api/cron/jobs", job)["job"]["id"]
 
@@ -206,6 +207,7 @@ class MatrixTests(SynchronousTestCase):
             SESSION: self.world.session,
             "{token}": self.token,
             "{job}": getattr(self, "job", ""),
+            "{timed}": self.timed,
             "{cases}": str(self.world.cases("ann")),
         }
         for name, value in values.items():

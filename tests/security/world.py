@@ -174,6 +174,19 @@ class World:
         made = self.good("ann", "POST", "/api/sessions", wanted)
         self.session: str = made["session"]["id"]
 
+    def timed_run(self, name: str) -> str:
+        """A timed run of that user's, ended at once, and its session with it."""
+        agent = self.folder / ".local" / "bin" / "claude"
+        agent.parent.mkdir(parents=True, exist_ok=True)
+        agent.write_text("#!/bin/sh\n")
+        agent.chmod(0o755)
+        body = {"prompt": "go on", "durationMinutes": 5, "workingDir": str(self.cases(name))}
+        made = self.good(name, "POST", "/api/scheduled", body)["run"]
+        self.good(name, "DELETE", f"/api/scheduled/{made['id']}")
+        self.good(name, "DELETE", f"/api/sessions/{made['sessionId']}")
+        found: str = made["id"]
+        return found
+
     def cases(self, name: str) -> Path:
         """Where that user's sessions work."""
         folder = self.config.cases_dir / name

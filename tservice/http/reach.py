@@ -183,6 +183,23 @@ _WATCHING: dict[str, TokenReach] = {
     ),
     **all_of(
         Scope.CRON,
+        "Reads and ends timed runs of one's own.",
+        """
+        GET /api/scheduled
+        GET /api/scheduled/{id}
+        DELETE /api/scheduled/{id}
+        """,
+    ),
+    **all_of(
+        Scope.CRON,
+        "A timed run starts an agent and types its prompt, also after the token has ended.",
+        "POST /api/scheduled",
+        Power.SHELL,
+        Power.LASTS,
+        opens=HOOKS,
+    ),
+    **all_of(
+        Scope.CRON,
         "A job starts a program and types its prompt, also after the token has ended.",
         """
         POST /api/cron/jobs

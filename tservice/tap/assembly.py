@@ -17,6 +17,7 @@ from tservice.agents.approvals.build import build_approvals
 from tservice.agents.approvals.service import Approvals
 from tservice.agents.build import build_agents
 from tservice.agents.controls.build import build_controls
+from tservice.agents.interfaces import IAgents
 from tservice.agents.transcripts.build import build_transcripts
 from tservice.agents.transcripts.service import Transcripts
 from tservice.agents.upkeep.build import build_upkeep
@@ -43,6 +44,7 @@ from tservice.http.build import (
 )
 from tservice.http.parked import ParkedCalls
 from tservice.http.static import Pages
+from tservice.legacy.build import build_timed_runs
 from tservice.mcp.build import build_mcp
 from tservice.mind.build import build_mind
 from tservice.models.build import build_models
@@ -108,7 +110,7 @@ def assemble(program: Program, stack: ServiceStack) -> None:
     for feature in leaves(
         ground, sessions=sessions, access=access, audit=audit.log, clis=clis, cases=cases,
         recollection=before, conversations=inside.support.conversations, transcripts=said,
-        approvals=inbox,
+        approvals=inbox, agents=agents,
     ):  # fmt: skip
         add(feature)
     add(build_cron(
@@ -137,6 +139,7 @@ def leaves(
     conversations: IConversations,
     transcripts: Transcripts,
     approvals: Approvals,
+    agents: IAgents,
 ) -> list[Feature[Any]]:
     """Features that nothing but each other leans on."""
     accounts = access.accounts
@@ -168,6 +171,9 @@ def leaves(
         build_push(ground, sessions=sessions, accounts=accounts),
         build_doctor(ground, clis=clis),
         build_mcp(ground, clis=clis),
+        build_timed_runs(
+            ground, sessions=sessions, agents=agents, accounts=accounts, identity=identity
+        ),
     ]
 
 

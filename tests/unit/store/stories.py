@@ -37,6 +37,8 @@ from tservice.cron.model import (
     Trigger,
 )
 from tservice.cron.store import CronStore
+from tservice.legacy.model import TimedRun
+from tservice.legacy.store import TimedRunStore
 from tservice.mind.model import Intent
 from tservice.mind.store import IntentStore
 from tservice.notify.model import Result, Urgency, WebhookMessage
@@ -402,7 +404,27 @@ def _intents(world: World) -> Sequence[Step]:
     ]
 
 
+def _timed_runs(world: World) -> Sequence[Step]:
+    store = TimedRunStore(world.database)
+    one = TimedRun(
+        id="1",
+        owner="ann",
+        prompt="x",
+        working_dir="/",
+        duration_minutes=1,
+        started_at=1,
+        end_at=60_001,
+    )
+    return [
+        Step(name="begun", do=lambda: store.save(one)),
+        Step(name="another", do=lambda: store.save(evolve(one, id="2"))),
+        Step(name="noted", do=lambda: store.note(evolve(one, turns=1, logs=("a",))), owed=True),
+        Step(name="gone", do=lambda: store.delete("2"), needs="another"),
+    ]
+
+
 STORIES = [
+    Story(["timed_runs"], _timed_runs),
     Story(["restore_host", "restore_offers", "restore_losses"], _restore),
     Story(["intents"], _intents),
     Story(["cases", "case_trash", "case_orders"], _case_book),

@@ -19,6 +19,7 @@ from tservice.client.typed.restore import Restore
 from tservice.client.typed.sessions import Sessions
 from tservice.client.typed.settings import Settings
 from tservice.client.typed.terminal import Terminal
+from tservice.client.typed.timed_runs import TimedRuns
 from tservice.client.typed.users import Users
 from tservice.client.typed.waits import Waits
 from tservice.client.typed.webhook import Webhook
@@ -42,6 +43,7 @@ class Operations(
     Sessions,
     Settings,
     Terminal,
+    TimedRuns,
     Users,
     Waits,
     Webhook,

@@ -977,6 +977,11 @@ export interface OneTime {
   oneTimePassword: string;
 }
 
+/** A run that was begun. */
+export interface OneTimedRun {
+  run: TimedRun;
+}
+
 /** One account. */
 export interface OneUser {
   user: User;
@@ -1514,6 +1519,33 @@ export interface Todo {
   text: string;
   status: "pending" | "in_progress" | "completed";
   doing?: string;
+}
+
+/** A timed run; times in Unix milliseconds. */
+export interface TimedRun {
+  id: string;
+  prompt: string;
+  workingDir: string;
+  durationMinutes: number;
+  startedAt: number;
+  endAt: number;
+  status: "running" | "completed" | "stopped" | "failed";
+  sessionId: string | null;
+  turns: number;
+  logs: string[];
+  owner?: string;
+}
+
+/** A new timed run (protocol-legacy). */
+export interface TimedRunBody {
+  prompt: string;
+  workingDir?: string | null;
+  durationMinutes: number;
+}
+
+/** The runs, the newest first. */
+export interface TimedRuns {
+  runs: TimedRun[];
 }
 
 /** A token's record; times in Unix milliseconds. */

@@ -11,6 +11,7 @@ import { registerFiles } from "../files/page.ts";
 import { registerFleet } from "../fleet/page.ts";
 import { registerGit } from "../git/page.ts";
 import { registerModels } from "../models/page.ts";
+import { registerTimedRuns } from "../legacy/page.ts";
 import { registerMcp } from "../mcp/page.ts";
 import { registerRestore } from "../restore/page.ts";
 import { registerHelp } from "../shortcuts/page.ts";
@@ -27,6 +28,7 @@ const FEATURES = [
   registerGit,
   registerCases,
   registerCron,
+  registerTimedRuns,
   registerClis,
   registerModels,
   registerMcp,

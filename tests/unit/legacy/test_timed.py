@@ -1,0 +1,225 @@
+"""Timed runs on fakes: the prompt, a line after each turn, an end to the second, restarts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.unit.agents.rig import COMPOSER, PERMISSION, AgentCase
+from tests.unit.sessions.rig import ADMIN, begin
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.identity import Identity
+from tservice.legacy.build import build_timed_runs
+from tservice.legacy.driver import AGAIN, BREATH, UNSEEN
+from tservice.legacy.model import (
+    AT_A_TIME,
+    KEPT,
+    LOGGED,
+    RunState,
+    TimedRun,
+    logged,
+    next_line,
+    span,
+    too_many,
+)
+from tservice.sessions.interfaces import Session
+
+
+def run(**fields: Any) -> TimedRun:
+    given: dict[str, Any] = {
+        "id": "r",
+        "owner": None,
+        "prompt": "tidy up",
+        "working_dir": "/w",
+        "duration_minutes": 90,
+        "started_at": 0,
+        "end_at": 90 * 60_000,
+    }
+    return TimedRun(**{**given, **fields})
+
+
+class RuleTests(SynchronousTestCase):
+    def test_first_the_prompt_then_the_time_that_is_left(self) -> None:
+        self.assertEqual("tidy up", next_line(run(), 0))
+        said = next_line(run(lines=1), 10 * 60_000)
+        self.assertEqual("Time left: 1 h 20 min. Go on with the task.", said)
+
+    def test_spans(self) -> None:
+        found = [span(ms) for ms in (59_999, 60_000, 3_600_000, 36_061_000)]
+        self.assertEqual(["less than a minute", "1 min", "1 h", "10 h 1 min"], found)
+
+    def test_the_log_is_bounded_and_says_nothing_twice(self) -> None:
+        found = run()
+        for number in range(LOGGED + 5):
+            found = logged(logged(found, number * 1000, f"{number}"), 9, f"{number}")
+        self.assertEqual(LOGGED, len(found.logs))
+        self.assertEqual("1970-01-01T00:03:24Z 204", found.logs[-1])
+
+    def test_those_that_are_over_go_first(self) -> None:
+        over = [run(id=str(n), status=RunState.COMPLETED) for n in range(KEPT)]
+        self.assertEqual([], too_many([run(id="a"), *over[1:]]))
+        self.assertEqual(over[:1], too_many([run(id="a"), *over]))
+
+
+class TimedRunTests(AgentCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.gone = False
+        self.addCleanup(self.finish)
+        self.boot()
+
+    def finish(self) -> None:
+        self.successResultOf(begin(self.runs.stop()))
+        self.machine.crash()
+
+    def boot(self) -> None:
+        def identity(owner: str | None) -> Identity | None:
+            return None if self.gone else ADMIN
+
+        self.runs = build_timed_runs(
+            self.machine.ground(),
+            sessions=self.machine.sessions,
+            agents=self.agents.agents,
+            accounts=None,
+            identity=identity,
+        ).service
+        self.runs.start()
+
+    def restart(self) -> None:
+        self.machine.crash()
+        self.machine.restart()
+        self.successResultOf(self.machine.opening)
+        self.boot()
+
+    def make(self, minutes: int = 10) -> TimedRun:
+        made = self.runs.begin("tidy up", str(self.work), minutes, ADMIN)
+        return self.successResultOf(begin(made))
+
+    def now(self, made: TimedRun) -> TimedRun:
+        return self.runs.run(made.id, ADMIN)
+
+    def session(self, made: TimedRun) -> Session:
+        return self.sessions.get(made.session_id or "")
+
+    def typed(self, made: TimedRun) -> str:
+        return bytes(self.host[made.session_id or ""].typed).decode()
+
+    def works(self, made: TimedRun) -> None:
+        """Its agent has the prompt."""
+        self.show(self.session(made), COMPOSER)
+        self.spend(10)
+
+    def turn_ends(self, made: TimedRun) -> None:
+        self.hook(self.session(made), "prompt_submitted")
+        self.spend(1)
+        self.hook(self.session(made), "stop")
+        self.spend(BREATH + 2)
+
+    def said(self, made: TimedRun) -> str:
+        return "\n".join(self.now(made).logs)
+
+    def test_a_run_s_life(self) -> None:
+        made = self.make()
+        self.assertEqual((RunState.RUNNING, str(self.work)), (made.status, made.working_dir))
+        self.assertEqual(made.started_at + 600_000, made.end_at)
+        self.spend(3)
+        self.assertEqual("", self.typed(made), "nothing is typed blindly")
+        self.works(made)
+        self.assertEqual("tidy up\r", self.typed(made))
+        self.turn_ends(made)
+        self.turn_ends(made)
+        self.assertEqual(2, self.now(made).turns)
+        self.assertEqual(2, self.typed(made).count("min. Go on with the task.\r"))
+        left = (made.end_at / 1000) - self.clock.seconds()
+        self.spend(left - 0.2)
+        self.assertEqual(RunState.RUNNING, self.now(made).status)
+        self.spend(0.4)
+        self.assertEqual(RunState.COMPLETED, self.now(made).status)
+        before = self.typed(made)
+        self.turn_ends(made)
+        self.spend(AGAIN * 2)
+        self.assertEqual(before, self.typed(made))
+        self.assertIsNotNone(self.session(made).pid, "its session stays")
+
+    def test_it_goes_on_after_a_restart(self) -> None:
+        made = self.make()
+        self.works(made)
+        self.turn_ends(made)
+        lines = self.now(made).lines
+        self.restart()
+        self.spend(AGAIN + 10)
+        self.show(self.session(made), COMPOSER)
+        self.spend(AGAIN * 2)
+        self.assertGreaterEqual(self.now(made).lines, lines)
+        self.assertEqual(1, self.typed(made).count("tidy up\r"))
+        self.assertEqual(RunState.RUNNING, self.now(made).status)
+        self.spend(600)
+        self.assertEqual(RunState.COMPLETED, self.now(made).status)
+
+    def test_its_end_comes_while_the_service_is_away(self) -> None:
+        made = self.make(1)
+        self.machine.crash()
+        self.clock.advance(120)
+        self.machine.restart()
+        self.successResultOf(self.machine.opening)
+        self.boot()
+        self.assertEqual(RunState.COMPLETED, self.now(made).status)
+
+    def test_a_dialog_is_left_to_people(self) -> None:
+        made = self.make()
+        self.show(self.session(made), PERMISSION)
+        self.spend(90)
+        self.assertEqual("", self.typed(made))
+        self.assertEqual(RunState.RUNNING, self.now(made).status)
+        self.assertIn("dialog", self.said(made))
+        self.works(made)
+        self.spend(AGAIN)
+        self.assertEqual("tidy up\r", self.typed(made))
+
+    def test_somebody_stops_it(self) -> None:
+        made = self.make()
+        self.works(made)
+        self.runs.end(made.id, ADMIN)
+        self.turn_ends(made)
+        found = self.now(made)
+        self.assertEqual((RunState.STOPPED, "tidy up\r"), (found.status, self.typed(made)))
+        self.runs.end(made.id, ADMIN)
+        self.assertEqual(found, self.now(made), "a second time changes nothing")
+
+    def test_a_turn_that_nobody_saw(self) -> None:
+        made = self.make()
+        self.works(made)
+        self.spend(UNSEEN + BREATH)
+        self.assertEqual((1, 2), (self.now(made).turns, self.now(made).lines))
+
+    def test_its_session_goes(self) -> None:
+        deleted, ended = self.make(), self.make()
+        self.run_now(self.sessions.delete(deleted.session_id or ""))
+        self.pane(self.session(ended)).exit(1)
+        self.spend(5)
+        for made in (deleted, ended):
+            self.assertEqual(RunState.FAILED, self.now(made).status)
+
+    def test_its_owner_goes(self) -> None:
+        made = self.make()
+        self.gone = True
+        self.works(made)
+        self.assertEqual((RunState.FAILED, ""), (self.now(made).status, self.typed(made)))
+
+    def test_what_cannot_be_begun_leaves_nothing(self) -> None:
+        began = begin(self.runs.begin("x", "/nowhere/at/all", 5, ADMIN))
+        self.assertEqual(ErrorCode.INVALID_INPUT, self.failureResultOf(began).value.code)
+        self.assertEqual([], self.runs.runs(ADMIN))
+
+    def test_so_many_at_a_time(self) -> None:
+        for _ in range(AT_A_TIME):
+            made = self.make()
+        began = begin(self.runs.begin("x", str(self.work), 5, ADMIN))
+        self.assertEqual(ErrorCode.OPERATION_FAILED, self.failureResultOf(began).value.code)
+        self.runs.end(made.id, ADMIN)
+        self.make()
+
+    def test_unknown_ones(self) -> None:
+        for call in (self.runs.run, self.runs.end):
+            self.assertRaises(ServiceError, call, "x", ADMIN)

@@ -1,0 +1,1 @@
+"""Timed runs: an agent that is kept going until a moment (protocol-legacy)."""

@@ -1,0 +1,55 @@
+"""Timed runs, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from tservice.access.interfaces import IAccounts
+from tservice.agents.interfaces import IAgents
+from tservice.core.identity import Identity
+from tservice.core.process.alarm import make_alarm
+from tservice.ground.feature import Feature
+from tservice.ground.ground import Ground
+from tservice.http.metrics import Measure
+from tservice.legacy.driver import Driver
+from tservice.legacy.routes import TimedRunRoutes
+from tservice.legacy.service import TimedParts, TimedRuns
+from tservice.legacy.store import TimedRunStore
+from tservice.sessions.interfaces import ISessions
+
+
+def build_timed_runs(
+    ground: Ground,
+    *,
+    sessions: ISessions,
+    agents: IAgents,
+    accounts: IAccounts | None,
+    identity: Callable[[str | None], Identity | None],
+) -> Feature[TimedRuns]:
+    """Timed runs, which go on from their start.
+
+    @param accounts: whose runs they are; C{None}: there is one user, whose all of them are.
+    @param identity: the account of an owner as it is now; C{None} when it is gone or disabled.
+    """
+    runs = TimedRuns(
+        TimedParts(
+            clock=ground.reactor,
+            hub=ground.hub,
+            store=TimedRunStore(ground.database),
+            sessions=sessions,
+            driver=Driver(ground.reactor, sessions, agents, identity),
+            make_alarm=partial(make_alarm, ground.reactor),
+            new_id=lambda: ground.random(8).hex(),
+            known=lambda owner: accounts is not None and accounts.known(owner),
+            multiuser=ground.config.multiuser,
+        )
+    )
+    return Feature(
+        name="timed runs",
+        service=runs,
+        operations=TimedRunRoutes(runs).operations(),
+        measures=[Measure("timed_runs", "Timed runs that are kept.", runs.counts, ("status",))],
+        start=runs.start,
+        close=runs.stop,
+    )

@@ -1,0 +1,194 @@
+"""Types the lines of timed runs, each once its agent can take it.
+
+Lines are numbered inputs, so one is typed once, also when the service was killed in between
+(protocol-exactly-once).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from attrs import evolve
+from twisted.internet.defer import CancelledError, Deferred, DeferredList
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+
+from tservice.agents.interfaces import IAgents
+from tservice.core.clock import now_ms
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.identity import Identity
+from tservice.core.tasks import spawn
+from tservice.core.timers import Timers
+from tservice.legacy.model import PROMPT_LENGTH, TimedRun, next_line
+from tservice.sessions.interfaces import InputRequest, ISessions, Status
+
+BREATH = 5.0
+"""Seconds between the end of a turn and the next line, for an agent that fails at once."""
+AGAIN = 15.0
+"""Seconds until one that could not be typed is tried again."""
+UNSEEN = 60.0
+"""Seconds after a line at which an agent that rests is taken to be done with it."""
+READY_SECONDS = 60.0
+"""How long an agent may take until it can be given a line."""
+
+_OVER = (ErrorCode.NOT_FOUND, ErrorCode.CONFLICT)
+"""The session is gone, or has no process: nothing more can come of the run."""
+
+
+class Change(Protocol):
+    """Keeps a run as it is now; C{text} is one line for its log."""
+
+    def __call__(self, run: TimedRun, text: str | None = None) -> TimedRun: ...
+
+
+class Driver:
+    """What is typed next, and when.
+
+    @ivar under_way: how many lines are being typed.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        sessions: ISessions,
+        agents: IAgents,
+        identity: Callable[[str | None], Identity | None],
+    ) -> None:
+        """@param identity: the account of an owner as it is now; C{None}: gone or disabled."""
+        self._clock, self._sessions, self._agents = clock, sessions, agents
+        self._identity = identity
+        self._timers = Timers(clock)
+        self._typing: dict[str, Deferred[None]] = {}
+        # By run, whether its agent was seen at work since the last line.
+        self._at_work: dict[str, bool] = {}
+
+    def serve(
+        self,
+        find: Callable[[str], TimedRun | None],
+        change: Change,
+        fail: Callable[[TimedRun, str], None],
+    ) -> None:
+        """Whose runs they are: how to find, change and fail one."""
+        self._find, self._change, self._fail = find, change, fail
+
+    def soon(self, run: TimedRun) -> None:
+        """Type its next line as soon as its agent can take one."""
+        self._timers.set(run.id, 0.0, self._next, run.id)
+
+    def works(self, run: TimedRun) -> None:
+        """Its agent was seen at work."""
+        if run.id in self._at_work:
+            self._at_work[run.id] = True
+
+    def rests(self, run: TimedRun) -> None:
+        """Its agent rests.  That may be how it came up, if it was not seen at work."""
+        if self._at_work.get(run.id):
+            self.turn_ended(run)
+
+    def turn_ended(self, run: TimedRun) -> None:
+        """Its agent ended a turn; may be said more than once of one."""
+        if self._at_work.pop(run.id, None) is None:
+            return
+        run = self._change(evolve(run, turns=run.turns + 1), f"turn {run.turns + 1} ended")
+        self._timers.set(run.id, BREATH, self._next, run.id)
+
+    def drop(self, run_id: str) -> None:
+        """Type nothing more of it."""
+        self._timers.stop(run_id)
+        self._at_work.pop(run_id, None)
+        typing = self._typing.get(run_id)
+        if typing is not None:
+            typing.cancel()
+
+    async def close(self) -> None:
+        """Type nothing more; returns once nothing is being typed."""
+        self._timers.clear()
+        typing = list(self._typing.values())
+        for each in typing:
+            each.cancel()
+        await DeferredList(typing)
+
+    # -- inside
+
+    def _next(self, run_id: str) -> None:
+        run = self._find(run_id)
+        if run is None or not run.running:
+            return
+        if run_id in self._typing:
+            self._timers.set(run_id, AGAIN, self._next, run_id)
+            return
+        task = spawn(self._try(run), self._log, f"a line of timed run {run_id}")
+        if not task.called:
+            self._typing[run_id] = task
+            task.addBoth(lambda _: self._typed(run_id))
+
+    def _typed(self, run_id: str) -> None:
+        del self._typing[run_id]
+
+    async def _try(self, run: TimedRun) -> None:
+        try:
+            typed = await self._type(run)
+        except CancelledError:
+            self._at_work.pop(run.id, None)
+            raise
+        except ServiceError as error:
+            self._at_work.pop(run.id, None)
+            now = self._find(run.id) or run
+            if error.code in _OVER:
+                self._fail(now, error.message)
+                return
+            self._change(now, error.message)
+            typed = False
+        except Exception:
+            self._log.failure("a line of timed run {id} was not typed", id=run.id)
+            self._fail(self._find(run.id) or run, "an internal error; the log has more")
+            return
+        if not typed:
+            self._timers.set(run.id, AGAIN, self._next, run.id)
+
+    def _submitted(self, run_id: str) -> None:
+        self._at_work[run_id] = False
+        self._timers.set(run_id, UNSEEN, self._look, run_id)
+
+    def _look(self, run_id: str) -> None:
+        """A turn may be so short that nobody sees it, or end while the service is away."""
+        run = self._find(run_id)
+        if run is None or run_id not in self._at_work:
+            return
+        try:
+            session = self._sessions.get(run.session_id or "")
+        except ServiceError as error:
+            self._fail(run, error.message)
+            return
+        if session.status is Status.IDLE and not session.limit_paused:
+            self.turn_ended(run)
+        else:
+            self._timers.set(run_id, UNSEEN, self._look, run_id)
+
+    async def _type(self, run: TimedRun) -> bool:
+        """Whether its next line was typed; false: it cannot be now."""
+        if self._identity(run.owner) is None:
+            raise ServiceError(ErrorCode.CONFLICT, f"the account {run.owner} is gone or disabled")
+        session = self._sessions.get(run.session_id or "")
+        if session.pid is None:
+            raise ServiceError(ErrorCode.CONFLICT, "its session has no process")
+        if session.limit_paused or session.status is Status.BUSY:
+            return False
+        await self._agents.ready(session.id, READY_SECONDS)
+        request = InputRequest(
+            text=next_line(run, now_ms(self._clock)),
+            use_mux=True,
+            client_id=f"timed-{run.id}",
+            seq=run.lines + 1,
+            longest=PROMPT_LENGTH,
+            submitting=lambda: self._submitted(run.id),
+        )
+        found = await self._sessions.input(session.id, request)
+        self._at_work.add(run.id) if found.duplicate else None
+        now = self._find(run.id) or run
+        said = "prompt sent" if run.lines == 0 else "told to go on"
+        self._change(evolve(now, lines=run.lines + 1), said)
+        return True

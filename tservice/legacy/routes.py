@@ -1,0 +1,120 @@
+"""C{/api/scheduled}."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from tservice.core.errors import ErrorCode
+from tservice.core.payloads import Nothing
+from tservice.core.text import defused
+from tservice.http.models import Body
+from tservice.http.operations import Access, Audit, Call, Operation, Scope
+from tservice.legacy.model import MAX_MINUTES, PROMPT_LENGTH
+from tservice.legacy.service import TimedRuns
+from tservice.legacy.shown import OneTimedRun, TimedRunAnswer, TimedRunsAnswer, timed_run_answer
+
+
+def _said(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be blank")
+    if defused(text) != text:
+        raise ValueError("must not hold control characters other than TAB and line ends")
+    return text
+
+
+Prompt = Annotated[
+    str, StringConstraints(min_length=1, max_length=PROMPT_LENGTH), AfterValidator(_said)
+]
+Folder = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+Minutes = Annotated[int, Field(ge=1, le=MAX_MINUTES)]
+
+
+class TimedRunBody(Body):
+    """A new timed run (protocol-legacy)."""
+
+    prompt: Prompt
+    working_dir: Folder | None = None
+    duration_minutes: Minutes
+
+
+class TimedRunRoutes:
+    """Timed runs; the rules live in L{TimedRuns}."""
+
+    def __init__(self, runs: TimedRuns) -> None:
+        self._runs = runs
+
+    def operations(self) -> list[Operation]:
+        """The routes."""
+        one = "/api/scheduled/{id}"
+        return [
+            Operation(
+                method="GET",
+                path="/api/scheduled",
+                access=Access.USER,
+                scope=Scope.CRON,
+                handler=self.read_all,
+                summary="The timed runs, newest first",
+                tag="Timed runs",
+                answer=TimedRunsAnswer,
+            ),
+            Operation(
+                method="POST",
+                path="/api/scheduled",
+                access=Access.USER,
+                scope=Scope.CRON,
+                handler=self.begin,
+                summary="Start an agent and keep it going for a while",
+                tag="Timed runs",
+                body=TimedRunBody,
+                answer=OneTimedRun,
+                errors=(ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED),
+            ),
+            Operation(
+                method="GET",
+                path=one,
+                access=Access.USER,
+                scope=Scope.CRON,
+                handler=self.read,
+                summary="One timed run",
+                tag="Timed runs",
+                answer=TimedRunAnswer,
+                errors=(ErrorCode.NOT_FOUND,),
+            ),
+            Operation(
+                method="DELETE",
+                path=one,
+                access=Access.USER,
+                scope=Scope.CRON,
+                audit=Audit.EACH,
+                handler=self.end,
+                summary="End a timed run; its session and its record stay",
+                tag="Timed runs",
+                answer=Nothing,
+                errors=(ErrorCode.NOT_FOUND,),
+            ),
+        ]
+
+    async def read_all(self, call: Call) -> TimedRunsAnswer:
+        """All that the caller may see."""
+        return TimedRunsAnswer(
+            runs=[timed_run_answer(run) for run in self._runs.runs(call.identity)]
+        )
+
+    async def begin(self, call: Call) -> OneTimedRun:
+        """A new one."""
+        body: TimedRunBody = call.body
+        run = await self._runs.begin(
+            body.prompt, body.working_dir, body.duration_minutes, call.identity
+        )
+        return OneTimedRun(run=timed_run_answer(run))
+
+    async def read(self, call: Call) -> TimedRunAnswer:
+        """One of them."""
+        return timed_run_answer(self._runs.run(call.id, call.identity))
+
+    async def end(self, call: Call) -> Nothing:
+        """Type nothing more."""
+        self._runs.end(call.id, call.identity)
+        return Nothing()

@@ -1,0 +1,250 @@
+"""Timed runs: begun, kept going, ended (protocol-legacy)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import evolve, frozen
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+
+from tservice.core.clock import now_ms
+from tservice.core.errors import ServiceError, failed, not_found
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.flight import Flight
+from tservice.core.identity import Identity
+from tservice.core.process.alarm import Alarm
+from tservice.legacy.driver import Driver
+from tservice.legacy.model import AT_A_TIME, RunState, TimedRun, logged, too_many
+from tservice.legacy.store import TimedRunStore
+from tservice.sessions.interfaces import CreateRequest, ISessions, Session
+
+PRIMARY = "primary"
+
+
+@frozen(kw_only=True)
+class TimedParts:
+    """What the service is made of.
+
+    @ivar make_alarm: an alarm that calls what it is given.
+    @ivar known: whether there is an account of that name, disabled or not.
+    @ivar multiuser: whether runs belong to somebody.
+    """
+
+    clock: IReactorTime
+    hub: EventHub
+    store: TimedRunStore
+    sessions: ISessions
+    driver: Driver
+    make_alarm: Callable[[Callable[[], None]], Alarm]
+    new_id: Callable[[], str]
+    known: Callable[[str], bool]
+    multiuser: bool
+
+
+class TimedRuns:
+    """Every error is a L{ServiceError}; an unknown run, or one of somebody else, is a 404."""
+
+    _log = Logger()
+
+    def __init__(self, parts: TimedParts) -> None:
+        self._parts = parts
+        self._runs: dict[str, TimedRun] = {}
+        self._alarm: Alarm | None = None
+        self._unsubscribe: Callable[[], None] = lambda: None
+
+    # -- its own life
+
+    def start(self) -> None:
+        """Read the runs and go on with those that are under way."""
+        self._runs = {run.id: run for run in self._parts.store.load()}
+        self._alarm = self._parts.make_alarm(self._due)
+        self._parts.driver.serve(self.find, self._change, self._fail)
+        self._forget_strangers()
+        self._unsubscribe = self._parts.hub.subscribe(self._heard)
+        for run in self._under_way():
+            self._take_up(run)
+        self._due()
+
+    async def stop(self) -> None:
+        """Type nothing more; the next service goes on."""
+        self._unsubscribe()
+        if self._alarm is not None:
+            self._alarm.close()
+            self._alarm = None
+        await self._parts.driver.close()
+
+    # -- reading
+
+    def runs(self, caller: Identity) -> list[TimedRun]:
+        """Those that the caller may see, the newest first."""
+        return [run for run in reversed(self._runs.values()) if caller.may_reach(run.owner)]
+
+    def run(self, run_id: str, caller: Identity) -> TimedRun:
+        """One run."""
+        run = self._runs.get(run_id)
+        if run is None or not caller.may_reach(run.owner):
+            raise not_found(f"Run {run_id}")
+        return run
+
+    def find(self, run_id: str) -> TimedRun | None:
+        """The run, if it is there."""
+        return self._runs.get(run_id)
+
+    def counts(self) -> dict[tuple[str, ...], float]:
+        """How many runs are kept, by status."""
+        counts = dict.fromkeys(RunState, 0)
+        for run in self._runs.values():
+            counts[run.status] += 1
+        return {(status.value,): count for status, count in counts.items()}
+
+    # -- changing
+
+    async def begin(
+        self, prompt: str, working_dir: str | None, minutes: int, caller: Identity
+    ) -> TimedRun:
+        """Start a session and keep it going for C{minutes}.
+
+        @raise ServiceError: 422: L{AT_A_TIME} are under way; else as the making of a session.
+        """
+        if len(self._under_way()) >= AT_A_TIME:
+            raise failed(f"{AT_A_TIME} timed runs are under way already")
+        now = now_ms(self._parts.clock)
+        run = TimedRun(
+            id=self._parts.new_id(),
+            owner=caller.username if self._parts.multiuser else None,
+            prompt=prompt,
+            working_dir=working_dir or "",
+            duration_minutes=minutes,
+            started_at=now,
+            end_at=now + minutes * 60_000,
+        )
+        self._parts.store.save(run)
+        self._runs[run.id] = run
+        self._trim()
+        self._arm()
+        # Whoever asked may leave: what is begun by then is seen through.
+        return await Flight(self._launch(run, caller)).join()
+
+    def end(self, run_id: str, caller: Identity) -> None:
+        """Type nothing more; the session stays.  Nothing happens to a run that is over.
+
+        @raise ServiceError: 404.
+        """
+        run = self.run(run_id, caller)
+        if run.running:
+            self._finish(run, RunState.STOPPED, f"stopped by {caller.username or 'a person'}")
+
+    # -- inside
+
+    async def _launch(self, run: TimedRun, caller: Identity) -> TimedRun:
+        request = CreateRequest(
+            mode=PRIMARY,
+            working_dir=run.working_dir or None,
+            agent_origin=_origin(run),
+            start=True,
+        )
+        try:
+            session = await self._parts.sessions.create(request, caller)
+        except ServiceError:
+            # Nothing came of it, and the caller hears why.
+            self._runs.pop(run.id, None)
+            self._parts.store.delete(run.id)
+            raise
+        return self._has(run, session)
+
+    def _has(self, run: TimedRun, session: Session) -> TimedRun:
+        now = self._runs.get(run.id, run)
+        now = self._change(
+            evolve(now, session_id=session.id, working_dir=session.working_dir), "session started"
+        )
+        if now.running:
+            self._parts.driver.soon(now)
+        return now
+
+    def _take_up(self, run: TimedRun) -> None:
+        """Go on with what the service before this one left."""
+        if run.session_id is not None:
+            self._parts.driver.soon(run)
+            return
+        for session in self._parts.sessions.list():
+            if session.agent_origin == _origin(run) and session.owner == run.owner:
+                self._has(run, session)
+                return
+        self._fail(run, "the service ended before its session was started")
+
+    def _under_way(self) -> list[TimedRun]:
+        return [run for run in self._runs.values() if run.running]
+
+    def _due(self) -> None:
+        now = now_ms(self._parts.clock)
+        for run in self._under_way():
+            if run.end_at <= now:
+                self._finish(run, RunState.COMPLETED, "its time is over")
+        self._arm()
+
+    def _arm(self) -> None:
+        if self._alarm is not None:
+            self._alarm.set(min((run.end_at for run in self._under_way()), default=None))
+
+    def _fail(self, run: TimedRun, reason: str) -> None:
+        self._finish(run, RunState.FAILED, reason)
+
+    def _finish(self, run: TimedRun, status: RunState, reason: str) -> None:
+        self._change(evolve(run, status=status), reason)
+        self._parts.driver.drop(run.id)
+        self._arm()
+
+    def _change(self, run: TimedRun, text: str | None = None) -> TimedRun:
+        """Keep a run as it is now, with one more line of its log."""
+        if run.id not in self._runs:
+            return run
+        if text is not None:
+            run = logged(run, now_ms(self._parts.clock), text)
+        self._runs[run.id] = run
+        self._parts.store.note(run)
+        return run
+
+    def _trim(self) -> None:
+        for run in too_many(list(self._runs.values())):
+            self._forget(run)
+
+    def _forget(self, run: TimedRun) -> None:
+        self._parts.store.delete(run.id)
+        self._runs.pop(run.id, None)
+        self._parts.driver.drop(run.id)
+
+    def _heard(self, event: Event) -> None:
+        if event.name is EventName.ADMIN_USERS_CHANGED:
+            self._forget_strangers()
+            return
+        run = self._of_session(event.session_id)
+        if run is None:
+            return
+        if event.name is EventName.SESSION_WORKING:
+            self._parts.driver.works(run)
+        elif event.name is EventName.SESSION_IDLE:
+            self._parts.driver.rests(run)
+        elif event.name is EventName.SESSION_STOP:
+            self._parts.driver.turn_ended(run)
+        elif event.name in (EventName.SESSION_EXIT, EventName.SESSION_DELETED):
+            self._fail(run, "its session ended")
+
+    def _of_session(self, session_id: str | None) -> TimedRun | None:
+        if session_id is None:
+            return None
+        return next((run for run in self._under_way() if run.session_id == session_id), None)
+
+    def _forget_strangers(self) -> None:
+        """Runs of a user who is gone would be handed over to whoever gets the name."""
+        if not self._parts.multiuser:
+            return
+        for run in list(self._runs.values()):
+            if run.owner is not None and not self._parts.known(run.owner):
+                self._log.info("timed run {id} of {owner} is gone", id=run.id, owner=run.owner)
+                self._forget(run)
+
+
+def _origin(run: TimedRun) -> str:
+    """What the session of a run says of where it comes from."""
+    return f"timed:{run.id}"

@@ -1,0 +1,64 @@
+"""Where timed runs are kept."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Any
+
+import attrs
+
+from tservice.core.disk import NotKept
+from tservice.legacy.model import RunState, TimedRun
+from tservice.store.database import Database
+
+_FIELDS = tuple(attrs.fields_dict(TimedRun))
+_CHANGES = ", ".join(f"{name} = excluded.{name}" for name in _FIELDS if name != "id")
+_SAVE = (
+    f"INSERT INTO timed_runs ({', '.join(_FIELDS)})"  # noqa: S608
+    f" VALUES ({', '.join(':' + name for name in _FIELDS)})"
+    f" ON CONFLICT (id) DO UPDATE SET {_CHANGES}"
+)
+
+
+class TimedRunStore:
+    """The table C{timed_runs}."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def load(self) -> list[TimedRun]:
+        """All of them, oldest first."""
+        return [_run(row) for row in self._database.query("SELECT * FROM timed_runs ORDER BY seq")]
+
+    def save(self, run: TimedRun) -> None:
+        """Insert or replace.
+
+        @raise NotKept: the disk does not take it.
+        """
+        self._database.execute(_SAVE, _row(run))
+
+    def note(self, run: TimedRun) -> None:
+        """As L{save}, for what has happened: a full disk gets it later."""
+        try:
+            self.save(run)
+        except NotKept:
+            self._database.later(("timed run", run.id), _SAVE, _row(run))
+
+    def delete(self, run_id: str) -> None:
+        """Forget one.
+
+        @raise NotKept: the disk does not take it.
+        """
+        self._database.execute("DELETE FROM timed_runs WHERE id = ?", (run_id,))
+
+
+def _row(run: TimedRun) -> dict[str, Any]:
+    return {name: getattr(run, name) for name in _FIELDS} | {"logs": json.dumps(run.logs)}
+
+
+def _run(row: sqlite3.Row) -> TimedRun:
+    found = dict(row)
+    del found["seq"]
+    logs = tuple(json.loads(found["logs"]))
+    return TimedRun(**found | {"status": RunState(found["status"]), "logs": logs})

@@ -1,0 +1,96 @@
+/** Agents that are kept going until their time is over. */
+import { useEffect, useState } from "preact/hooks";
+import type { TimedRun } from "../api/types.ts";
+import { openPage } from "../app/registry.ts";
+import { plural, shortPath } from "../lib/format.ts";
+import { select } from "../sessions/actions.ts";
+import { sessionList } from "../store/state.ts";
+import { Icon } from "../ui/Icon.tsx";
+import { Problem } from "../ui/Problem.tsx";
+import { useFocusBack } from "../ui/useFocusBack.ts";
+import { useNow } from "../ui/useNow.ts";
+import { NewRun } from "./NewRun.tsx";
+import { openRuns, runs, stop, trouble } from "./state.ts";
+import { lastLine, statusText, statusTone, timeText } from "./words.ts";
+
+function Visit({ run }: { run: TimedRun }) {
+  const session = run.sessionId === null ? undefined : sessionList.value.byId.get(run.sessionId);
+  if (!session) return null;
+  const visit = () => {
+    select(session.id);
+    openPage.value = undefined;
+  };
+  return (
+    <button type="button" class="button small" onClick={visit} aria-label={`Show ${session.name}`}>
+      Show
+    </button>
+  );
+}
+
+function Row({ run, now }: { run: TimedRun; now: number }) {
+  return (
+    <li class="record" data-off={run.status !== "running"} data-testid="timed-run">
+      <span class="record-mark" aria-hidden="true">
+        <Icon name="play" size={16} />
+      </span>
+      <div class="record-main">
+        <span class="record-title">
+          <strong>{run.prompt}</strong>
+          <span class="tag" data-tone={statusTone(run)} data-testid="run-status">
+            {statusText(run)}
+          </span>
+        </span>
+        <small title={run.logs.join("\n")}>
+          {timeText(run, now)} · {plural(run.turns, "turn")} · {shortPath(run.workingDir)}
+        </small>
+        <small>{lastLine(run)}</small>
+      </div>
+      <Visit run={run} />
+      {run.status === "running" && (
+        <button
+          type="button"
+          class="button small"
+          aria-label={`Stop ${run.prompt}`}
+          onClick={() => void stop(run)}
+          data-testid="run-stop"
+        >
+          Stop
+        </button>
+      )}
+    </li>
+  );
+}
+
+export function TimedRunsPage() {
+  const [creating, setCreating] = useState(false);
+  const opener = useFocusBack(creating);
+  const now = useNow();
+  useEffect(openRuns, []);
+  const list = runs.value;
+  return (
+    <div class="records-page" data-testid="timed-runs">
+      <div class="records-bar">
+        <span class="dim">An agent is told to go on after each turn, until its time is over.</span>
+        {!creating && (
+          <button
+            ref={opener}
+            type="button"
+            class="button primary"
+            onClick={() => setCreating(true)}
+            data-testid="new-run"
+          >
+            <Icon name="plus" size={16} /> New run
+          </button>
+        )}
+      </div>
+      {creating && <NewRun onClose={() => setCreating(false)} />}
+      <Problem text={trouble.value} />
+      {list?.length === 0 && !creating && <p class="records-none dim">No timed run yet.</p>}
+      <ul class="records">
+        {list?.map((run) => (
+          <Row key={run.id} run={run} now={now} />
+        ))}
+      </ul>
+    </div>
+  );
+}
