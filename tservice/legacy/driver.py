@@ -187,7 +187,7 @@ class Driver:
             submitting=lambda: self._submitted(run.id),
         )
         found = await self._sessions.input(session.id, request)
-        self._at_work.add(run.id) if found.duplicate else None
+        self._submitted(run.id) if found.duplicate else None
         now = self._find(run.id) or run
         said = "prompt sent" if run.lines == 0 else "told to go on"
         self._change(evolve(now, lines=run.lines + 1), said)

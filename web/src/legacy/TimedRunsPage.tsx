@@ -45,8 +45,9 @@ function Row({ run, now }: { run: TimedRun; now: number }) {
         </small>
         <small>{lastLine(run)}</small>
       </div>
-      <Visit run={run} />
-      {run.status === "running" && (
+      <span class="setting-buttons">
+        <Visit run={run} />
+        {run.status === "running" && (
         <button
           type="button"
           class="button small"
@@ -57,6 +58,7 @@ function Row({ run, now }: { run: TimedRun; now: number }) {
           Stop
         </button>
       )}
+      </span>
     </li>
   );
 }
