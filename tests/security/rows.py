@@ -49,6 +49,10 @@ def _job(body: Any = None) -> Row:
     return Row(access="user", scope="cron", body=body, path={"id": "{job}"}, foreign=404)
 
 
+def _tab(body: Any = None) -> Row:
+    return Row(access="user", body=body, path={"id": "{tab}"}, foreign=404)
+
+
 def _timed() -> Row:
     return Row(access="user", scope="cron", path={"id": "{timed}"}, foreign=404)
 
@@ -61,6 +65,7 @@ READ, INPUT, MANAGE = "sessions:read", "sessions:input", "sessions:manage"
 SESSION = "{session}"
 """Stands for ann's session in a body or query."""
 
+TAB = {"name": "app", "url": "http://127.0.0.1:5173/"}
 PUSH = "https://push.example/of-mallory"
 KEYS = {
     "p256dh": "BGsX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKW"
@@ -210,6 +215,15 @@ ROWS: dict[str, Row] = {
     ),
     "GET /api/scheduled/{id}": _timed(),
     "DELETE /api/scheduled/{id}": _timed(),
+    "GET /api/webviews": Row(access="user"),
+    "POST /api/webviews": Row(access="user", body=TAB),
+    "POST /api/webviews/probe": Row(access="user", body={"url": "http://127.0.0.1:1/"}),
+    "PATCH /api/webviews/{id}": _tab({"name": "taken over"}),
+    "DELETE /api/webviews/{id}": _tab(),
+    "POST /api/webviews/{id}/open": _tab(),
+    "ANY /webview/{capability}/{rest:path}": Row(
+        access="capability", path={"capability": "x" * 32, "rest:path": ""}
+    ),
     "POST /api/sessions/{id}/readmymind": _owner(INPUT, {}),
     "GET /api/sessions/{id}/intent": _owner(READ),
     "PUT /api/sessions/{id}/intent": _owner(INPUT, {"goals": "pwned"}),

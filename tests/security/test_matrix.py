@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.figures import tell
-from tests.security.rows import JOB, PREFIXES, ROWS, SESSION, Row
+from tests.security.rows import JOB, PREFIXES, ROWS, SESSION, TAB, Row
 from tests.security.world import CROSS, HOST, PASSWORD, Answer, World
 from tests.unit.http.gatecase import basic
 from tservice.core.scopes import Scope
@@ -198,6 +198,8 @@ class MatrixTests(SynchronousTestCase):
         tokens = self.world.good("ann", "GET", "/api/tokens")["tokens"]
         self.token = tokens[0]["id"]
         (self.world.cases("ann") / "of-ann").mkdir()
+        made = self.world.good("ann", "POST", "/api/webviews", TAB)
+        self.tab = made["webview"]["id"]
         self.timed = self.world.timed_run("ann")
         job = json.loads(self.filled(json.dumps(JOB)))
         self.job = self.world.good("ann", "POST", "/api/cron/jobs", job)["job"]["id"]
@@ -208,6 +210,7 @@ class MatrixTests(SynchronousTestCase):
             "{token}": self.token,
             "{job}": getattr(self, "job", ""),
             "{timed}": self.timed,
+            "{tab}": self.tab,
             "{cases}": str(self.world.cases("ann")),
         }
         for name, value in values.items():

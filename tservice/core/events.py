@@ -172,6 +172,10 @@ class EventName(StrEnum):
     MODEL_SWAPPED_OUT = (
         "model:swappedOut", told.SwapTold, "another model pushed out the one that sessions use"
     )  # fmt: skip
+    WEBVIEW_CHANGED = (
+        "webview:changed", told.Nothing,
+        "`web tabs <models.rst#protocol-webtabs>`_ were made, changed or deleted",
+    )  # fmt: skip
     SERVER_SHUTDOWN = "server:shutdown", told.Nothing, "the service ends; panes go on", _EVERYONE
     SSE_HEARTBEAT = "sse:heartbeat", told.Beat, "every 15 s, and no state", _EVERYONE
 

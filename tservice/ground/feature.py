@@ -10,6 +10,7 @@ from attrs import field, frozen
 
 from tservice.core.identity import Identity
 from tservice.core.stack import Closing, ServiceStack
+from tservice.http.kernel import Strays
 from tservice.http.metrics import Measure
 from tservice.http.operations import Operation
 
@@ -32,6 +33,7 @@ class Feature(Generic[T]):
     @ivar operations: its routes.
     @ivar measures: what it counts.
     @ivar tells: its part of the state that a client begins with, by the field's name.
+    @ivar strays: answers what no route does; of one feature at most.
     @ivar start: called once the panes of before are taken up; the next feature's waits for it.
     @ivar close: called at the stop, after those of all that joined later; may return a Deferred.
     """
@@ -41,6 +43,7 @@ class Feature(Generic[T]):
     operations: Sequence[Operation] = ()
     measures: Sequence[Measure] = ()
     tells: Mapping[str, Teller] = field(factory=dict)
+    strays: Strays | None = None
     start: Callable[[], object] = _nothing
     close: Callable[[], object] = _nothing
 
@@ -51,6 +54,7 @@ class Contents:
     @ivar operations: the routes of all of them.
     @ivar measures: what they count.
     @ivar tells: the state that a client begins with.
+    @ivar strays: answers what no route does.
     """
 
     def __init__(self, stack: ServiceStack) -> None:
@@ -59,6 +63,7 @@ class Contents:
         self.operations: list[Operation] = []
         self.measures: list[Measure] = []
         self.tells: dict[str, Teller] = {}
+        self.strays: Strays = lambda request: None
 
     def add(self, feature: Feature[T]) -> T:
         """C{feature} is part of the program from now on, and begins with L{start}.
@@ -70,6 +75,7 @@ class Contents:
         self.operations += feature.operations
         self.measures += feature.measures
         self.tells.update(feature.tells)
+        self.strays = feature.strays or self.strays
         return feature.service
 
     async def start(self) -> None:

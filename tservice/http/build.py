@@ -74,7 +74,8 @@ def build_site(
     docs = ApiDocs(__version__, ground.config.base_path)
     table = [*contents.operations, *metrics.operations(), *docs.operations()]
     docs.cover(table)
-    kernel = Kernel(table, gate, pages, sockets, ground.config.base_path, heard, parked)
+    base = ground.config.base_path
+    kernel = Kernel(table, gate, pages, sockets, base, heard, parked, contents.strays)
     inner.table.set(kernel.table)
     return Site(kernel, ground.reactor, metrics.answered, room(ground), ground.config.http2)
 

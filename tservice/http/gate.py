@@ -169,6 +169,18 @@ class Gate:
 
         @raise Refusal: bare 403.
         """
+        visit = self.screen_host(request, method, path)
+        came = self._source(request)
+        host = hosts.parse_host(came.host or "")
+        assert host is not None, "screened"  # noqa: S101
+        scheme = came.scheme or ("https" if visit.secure else None)
+        return self._judge_origin(visit, _all(request, "origin"), host, scheme)
+
+    def screen_host(self, request: Request, method: str, path: str | None) -> Visit:
+        """Judge Host alone.
+
+        @raise Refusal: bare 403.
+        """
         came = self._source(request)
         host = hosts.parse_host(came.host or "")
         # A proxy may hand X-Forwarded-Host on as a rebound page sent it: Host must be good too.
@@ -176,7 +188,7 @@ class Gate:
         if host is None or own is None or not (self._admits(host) and self._admits(own)):
             raise bare(403, "Forbidden: host not allowed")
         upgrade = "websocket" in ",".join(_all(request, "upgrade")).lower()
-        visit = Visit(
+        return Visit(
             method=method,
             path=path,
             host=came.host or "",
@@ -188,8 +200,6 @@ class Gate:
             header=request.getHeader,
             cookies=lambda name: _cookies(request, name),
         )
-        scheme = came.scheme or ("https" if visit.secure else None)
-        return self._judge_origin(visit, _all(request, "origin"), host, scheme)
 
     def _source(self, request: Request) -> hosts.RequestSource:
         def header(name: str) -> str | None:
@@ -249,6 +259,14 @@ class Gate:
                 return verdict
             wrong = wrong or verdict
         raise self._refuse(visit, wrong)
+
+    async def recognise(self, visit: Visit) -> Identity | None:
+        """Whose credentials C{visit} shows, where it needs none; wrong ones count as none."""
+        for authenticator in self._authenticators:
+            verdict = await authenticator.authenticate(visit)
+            if isinstance(verdict, Pass):
+                return verdict.identity
+        return None
 
     def _refuse(self, visit: Visit, wrong: Wrong | None) -> Refusal:
         if wrong is not None and wrong.busy:

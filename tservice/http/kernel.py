@@ -39,6 +39,9 @@ Path = Mapping[str, str]
 Heard = Callable[[Call, object], None]
 """Told a call and its outcome: the handler's result, or the exception that it raised."""
 
+Strays = Callable[[Request], Response | None]
+"""Answers a request that is neither of the table nor for a page; C{None}: it is nobody's."""
+
 
 class IGate(Interface):
     """Decides who may pass (protocol-gate)."""
@@ -110,12 +113,15 @@ class Kernel:
         base_path: str = "",
         heard: Heard = lambda call, outcome: None,
         parked: ParkedCalls | None = None,
+        strays: Strays = lambda request: None,
     ) -> None:
         """
         @param base_path: where a reverse proxy put the service, for example C{/terminals}.
         @param heard: told of each call that came to its handler, and what came of it.
         @param parked: holds the long polls.
+        @param strays: answers what is neither in the table nor a page; C{None}: it is not its own.
         """
+        self._strays = strays
         self._heard = heard
         self._parked = parked or ParkedCalls()
         self._gate, self._pages, self._sockets = gate, pages, sockets
@@ -123,6 +129,9 @@ class Kernel:
         self._faults = count(1)
         self._warned: set[str] = set()
         self.table = RouteTable(operations, self._serve, self._miss)
+        self._any_bodies = tuple(
+            one.path.partition("{")[0].encode() for one in self.table.operations if one.any_body
+        )
         self._routed = self.table.app.resource()
 
     def getChildWithDefault(self, name: bytes, request: Request) -> Kernel:
@@ -171,10 +180,15 @@ class Kernel:
         operation = self._find(method, path)
         return JSON_BODY_LIMIT if operation is None else operation.bounds.size
 
-    def is_streamed(self, method: bytes, path: bytes) -> bool:
-        """Whether this route's handler reads a form while it arrives."""
+    def is_streamed(self, method: bytes, path: bytes, form: bool) -> bool:
+        """Whether this route's handler reads a body while it arrives.
+
+        @param form: it is one of a form with files.
+        """
+        if not form and not path.removeprefix(self._base.encode()).startswith(self._any_bodies):
+            return False
         operation = self._find(method, path)
-        return operation is not None and operation.streams
+        return operation is not None and operation.streams and (form or operation.any_body)
 
     def _find(self, method: bytes, path: bytes) -> Operation | None:
         known = paths.canonical(path, self._base)
@@ -355,6 +369,8 @@ class Kernel:
             page = self._pages.find(visit.path, visit)
         if page is not None:
             request.visit = visit = evolve(visit, page=True)
+        elif (answer := self._strays(request)) is not None:
+            return answer
         if page is None or not page.public:
             identity = await self._identify(request, None)
             self._gate.authorize(visit, identity, None, {})

@@ -140,6 +140,7 @@ class Operation:
     @ivar carries: its handler only makes calls of other operations for its caller, each of which is
         judged, so a token that is bound to sessions may call it.
     @ivar bears: it makes one session, which an agent's own token may do: it becomes its child.
+    @ivar any_body: it reads whatever comes so, in place of a form.
     @ivar deprecated: the family that it belongs to, where it goes on working for old clients only
         (protocol-versioning).
     """
@@ -165,6 +166,7 @@ class Operation:
     streams: bool = False
     carries: bool = False
     bears: bool = False
+    any_body: bool = False
     deprecated: str | None = None
     allowed: Callable[[], None] | None = None
 

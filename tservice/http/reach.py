@@ -121,6 +121,29 @@ _PEOPLE: dict[str, TokenReach] = {
     **all_of(None, "A program knows who its token is for.", "GET /api/me"),
     **all_of(
         None,
+        "A web tab is for somebody's eyes, and asks addresses from where the service stands.",
+        """
+        GET /api/webviews
+        POST /api/webviews
+        POST /api/webviews/probe
+        PATCH /api/webviews/{id}
+        DELETE /api/webviews/{id}
+        """,
+    ),
+    **all_of(
+        None,
+        "Its answer holds a word that opens the tab for whoever has it.",
+        "POST /api/webviews/{id}/open",
+        Power.CREDENTIAL,
+        opens=frozenset({"ANY /webview/{capability}/{rest:path}"}),
+    ),
+    **all_of(
+        None,
+        "The word in the path is all that counts.",
+        "ANY /webview/{capability}/{rest:path}",
+    ),
+    **all_of(
+        None,
         "Conversations of every folder, also of before the service: for their person.",
         "GET /api/history/sessions",
         "GET /api/history/sessions/{conversation}",

@@ -120,10 +120,9 @@ class Request(server.Request):
 
     def _is_streamed(self) -> bool:
         kind = (self.getHeader("content-type") or "").partition(";")[0].strip().lower()
-        if kind != FORM:
-            return False
         method, target = self._head()
-        return self.site.kernel.is_streamed(method, target.partition(b"?")[0])
+        path = target.partition(b"?")[0]
+        return self.site.kernel.is_streamed(method, path, kind == FORM)
 
     def _stream(self, data: bytes) -> None:
         """Have the request handled now, though its body has only begun to arrive."""

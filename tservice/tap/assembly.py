@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,7 @@ from tservice.status.build import build_streams
 from tservice.tap.groundwork import lay_ground
 from tservice.tap.root import Startup
 from tservice.tunnel.build import build_tunnel
+from tservice.webviews.build import build_webviews
 
 
 def assemble(program: Program, stack: ServiceStack) -> None:
@@ -110,7 +111,7 @@ def assemble(program: Program, stack: ServiceStack) -> None:
     for feature in leaves(
         ground, sessions=sessions, access=access, audit=audit.log, clis=clis, cases=cases,
         recollection=before, conversations=inside.support.conversations, transcripts=said,
-        approvals=inbox, agents=agents,
+        approvals=inbox, agents=agents, own_ports=lambda: listener().ports(),
     ):  # fmt: skip
         add(feature)
     add(build_cron(
@@ -140,6 +141,7 @@ def leaves(
     transcripts: Transcripts,
     approvals: Approvals,
     agents: IAgents,
+    own_ports: Callable[[], Sequence[int]],
 ) -> list[Feature[Any]]:
     """Features that nothing but each other leans on."""
     accounts = access.accounts
@@ -171,6 +173,7 @@ def leaves(
         build_push(ground, sessions=sessions, accounts=accounts),
         build_doctor(ground, clis=clis),
         build_mcp(ground, clis=clis),
+        build_webviews(ground, access=access, own_ports=own_ports),
         build_timed_runs(
             ground, sessions=sessions, agents=agents, accounts=accounts, identity=identity
         ),

@@ -53,6 +53,8 @@ from tservice.sessions.record.repository import SessionRepository
 from tservice.store.database import Database
 from tservice.tokens.model import Token
 from tservice.tokens.store import TokenStore
+from tservice.webviews.model import WebView
+from tservice.webviews.store import WebViewStore
 
 KEPT = 3
 """Rows of the audit log."""
@@ -423,7 +425,20 @@ def _timed_runs(world: World) -> Sequence[Step]:
     ]
 
 
+def _webviews(world: World) -> Sequence[Step]:
+    store = WebViewStore(world.database)
+    one = WebView(id="1", owner="ann", name="a", url="http://a/", icon=None, created_at=1)
+    return [
+        Step(name="kept", do=lambda: store.save(one)),
+        Step(name="another", do=lambda: store.save(evolve(one, id="2", owner="bob"))),
+        Step(name="opened", do=lambda: store.note(evolve(one, last_opened_at=5)), owed=True),
+        Step(name="deleted", do=lambda: store.delete("2"), needs="another"),
+        Step(name="strangers", do=lambda: store.forget_strangers(lambda name: False), needs="kept"),
+    ]
+
+
 STORIES = [
+    Story(["webviews"], _webviews),
     Story(["timed_runs"], _timed_runs),
     Story(["restore_host", "restore_offers", "restore_losses"], _restore),
     Story(["intents"], _intents),

@@ -85,6 +85,11 @@ class Config:
     cases_dir: Path = _setting(
         Path("~/service-cases"), parse.path, "Folder of the local cases (workspaces)."
     )
+    webview_listen: tuple[str, ...] = _setting(
+        (),
+        parse.list_of(parse.text),
+        "Where to serve web tabs at an origin of their own: Twisted endpoints.",
+    )
     log_format: str = _setting(
         "text", parse.one_of("text", "json"), "Form of the log lines: text or json."
     )

@@ -52,6 +52,15 @@ class Listener(Service):
             transport: Any = port
             transport.startReading()
 
+    def bound(self) -> list[tuple[ListenAddress, int]]:
+        """The TCP ports that are held, in the order of the settings."""
+        held = [(address, port.getHost()) for address, port in self._ports]
+        return [(address, host.port) for address, host in held if hasattr(host, "port")]
+
+    def ports(self) -> list[int]:
+        """Their numbers."""
+        return [port for _, port in self.bound()]
+
     def urls(self, base_path: str) -> tuple[str, ...]:
         """Where people find the service, one for each endpoint, in the order of the settings."""
         return tuple(_url(address, port, base_path) for address, port in self._ports)

@@ -44,7 +44,7 @@ class Responder(Protocol):
     def body_bound(self, method: bytes, path: bytes) -> int:
         """How many bytes a body may have."""
 
-    def is_streamed(self, method: bytes, path: bytes) -> bool:
+    def is_streamed(self, method: bytes, path: bytes, form: bool) -> bool:
         """Whether the handler reads such a body while it arrives."""
 
     def render(self, request: Any) -> Any:

@@ -987,6 +987,18 @@ export interface OneUser {
   user: User;
 }
 
+/** A web tab that was made or changed. */
+export interface OneWebView {
+  webview: WebView;
+}
+
+/** Where a web tab is to be seen. `isolated_url`: the same on a listener of its own, if there is one; whether the browser reaches it is the browser's to find out. */
+export interface OpenedWebView {
+  webview: WebView;
+  embedUrl: string;
+  isolatedUrl?: string;
+}
+
 /** One choice of a dialog. */
 export interface Option {
   n: number;
@@ -1075,6 +1087,18 @@ export interface PlanUsageTold {
 /** The next fires, fewer than 5 where there are no more; Unix milliseconds. */
 export interface Preview {
   fires: number[];
+}
+
+/** Whether something answers at an address. */
+export interface Probe {
+  ok: boolean;
+  status?: number;
+  error?: string;
+}
+
+/** Where to look. */
+export interface ProbeBody {
+  url: string;
 }
 
 /** Voice dictation; of the key only whether there is one. */
@@ -1696,6 +1720,36 @@ export interface WaitState {
   ended: boolean;
 }
 
+/** A web tab; times in Unix milliseconds. */
+export interface WebView {
+  id: string;
+  name: string;
+  url: string;
+  icon?: string;
+  owner: string;
+  createdAt: number;
+  lastOpenedAt: number | null;
+}
+
+/** A new web tab. */
+export interface WebViewBody {
+  name: string;
+  url: string;
+  icon?: string | null;
+}
+
+/** Any of its fields. */
+export interface WebViewPatch {
+  name?: string | null;
+  url?: string | null;
+  icon?: string | null;
+}
+
+/** The caller's web tabs, oldest first. */
+export interface WebViews {
+  webviews: WebView[];
+}
+
 /** The configuration; `urlMasked` is scheme, host and port only. */
 export interface Webhook {
   enabled: boolean;
@@ -1805,6 +1859,7 @@ export interface Told {
   "restore:finished": Report;
   "model:endpointsChanged": { endpoints: Endpoint[] };
   "model:swappedOut": { endpointId: string; modelId: string; sessions: SessionNamed[] };
+  "webview:changed": Nothing;
   "server:shutdown": Nothing;
   "sse:heartbeat": { t: number };
 }

@@ -1,0 +1,1 @@
+"""Web tabs: pages of other servers, fenced in (protocol-webtabs)."""

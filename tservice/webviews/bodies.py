@@ -1,0 +1,85 @@
+"""Bodies on their way between a browser and a target, never held whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IConsumer
+from twisted.internet.protocol import Protocol, connectionDone
+from twisted.python.failure import Failure
+from twisted.web.client import ResponseDone
+from twisted.web.http import PotentialDataLoss
+from twisted.web.iweb import UNKNOWN_LENGTH, IBodyProducer
+from zope.interface import implementer
+
+from tservice.http.transfer.incoming import Incoming
+
+
+class Download(Protocol):
+    """A target's answer, that is read as fast as the browser takes it.
+
+    @ivar broken: it ended before its end.
+    """
+
+    def __init__(self) -> None:
+        self.broken = False
+        self._held = Incoming(self._pause, self._resume, complete=False)
+
+    async def read(self) -> bytes:
+        """What is here, once something is; nothing at the end."""
+        return await self._held.read()
+
+    def dataReceived(self, data: bytes) -> None:
+        self._held.feed(data)
+
+    def connectionLost(self, reason: Failure = connectionDone) -> None:
+        # Without a length or chunks, the end of the connection is the end of the body.
+        self.broken = reason.check(ResponseDone, PotentialDataLoss) is None
+        self._held.end()
+
+    def _pause(self) -> None:
+        transport: Any = self.transport
+        transport.pauseProducing()
+
+    def _resume(self) -> None:
+        transport: Any = self.transport
+        if not self._held.complete:
+            transport.resumeProducing()
+
+
+@implementer(IBodyProducer)
+class Upload:
+    """A browser's body, that is read as fast as the target takes it."""
+
+    def __init__(self, incoming: Incoming, length: int | None) -> None:
+        """@param length: as it was told; C{None}: it comes in chunks."""
+        self._incoming = incoming
+        self.length: Any = UNKNOWN_LENGTH if length is None else length
+        self._open: Deferred[None] | None = None
+        self._paused = False
+        self._task: Deferred[None] | None = None
+
+    def startProducing(self, consumer: IConsumer) -> Deferred[None]:
+        self._task = Deferred.fromCoroutine(self._produce(consumer))
+        return self._task
+
+    async def _produce(self, consumer: IConsumer) -> None:
+        while data := await self._incoming.read():
+            consumer.write(data)
+            if self._paused:
+                self._open = Deferred()
+                await self._open
+
+    def pauseProducing(self) -> None:
+        self._paused = True
+
+    def resumeProducing(self) -> None:
+        self._paused = False
+        waiting, self._open = self._open, None
+        if waiting is not None:
+            waiting.callback(None)
+
+    def stopProducing(self) -> None:
+        if self._task is not None:
+            self._task.cancel()

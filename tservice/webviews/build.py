@@ -1,0 +1,136 @@
+"""Web tabs, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from attrs import evolve, frozen
+
+from tservice.access.build import AccessControl
+from tservice.access.model import COOKIE
+from tservice.core.net.egress import EgressPolicy
+from tservice.core.net.endpoints import parse_listen
+from tservice.core.net.listening import Listener
+from tservice.core.net.outbound import Outbound
+from tservice.ground.feature import Feature
+from tservice.ground.ground import Ground
+from tservice.http.hosts import parse_host
+from tservice.http.kernel import Kernel
+from tservice.http.site import Site
+from tservice.http.websockets.upgrade import WebSockets
+from tservice.webviews.entrance import Doorway, Entrance
+from tservice.webviews.listener import NoFiles, OpenOrigin
+from tservice.webviews.relay import Relay
+from tservice.webviews.routes import WebViewRoutes, entrance_operation
+from tservice.webviews.service import Guard, WebViewParts, WebViews
+from tservice.webviews.store import WebViewStore
+from tservice.webviews.upstream import Upstream
+
+
+@frozen(kw_only=True)
+class WebTabs:
+    """What other features call.
+
+    @ivar views: the tabs.
+    """
+
+    views: WebViews
+
+
+def build_webviews(
+    ground: Ground, *, access: AccessControl, own_ports: Callable[[], Sequence[int]]
+) -> Feature[WebTabs]:
+    """Web tabs, at the service's own origin and at one of their own.
+
+    @param own_ports: those that the service listens on.
+    @raise StartError: an endpoint of C{webview-listen} is wrong.
+    """
+    second: list[Listener] = []
+
+    def ports() -> list[int]:
+        return [*own_ports(), *(port for each in second for port in each.ports())]
+
+    guard = Guard(own_ports=ports)
+    accounts = access.accounts
+    views = WebViews(
+        WebViewParts(
+            clock=ground.reactor,
+            hub=ground.hub,
+            store=WebViewStore(ground.database),
+            words=access.capabilities,
+            guard=guard,
+            outbound=partial(_outbound, ground),
+            new_id=lambda: ground.random(8).hex(),
+            isolated=lambda host: _isolated(second, host),
+            known=accounts.known if accounts is not None and ground.config.multiuser else None,
+        )
+    )
+    upstream = Upstream(reactor=ground.reactor, guard=guard)
+    relay = Relay(upstream=upstream, guard=guard, cookies=frozenset({COOKIE}))
+    doorway = Doorway(
+        find=access.capabilities.find,
+        url_of=views.url_of,
+        recognise=access.gate.recognise,
+        ancestors=lambda host: ["'self'"],
+    )
+    entrance = Entrance(doorway, relay)
+    if ground.config.webview_listen:
+        second.append(_second(ground, access, doorway, relay))
+
+    def start() -> None:
+        views.start()
+        for listener in second:
+            listener.startService()
+            listener.open()
+
+    async def close() -> None:
+        views.stop()
+        for listener in second:
+            await listener.stopService()
+
+    return Feature(
+        name="web tabs",
+        service=WebTabs(views=views),
+        operations=[*WebViewRoutes(views).operations(), entrance_operation(entrance)],
+        strays=entrance.strayed,
+        start=start,
+        close=close,
+    )
+
+
+def _outbound(ground: Ground, policy: EgressPolicy) -> Outbound:
+    return Outbound(ground.reactor, policy)
+
+
+def _second(ground: Ground, access: AccessControl, doorway: Doorway, relay: Relay) -> Listener:
+    """The listener that serves web tabs and nothing else."""
+    addresses = parse_listen(evolve(ground.config, listen=ground.config.webview_listen))
+    entrance = Entrance(evolve(doorway, ancestors=_pages_of), relay)
+    gate = OpenOrigin(access.gate)
+    sockets = WebSockets(ground.reactor)
+    operations = [entrance_operation(entrance)]
+    kernel = Kernel(operations, gate, NoFiles(), sockets, strays=entrance.strayed)
+    return Listener(ground.reactor, addresses, Site(kernel, ground.reactor))
+
+
+def _pages_of(host: str) -> list[str]:
+    """The service's page, by the same name on whichever port."""
+    found = parse_host(host)
+    if found is None:
+        return ["'none'"]
+    name = f"[{found.name}]" if ":" in found.name else found.name
+    return [f"http://{name}:*", f"https://{name}:*"]
+
+
+def _isolated(second: Sequence[Listener], host: str) -> str | None:
+    """The origin of the listener of web tabs, by the name that the caller knows."""
+    found = parse_host(host)
+    if not second or found is None:
+        return None
+    name = f"[{found.name}]" if ":" in found.name else found.name
+    ports = [(address, port) for each in second for address, port in each.bound()]
+    for address, port in ports:
+        scheme = "https" if address.kind == "ssl" else "http"
+        return f"{scheme}://{name}:{port}"
+    return None

@@ -1,0 +1,214 @@
+"""One request of a web tab, passed to its target and back (protocol-webtabs)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from attrs import frozen
+from twisted.internet.defer import CancelledError
+from twisted.web._newclient import HTTP11ClientProtocol
+from twisted.web._newclient import Request as UpstreamRequest
+from twisted.web.http_headers import Headers
+from twisted.web.iweb import UNKNOWN_LENGTH
+
+from tservice.core.net.egress import EgressRefused, EgressTarget
+from tservice.http.envelope import bare
+from tservice.http.operations import Call
+from tservice.http.transfer.outgoing import Outgoing
+from tservice.webviews import rewriting
+from tservice.webviews.bodies import Download, Upload
+from tservice.webviews.model import HTML_BYTES
+from tservice.webviews.rewriting import Pairs
+from tservice.webviews.service import Guard
+from tservice.webviews.upstream import Upstream, host_of
+
+REFUSED = frozenset({"CONNECT", "TRACE"})
+BODILESS = (204, 304)
+
+
+@frozen(kw_only=True)
+class Passage:
+    """Where one request goes.
+
+    @ivar resource: path and query for the target.
+    @ivar prefix: of the capability, in the service's paths.
+    @ivar ancestors: who may hold the answer in a frame.
+    """
+
+    target: EgressTarget
+    resource: bytes
+    prefix: str
+    ancestors: Sequence[str]
+
+    @property
+    def url(self) -> str:
+        """What the target is asked for."""
+        return f"{self.target.origin}{self.resource.decode('ascii', 'replace')}"
+
+
+@frozen(kw_only=True)
+class Relay:
+    """Passes requests.
+
+    @ivar cookies: names of the service's own.
+    """
+
+    upstream: Upstream
+    guard: Guard
+    cookies: frozenset[str]
+
+    async def pass_on(self, call: Call, passage: Passage) -> None:
+        """Ask the target, and answer with what it says, as it comes.
+
+        @raise Refusal: bare 502 where it says nothing of use.
+        """
+        method = call.request.method.decode("ascii")
+        if method in REFUSED:
+            raise bare(400, "Bad Request: not with this method")
+        connection = await self.upstream.connect(passage.target, HTTP11ClientProtocol)
+        try:
+            response = await self._ask(connection, call, passage)
+            await self._answer(call, passage, response)
+        finally:
+            connection.transport.abortConnection()
+
+    async def _ask(self, connection: Any, call: Call, passage: Passage) -> Any:
+        given = pairs(call.request.requestHeaders)
+        plain = call.header("sec-fetch-dest") in (None, "document", "iframe", "frame")
+        passed = rewriting.upward(
+            given,
+            origin=passage.target.origin,
+            prefix=passage.prefix,
+            cookies=self.cookies,
+            plain=plain and "text/html" in (call.header("accept") or ""),
+        )
+        headers = Headers()
+        headers.addRawHeader(b"Host", host_of(passage.target))
+        for name, value in passed:
+            headers.addRawHeader(name.encode("latin-1"), value.encode("latin-1", "replace"))
+        try:
+            return await connection.request(
+                UpstreamRequest(
+                    call.request.method,
+                    passage.resource,
+                    headers,
+                    body_of(call),
+                    persistent=False,
+                )
+            )
+        except CancelledError:
+            raise
+        except Exception:
+            raise bare(502, "Bad Gateway: the target's answer makes no sense") from None
+
+    async def _answer(self, call: Call, passage: Passage, response: Any) -> None:
+        given = pairs(response.headers)
+        self._judge_redirect(response.code, given, passage)
+        passed = rewriting.downward(
+            given,
+            origin=passage.target.origin,
+            asked=passage.url,
+            prefix=passage.prefix,
+            cookies=self.cookies,
+        )
+        request: Any = call.request
+        bare_headers(request)
+        for name, value in passed:
+            encoded = value.encode("latin-1", "replace")
+            request.responseHeaders.addRawHeader(name.encode("latin-1"), encoded)
+        fence = rewriting.fence(passage.ancestors)
+        body = Download()
+        answer = Outgoing(request)
+        try:
+            await self._body(answer, body, response, passage, fence)
+        finally:
+            answer.close()
+
+    async def _body(
+        self,
+        answer: Outgoing,
+        body: Download,
+        response: Any,
+        passage: Passage,
+        fence: dict[str, str],
+    ) -> None:
+        empty = answer.head_only or response.code in BODILESS
+        told = response.length
+        length = {} if told == UNKNOWN_LENGTH else {"Content-Length": str(told)}
+        if empty:
+            answer.begin(response.code, fence)
+            return
+        response.deliverBody(body)
+        first = b""
+        if rewritable(response):
+            first = await held(body)
+            if not body.broken and len(first) <= HTML_BYTES:
+                first = rewriting.page(first, passage.target.origin, passage.prefix)
+                length = {"Content-Length": str(len(first))}
+        answer.begin(response.code, {**fence, **length})
+        while first or (first := await body.read()):
+            await answer.write(first)
+            first = b""
+        if body.broken:
+            # A clean end would tell the browser that it has all of it.
+            raise ConnectionError("the target broke off")
+
+    def _judge_redirect(self, status: int, given: Pairs, passage: Passage) -> None:
+        if not 300 <= status < 400:
+            return
+        for name, value in given:
+            if name.lower() == "location":
+                self._judge_place(value, passage)
+
+    def _judge_place(self, location: str, passage: Passage) -> None:
+        to = rewriting.moved(location, passage.target.origin, passage.url, passage.prefix)
+        if to.startswith(passage.prefix + "/"):
+            return
+        try:
+            self.guard.target(to.partition("#")[0])
+        except EgressRefused as refused:
+            raise bare(502, f"Bad Gateway: a redirect {refused}") from None
+
+
+def pairs(headers: Headers) -> Pairs:
+    """Headers one by one."""
+    return [
+        (name.decode("latin-1"), value.decode("latin-1"))
+        for name, values in headers.getAllRawHeaders()
+        for value in values
+    ]
+
+
+def bare_headers(request: Any) -> None:
+    """Take back what every answer of the service's own says."""
+    # A type that the target did not give is not made up.
+    request.defaultContentType = None
+    for name in list(request.responseHeaders.getAllRawHeaders()):
+        request.responseHeaders.removeHeader(name[0])
+
+
+def body_of(call: Call) -> Upload | None:
+    """The body that came along; C{None} without one."""
+    length = call.header("content-length")
+    if length is not None and length.isdecimal():
+        return Upload(call.incoming, int(length)) if int(length) else None
+    chunked = call.header("transfer-encoding") is not None
+    return Upload(call.incoming, None) if chunked else None
+
+
+def rewritable(response: Any) -> bool:
+    """Whether it is a page, and readable as it is."""
+    kind = (response.headers.getRawHeaders(b"content-type") or [b""])[-1].lower()
+    coded = response.headers.getRawHeaders(b"content-encoding")
+    whole = response.code != 206
+    return whole and not coded and kind.partition(b";")[0].strip() == b"text/html"
+
+
+async def held(body: Download) -> bytes:
+    """All of a page, or a little more than L{HTML_BYTES} of it."""
+    parts, size = [], 0
+    while size <= HTML_BYTES and (data := await body.read()):
+        parts.append(data)
+        size += len(data)
+    return b"".join(parts)

@@ -1,0 +1,222 @@
+"""What passes between a browser and a target, and in which form (protocol-webtabs; pure).
+
+Nothing of the service goes to the target: no cookie, key, C{Authorization} or address.  Nothing of
+the target's gets at the service's origin: what a browser would keep for the whole origin, or do
+there, is dropped or confined to the capability's own path.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from urllib.parse import urljoin, urlsplit
+
+Pairs = list[tuple[str, str]]
+
+HOP = frozenset(
+    {
+        "connection",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "http2-settings",
+    }
+)
+"""Headers of one connection (RFC 9110, 7.6.1)."""
+
+_UP = HOP | {
+    "host",
+    "authorization",
+    "content-length",
+    "cookie",
+    "expect",
+    "forwarded",
+    "origin",
+    "referer",
+    "via",
+    "x-real-ip",
+}
+_UP_BEGINS = ("x-service-", "x-forwarded-", "sec-fetch-", "sec-websocket-", "cf-")
+
+_DOWN = HOP | {
+    "alt-svc",
+    "clear-site-data",
+    "content-length",
+    "content-security-policy",
+    "content-security-policy-report-only",
+    "cross-origin-embedder-policy",
+    "cross-origin-opener-policy",
+    "cross-origin-resource-policy",
+    "expect-ct",
+    "link",
+    "location",
+    "nel",
+    "origin-agent-cluster",
+    "permissions-policy",
+    "public-key-pins",
+    "refresh",
+    "report-to",
+    "reporting-endpoints",
+    "service-worker-allowed",
+    "set-cookie",
+    "set-cookie2",
+    "strict-transport-security",
+    "www-authenticate",
+    "x-frame-options",
+}
+"""What acts on a whole origin, on this connection, or on where the frame stands."""
+_DOWN_BEGINS = ("access-control-", "x-service-", "sec-")
+
+_ATTRIBUTE = re.compile(
+    rb"""(<[a-z][^<>]*?\s(?:src|href|action|formaction|poster|data)\s*=\s*["']?)/(?!/)""",
+    re.IGNORECASE,
+)
+_COOKIE_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+
+def connection_words(values: Iterable[str]) -> frozenset[str]:
+    """The headers that a C{Connection} names: they end here too."""
+    return frozenset(word.strip().lower() for value in values for word in value.split(","))
+
+
+def upward(
+    given: Pairs, *, origin: str, prefix: str, cookies: Collection[str], plain: bool
+) -> Pairs:
+    """The headers that the target is sent.
+
+    @param origin: the target's, in whose name its own pages ask.
+    @param prefix: of the capability, in the service's paths.
+    @param cookies: names of the service's own.
+    @param plain: the answer may be a page to be rewritten, so no compression is asked for.
+    """
+    ended = connection_words(value for name, value in given if name.lower() == "connection")
+    passed = [
+        (name, value)
+        for name, value in given
+        if name.lower() not in _UP | ended and not name.lower().startswith(_UP_BEGINS)
+    ]
+    for name, value in given:
+        lower = name.lower()
+        if lower == "cookie" and (left := without(value, cookies)):
+            passed.append(("Cookie", left))
+        elif lower == "origin":
+            passed.append(("Origin", origin))
+        elif lower == "referer" and (page := _page_of(value, prefix)) is not None:
+            passed.append(("Referer", f"{origin}{page}"))
+    if plain:
+        passed = [pair for pair in passed if pair[0].lower() != "accept-encoding"]
+        passed.append(("Accept-Encoding", "identity"))
+    return passed
+
+
+def without(cookie: str, names: Collection[str]) -> str:
+    """A C{Cookie} header less the cookies of these names."""
+    pieces = [piece.strip() for piece in cookie.split(";")]
+    return "; ".join(
+        piece for piece in pieces if piece and piece.partition("=")[0].strip() not in names
+    )
+
+
+def downward(
+    given: Pairs, *, origin: str, asked: str, prefix: str, cookies: Collection[str]
+) -> Pairs:
+    """The headers that the browser is sent, but for the fence and the length.
+
+    @param asked: the URL that the target was asked for.
+    """
+    ended = connection_words(value for name, value in given if name.lower() == "connection")
+    passed = [
+        (name, value)
+        for name, value in given
+        if name.lower() not in _DOWN | ended and not name.lower().startswith(_DOWN_BEGINS)
+    ]
+    for name, value in given:
+        lower = name.lower()
+        if lower == "location":
+            passed.append(("Location", moved(value, origin, asked, prefix)))
+        elif lower == "set-cookie" and (kept := confined(value, prefix, cookies)):
+            passed.append(("Set-Cookie", kept))
+    return passed
+
+
+def moved(location: str, origin: str, asked: str, prefix: str) -> str:
+    """Where a redirect leads: on the target's own origin, to the same place under the prefix."""
+    try:
+        to = urljoin(asked, location)
+        parts = urlsplit(to)
+        same = urlsplit(origin)
+        if (parts.scheme, parts.netloc.lower()) != (same.scheme, same.netloc):
+            return to
+    except ValueError:
+        return prefix + "/"
+    rest = f"?{parts.query}" if parts.query else ""
+    tail = f"#{parts.fragment}" if parts.fragment else ""
+    return f"{prefix}{parts.path or '/'}{rest}{tail}"
+
+
+def confined(cookie: str, prefix: str, names: Collection[str]) -> str | None:
+    """A C{Set-Cookie} that holds for the capability's path alone; C{None}: it is not set."""
+    pair, *attributes = cookie.split(";")
+    name, equals, _ = pair.partition("=")
+    name = name.strip()
+    if not equals or not _COOKIE_NAME.fullmatch(name) or name in names:
+        return None
+    if name.lower().startswith(("__host-", "__secure-", "__http-")):
+        # They promise a browser what does not hold here.
+        return None
+    path, kept = "/", []
+    for attribute in attributes:
+        key, _, value = (part.strip() for part in attribute.partition("="))
+        if key.lower() == "path" and value.startswith("/"):
+            path = value
+        elif key.lower() in ("expires", "max-age", "httponly", "secure"):
+            kept.append(attribute.strip())
+    return "; ".join([pair.strip(), *kept, "SameSite=Lax", f"Path={prefix}{path}"])
+
+
+def page(content: bytes, origin: str, prefix: str) -> bytes:
+    """A page whose addresses from the root, and of the target's own origin, lead to the prefix."""
+    found = _ATTRIBUTE.sub(lambda m: m[1] + prefix.encode() + b"/", content)
+    marks = b"(?=[\"'/?#\\s>])"
+    own = re.compile(b"([\"'=(])" + re.escape(origin.encode()) + marks, re.IGNORECASE)
+    return own.sub(lambda m: m[1] + prefix.encode(), found)
+
+
+def _page_of(referer: str, prefix: str) -> str | None:
+    try:
+        parts = urlsplit(referer)
+    except ValueError:
+        return None
+    _, found, rest = parts.path.partition(prefix)
+    if not found or not rest.startswith("/"):
+        return None
+    return rest + (f"?{parts.query}" if parts.query else "")
+
+
+def fence(ancestors: Sequence[str]) -> dict[str, str]:
+    """The headers of whatever comes from a target (protocol-webtabs).
+
+    @param ancestors: who may hold it in a frame.
+    """
+    return {
+        "Content-Security-Policy": f"{SANDBOX}; frame-ancestors {' '.join(ancestors)}",
+        "Cross-Origin-Resource-Policy": "cross-origin",
+        # To a page without an origin its own scripts and fonts are foreign.
+        "Access-Control-Allow-Origin": "*",
+        "Referrer-Policy": "same-origin",
+        "X-Content-Type-Options": "nosniff",
+        "Permissions-Policy": "camera=(), microphone=(), geolocation=(), display-capture=()",
+    }
+
+
+SANDBOX = (
+    "sandbox allow-scripts allow-forms allow-modals allow-popups allow-downloads"
+    " allow-pointer-lock allow-presentation"
+)
+"""No C{allow-same-origin}: a page from a target has no origin, so no cookie, storage, service
+worker or answer of the service is within its reach, framed or not; nor can it lead the top away."""

@@ -1,0 +1,156 @@
+"""C{/api/webviews} and C{/webview/<capability>/...}."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, StringConstraints
+
+from tservice.core.errors import ErrorCode
+from tservice.core.payloads import Nothing
+from tservice.core.text import LINE
+from tservice.http.models import Body
+from tservice.http.operations import Access, Audit, Call, Operation, Style
+from tservice.webviews.entrance import Entrance
+from tservice.webviews.model import ICON_LENGTH, NAME_LENGTH, URL_LENGTH
+from tservice.webviews.service import WebViews
+from tservice.webviews.shown import (
+    OneWebView,
+    OpenedWebView,
+    ProbeAnswer,
+    WebViewsAnswer,
+    webview_answer,
+)
+
+UPLOAD_BYTES = 1024**4
+"""Of one request's body, which only passes through."""
+
+
+def _said(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text
+
+
+Name = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=NAME_LENGTH, pattern=f"^{LINE}$"),
+    AfterValidator(_said),
+]
+Url = Annotated[str, StringConstraints(min_length=1, max_length=URL_LENGTH)]
+Icon = Annotated[str, StringConstraints(max_length=ICON_LENGTH, pattern=f"^{LINE}$")]
+
+
+class WebViewBody(Body):
+    """A new web tab."""
+
+    name: Name
+    url: Url
+    icon: Icon | None = None
+
+
+class WebViewPatch(Body):
+    """Any of its fields."""
+
+    name: Name | None = None
+    url: Url | None = None
+    icon: Icon | None = None
+
+
+class ProbeBody(Body):
+    """Where to look."""
+
+    url: Url
+
+
+class WebViewRoutes:
+    """Web tabs; the rules live in L{WebViews}."""
+
+    def __init__(self, views: WebViews) -> None:
+        self._views = views
+
+    def operations(self) -> list[Operation]:
+        """The routes."""
+        refused, one = (ErrorCode.INVALID_INPUT,), "/api/webviews/{id}"
+        return [
+            _mine("GET", "/api/webviews", self.read, "The caller's web tabs", WebViewsAnswer),
+            _mine("POST", "/api/webviews", self.create, "Keep a web tab", OneWebView,
+                  body=WebViewBody, errors=(ErrorCode.OPERATION_FAILED,)),
+            _mine("POST", "/api/webviews/probe", self.probe, "Whether something answers there",
+                  ProbeAnswer, body=ProbeBody),
+            _mine("PATCH", one, self.update, "Change a web tab", OneWebView,
+                  body=WebViewPatch, errors=(ErrorCode.NOT_FOUND,)),
+            _mine("DELETE", one, self.delete, "Forget a web tab", Nothing,
+                  errors=(ErrorCode.NOT_FOUND,)),
+            _mine("POST", f"{one}/open", self.open, "Where a web tab is to be seen",
+                  OpenedWebView, errors=(*refused, ErrorCode.NOT_FOUND)),
+        ]  # fmt: skip
+
+    async def read(self, call: Call) -> WebViewsAnswer:
+        """All of them."""
+        views = self._views.list(call.identity)
+        return WebViewsAnswer(webviews=[webview_answer(view) for view in views])
+
+    async def create(self, call: Call) -> OneWebView:
+        """A new one."""
+        given = call.body.model_dump()
+        return OneWebView(webview=webview_answer(self._views.create(given, call.identity)))
+
+    async def update(self, call: Call) -> OneWebView:
+        """Another name or address."""
+        given = {
+            name: value
+            for name, value in call.body.model_dump(exclude_unset=True).items()
+            if value is not None or name == "icon"
+        }
+        view = self._views.update(call.id, given, call.identity)
+        return OneWebView(webview=webview_answer(view))
+
+    async def delete(self, call: Call) -> Nothing:
+        """Forget it."""
+        self._views.delete(call.id, call.identity)
+        return Nothing()
+
+    async def probe(self, call: Call) -> ProbeAnswer:
+        """Ask there."""
+        return await self._views.probe(call.body.url)
+
+    async def open(self, call: Call) -> OpenedWebView:
+        """Mint a capability."""
+        request: Any = call.request
+        visit = request.visit
+        view, path, isolated = self._views.open(call.id, visit.host, call.identity)
+        return OpenedWebView(
+            webview=webview_answer(view),
+            embed_url=f"{visit.base}{path}",
+            isolated_url=isolated,
+        )
+
+
+def _mine(
+    method: str, path: str, handler: Any, summary: str, answer: Any, **more: Any
+) -> Operation:
+    given = {"access": Access.USER, "scope": None, "tag": "Web tabs", **more}
+    return Operation(
+        method=method, path=path, handler=handler, summary=summary, answer=answer, **given
+    )
+
+
+def entrance_operation(entrance: Entrance) -> Operation:
+    """What a capability opens."""
+    return Operation(
+        method="ANY",
+        path="/webview/{capability}/{rest:path}",
+        access=Access.CAPABILITY,
+        scope=None,
+        style=Style.STREAM,
+        audit=Audit.NONE,
+        handler=entrance.enter,
+        summary="The target of a web tab",
+        tag="Web tabs",
+        media_type="*/*",
+        streams=True,
+        any_body=True,
+        body_limit=UPLOAD_BYTES,
+        errors=(ErrorCode.INVALID_INPUT, ErrorCode.FORBIDDEN),
+    )

@@ -1,0 +1,207 @@
+"""Web tabs: kept, probed, opened (protocol-webtabs)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Protocol
+
+from attrs import evolve, frozen
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.core.clock import now_ms
+from tservice.core.errors import failed, invalid, not_found
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.identity import Identity
+from tservice.core.net.egress import (
+    GUARDED,
+    EgressPolicy,
+    EgressRefused,
+    EgressTarget,
+    parse_target,
+)
+from tservice.core.net.outbound import Outbound, OutboundError, OutboundRequest
+from tservice.webviews.model import KIND, MOST, PREFIX, WebView
+from tservice.webviews.shown import ProbeAnswer
+from tservice.webviews.store import WebViewStore
+
+_SELF = GUARDED.stricter("127.0.0.0/8", "::1/128", rule="must not be this service itself")
+
+
+class Words(Protocol):
+    """Makes and ends words (L{tservice.access.capabilities.CapabilityRegistry})."""
+
+    def mint(
+        self, kind: str, subject: str, username: str, auth_session: str | None = None
+    ) -> str: ...
+
+    def end(self, which: Callable[[Any], bool]) -> int: ...
+
+
+@frozen(kw_only=True)
+class Guard:
+    """Where web tabs may lead.
+
+    @ivar own_ports: those that the service listens on: on this machine they are its own.
+    """
+
+    own_ports: Callable[[], Collection[int]]
+
+    def policy(self, port: int) -> EgressPolicy:
+        """The rules for addresses with that port (protocol-egress)."""
+        return _SELF if port in self.own_ports() else GUARDED
+
+    def target(self, url: str) -> EgressTarget:
+        """Where C{url} leads.
+
+        @raise EgressRefused: it may not.
+        """
+        found = parse_target(url)
+        return parse_target(url, self.policy(found.port))
+
+
+@frozen(kw_only=True)
+class WebViewParts:
+    """What the service is made of.
+
+    @ivar outbound: sends probes under a policy.
+    @ivar isolated: where the listener of web tabs is, for a Host; C{None} without one.
+    """
+
+    clock: IReactorTime
+    hub: EventHub
+    store: WebViewStore
+    words: Words
+    guard: Guard
+    outbound: Callable[[EgressPolicy], Outbound]
+    new_id: Callable[[], str]
+    isolated: Callable[[str], str | None]
+    known: Callable[[str], bool] | None = None
+
+
+class WebViews:
+    """Every error is a L{ServiceError}; somebody else's tab is a 404, for admins too."""
+
+    def __init__(self, parts: WebViewParts) -> None:
+        self._parts = parts
+        self._unsubscribe: Callable[[], None] = lambda: None
+
+    def start(self) -> None:
+        """Forget what belongs to nobody, from now on too."""
+        self._forget_strangers()
+        self._unsubscribe = self._parts.hub.subscribe(self._heard)
+
+    def stop(self) -> None:
+        """Hear nothing more."""
+        self._unsubscribe()
+
+    def list(self, caller: Identity) -> list[WebView]:
+        """The caller's, oldest first."""
+        return self._parts.store.of(caller.username)
+
+    def create(self, given: Mapping[str, Any], caller: Identity) -> WebView:
+        """A new one.
+
+        @raise ServiceError: 400: the address is refused; 422: there are L{MOST}.
+        """
+        self._check(given["url"])
+        if len(self.list(caller)) >= MOST:
+            raise failed(f"there are {MOST} web tabs already")
+        view = WebView(
+            id=self._parts.new_id(),
+            owner=caller.username,
+            name=given["name"],
+            url=given["url"],
+            icon=given.get("icon"),
+            created_at=now_ms(self._parts.clock),
+        )
+        self._parts.store.save(view)
+        self._tell(caller.username)
+        return view
+
+    def update(self, view_id: str, given: Mapping[str, Any], caller: Identity) -> WebView:
+        """Change fields; what was opened of another address ends.
+
+        @raise ServiceError: as L{create}, and 404.
+        """
+        before = self.get(view_id, caller)
+        if "url" in given:
+            self._check(given["url"])
+        view = evolve(before, **given)
+        self._parts.store.save(view)
+        if view.url != before.url:
+            self._end(view_id)
+        self._tell(caller.username)
+        return view
+
+    def delete(self, view_id: str, caller: Identity) -> None:
+        """Forget one; what was opened of it ends.
+
+        @raise ServiceError: 404.
+        """
+        self._parts.store.delete(self.get(view_id, caller).id)
+        self._end(view_id)
+        self._tell(caller.username)
+
+    def get(self, view_id: str, caller: Identity) -> WebView:
+        """One of the caller's.
+
+        @raise ServiceError: 404.
+        """
+        view = self._parts.store.find(view_id)
+        if view is None or view.owner != caller.username:
+            raise not_found(f"Web tab {view_id}")
+        return view
+
+    def url_of(self, view_id: str) -> str | None:
+        """Where a tab leads; C{None}: it is gone."""
+        view = self._parts.store.find(view_id)
+        return None if view is None else view.url
+
+    async def probe(self, url: str) -> ProbeAnswer:
+        """Whether something answers there.
+
+        @raise ServiceError: 400: the address is refused.
+        """
+        target = self._check(url)
+        policy = self._parts.guard.policy(target.port)
+        try:
+            reply = await self._parts.outbound(policy).send(OutboundRequest(url=url))
+        except OutboundError as error:
+            return ProbeAnswer(ok=False, error=error.fault.value)
+        return ProbeAnswer(ok=True, status=reply.status)
+
+    def open(self, view_id: str, host: str, caller: Identity) -> tuple[WebView, str, str | None]:
+        """Mint a capability.
+
+        @param host: that the caller reached the service by.
+        @return: the tab; its path; the same on the listener of web tabs.
+        @raise ServiceError: 404.
+        """
+        view = evolve(self.get(view_id, caller), last_opened_at=now_ms(self._parts.clock))
+        self._parts.store.note(view)
+        word = self._parts.words.mint(KIND, view.id, caller.username, caller.auth_session)
+        path = f"{PREFIX}{word}{self._check(view.url).resource}"
+        isolated = self._parts.isolated(host)
+        return view, path, None if isolated is None else f"{isolated}{path}"
+
+    # -- inside
+
+    def _check(self, url: str) -> EgressTarget:
+        try:
+            return self._parts.guard.target(url)
+        except EgressRefused as refused:
+            raise invalid("url", str(refused)) from None
+
+    def _end(self, view_id: str) -> None:
+        self._parts.words.end(lambda known: known.kind == KIND and known.subject == view_id)
+
+    def _tell(self, owner: str) -> None:
+        self._parts.hub.publish(Event(name=EventName.WEBVIEW_CHANGED, owner=owner))
+
+    def _heard(self, event: Event) -> None:
+        if event.name is EventName.ADMIN_USERS_CHANGED:
+            self._forget_strangers()
+
+    def _forget_strangers(self) -> None:
+        if self._parts.known is not None:
+            self._parts.store.forget_strangers(self._parts.known)

@@ -1,0 +1,55 @@
+"""Web tabs as clients see them (protocol-webtabs)."""
+
+from __future__ import annotations
+
+from tservice.core.payload import Payload, absent
+from tservice.webviews.model import WebView
+
+
+class WebViewAnswer(Payload):
+    """A web tab; times in Unix milliseconds."""
+
+    id: str
+    name: str
+    url: str
+    icon: str | None = absent()
+    owner: str
+    created_at: int
+    last_opened_at: int | None
+
+
+class OneWebView(Payload):
+    """A web tab that was made or changed."""
+
+    webview: WebViewAnswer
+
+
+class WebViewsAnswer(Payload):
+    """The caller's web tabs, oldest first."""
+
+    webviews: list[WebViewAnswer]
+
+
+class ProbeAnswer(Payload):
+    """Whether something answers at an address."""
+
+    ok: bool
+    status: int | None = absent()
+    error: str | None = absent()
+
+
+class OpenedWebView(Payload):
+    """Where a web tab is to be seen.
+
+    C{isolated_url}: the same on a listener of its own, if there is one; whether the browser
+    reaches it is the browser's to find out.
+    """
+
+    webview: WebViewAnswer
+    embed_url: str
+    isolated_url: str | None = absent()
+
+
+def webview_answer(view: WebView) -> WebViewAnswer:
+    """A web tab on the wire."""
+    return WebViewAnswer.model_validate(view, from_attributes=True)

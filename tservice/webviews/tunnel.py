@@ -1,0 +1,166 @@
+"""A WebSocket of a web tab: the handshake is judged, what follows passes as it is."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from typing import Any
+
+from twisted.internet.defer import Deferred
+from twisted.internet.protocol import Protocol, connectionDone
+from twisted.python.failure import Failure
+
+from tservice.http.envelope import bare
+from tservice.http.operations import Call
+from tservice.webviews import rewriting
+from tservice.webviews.relay import Passage, pairs
+from tservice.webviews.upstream import Upstream, host_of
+
+HEAD_BYTES = 16 * 1024
+HEAD_SECONDS = 20.0
+_GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+_ASKED = ("sec-websocket-version", "sec-websocket-protocol", "sec-websocket-extensions")
+_ANSWERED = ("sec-websocket-protocol", "sec-websocket-extensions")
+
+
+class Far(Protocol):
+    """The connection to the target: first the head of its answer, then bytes.
+
+    @ivar head: fires with the answer's head.
+    """
+
+    def __init__(self) -> None:
+        self.head: Deferred[bytes] = Deferred()
+        self._peer: Near | None = None
+        self._waiting = b""
+
+    def join(self, peer: Near) -> None:
+        """From now on what comes goes to C{peer}."""
+        self._peer = peer
+        waiting, self._waiting = self._waiting, b""
+        if waiting:
+            peer.write(waiting)
+
+    def dataReceived(self, data: bytes) -> None:
+        if self._peer is not None:
+            self._peer.write(data)
+            return
+        self._waiting += data
+        top, end, rest = self._waiting.partition(b"\r\n\r\n")
+        if self.head.called:
+            return
+        if end:
+            self._waiting = rest
+            transport: Any = self.transport
+            transport.pauseProducing()
+            self.head.callback(top)
+        elif len(self._waiting) > HEAD_BYTES:
+            self.head.errback(ConnectionError("too long a head"))
+
+    def connectionLost(self, reason: Failure = connectionDone) -> None:
+        if not self.head.called:
+            self.head.errback(reason)
+        if self._peer is not None:
+            self._peer.end()
+
+
+class Near(Protocol):
+    """The browser's connection, once it is a WebSocket's."""
+
+    def __init__(self, far: Far, head: bytes) -> None:
+        self._far, self._head = far, head
+
+    def connectionMade(self) -> None:
+        near: Any = self.transport
+        far: Any = self._far.transport
+        near.write(self._head)
+        # Each side is read only as fast as the other takes it.
+        near.registerProducer(far, True)
+        far.registerProducer(near, True)
+        self._far.join(self)
+        far.resumeProducing()
+
+    def write(self, data: bytes) -> None:
+        near: Any = self.transport
+        near.write(data)
+
+    def end(self) -> None:
+        near: Any = self.transport
+        near.unregisterProducer()
+        near.loseConnection()
+
+    def dataReceived(self, data: bytes) -> None:
+        far: Any = self._far.transport
+        if data:
+            far.write(data)
+
+    def connectionLost(self, reason: Failure = connectionDone) -> None:
+        far: Any = self._far.transport
+        far.unregisterProducer()
+        far.abortConnection()
+
+
+async def splice(call: Call, passage: Passage, upstream: Upstream, cookies: frozenset[str]) -> None:
+    """Pass a WebSocket on; returns by being cancelled, when it is over.
+
+    @raise Refusal: bare 400, or 502 where the target takes no WebSocket.
+    """
+    request: Any = call.request
+    key = call.header("sec-websocket-key") or ""
+    if not request.can_upgrade or request.method != b"GET" or not key.isascii():
+        raise bare(400, "Bad Request: no WebSocket handshake")
+    far = await upstream.connect(passage.target, Far)
+    try:
+        far.transport.write(handshake(call, passage, key, cookies))
+        far.head.addTimeout(HEAD_SECONDS, upstream.reactor)
+        try:
+            head = await far.head
+        except Exception:
+            raise bare(502, "Bad Gateway: the target takes no WebSocket") from None
+        request.upgrade(Near(far, answer_of(head, key)), b"")
+        await Deferred()
+    finally:
+        far.transport.abortConnection()
+
+
+def handshake(call: Call, passage: Passage, key: str, cookies: frozenset[str]) -> bytes:
+    """What the target is asked."""
+    given = pairs(call.request.requestHeaders)
+    passed = rewriting.upward(
+        given,
+        origin=passage.target.origin,
+        prefix=passage.prefix,
+        cookies=cookies,
+        plain=False,
+    )
+    asked = [(name, value) for name, value in given if name.lower() in _ASKED]
+    lines = [b"GET " + passage.resource + b" HTTP/1.1", b"Host: " + host_of(passage.target)]
+    fixed = [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Key", key)]
+    lines += [_line(name, value) for name, value in (*fixed, *asked, *passed)]
+    return b"\r\n".join([*lines, b"", b""])
+
+
+def _line(name: str, value: str) -> bytes:
+    clean = value.replace("\r", " ").replace("\n", " ").replace("\0", " ")
+    return f"{name}: {clean}".encode("latin-1", "replace")
+
+
+def answer_of(head: bytes, key: str) -> bytes:
+    """The head for the browser.
+
+    @raise Refusal: bare 502: it is no WebSocket's, so its bytes may be anything.
+    """
+    status, *lines = head.split(b"\r\n")
+    found = {}
+    for line in lines:
+        name, _, value = line.partition(b":")
+        found[name.strip().lower().decode("latin-1")] = value.strip().decode("latin-1")
+    digest = hashlib.sha1(key.encode() + _GUID, usedforsecurity=False).digest()
+    accept = base64.b64encode(digest).decode()
+    switched = status.split(b" ")[1:2] == [b"101"]
+    if not switched or found.get("sec-websocket-accept") != accept:
+        raise bare(502, "Bad Gateway: the target takes no WebSocket")
+    named = [(name, found[name]) for name in _ANSWERED if name in found]
+    fixed = [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Accept", accept)]
+    top = [b"HTTP/1.1 101 Switching Protocols"]
+    return b"\r\n".join([*top, *(_line(*each) for each in (*fixed, *named)), b"", b""])

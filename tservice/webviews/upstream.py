@@ -1,0 +1,77 @@
+"""Connections to a target, through the egress guard (protocol-egress)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import frozen
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.endpoints import wrapClientTLS
+from twisted.internet.interfaces import IStreamClientEndpoint
+from twisted.internet.protocol import Factory, Protocol
+from twisted.web.client import BrowserLikePolicyForHTTPS
+
+from tservice.core.net.egress import EgressRefused, EgressTarget
+from tservice.core.net.guarded import GuardedEndpoint
+from tservice.http.envelope import bare
+from tservice.webviews.service import Guard
+
+CONNECT_SECONDS = 10.0
+
+
+@frozen(kw_only=True)
+class Upstream:
+    """Makes connections.
+
+    @ivar reactor: connects and resolves names.
+    """
+
+    reactor: Any
+    guard: Guard
+
+    def target(self, url: str) -> EgressTarget:
+        """Where a saved URL leads.
+
+        @raise Refusal: bare 502: there it may not.
+        """
+        try:
+            return self.guard.target(url)
+        except EgressRefused as refused:
+            raise bare(502, f"Bad Gateway: the address {refused}") from None
+
+    async def connect(self, target: EgressTarget, protocol: type[Protocol]) -> Any:
+        """Connect.
+
+        @raise Refusal: bare 502.
+        """
+        factory = Factory.forProtocol(protocol)
+        factory.noisy = False
+        made: Deferred[Any] = self._endpoint(target).connect(factory)
+        made.addTimeout(CONNECT_SECONDS, self.reactor)
+        try:
+            return await made
+        except CancelledError:
+            raise
+        except EgressRefused as refused:
+            raise bare(502, f"Bad Gateway: the address {refused}") from None
+        except Exception:
+            raise bare(502, "Bad Gateway: nothing answers there") from None
+
+    def _endpoint(self, target: EgressTarget) -> IStreamClientEndpoint:
+        guarded: IStreamClientEndpoint = GuardedEndpoint(
+            self.reactor,
+            target.host,
+            target.port,
+            policy=self.guard.policy(target.port),
+            resolver=self.reactor.nameResolver,
+        )
+        if target.scheme == "http":
+            return guarded
+        tls = BrowserLikePolicyForHTTPS().creatorForNetloc(target.host.encode(), target.port)
+        secured: IStreamClientEndpoint = wrapClientTLS(tls, guarded)
+        return secured
+
+
+def host_of(target: EgressTarget) -> bytes:
+    """What the target is called by."""
+    return target.origin.partition("://")[2].encode()
