@@ -222,7 +222,7 @@ ROWS: dict[str, Row] = {
     "DELETE /api/webviews/{id}": _tab(),
     "POST /api/webviews/{id}/open": _tab(),
     "ANY /webview/{capability}/{rest:path}": Row(
-        access="capability", path={"capability": "x" * 32, "rest:path": ""}
+        access="capability", path={"capability": "x" * 32, "rest:path": ""}, foreign=403
     ),
     "POST /api/sessions/{id}/readmymind": _owner(INPUT, {}),
     "GET /api/sessions/{id}/intent": _owner(READ),
@@ -298,6 +298,5 @@ PREFIXES = (
     "/api/v1/sessions",
     "/ws/nothing",
     "/q/abc123",
-    "/webview/0123456789abcdef/page",
 )
 """Paths that no operation of the table has: pages, and what looks like one."""

@@ -79,7 +79,7 @@ class Matrix:
         )
         yield from self._origins(method, row)
         if row.access == "capability":
-            yield from self._words(method)
+            yield from self._words(row)
         if row.access in ("public", "capability"):
             return
         yield from self._strangers(row)
@@ -118,7 +118,7 @@ class Matrix:
             address="127.0.0.1",
         )
 
-    def _words(self, method: str) -> Iterator[Probe]:
+    def _words(self, row: Row) -> Iterator[Probe]:
         """Who one is does not count there, only the word in the path, which is a wrong one."""
         for title, headers in {
             "nobody": {},
@@ -127,7 +127,9 @@ class Matrix:
         }.items():
             # So that the cap of wrong words is not reached.
             self._world.clock.advance(60)
-            yield Probe(title=f"wrong word, {title}", want=Want(status=401), headers=headers)
+            yield Probe(
+                title=f"wrong word, {title}", want=Want(status=row.foreign or 401), headers=headers
+            )
 
     def _people(self, row: Row) -> Iterator[Probe]:
         yield Probe(

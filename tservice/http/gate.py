@@ -143,7 +143,10 @@ def rules_of(
 
 @implementer(IGate)
 class Gate:
-    """Lets through who may pass."""
+    """Lets through who may pass.
+
+    @ivar isolated: the origin of the listener of web tabs, for who knows us by that Host.
+    """
 
     def __init__(
         self,
@@ -160,6 +163,7 @@ class Gate:
         @param owner_of: a session's owner; C{None} for an unknown one, too.
         @param login_page: what a person sees who is not signed in; its status is set here.
         """
+        self.isolated: Callable[[str], str | None] = lambda host: None
         self._rules, self._failures = rules, failures
         self._authenticators, self._hook = tuple(authenticators), hook
         self._owner_of, self._login_page = owner_of, login_page
@@ -232,7 +236,8 @@ class Gate:
         """Headers of every answer; of C{visit} only what passed L{screen}."""
         if visit is None:
             return security_headers("", self._rules.gesture)
-        headers = dict(security_headers(visit.host, self._rules.gesture))
+        isolated = self.isolated(visit.host)
+        headers = dict(security_headers(visit.host, self._rules.gesture, isolated))
         if visit.secure:
             headers["Strict-Transport-Security"] = HSTS
         if visit.cors is not None:

@@ -35,16 +35,22 @@ HSTS = "max-age=31536000"
 
 
 @lru_cache(maxsize=64)
-def security_headers(host: str, gesture: bool = False) -> Mapping[str, str]:
+def security_headers(
+    host: str, gesture: bool = False, isolated: str | None = None
+) -> Mapping[str, str]:
     """The headers that every answer carries.
 
     @param host: the checked Host header, or nothing; older browsers do not read C{ws:} of the
         same host into C{'self'}.
     @param gesture: C{SERVICE_GESTURE=1}.
+    @param isolated: the origin of the listener of web tabs, which the page may frame and look for.
     """
     rules = {**CSP, **GESTURE} if gesture else dict(CSP)
     if host:
         rules["connect-src"] += f" ws://{host} wss://{host}"
+    if isolated is not None:
+        rules["frame-src"] += f" {isolated}"
+        rules["connect-src"] += f" {isolated}"
     return {
         "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in rules.items()),
         "X-Content-Type-Options": "nosniff",

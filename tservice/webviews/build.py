@@ -75,6 +75,7 @@ def build_webviews(
         ancestors=lambda host: ["'self'"],
     )
     entrance = Entrance(doorway, relay)
+    access.gate.isolated = lambda host: _isolated(second, host)
     if ground.config.webview_listen:
         second.append(_second(ground, access, doorway, relay))
 

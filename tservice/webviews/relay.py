@@ -19,12 +19,14 @@ from tservice.http.transfer.outgoing import Outgoing
 from tservice.webviews import rewriting
 from tservice.webviews.bodies import Download, Upload
 from tservice.webviews.model import HTML_BYTES
-from tservice.webviews.rewriting import Pairs
+from tservice.webviews.rewriting import REWRITTEN, Pairs
 from tservice.webviews.service import Guard
 from tservice.webviews.upstream import Upstream, host_of
 
 REFUSED = frozenset({"CONNECT", "TRACE"})
 BODILESS = (204, 304)
+PLAIN = (None, "document", "iframe", "frame", "script", "style", "worker")
+"""What may have to be rewritten is asked for without compression."""
 
 
 @frozen(kw_only=True)
@@ -75,13 +77,12 @@ class Relay:
 
     async def _ask(self, connection: Any, call: Call, passage: Passage) -> Any:
         given = pairs(call.request.requestHeaders)
-        plain = call.header("sec-fetch-dest") in (None, "document", "iframe", "frame")
         passed = rewriting.upward(
             given,
             origin=passage.target.origin,
             prefix=passage.prefix,
             cookies=self.cookies,
-            plain=plain and "text/html" in (call.header("accept") or ""),
+            plain=call.header("sec-fetch-dest") in PLAIN,
         )
         headers = Headers()
         headers.addRawHeader(b"Host", host_of(passage.target))
@@ -141,10 +142,10 @@ class Relay:
             return
         response.deliverBody(body)
         first = b""
-        if rewritable(response):
+        if kind := rewritable(response):
             first = await held(body)
             if not body.broken and len(first) <= HTML_BYTES:
-                first = rewriting.page(first, passage.target.origin, passage.prefix)
+                first = rewriting.text(kind, first, passage.target.origin, passage.prefix)
                 length = {"Content-Length": str(len(first))}
         answer.begin(response.code, {**fence, **length})
         while first or (first := await body.read()):
@@ -197,12 +198,12 @@ def body_of(call: Call) -> Upload | None:
     return Upload(call.incoming, None) if chunked else None
 
 
-def rewritable(response: Any) -> bool:
-    """Whether it is a page, and readable as it is."""
-    kind = (response.headers.getRawHeaders(b"content-type") or [b""])[-1].lower()
+def rewritable(response: Any) -> str | None:
+    """The type of what is to be rewritten, if it is all there and readable as it is."""
+    found = (response.headers.getRawHeaders(b"content-type") or [b""])[-1]
+    kind = found.partition(b";")[0].strip().lower().decode("ascii", "replace")
     coded = response.headers.getRawHeaders(b"content-encoding")
-    whole = response.code != 206
-    return whole and not coded and kind.partition(b";")[0].strip() == b"text/html"
+    return kind if kind in REWRITTEN and not coded and response.code != 206 else None
 
 
 async def held(body: Download) -> bytes:

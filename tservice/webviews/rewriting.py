@@ -29,6 +29,9 @@ HOP = frozenset(
 )
 """Headers of one connection (RFC 9110, 7.6.1)."""
 
+REWRITTEN = frozenset({"text/html", "text/css", "text/javascript", "application/javascript"})
+"""Types that are held, to rewrite the addresses from the root in them."""
+
 _UP = HOP | {
     "host",
     "authorization",
@@ -76,6 +79,8 @@ _ATTRIBUTE = re.compile(
     rb"""(<[a-z][^<>]*?\s(?:src|href|action|formaction|poster|data)\s*=\s*["']?)/(?!/)""",
     re.IGNORECASE,
 )
+_IMPORT = re.compile(rb"""(\b(?:from|import)\s{0,8}\(?\s{0,8}["'])/(?!/)""")
+_SHEET = re.compile(rb"""(\burl\(\s{0,8}["']?|@import\s{1,8}["'])/(?!/)""", re.IGNORECASE)
 _COOKIE_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
@@ -182,9 +187,30 @@ def confined(cookie: str, prefix: str, names: Collection[str]) -> str | None:
 def page(content: bytes, origin: str, prefix: str) -> bytes:
     """A page whose addresses from the root, and of the target's own origin, lead to the prefix."""
     found = _ATTRIBUTE.sub(lambda m: m[1] + prefix.encode() + b"/", content)
+    found = script(found, prefix)
     marks = b"(?=[\"'/?#\\s>])"
     own = re.compile(b"([\"'=(])" + re.escape(origin.encode()) + marks, re.IGNORECASE)
     return own.sub(lambda m: m[1] + prefix.encode(), found)
+
+
+def text(kind: str, content: bytes, origin: str, prefix: str) -> bytes:
+    """What holds addresses, with those that lead to the target leading to the prefix.
+
+    @param kind: one of L{REWRITTEN}.
+    """
+    if kind == "text/html":
+        return page(content, origin, prefix)
+    return sheet(content, prefix) if kind == "text/css" else script(content, prefix)
+
+
+def script(content: bytes, prefix: str) -> bytes:
+    """A script whose imports from the root lead to the prefix."""
+    return _IMPORT.sub(lambda m: m[1] + prefix.encode() + b"/", content)
+
+
+def sheet(content: bytes, prefix: str) -> bytes:
+    """A style sheet whose addresses from the root lead to the prefix."""
+    return _SHEET.sub(lambda m: m[1] + prefix.encode() + b"/", content)
 
 
 def _page_of(referer: str, prefix: str) -> str | None:

@@ -19,6 +19,7 @@ import { PaletteHost } from "../palette/PaletteHost.tsx";
 import { Menu } from "../ui/Menu.tsx";
 import { Tip } from "../ui/Tip.tsx";
 import { Toasts } from "../ui/Toasts.tsx";
+import { WebHost } from "../webtabs/WebHost.tsx";
 import { Banner } from "./Banner.tsx";
 import { Empty } from "./Empty.tsx";
 import { PageHost, PanelHost } from "./PageHost.tsx";
@@ -41,6 +42,7 @@ function Shell() {
           <SessionNotice />
           <main class="main">
             <Main />
+            <WebHost />
           </main>
           <PromptBox />
         </div>

@@ -17,6 +17,7 @@ import { Brand } from "../ui/Brand.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
 import { type MenuItem, menuUnder } from "../ui/menu.ts";
 import { besidePage, togglePanel } from "./panel.ts";
+import { WebStrip } from "../webtabs/WebStrip.tsx";
 import { availablePages, openPage } from "./registry.ts";
 
 const openNew = () => (newSessionOpen.value = true);
@@ -110,6 +111,7 @@ export function TopBar() {
         testid="new-session-button"
         onClick={openNew}
       />
+      <WebStrip />
       <span class="spring" />
       <span class="desk-only plan-place">
         <PlanChips />

@@ -18,6 +18,7 @@ import { registerHelp } from "../shortcuts/page.ts";
 import { registerSettings } from "../settings/page.ts";
 import { registerTokens } from "../tokens/page.ts";
 import { registerUsers } from "../users/page.ts";
+import { registerWebTabs } from "../webtabs/page.ts";
 
 const FEATURES = [
   registerFleet,
@@ -27,6 +28,7 @@ const FEATURES = [
   registerFiles,
   registerGit,
   registerCases,
+  registerWebTabs,
   registerCron,
   registerTimedRuns,
   registerClis,

@@ -1,0 +1,58 @@
+"""Web tabs (protocol-webtabs), in a real Chromium: offered, opened, closed."""
+
+from __future__ import annotations
+
+import os
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.harness import BrowserCase
+from tests.browser.targets import Target
+from tests.integration.harness import LOOPBACK
+
+
+class WebTabTests(BrowserCase):
+    # A page without an origin that asks for more than it may have is told so.
+    expected = (r"origin 'null'", r"net::ERR_FAILED", r"status of 40[34]")
+
+    def shot(self, page: Page, name: str) -> None:
+        """For eyes, where a folder for it is named."""
+        folder = os.environ.get("SCREENSHOTS")
+        if folder is not None:
+            page.screenshot(path=f"{folder}/webtabs-{name}.png")
+
+    def test_offered_opened_and_closed(self) -> None:
+        target = Target()
+        self.addCleanup(target.close)
+        target.pages["/hostile.js"] = (
+            b"const answer = await fetch('app', {method: 'POST'});"
+            b"document.body.append('works: ', await answer.text());"
+        )
+        target.pages["/app"] = b"posted"
+        service = self.daemon(SERVICE_WEBVIEW_LISTEN=LOOPBACK)
+        shell = self.session(service, "dev server")
+        page = self.terminal(service.url).page
+        line = f"echo ' Local: {target.url}'\r"
+        service.request("POST", f"/api/sessions/{shell}/input", {"input": line}).data()
+        page.get_by_role("button", name="Open as web tab").click()
+        frame = page.frame_locator("[data-testid=webtab-frame]")
+        expect(frame.locator("body")).to_contain_text("works: posted")
+        expect(page.get_by_test_id("webstrip-tab")).to_have_text(f"127.0.0.1:{target.server_port}")
+        self.assertIn(":", str(page.get_by_test_id("webtab-frame").get_attribute("src")))
+        self.shot(page, "front")
+        page.get_by_test_id("webstrip-tab").click()
+        expect(page.get_by_test_id("webtab")).to_be_hidden()
+        page.get_by_test_id("webstrip-tab").click()
+        expect(page.get_by_test_id("webtab")).to_be_visible()
+        page.get_by_test_id("webtab-close").click()
+        expect(page.get_by_test_id("webstrip")).to_have_count(0)
+
+        page.get_by_test_id("open-pages").click()
+        page.get_by_role("menuitem", name="Web tabs").click()
+        expect(page.get_by_test_id("webtab-row")).to_have_count(1)
+        page.get_by_test_id("webtab-url").fill("http://169.254.169.254/")
+        page.get_by_test_id("webtab-keep").click()
+        expect(page.get_by_test_id("webtab-refused")).to_contain_text("metadata")
+        self.shot(page, "page")
+        page.get_by_test_id("webtab-forget").click()
+        expect(page.get_by_test_id("webtab-row")).to_have_count(0)
