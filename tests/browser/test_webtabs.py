@@ -13,7 +13,7 @@ from tests.integration.harness import LOOPBACK
 
 class WebTabTests(BrowserCase):
     # A page without an origin that asks for more than it may have is told so.
-    expected = (r"origin 'null'", r"net::ERR_FAILED", r"status of 40[34]")
+    expected = (r"origin 'null'", r"net::ERR_FAILED", r"status of 40[034]")
 
     def shot(self, page: Page, name: str) -> None:
         """For eyes, where a folder for it is named."""

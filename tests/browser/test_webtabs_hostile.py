@@ -27,7 +27,7 @@ class HostileTargetTests(BrowserCase):
         self.target = Target()
         self.addCleanup(self.target.close)
         self.service = self.daemon(SERVICE_WEBVIEW_LISTEN=LOOPBACK)
-        self.id = self.session(self.service, "precious")
+        self.precious = self.session(self.service, "precious")
         body = {"name": "t", "url": self.target.url}
         self.view = self.service.request("POST", "/api/webviews", body).data()["webview"]
 
@@ -52,7 +52,7 @@ class HostileTargetTests(BrowserCase):
         context.add_cookies([{"name": "service_session", "value": "good", "url": self.service.url}])
         page = self.page(self.service.url, context)
         page.evaluate("localStorage.setItem('precious', '1'); document.title = 'service'")
-        query = f"?service={quote(self.service.url)}&session={self.id}"
+        query = f"?service={quote(self.service.url)}&session={self.precious}"
         page.evaluate(
             "src => document.body.append(Object.assign(document.createElement('iframe'), {src}))",
             address + query,

@@ -19,13 +19,13 @@ from tservice.http.hosts import parse_host
 from tservice.http.kernel import Kernel
 from tservice.http.site import Site
 from tservice.http.websockets.upgrade import WebSockets
-from tservice.webviews.entrance import Doorway, Entrance
-from tservice.webviews.listener import NoFiles, OpenOrigin
-from tservice.webviews.relay import Relay
-from tservice.webviews.routes import WebViewRoutes, entrance_operation
+from tservice.webviews.routes.entrance import Doorway, Entrance
+from tservice.webviews.routes.listener import NoFiles, OpenOrigin
+from tservice.webviews.routes.relay import Relay
+from tservice.webviews.routes.upstream import Upstream
+from tservice.webviews.routes.views import WebViewRoutes, entrance_operation
 from tservice.webviews.service import Guard, WebViewParts, WebViews
 from tservice.webviews.store import WebViewStore
-from tservice.webviews.upstream import Upstream
 
 
 @frozen(kw_only=True)

@@ -17,11 +17,11 @@ from tservice.http.envelope import bare
 from tservice.http.operations import Call
 from tservice.http.transfer.outgoing import Outgoing
 from tservice.webviews import rewriting
-from tservice.webviews.bodies import Download, Upload
 from tservice.webviews.model import HTML_BYTES
 from tservice.webviews.rewriting import REWRITTEN, Pairs
+from tservice.webviews.routes.bodies import Download, Upload
+from tservice.webviews.routes.upstream import Upstream, host_of
 from tservice.webviews.service import Guard
-from tservice.webviews.upstream import Upstream, host_of
 
 REFUSED = frozenset({"CONNECT", "TRACE"})
 BODILESS = (204, 304)

@@ -13,8 +13,8 @@ from twisted.python.failure import Failure
 from tservice.http.envelope import bare
 from tservice.http.operations import Call
 from tservice.webviews import rewriting
-from tservice.webviews.relay import Passage, pairs
-from tservice.webviews.upstream import Upstream, host_of
+from tservice.webviews.routes.relay import Passage, pairs
+from tservice.webviews.routes.upstream import Upstream, host_of
 
 HEAD_BYTES = 16 * 1024
 HEAD_SECONDS = 20.0

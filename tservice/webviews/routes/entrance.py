@@ -16,8 +16,8 @@ from tservice.http.operations import Call
 from tservice.http.request import Request
 from tservice.webviews import rewriting
 from tservice.webviews.model import KIND, PREFIX, REQUESTS, SOCKETS, referred, resource_of
-from tservice.webviews.relay import Passage, Relay
-from tservice.webviews.tunnel import splice
+from tservice.webviews.routes.relay import Passage, Relay
+from tservice.webviews.routes.tunnel import splice
 
 RECOVERY = b"""<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Lost page</title>

@@ -11,8 +11,8 @@ from tservice.core.payloads import Nothing
 from tservice.core.text import LINE
 from tservice.http.models import Body
 from tservice.http.operations import Access, Audit, Call, Operation, Style
-from tservice.webviews.entrance import Entrance
 from tservice.webviews.model import ICON_LENGTH, NAME_LENGTH, URL_LENGTH
+from tservice.webviews.routes.entrance import Entrance
 from tservice.webviews.service import WebViews
 from tservice.webviews.shown import (
     OneWebView,

@@ -1,0 +1,179 @@
+"""What passes between a browser and a target, and what does not."""
+
+from __future__ import annotations
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.core.net.egress import EgressRefused
+from tservice.http.envelope import Refusal
+from tservice.webviews.model import referred, resource_of, word_of
+from tservice.webviews.rewriting import (
+    Pairs,
+    confined,
+    downward,
+    moved,
+    page,
+    script,
+    sheet,
+    upward,
+    without,
+)
+from tservice.webviews.routes.tunnel import answer_of
+from tservice.webviews.service import Guard
+
+WORD = "w" * 32
+PREFIX = f"/webview/{WORD}"
+ORIGIN = "http://app:5173"
+OURS = frozenset({"service_session"})
+
+
+class PathTests(SynchronousTestCase):
+    def test_words(self) -> None:
+        self.assertEqual(WORD, word_of(f"{PREFIX}/x"))
+        for path in ("/webview/short/x", f"/api/{WORD}/", f"/webview/{WORD}w/"):
+            self.assertIsNone(word_of(path), path)
+
+    def test_what_passes_as_it_is(self) -> None:
+        for rest in (b"/", b"/a/b%20c;d=1?x=/../y", b"/%C3%A9", b"/a.b/..c", b"/a%2fb"):
+            self.assertEqual(rest, resource_of(PREFIX.encode() + rest, WORD))
+        self.assertEqual(b"/x", resource_of(b"/base" + PREFIX.encode() + b"/x", WORD))
+        self.assertEqual(b"/?q", resource_of(PREFIX.encode() + b"?q", WORD))
+
+    def test_what_could_lead_out(self) -> None:
+        for rest in (
+            b"/../x", b"/%2e%2E/x", b"/a/./b", b"//evil", b"/a\\b", b"/a%5cb", b"/%0d%0aX", b"/%00",
+            b"/..%2fx", b"/a%2f../b",
+        ):  # fmt: skip
+            self.assertIsNone(resource_of(PREFIX.encode() + rest, WORD), rest)
+
+    def test_referers(self) -> None:
+        here = f"http://h:1{PREFIX}/page"
+        self.assertEqual(WORD, referred(here, "h:1"))
+        self.assertEqual(WORD, referred(f"http://h:1/base{PREFIX}/", "h:1", "/base"))
+        for other in (None, "", "http://[", f"http://evil{PREFIX}/", f"ftp://h:1{PREFIX}/"):
+            self.assertIsNone(referred(other, "h:1"), other)
+
+
+class UpwardTests(SynchronousTestCase):
+    def sent(self, *given: tuple[str, str], plain: bool = False) -> Pairs:
+        return upward(list(given), origin=ORIGIN, prefix=PREFIX, cookies=OURS, plain=plain)
+
+    def test_nothing_of_the_service_goes(self) -> None:
+        found = self.sent(
+            ("Authorization", "Basic x"),
+            ("Proxy-Authorization", "x"),
+            ("Cookie", "service_session=secret; a=b;service_session=again"),
+            ("X-Service-Key", "k"),
+            ("X-Service-Hook-Secret", "s"),
+            ("X-Forwarded-For", "10.0.0.1"),
+            ("Forwarded", "for=x"),
+            ("Host", "service"),
+            ("Accept", "*/*"),
+        )
+        self.assertEqual([("Accept", "*/*"), ("Cookie", "a=b")], found)
+
+    def test_what_ends_at_a_connection(self) -> None:
+        found = self.sent(("Connection", "close, X-Gone"), ("X-Gone", "1"), ("TE", "gzip"),
+                          ("Transfer-Encoding", "chunked"), ("Upgrade", "h2c"))  # fmt: skip
+        self.assertEqual([], found)
+
+    def test_its_own_pages_ask_in_its_own_name(self) -> None:
+        found = self.sent(("Origin", "null"), ("Referer", f"http://service{PREFIX}/a?b"))
+        self.assertEqual([("Origin", ORIGIN), ("Referer", f"{ORIGIN}/a?b")], found)
+        self.assertEqual([], self.sent(("Referer", "http://service/?session=1")))
+
+    def test_what_is_rewritten_is_not_compressed(self) -> None:
+        self.assertEqual(
+            [("Accept-Encoding", "identity")], self.sent(("Accept-Encoding", "br"), plain=True)
+        )
+
+    def test_cookies(self) -> None:
+        self.assertEqual("", without(" service_session = x ;", OURS))
+        self.assertEqual("service_session2=x", without("service_session2=x", OURS))
+
+
+class DownwardTests(SynchronousTestCase):
+    def answered(self, *given: tuple[str, str]) -> Pairs:
+        return downward(
+            list(given), origin=ORIGIN, asked=f"{ORIGIN}/a/b", prefix=PREFIX, cookies=OURS
+        )
+
+    def test_what_acts_on_an_origin_does_not_come(self) -> None:
+        dropped = (
+            "Clear-Site-Data", "Service-Worker-Allowed", "Strict-Transport-Security", "Refresh",
+            "WWW-Authenticate", "X-Frame-Options", "Content-Security-Policy", "Alt-Svc", "Link",
+            "Access-Control-Allow-Origin", "NEL", "Reporting-Endpoints", "Content-Length",
+            "Transfer-Encoding", "X-Service-Key",
+        )  # fmt: skip
+        self.assertEqual([], self.answered(*((name, "x") for name in dropped)))
+        kept = ("ETag", "x")
+        self.assertEqual([kept], self.answered(kept))
+
+    def test_redirects(self) -> None:
+        for given, want in (
+            ("/x?y#z", f"{PREFIX}/x?y#z"),
+            ("c", f"{PREFIX}/a/c"),
+            (f"{ORIGIN}/x", f"{PREFIX}/x"),
+            ("//app:5173/x", f"{PREFIX}/x"),
+            ("https://app:5173/x", "https://app:5173/x"),
+            ("http://other/x", "http://other/x"),
+        ):
+            self.assertEqual(want, moved(given, ORIGIN, f"{ORIGIN}/a/b", PREFIX))
+
+    def test_cookies_hold_for_the_prefix(self) -> None:
+        self.assertEqual(
+            f"a=b; HttpOnly; Max-Age=5; SameSite=Lax; Path={PREFIX}/x",
+            confined("a=b; Domain=evil; HttpOnly; Path=/x; Max-Age=5; SameSite=None", PREFIX, OURS),
+        )
+        for refused in (
+            "service_session=x",
+            " service_session =x",
+            "__Host-a=b",
+            "=b",
+            "a",
+            "a b=c",
+        ):
+            self.assertIsNone(confined(refused, PREFIX, OURS), refused)
+
+    def test_texts(self) -> None:
+        html = b'<a class=x href="/a"><img src=\'/b\'><a href=//o><a href="http://app:5173/c"></a>'
+        want = html.replace(b'"/a', b'"%b/a').replace(b"'/b", b"'%b/b")
+        want = want.replace(b"http://app:5173/c", b"%b/c") % ((PREFIX.encode(),) * 3)
+        self.assertEqual(want, page(html, ORIGIN, PREFIX))
+        self.assertEqual(
+            f'import a from "{PREFIX}/a"; import("{PREFIX}/b"); x = "/c"'.encode(),
+            script(b'import a from "/a"; import("/b"); x = "/c"', PREFIX),
+        )
+        self.assertEqual(
+            f"a{{b:url({PREFIX}/c) url(//d)}}".encode(), sheet(b"a{b:url(/c) url(//d)}", PREFIX)
+        )
+
+
+class GuardTests(SynchronousTestCase):
+    def test_the_service_itself_is_refused(self) -> None:
+        guard = Guard(own_ports=lambda: [8770])
+        self.assertEqual(5173, guard.target("http://localhost:5173/").port)
+        guard.target("http://10.0.0.1:8770/")
+        for url in ("http://127.0.0.1:8770/", "http://[::1]:8770", "http://2130706433:8770/",
+                    "http://[::ffff:127.0.0.1]:8770/"):  # fmt: skip
+            self.assertRaises(EgressRefused, guard.target, url)
+
+
+class HandshakeTests(SynchronousTestCase):
+    KEY = "dGhlIHNhbXBsZSBub25jZQ=="
+    GOOD = b"HTTP/1.1 101 OK\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\nX: y"
+
+    def test_only_what_belongs_to_it_comes_back(self) -> None:
+        found = answer_of(self.GOOD + b"\r\nSet-Cookie: service_session=x", self.KEY)
+        self.assertNotIn(b"Cookie", found)
+        self.assertNotIn(b"X: y", found)
+        self.assertTrue(found.startswith(b"HTTP/1.1 101 Switching Protocols\r\n"))
+
+    def test_anything_else_is_no_websocket(self) -> None:
+        for head in (
+            self.GOOD.replace(b"101", b"200"),
+            self.GOOD.replace(b"s3p", b"S3p"),
+            b"",
+            b"x",
+        ):
+            self.assertRaises(Refusal, answer_of, head, self.KEY)

@@ -1,0 +1,105 @@
+"""Web tabs through the whole service: theirs alone, bounded, ended with what they rest on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.security.world import World
+from tservice.http.envelope import Refusal
+from tservice.webviews.model import MOST, REQUESTS
+from tservice.webviews.routes.entrance import _counted
+
+
+class ViewTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.world = World()
+        self.addCleanup(self.world.close)
+        # Nothing can be connected to from here.
+        self.world.clock.nameResolver = None  # type: ignore[attr-defined]
+        self.world.populate()
+
+    def call(self, method: str, path: str = "", body: Any = None, name: str = "ann") -> Any:
+        return self.world.good(name, method, f"/api/webviews{path}", body)
+
+    def make(self, **more: Any) -> dict[str, Any]:
+        body = {"name": "app", "url": "http://127.0.0.1:5173/x", **more}
+        found: dict[str, Any] = self.call("POST", "", body)["webview"]
+        return found
+
+    def status(self, method: str, path: str, body: Any = None, name: str = "ann") -> int:
+        cookie = {"Cookie": self.world.cookies[name]}
+        return self.world.ask(method, path, body, cookie).status
+
+    def test_a_tab_s_life(self) -> None:
+        made = self.make(icon="x")
+        self.assertEqual("ann", made["owner"])
+        self.assertEqual([made], self.call("GET")["webviews"])
+        self.assertEqual([], self.call("GET", name="root")["webviews"], "not even an admin's")
+        changed = self.call("PATCH", f"/{made['id']}", {"name": "b", "icon": None})["webview"]
+        self.assertEqual(("b", False), (changed["name"], "icon" in changed))
+        self.assertEqual({}, self.call("DELETE", f"/{made['id']}"))
+        self.assertEqual([], self.call("GET")["webviews"])
+
+    def test_what_is_refused(self) -> None:
+        for field, value in (
+            ("name", ""), ("name", "a\nb"), ("name", "x" * 61), ("url", "ftp://x/"), ("url", "x"),
+            ("url", "http://169.254.169.254/"), ("url", "http://user:p@x/"), ("icon", "x" * 65),
+            ("more", 1),
+        ):  # fmt: skip
+            body = {"name": "app", "url": "http://h/", field: value}
+            cookie = {"Cookie": self.world.cookies["ann"]}
+            answer = self.world.ask("POST", "/api/webviews", body, cookie)
+            self.assertEqual(400, answer.status, (field, value))
+            self.assertIn(field, answer.body)
+
+    def test_so_many(self) -> None:
+        for _ in range(MOST):
+            self.make()
+        body = {"name": "app", "url": "http://h/"}
+        self.assertEqual(422, self.status("POST", "/api/webviews", body))
+
+    def test_a_word_ends_with_what_it_opens(self) -> None:
+        for how in ("address", "deleted", "signed out"):
+            made = self.make()
+            path = self.call("POST", f"/{made['id']}/open")["embedUrl"]
+            self.assertTrue(path.endswith("/x"), path)
+            self.assertEqual(403, self.status("GET", path, name="bob"), "somebody else's cookie")
+            self.assertNotEqual(403, self.world.ask("GET", path).status, "needs no credentials")
+            if how == "address":
+                self.call("PATCH", f"/{made['id']}", {"url": "http://other/"})
+            elif how == "deleted":
+                self.call("DELETE", f"/{made['id']}")
+            else:
+                self.call_logout()
+            self.assertEqual(403, self.world.ask("GET", path).status, how)
+
+    def call_logout(self) -> None:
+        cookie = {"Cookie": self.world.cookies["ann"]}
+        self.assertEqual(200, self.world.ask("POST", "/api/logout", None, cookie).status)
+
+    def test_a_worker_s_script(self) -> None:
+        path = self.call("POST", f"/{self.make()['id']}/open")["embedUrl"]
+        answer = self.world.ask("GET", path, None, {"Service-Worker": "script"})
+        self.assertEqual(403, answer.status)
+
+    def test_what_lost_its_prefix(self) -> None:
+        path = self.call("POST", f"/{self.make()['id']}/open")["embedUrl"]
+        from_it = {"Host": "127.0.0.1", "Referer": f"http://127.0.0.1{path}"}
+        prefix = path.removesuffix("/x")
+        found = self.world.ask("GET", "/lost.js?a=b", None, from_it)
+        self.assertEqual((307, f"{prefix}/lost.js?a=b"), (found.status, found.headers["location"]))
+        self.assertEqual("no-store", found.headers["cache-control"])
+        frame = self.world.ask("GET", "/lost", None, {**from_it, "Sec-Fetch-Dest": "iframe"})
+        self.assertEqual(404, frame.status)
+        self.assertIn("left its web tab", frame.body)
+        for method, other in (("POST", "/lost.js"), ("GET", "/api/sessions"), ("GET", "/ws/x")):
+            self.assertEqual(401, self.world.ask(method, other, None, from_it).status, other)
+
+    def test_so_many_at_a_time(self) -> None:
+        counts: Counter[str] = Counter({"w": REQUESTS - 1})
+        with _counted(counts, "w", REQUESTS):
+            self.assertRaises(Refusal, _counted(counts, "w", REQUESTS).__enter__)
+        self.assertEqual(REQUESTS - 1, counts["w"])
