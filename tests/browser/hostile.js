@@ -92,9 +92,11 @@ const TRIES = {
   module: () => import(`${service}/api/status`).then(() => "imported"),
   base: async () => {
     document.head.append(Object.assign(document.createElement("base"), { href: `${service}/api/` }));
-    const found = await text(fetch("sessions"));
-    document.querySelector("base").remove();
-    return found;
+    try {
+      return await text(fetch("sessions"));
+    } finally {
+      document.querySelector("base").remove();
+    }
   },
   metaRefresh: () =>
     inside({ srcdoc: `<meta http-equiv="refresh" content="0;url=${service}/api/sessions">` }).then((found) =>

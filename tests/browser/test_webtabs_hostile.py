@@ -90,15 +90,15 @@ class HostileTargetTests(BrowserCase):
         self.assertEqual("hello", self.target.told["ownSocket"])
         self.assertEqual("200", self.target.told["ownPost"])
         tell(f"a hostile target: {len(self.target.told)} tries at each of two origins")
-        self.smuggle(found["embedUrl"].rstrip("/"))
 
-    def smuggle(self, prefix: str) -> None:
+    def test_two_in_one(self) -> None:
         """Two requests in one, and two answers in one."""
+        prefix = self.opened()["embedUrl"].rstrip("/")
         where = urlsplit(self.service.url)
         self.target.seen.clear()
         for tail in ("%0d%0aX:%20y", "%00", "%5c..%5cx", "..%2f..%2fx", "%2e%2e/x", "./x", "/x"):
             answer = self.service.request("GET", f"{prefix}/{tail}")
-            self.assertEqual(400, answer.status, tail)
+            self.assertIn(answer.status, (400, 404), tail)
         both = (
             f"POST {prefix}/a HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Length: 4\r\n"
             "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\n\r\n"
