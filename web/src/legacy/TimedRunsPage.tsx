@@ -48,16 +48,16 @@ function Row({ run, now }: { run: TimedRun; now: number }) {
       <span class="setting-buttons">
         <Visit run={run} />
         {run.status === "running" && (
-        <button
-          type="button"
-          class="button small"
-          aria-label={`Stop ${run.prompt}`}
-          onClick={() => void stop(run)}
-          data-testid="run-stop"
-        >
-          Stop
-        </button>
-      )}
+          <button
+            type="button"
+            class="button small"
+            aria-label={`Stop ${run.prompt}`}
+            onClick={() => void stop(run)}
+            data-testid="run-stop"
+          >
+            Stop
+          </button>
+        )}
       </span>
     </li>
   );
