@@ -65,12 +65,14 @@ class LinkTests(SynchronousTestCase):
 NOT_YET = "ot in this release yet"
 _SECTION = re.compile(r"^\.\. _[^:`]+:$", re.MULTILINE)
 _LITERAL = re.compile(r"``([^`]+)``")
-_ROUTE = re.compile(r"(GET|POST|PUT|PATCH|DELETE) (/(?:api|ws|q|healthz|mcp|metrics)[^\s?]*)")
+_ROUTE = re.compile(
+    r"(GET|POST|PUT|PATCH|DELETE|ANY) (/(?:api|ws|q|mcp|webview|healthz|metrics)[^\s?]*)"
+)
 
 
 def general(path: str) -> str:
     """C{path} as tables and pages write it alike: one name for each of its parameters."""
-    return re.sub(r"\{\w+\}|:\w+", ":", path.replace("/api/v1/", "/api/"))
+    return re.sub(r"\{\w+(?::path)?\}|:\w+", ":", path.replace("/api/v1/", "/api/"))
 
 
 def told(text: str) -> set[str]:
