@@ -8,7 +8,7 @@ import select
 import signal
 import socket
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from attrs import frozen
@@ -17,7 +17,7 @@ from twisted.logger import Logger
 from tservice.core.places.place import Place
 from tservice.core.users.osuser import process_owner
 from tservice.mux.interface import Liveness
-from tservice.mux.transport import HeldProcess, Reachability, Transport
+from tservice.mux.transport import Child, HeldProcess, Reachability, Transport
 
 _UCRED = struct.Struct("iII")
 """What the kernel tells of a socket's other end: process, user and group."""
@@ -37,8 +37,17 @@ class LocalTransport:
     setpriv: str | None = None
 
     def argv(self, *arguments: str) -> list[str]:
+        """The command that runs C{tmux arguments}."""
         prefix = [self.setpriv, "--pdeathsig", "KILL", "--"] if self.setpriv else []
         return [*prefix, self.tmux, *arguments]
+
+    def child(
+        self, socket_path: Path, arguments: Sequence[str], env: Mapping[bytes, bytes]
+    ) -> Child:
+        return Child(argv=self.argv("-u", "-S", str(socket_path), *arguments), env=env)
+
+    async def ready(self) -> None:
+        """Nothing is between."""
 
     async def reach(self, socket_path: Path) -> Reachability:
         return _reach(socket_path)
@@ -62,7 +71,16 @@ class OsUserTransport:
     place: Place
 
     def argv(self, *arguments: str) -> list[str]:
+        """The command that runs C{tmux arguments} as the user."""
         return self.place.command([self.tmux, *arguments])
+
+    def child(
+        self, socket_path: Path, arguments: Sequence[str], env: Mapping[bytes, bytes]
+    ) -> Child:
+        return Child(argv=self.argv("-u", "-S", str(socket_path), *arguments), env=env)
+
+    async def ready(self) -> None:
+        """Nothing is between."""
 
     async def reach(self, socket_path: Path) -> Reachability:
         # As the user, or a link put in the socket's place would knock on other people's doors.

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Protocol
+
+from attrs import frozen
 
 from tservice.mux.interface import Liveness
 
@@ -15,6 +18,20 @@ class Reachability(Enum):
     HERE = "here"
     GONE = "gone"
     UNKNOWN = "unknown"
+
+
+@frozen(kw_only=True)
+class Child:
+    """A child to start.
+
+    @ivar argv: its first word is an absolute path.
+    @ivar env: its whole environment.
+    @ivar first: what it reads before anything else; a child that is handed something has pipes.
+    """
+
+    argv: list[str]
+    env: Mapping[bytes, bytes]
+    first: bytes = b""
 
 
 class HeldProcess(Protocol):
@@ -40,8 +57,17 @@ class Transport(Protocol):
     be told is unknown.
     """
 
-    def argv(self, *arguments: str) -> list[str]:
-        """The command that runs C{tmux arguments} there; its first word is an absolute path."""
+    def child(
+        self, socket_path: Path, arguments: Sequence[str], env: Mapping[bytes, bytes]
+    ) -> Child:
+        """What runs C{tmux arguments} there, on the server of that socket.
+
+        @param env: the environment of tmux.
+        @raise MuxError: nothing can be run there now.
+        """
+
+    async def ready(self) -> None:
+        """Returns once it is worth looking there; at once where nothing is between."""
 
     async def reach(self, socket_path: Path) -> Reachability:
         """Does a server listen on that socket?  Never raises."""

@@ -75,6 +75,7 @@ class TmuxTestCase(TestCase):
     """
 
     timeout = 60
+    pane_place = HERE
     keeper = built_keeper(sys.executable)
 
     def setUp(self) -> None:
@@ -121,7 +122,7 @@ class TmuxTestCase(TestCase):
             "cwd": "/",
             "cols": 80,
             "rows": 24,
-            "place": HERE,
+            "place": self.pane_place,
         }
         return PaneSpec(**{**given, **more})  # type: ignore[arg-type]
 

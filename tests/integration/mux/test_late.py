@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from attrs import define
@@ -19,7 +20,7 @@ from tservice.mux.machine import LocalTransport
 from tservice.mux.tmux.client import ControlClient
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.sockets import SocketFolder
-from tservice.mux.transport import HeldProcess, Reachability
+from tservice.mux.transport import Child, HeldProcess, Reachability
 
 LATE = 0.05
 """Seconds that each answer takes."""
@@ -38,8 +39,13 @@ class LateTransport:
     cut: bool = False
     asked: int = 0
 
-    def argv(self, *arguments: str) -> list[str]:
-        return self.near.argv(*arguments)
+    def child(
+        self, socket_path: Path, arguments: Sequence[str], env: Mapping[bytes, bytes]
+    ) -> Child:
+        return self.near.child(socket_path, arguments, env)
+
+    async def ready(self) -> None:
+        """Nothing is known of the way."""
 
     def late(self) -> Deferred[None]:
         """Fires when an answer has come so far."""

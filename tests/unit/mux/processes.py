@@ -84,6 +84,9 @@ class Server:
     def attach(self, client: ControlClient) -> None:
         self.started.append(Process(client))
 
+    async def ready(self) -> None:
+        """It always is."""
+
     async def reach(self) -> Reachability:
         held, self._held = self._held, None
         return self.reached if held is None else await held

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from twisted.internet.defer import Deferred
+from twisted.internet.error import ProcessTerminated
 from twisted.internet.task import Clock
+from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.mux.interface import Liveness, MuxTimeout, PaneGone
 from tservice.mux.tmux.server import END_TIMEOUT, HANGUP_TIMEOUT, LOOK_EVERY, TmuxServer
 from tservice.mux.tmux.setup import TmuxSetup
 from tservice.mux.tmux.sockets import SocketFolder
-from tservice.mux.transport import Reachability
+from tservice.mux.transport import Child, Reachability
 
 ID = "0a1b2c3d-0000-4000-8000-00000000000a"
 
@@ -47,8 +50,13 @@ class Transport:
     def __init__(self, reach: Reachability, process: Held | None, server: Held | None) -> None:
         self.reached, self.process, self.server = reach, process, server
 
-    def argv(self, *arguments: str) -> list[str]:
-        return ["/far", *arguments]
+    def child(
+        self, socket_path: Path, arguments: Sequence[str], env: Mapping[bytes, bytes]
+    ) -> Child:
+        return Child(argv=["/far", *arguments], env=env)
+
+    async def ready(self) -> None:
+        """It always is."""
 
     async def reach(self, socket_path: Path) -> Reachability:
         return self.reached
@@ -80,7 +88,7 @@ class Processes:
 
     def spawnProcess(self, protocol: Any, *args: Any, **more: Any) -> None:
         protocol.makeConnection(self)
-        self.signalProcess = lambda signal: protocol.processEnded(None)
+        self.signalProcess = lambda signal: protocol.processEnded(Failure(ProcessTerminated(9)))
 
 
 class EndTests(SynchronousTestCase):

@@ -13,6 +13,7 @@ from collections.abc import Coroutine
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from attrs import evolve
@@ -28,9 +29,10 @@ from tservice.core.users.sharedfolder import SharedFolder
 from tservice.mux.interface import MuxError, PaneSpec
 from tservice.mux.machine import LocalTransport, OsUserTransport
 from tservice.mux.testing.multiplexer import FakeMultiplexer
+from tservice.mux.tmux.environment import environment
 from tservice.mux.tmux.keeper import PREFIX, pane_environment
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
-from tservice.mux.tmux.server import TmuxServer, environment
+from tservice.mux.tmux.server import TmuxServer
 from tservice.mux.tmux.setup import CONFIGURATION, KEEPER, OsUserSetups, Setups
 from tservice.mux.tmux.sockets import SocketFolder
 from tservice.mux.transport import Reachability
@@ -103,7 +105,7 @@ class SetupTests(SetupCase):
         processes: Any = Processes()
         setup = evolve(self.now(self.setups().of(self.place)), apart=nullcontext)
         server = TmuxServer(Clock(), processes, setup, ID)
-        client: Any = None
+        client: Any = SimpleNamespace()
         error = self.assertRaises(MuxError, server.attach, client)
         self.assertEqual("/s cannot be started: not today", str(error))
 

@@ -44,6 +44,10 @@ ODD_SECONDS = 1.0
 own bytes are not among them.  The server may be its user's, who can put anything in its place."""
 
 
+FREE = b"tservice-free"
+"""A notice before a server is started far away: no other of that session runs there."""
+
+
 class ClientGone(MuxError):
     """The client has ended, and nothing was sent; a fresh one may do it."""
 
@@ -122,6 +126,9 @@ class ControlClient(ProcessProtocol):
     @ivar ready: fires with the answer to the client's own attach or new-session; fails with
         L{MuxError} when there is none.
     @ivar gone: fires once the process is over.
+    @ivar free: whether the far end has said L{FREE}: what runs as that session now is this
+        client's.
+    @ivar first: what the process reads before any command, for one that is started elsewhere.
     """
 
     _log = Logger()
@@ -141,6 +148,8 @@ class ControlClient(ProcessProtocol):
         self._odd = 0
         self._odd_since = clock.seconds()
         self._cut = False
+        self.first = b""
+        self.free = False
 
     @property
     def ended(self) -> bool:
@@ -200,6 +209,8 @@ class ControlClient(ProcessProtocol):
 
     def connectionMade(self) -> None:
         self._process = self.transport
+        if self.first:
+            self._process.write(self.first)
 
     def outReceived(self, data: bytes) -> None:
         if self._cut:
@@ -251,6 +262,8 @@ class ControlClient(ProcessProtocol):
         match event:
             case Block(ours=False):
                 self._first(event)
+            case Notice(name=name) if not self._started and name == FREE:
+                self.free = True
             case Notice(name=b"exit"):
                 self._exit_text = event.rest[:MAX_ERROR_TEXT].decode("utf-8", "replace")
             case Notice():

@@ -58,6 +58,9 @@ class LinkedServer(Protocol):
     def attach(self, client: ControlClient) -> None:
         """Start C{client}'s process."""
 
+    async def ready(self) -> None:
+        """Returns once it is worth looking for it."""
+
     async def reach(self) -> Reachability:
         """Whether it listens."""
 
@@ -198,6 +201,7 @@ class ServerLink:
 
     async def _seek(self) -> None:
         """Attach anew after a while, unless the server is known to be gone."""
+        await self._server.ready()
         reach = await self._server.reach()
         if self._ending:
             return  # whoever ends it says what follows
@@ -213,7 +217,12 @@ class ServerLink:
     def _renew(self) -> None:
         client = self._fresh = self.new_client()
         client.ready.addCallbacks(self._attached, self._refused, callbackArgs=(client,))
-        self._server.attach(client)
+        try:
+            self._server.attach(client)
+        except MuxError as error:
+            self._log.info("no tmux client could be started: {error}", error=error)
+            self._fresh = None
+            self._again()
 
     def _attached(self, block: Block, client: ControlClient) -> None:
         if client is self._fresh:

@@ -23,7 +23,7 @@ from tservice.mux.tmux.client import CommandRefused, ControlClient
 from tservice.mux.tmux.control import Block
 from tservice.mux.tmux.pane import TmuxPane
 from tservice.mux.tmux.server import TmuxServer
-from tservice.mux.tmux.setup import Setups, TmuxSetup
+from tservice.mux.tmux.setup import ISetup, Setups
 from tservice.mux.transport import Reachability
 
 
@@ -66,11 +66,8 @@ class TmuxMultiplexer:
         @raise MuxError: the program or its folder is missing, or a server of that session runs.
         """
         setup = await self._setup(spec.place)
-        await setup.sockets.prepare()
         server = self._server(spec.session_id, setup)
-        if await server.reach() is not Reachability.GONE:
-            raise MuxError(f"session {spec.session_id} still has a tmux server")
-        await server.clear()
+        await server.make_way()
         preface = await server.put_preface(spec)
         pane, token = self._pane(spec.session_id, server), self._token().encode()
         client = pane.link.new_client()
@@ -80,7 +77,11 @@ class TmuxMultiplexer:
             await pane.begin(client, token, (spec.cols, spec.rows))
         except MuxError as error:
             client.kill()
-            await self._undo(pane)
+            # Far away it may be another server of that session that was in the way.
+            if client.free or not setup.refuses:
+                await self._undo(pane)
+            else:
+                await pane.let_go()
             raise type(error)(f"cannot run {spec.argv[:1]} in {spec.cwd}: {error}") from error
         await self._hold(pane)
         return pane
@@ -142,13 +143,13 @@ class TmuxMultiplexer:
             client.kill()
         await gatherResults([Deferred.fromCoroutine(pane.let_go()) for pane in panes.values()])
 
-    async def _setup(self, place: Place) -> TmuxSetup:
+    async def _setup(self, place: Place) -> ISetup:
         setups = self._setups.get(place.id.kind)
         if setups is None:
             raise MuxError(f"this service runs no panes in {place.title}")
         return await setups.of(place)
 
-    def _server(self, session_id: str, setup: TmuxSetup) -> TmuxServer:
+    def _server(self, session_id: str, setup: ISetup) -> TmuxServer:
         return TmuxServer(self._clock, self._processes, setup, session_id)
 
     def _pane(self, session_id: str, server: TmuxServer) -> TmuxPane:

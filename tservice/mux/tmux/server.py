@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 from twisted.internet.defer import Deferred
-from twisted.internet.error import ProcessExitedAlready
+from twisted.internet.error import ProcessDone, ProcessExitedAlready
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.internet.protocol import ProcessProtocol
 from twisted.logger import Logger
@@ -17,14 +16,10 @@ from twisted.python.failure import Failure
 from tservice.core.clock import sleep
 from tservice.core.timers import cancel
 from tservice.mux.interface import COMMAND_TIMEOUT, Liveness, MuxError, MuxTimeout, PaneSpec
-from tservice.mux.tmux import keeper
 from tservice.mux.tmux.client import ControlClient
 from tservice.mux.tmux.link import ServerLink
-from tservice.mux.tmux.setup import TmuxSetup
-from tservice.mux.transport import HeldProcess, Reachability
-
-DEFAULT_TERMINAL = "screen-256color"
-"""C{TERM} of a pane whose environment names none; every system's terminfo has it."""
+from tservice.mux.tmux.setup import ISetup
+from tservice.mux.transport import Child, HeldProcess, Reachability
 
 END_TIMEOUT = 3.0
 """Seconds for a server that was told to end; one that has not is killed."""
@@ -53,7 +48,7 @@ class TmuxServer:
         self,
         clock: IReactorTime,
         processes: IReactorProcess,
-        setup: TmuxSetup,
+        setup: ISetup,
         session_id: str,
     ) -> None:
         self.path = setup.sockets.socket(session_id)
@@ -66,6 +61,18 @@ class TmuxServer:
     async def reach(self) -> Reachability:
         """Whether it listens."""
         return await self._transport.reach(self.path)
+
+    async def make_way(self) -> None:
+        """See to it that one can be started here.
+
+        @raise MuxError: one runs, or nobody can tell.
+        """
+        await self._setup.sockets.prepare()
+        if self._setup.refuses:
+            return
+        if await self.reach() is not Reachability.GONE:
+            raise MuxError(f"session {self._session_id} still has a tmux server")
+        await self.clear()
 
     async def clear(self) -> None:
         """Remove the socket of a server that is gone.
@@ -81,27 +88,11 @@ class TmuxServer:
 
         @param preface: see L{put_preface}.
         """
-        size = ("-x", str(spec.cols), "-y", str(spec.rows))
-        setup = self._setup
-        self._client(
-            client,
-            (
-                "-f",
-                str(setup.configuration),
-                "-C",
-                "new-session",
-                *size,
-                "-c",
-                "/",
-                "--",
-                *setup.keeping,
-            ),
-            environment(spec, token, foreign=setup.foreign, preface=preface),
-            # The server outlives the service and must not keep its folder busy.  Other processes
-            # may stay there: one that changes its folder is forked, which takes 100 times as long
-            # as a spawn.
-            "/",
-        )
+        child = self._setup.start(self.path, spec, token, preface)
+        # The server outlives the service and must not keep its folder busy.  What does not may
+        # stay there: a process of another folder is made by a fork, which takes 100 times as long
+        # as a spawn.
+        self._client(client, child, "/")
 
     async def put_preface(self, spec: PaneSpec) -> bytes:
         """Where the keeper finds what it prints first; empty for none."""
@@ -119,7 +110,12 @@ class TmuxServer:
     def attach(self, client: ControlClient) -> None:
         """Attach C{client} to the session that runs there."""
         # Without -N it would start a server where there is none.
-        self._client(client, ("-N", "-C", "attach-session"), {})
+        arguments = ("-N", "-C", "attach-session")
+        self._client(client, self._transport.child(self.path, arguments, {}))
+
+    async def ready(self) -> None:
+        """See L{Transport.ready}."""
+        await self._transport.ready()
 
     async def answers(self) -> bool:
         """Whether it does what it is asked within L{COMMAND_TIMEOUT}.
@@ -177,19 +173,22 @@ class TmuxServer:
 
     async def _run(self, *command: str) -> bool:
         """Run one command by a process of its own; whether it was over in time."""
-        protocol = _Run()
-        argv = self._transport.argv("-N", "-S", str(self.path), *command)
-        # No pipes: a server that stands still would keep them open after the process.
-        null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-        try:
-            files = dict.fromkeys((0, 1, 2), null)
-            self._spawn(protocol, argv, {}, childFDs=files)
-        finally:
-            os.close(null)
+        child = self._transport.child(self.path, ("-N", *command), {})
+        protocol = _Run(child.first)
+        if child.first:
+            self._spawn(protocol, child)
+        else:
+            # No pipes: a server that stands still would keep them open after the process.
+            null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+            try:
+                self._spawn(protocol, child, childFDs=dict.fromkeys((0, 1, 2), null))
+            finally:
+                os.close(null)
         timer = self._clock.callLater(COMMAND_TIMEOUT, protocol.kill)
         try:
-            await protocol.ended
-            return timer.active()
+            done = await protocol.ended
+            # Far away the way itself may have failed, and not tmux.
+            return timer.active() and (done or not child.first)
         finally:
             cancel(timer)
 
@@ -215,33 +214,22 @@ class TmuxServer:
             found = await held.probe()
         return found
 
-    def _client(
-        self,
-        client: ControlClient,
-        arguments: tuple[str, ...],
-        env: Mapping[bytes, bytes],
-        folder: str | None = None,
-    ) -> None:
-        argv = self._transport.argv("-u", "-S", str(self.path), *arguments)
-        self._spawn(client, argv, env, folder)
+    def _client(self, client: ControlClient, child: Child, folder: str | None = None) -> None:
+        client.first = child.first
+        self._spawn(client, child, folder)
 
     def _spawn(
-        self,
-        protocol: ProcessProtocol,
-        argv: list[str],
-        env: Mapping[bytes, bytes],
-        folder: str | None = None,
-        **more: Any,
+        self, protocol: ProcessProtocol, child: Child, folder: str | None = None, **more: Any
     ) -> None:
         """
         @param folder: where it stands; the service's own if C{None}, but never for another user,
             who may have no right to be there.
         @raise MuxError: the system refuses.
         """
-        path = "/" if self._setup.foreign else folder
+        path, argv = "/" if self._setup.foreign else folder, child.argv
         try:
             with self._setup.apart():
-                self._processes.spawnProcess(protocol, argv[0], argv, env, path, **more)
+                self._processes.spawnProcess(protocol, argv[0], argv, child.env, path, **more)
         except OSError as error:
             raise MuxError(f"{argv[0]} cannot be started: {error.strerror}") from error
 
@@ -249,46 +237,25 @@ class TmuxServer:
 class _Run(ProcessProtocol):
     """Waits for a short process; its output does not matter.
 
-    @ivar ended: fires when it is over; cancelling it ends the process.
+    @ivar ended: fires when it is over, with whether it succeeded; cancelling it ends the process.
     """
 
-    def __init__(self) -> None:
-        self.ended: Deferred[None] = Deferred(lambda _: self.kill())
+    transport: Any
+
+    def __init__(self, first: bytes) -> None:
+        self.ended: Deferred[bool] = Deferred(lambda _: self.kill())
+        self._first = first
 
     def kill(self) -> None:
         if self.transport is not None:
             with suppress(ProcessExitedAlready):
                 self.transport.signalProcess("KILL")
 
+    def connectionMade(self) -> None:
+        if self._first:
+            self.transport.write(self._first)
+            self.transport.closeStdin()
+
     def processEnded(self, reason: Failure) -> None:
         if not self.ended.called:
-            self.ended.callback(None)
-
-
-def environment(
-    spec: PaneSpec, token: bytes, *, foreign: bool = False, preface: bytes = b""
-) -> dict[bytes, bytes]:
-    """The server's environment: the pane's own, and what the keeper takes out of it again.
-
-    @param foreign: every variable comes to the keeper under a name that means nothing to anybody
-        on the way.
-    @param preface: the file of C{spec.preface}; empty for none.
-    @raise MuxError: a name or a value that no environment can hold.
-    """
-    own = {os.fsencode(name): os.fsencode(value) for name, value in spec.env.items()}
-    term = own.get(b"TERM", DEFAULT_TERMINAL.encode())
-    added = {b"TOKEN": token, b"CWD": os.fsencode(spec.cwd), b"TERM": term}
-    added[b"HISTORY"] = b"%d" % spec.history_limit
-    if preface:
-        added[b"PREFACE"] = preface
-    added |= {b"ARG%d" % at: os.fsencode(word) for at, word in enumerate(spec.argv)}
-    hidden = own if foreign else own.keys() & set(keeper.OVERWRITTEN)
-    added |= {b"ENV_" + name: own[name] for name in hidden}
-    added[b"ENV_TERM"] = term
-    found = ({} if foreign else own) | {
-        keeper.PREFIX + name: value for name, value in added.items()
-    }
-    for name, value in found.items():
-        if not name or b"=" in name or b"\0" in name + value:
-            raise MuxError(f"not a variable of an environment: {name!r}")
-    return found
+            self.ended.callback(reason.check(ProcessDone) is not None)

@@ -14,19 +14,50 @@ from tservice.core.places.place import Place
 from tservice.core.users.keyring import fresh_keyring
 from tservice.core.users.osuser import can_run
 from tservice.core.users.sharedfolder import SharedFolder
-from tservice.mux.interface import MuxError
+from tservice.mux.interface import MuxError, PaneSpec
 from tservice.mux.machine import OsUserTransport
 from tservice.mux.tmux import keeper
+from tservice.mux.tmux.environment import environment
 from tservice.mux.tmux.sockets import OsUserSockets, ServerSockets, sockets_in
-from tservice.mux.transport import Transport
+from tservice.mux.transport import Child, Transport
 
 CONFIGURATION = Path(__file__).with_name("tmux.conf")
 KEEPER = Path(keeper.__file__)
 
 
+class ISetup(Protocol):
+    """How tmux runs in one place.
+
+    @ivar transport: the way there.
+    @ivar sockets: where the servers listen.
+    @ivar foreign: its commands begin with the rights of another user, or go elsewhere.
+    @ivar refuses: what L{start} gives fails where such a server runs, so that nobody need ask.
+    @ivar apart: what is around the start of each process.
+    """
+
+    @property
+    def transport(self) -> Transport: ...
+    @property
+    def sockets(self) -> ServerSockets: ...
+    @property
+    def foreign(self) -> bool: ...
+    @property
+    def refuses(self) -> bool: ...
+    @property
+    def apart(self) -> Callable[[], AbstractContextManager[None]]: ...
+
+    def start(self, socket_path: Path, spec: PaneSpec, token: bytes, preface: bytes) -> Child:
+        """What starts a server with C{spec} in it, and is its first client.
+
+        @param token: makes the keeper's words in the stream its own.
+        @param preface: the file that the keeper prints first; empty for none.
+        @raise MuxError: there can be no such server.
+        """
+
+
 @frozen(kw_only=True)
 class TmuxSetup:
-    """One place's.
+    """That of a place on this machine.
 
     @ivar sockets: where the servers listen.
     @ivar python: absolute path of the interpreter that runs C{keeper}.
@@ -44,6 +75,17 @@ class TmuxSetup:
     foreign: bool = False
     apart: Callable[[], AbstractContextManager[None]] = nullcontext
     program: Path | None = None
+    refuses: bool = False
+
+    def start(self, socket_path: Path, spec: PaneSpec, token: bytes, preface: bytes) -> Child:
+        """See L{ISetup.start}."""
+        size = ("-x", str(spec.cols), "-y", str(spec.rows))
+        session = ("-C", "new-session", *size, "-c", "/", "--", *self.keeping)
+        return self.transport.child(
+            socket_path,
+            ("-f", str(self.configuration), *session),
+            environment(spec, token, foreign=self.foreign, preface=preface),
+        )
 
     @property
     def keeping(self) -> tuple[str, ...]:
@@ -57,7 +99,7 @@ class TmuxSetup:
 class Setups(Protocol):
     """The setups of all places of one kind."""
 
-    async def of(self, place: Place) -> TmuxSetup:
+    async def of(self, place: Place) -> ISetup:
         """That of C{place}.
 
         @raise MuxError: there cannot be any.

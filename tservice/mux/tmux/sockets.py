@@ -22,7 +22,7 @@ LOOKED_AT = 10_000
 
 _SUFFIX = ".sock"
 _PREFACE = ".preface"
-_SESSION_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+SESSION_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _LONGEST_NAME = 36 + len(_SUFFIX)
 
 
@@ -90,7 +90,7 @@ class SocketFolder:
 
         @raise ValueError: the id is none.
         """
-        if not _SESSION_ID.fullmatch(session_id):
+        if not SESSION_ID.fullmatch(session_id):
             raise ValueError(f"not a session id: {session_id!r}")
         return self.path / (session_id + _SUFFIX)
 
@@ -153,7 +153,7 @@ def sockets_in(folder: Path) -> frozenset[str]:
     with os.scandir(folder) as entries:
         paths = [Path(entry.path) for entry in islice(entries, LOOKED_AT)]
     names = (path.stem for path in paths if _is_socket(path))
-    return frozenset(name for name in names if _SESSION_ID.fullmatch(name))
+    return frozenset(name for name in names if SESSION_ID.fullmatch(name))
 
 
 def _write_new(path: Path, data: bytes) -> None:

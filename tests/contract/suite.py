@@ -1,0 +1,435 @@
+"""The suite itself, and what a test class with the real tmux hands it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from typing import Any
+
+from attrs import evolve
+from twisted.internet.defer import Deferred
+
+from tests.contract.last import ID, Last, outcome
+from tests.integration.mux.harness import Heard, TmuxTestCase
+from tservice.mux.interface import (
+    COMMAND_TIMEOUT,
+    Guard,
+    IMultiplexer,
+    IPane,
+    Liveness,
+    Mark,
+    MuxError,
+    MuxTimeout,
+    PaneGone,
+    PaneSpec,
+)
+from tservice.mux.keys import KEYS
+
+
+def text(pane: Any) -> bytes:
+    """Everything that the log holds."""
+    return bytes(pane.log.read(pane.log.start, pane.log.end - pane.log.start))
+
+
+class Contract:
+    """The suite; C{self} is a class that hands it what it needs."""
+
+    async def shell(self: Any) -> tuple[Any, Heard]:
+        pane = await self.mux.create(self.line_shell())
+        heard = Heard()
+        pane.listen(heard)
+        await self.until(lambda: text(pane).endswith(b"$ "), "the prompt")
+        return pane, heard
+
+    async def run_line(self: Any, pane: Any, line: str) -> None:
+        await pane.write(line.encode() + b"\r")
+
+    async def raises(self: Any, error: type[Exception], work: Any) -> None:
+        try:
+            await work
+        except error:
+            return
+        self.fail(f"no {error.__name__}")
+
+    async def test_provides(self: Any) -> None:
+        pane, _ = await self.shell()
+        self.assertTrue(IMultiplexer.providedBy(self.mux))
+        self.assertTrue(IPane.providedBy(pane))
+
+    async def test_a_line_is_run(self: Any) -> None:
+        pane, _ = await self.shell()
+        await self.run_line(pane, "echo good day")
+        await self.until(lambda: b"\r\ngood day\r\n$ " in text(pane), "the answer")
+        self.assertIsInstance(pane.pid, int)
+        self.assertIs(Liveness.ALIVE, await pane.probe())
+        self.assertEqual((80, 24, ID), (pane.cols, pane.rows, pane.session_id))
+        self.assertEqual(pane.log.end, self.mux.output_bytes)
+
+    async def test_a_preface_stands_above_the_program(self: Any) -> None:
+        """A long one too, to the byte, and before the program's first byte."""
+        preface = b"".join(b"row %d\r\n" % number for number in range(20_000))
+        pane = await self.mux.create(evolve(self.line_shell(), preface=preface))
+        await self.until(lambda: text(pane).endswith(b"$ "), "the prompt")
+        told, _, rest = text(pane).replace(b"\r\r", b"\r").partition(b"row 19999\r\n")
+        self.assertEqual(preface, told + b"row 19999\r\n")
+        self.assertTrue(rest.endswith(b"$ "), rest)
+        found = await pane.capture(None)
+        self.assertEqual((b"row 0", b"row 19999"), (found.lines[0], found.lines[19_999]))
+
+    async def test_a_session_has_its_preface_once(self: Any) -> None:
+        pane = await self.mux.create(evolve(self.line_shell(), preface=b"of before\r\n"))
+        await self.until(lambda: text(pane).endswith(b"$ "), "the prompt")
+        await pane.kill()
+        again, _ = await self.shell()
+        self.assertNotIn(b"of before", text(again))
+
+    async def test_exit(self: Any) -> None:
+        """The last bytes are there before the end is told, once."""
+        pane, heard = await self.shell()
+        seen: list[bytes] = []
+        pane.listen(Last(lambda: seen.append(text(pane))))
+        await self.run_line(pane, "exit 130")
+        await self.until(lambda: heard.exits, "the end")
+        self.assertTrue(seen[0].endswith(b"exit 130\r\n"), seen)
+        self.assertEqual([(130, None)], [(e.status, e.signal) for e in heard.exits])
+        self.assertEqual(heard.exits[0], pane.ending)
+        self.assertIsNone(pane.pid)
+        self.assertIs(Liveness.DEAD, await pane.probe())
+        self.assertEqual(0, heard.lost)
+
+    async def test_after_the_exit(self: Any) -> None:
+        """Nothing can be typed; what is left can be read, also by a later service."""
+        pane, heard = await self.shell()
+        await self.run_line(pane, "exit 3")
+        await self.until(lambda: heard.exits, "the end")
+        await self.raises(PaneGone, pane.write(b"x"))
+        await self.raises(PaneGone, pane.send_key("Enter"))
+        await self.raises(PaneGone, pane.paste("x"))
+        found = await pane.capture()
+        self.assertIn(b"$ exit 3", found.lines[0])
+        await self.raises(MuxError, self.mux.create(self.line_shell()))
+        self.assertEqual({ID}, await self.mux.found())
+
+    async def test_killed_process(self: Any) -> None:
+        pane, heard = await self.shell()
+        await self.crash_process(pane)
+        await self.until(lambda: heard.exits, "the end")
+        self.assertEqual((None, "SIGKILL"), (pane.ending.status, pane.ending.signal))
+
+    async def test_lost_server(self: Any) -> None:
+        pane, heard = await self.shell()
+        await self.crash_server(pane)
+        await self.until(lambda: heard.lost, "the loss")
+        self.assertEqual((1, []), (heard.lost, heard.exits))
+        self.assertIsNone(pane.pid)
+        self.assertIs(Liveness.DEAD, await pane.probe())
+        for work in (pane.write(b"x"), pane.capture(), pane.resize(90, 30), pane.last_mark()):
+            await self.raises(PaneGone, work)
+        self.assertEqual({ID}, await self.mux.found())
+        self.assertIsNone(await self.mux.adopt(ID, self.pane_place))
+        self.assertEqual(frozenset(), await self.mux.found())
+
+    async def test_a_lost_session_can_be_started_again(self: Any) -> None:
+        pane, heard = await self.shell()
+        await self.crash_server(pane)
+        await self.until(lambda: heard.lost, "the loss")
+        again, _ = await self.shell()
+        self.assertNotEqual(pane.log.epoch, again.log.epoch)
+
+    async def test_marks_outlive_the_service(self: Any) -> None:
+        pane, _ = await self.shell()
+        self.assertIsNone(await pane.last_mark())
+        await pane.write(b"echo", Mark(id="in-1", step="typed"))
+        self.assertEqual(Mark(id="in-1", step="typed", done=4), await pane.last_mark())
+        await pane.paste(" x", Mark(id="in-2", step="pasted"))
+        await pane.send_key("BSpace", Mark(id="in-3", step="erased"))
+        await self.mux.close()
+        again = await self.multiplexer().adopt(ID, self.pane_place)
+        self.assertEqual(Mark(id="in-3", step="erased"), await again.last_mark())
+
+    async def test_typing_without_a_mark_keeps_the_last_one(self: Any) -> None:
+        pane, _ = await self.shell()
+        await pane.write(b"a", Mark(id="in-1"))
+        await pane.write(b"b")
+        self.assertEqual(Mark(id="in-1", done=1), await pane.last_mark())
+
+    async def test_a_write_goes_on_where_it_was_broken_off(self: Any) -> None:
+        pane, _ = await self.shell()
+        await pane.write(b"echo abcdef\r", Mark(id="in-1", done=5))
+        await self.until(lambda: b"abcdef: not found" in text(pane), "the rest")
+        self.assertEqual(Mark(id="in-1", done=12), await pane.last_mark())
+
+    async def test_paste(self: Any) -> None:
+        """Control characters do not come through; the text does."""
+        pane, _ = await self.shell()
+        start = pane.log.end
+        await pane.paste("one $HOME \"two\" 'three' ; # {x} \\ \x1b[201~\x07né")
+        await pane.send_key("Enter")
+        await self.until(lambda: b"not found" in text(pane), "the answer")
+        shown = b"one $HOME \"two\" 'three' ; # {x} \\ [201~n\xc3\xa9"
+        self.assertIn(shown, pane.log.read(start, 10_000))
+
+    async def test_a_guarded_key_is_pressed_on_the_screen_that_was_seen(self: Any) -> None:
+        pane, _ = await self.shell()
+        await self.rest(pane)
+        guard = await pane.guard()
+        self.assertTrue(guard.still)
+        self.assertTrue(guard.capture.lines[0].startswith(b"$"))
+        self.assertTrue(await pane.press_if("7", guard, range(24)))
+        await self.until(lambda: text(pane).endswith(b"$ 7"), "the key")
+        self.assertFalse(await pane.press_if("7", guard, range(24)), "it was used up")
+        await self.raises(KeyError, pane.press_if("77", await pane.guard(), [0]))
+
+    async def test_a_guarded_key_is_kept_back_once_something_was_printed(self: Any) -> None:
+        """Even where the rows that count did not change."""
+        pane, _ = await self.shell()
+        await self.rest(pane)
+        guard = await pane.guard()
+        await self.printed(pane)
+        self.assertFalse(await pane.press_if("7", guard, []))
+        await self.run_line(pane, "echo end")
+        await self.until(lambda: b"\r\nend" in text(pane), "the end")
+        self.assertNotIn(b"7", text(pane))
+
+    async def test_a_guarded_key_is_kept_back_once_something_was_typed(self: Any) -> None:
+        pane, _ = await self.shell()
+        await self.rest(pane)
+        guard = await pane.guard()
+        await pane.write(b"x")
+        self.assertFalse(await pane.press_if("Escape", guard, []))
+        self.assertIsNotNone(pane.typed_at)
+
+    async def test_on_a_screen_without_rest_the_rows_decide(self: Any) -> None:
+        pane, _ = await self.shell()
+        await self.run_line(pane, "echo '? ^$*(a)|[b]{c}#,%d \\\\ ü─ é.'")
+        await self.until(lambda: text(pane).endswith(b"\r\n$ "), "the answer")
+        guard = await self.restless(pane)
+        self.assertFalse(guard.still)
+        self.assertTrue(await pane.press_if("1", guard, [0, 1, 2]))
+        await self.until(lambda: text(pane).endswith(b"1"), "the key")
+        guard = await self.restless(pane)
+        await self.printed(pane)
+        self.assertTrue(await pane.press_if("2", guard, [0, 1, 4]))
+        guard = await self.restless(pane)
+        await self.printed(pane)
+        self.assertFalse(await pane.press_if("3", guard, range(24)))
+
+    async def test_a_guarded_paste(self: Any) -> None:
+        pane, _ = await self.shell()
+        await self.rest(pane)
+        self.assertTrue(await pane.paste_if("one; 'two'", await pane.guard(), [0]))
+        await self.until(lambda: b"one; 'two'" in text(pane), "the text")
+        guard = await pane.guard()
+        await self.printed(pane)
+        self.assertFalse(await pane.paste_if("three", guard, range(24)))
+        await self.raises(PaneGone, self.guarded_after_the_end(pane))
+
+    async def guarded_after_the_end(self: Any, pane: Any) -> None:
+        await pane.write(b"\x03")
+        guard = await pane.guard()
+        await pane.write(b"exit\r")
+        await self.until(lambda: pane.ending is not None, "the end")
+        await pane.press_if("1", guard, [])
+
+    async def test_every_key_can_be_pressed(self: Any) -> None:
+        pane, _ = await self.shell()
+        for name in sorted(KEYS.keys() - {"C-c", "C-d", "C-z", "C-q", "C-s", "C-o", "C-v"}):
+            await pane.send_key(name)
+        await self.raises(KeyError, pane.send_key("F99"))
+
+    async def test_capture(self: Any) -> None:
+        pane, _ = await self.shell()
+        await self.run_line(pane, "echo one")
+        await self.until(lambda: text(pane).endswith(b"one\r\n$ "), "the answer")
+        found = await pane.capture()
+        self.assertEqual((24, 0), (len(found.lines), found.history))
+        rows = [line.rstrip() for line in found.lines[:4]]
+        self.assertEqual([b"$ echo one", b"one", b"$", b""], rows)
+        self.assertEqual((2, 2, True), (found.cursor_x, found.cursor_y, found.cursor_visible))
+        self.assertEqual((80, 24, False), (found.cols, found.rows, found.alternate_screen))
+        self.assertEqual((pane.log.end, pane.log.epoch), (found.offset, found.epoch))
+        self.assertIn(b"\x1b[?2004h", found.modes)
+
+    async def test_capture_with_history(self: Any) -> None:
+        pane, _ = await self.shell()
+        for number in range(40):
+            await self.run_line(pane, f"echo {number}")
+            answer = b"\r\n%d\r\n$ " % number
+            await self.until(lambda answer=answer: text(pane).endswith(answer), "the answer")
+        found = await pane.capture(None)
+        self.assertEqual(81 - 24, found.history)
+        self.assertEqual(found.history, found.history_size)
+        self.assertEqual(81, len(found.lines))
+        want = [line for n in range(40) for line in (b"$ echo %d" % n, b"%d" % n)]
+        self.assertEqual([*want, b"$"], [line.rstrip() for line in found.lines])
+        some = await pane.capture(10)
+        self.assertEqual(10, some.history)
+        self.assertEqual(found.lines[-34:], some.lines)
+
+    async def test_alternate_screen(self: Any) -> None:
+        pane, _ = await self.shell()
+        await self.emit(pane, "\\033[?1049h\\033[2;3Hinside\\033[?25l\\033[?1h\\033[?1006h")
+        await self.until(lambda: b"\x1b[?1006h" in text(pane), "the program")
+        found = await pane.capture()
+        self.assertTrue(found.alternate_screen)
+        self.assertFalse(found.cursor_visible)
+        self.assertEqual(b"  inside", found.lines[1].rstrip())
+        for mode in (b"\x1b[?1049h", b"\x1b[?25l", b"\x1b[?1h", b"\x1b[?1006h"):
+            self.assertIn(mode, found.modes)
+        self.assertEqual(24, len(found.main))
+        self.assertTrue(found.main[0].startswith(b"$"))
+
+    async def test_resize(self: Any) -> None:
+        pane, heard = await self.shell()
+        await pane.resize(100, 30)
+        await pane.resize(100, 30)
+        self.assertEqual((100, 30), (pane.cols, pane.rows))
+        self.assertEqual([(100, 30)], heard.sizes)
+        found = await pane.capture()
+        self.assertEqual((100, 30, 30), (found.cols, found.rows, len(found.lines)))
+
+    async def test_title(self: Any) -> None:
+        pane, heard = await self.shell()
+        self.assertEqual("", pane.title)
+        await self.emit(pane, "\\033]2;a, b: 50%% d\\007")
+        await self.until(lambda: heard.titles, "the title")
+        self.assertEqual(["a, b: 50% d"], heard.titles)
+        self.assertEqual("a, b: 50% d", pane.title)
+        self.assertEqual(pane.title, (await pane.capture()).title)
+
+    async def test_pause(self: Any) -> None:
+        """What is printed meanwhile is not in the log, and no reader goes on over the hole."""
+        pane, _ = await self.shell()
+        start = pane.log.end
+        await pane.pause()
+        self.assertTrue(pane.paused)
+        self.assertFalse(pane.log.holds(start))
+        await self.run_line(pane, "echo hidden")
+        while b"hidden" not in b"".join((await pane.capture()).lines[1:]):
+            await self.until(lambda: True)
+        await pane.resume()
+        self.assertFalse(pane.paused)
+        await self.run_line(pane, "echo shown")
+        await self.until(lambda: b"\r\nshown\r\n" in text(pane), "the answer")
+        self.assertNotIn(b"hidden", text(pane))
+
+    async def test_one_server_a_session(self: Any) -> None:
+        await self.shell()
+        await self.raises(MuxError, self.mux.create(self.line_shell()))
+
+    async def test_nothing_to_adopt(self: Any) -> None:
+        self.assertIsNone(await self.mux.adopt(ID, self.pane_place))
+        self.assertEqual(frozenset(), await self.mux.found())
+
+    async def test_adopt(self: Any) -> None:
+        pane, _ = await self.shell()
+        await pane.resize(100, 30)
+        before = pane.pid
+        await self.mux.close()
+        await self.raises(PaneGone, pane.write(b"x"))
+        self.assertIs(Liveness.UNKNOWN, await pane.probe())
+        mux = self.multiplexer()
+        self.assertEqual({ID}, await mux.found())
+        again = await mux.adopt(ID, self.pane_place)
+        self.assertEqual((before, 100, 30, None), (again.pid, again.cols, again.rows, again.ending))
+        self.assertNotEqual(pane.log.epoch, again.log.epoch)
+        self.assertIn(b"\x1b[?2004h", (await again.capture()).modes)
+        heard = Heard()
+        again.listen(heard)
+        await self.run_line(again, "exit 4")
+        await self.until(lambda: heard.exits, "the end")
+        self.assertEqual(4, heard.exits[0].status)
+        self.assertTrue(text(again).endswith(b"exit 4\r\n"))
+
+    async def test_adopt_what_ended_meanwhile(self: Any) -> None:
+        pane, heard = await self.shell()
+        await self.run_line(pane, "exit 7")
+        await self.until(lambda: heard.exits, "the end")
+        await self.settle(pane)
+        await self.mux.close()
+        again = await self.multiplexer().adopt(ID, self.pane_place)
+        self.assertEqual((7, None), (again.ending.status, again.ending.signal))
+        self.assertIsNone(again.pid)
+        self.assertIn(b"exit 7", (await again.capture()).lines[0])
+
+    async def test_kill(self: Any) -> None:
+        pane, heard = await self.shell()
+        unsubscribe = pane.log.subscribe(lambda: None)
+        await pane.kill()
+        self.assertLess(pane.log.start, pane.log.end)
+        unsubscribe()
+        self.assertEqual(pane.log.start, pane.log.end)
+        self.assertEqual(frozenset(), await self.mux.found())
+        self.assertEqual((0, []), (heard.lost, heard.exits))
+        await self.raises(PaneGone, pane.write(b"x"))
+        self.assertIs(Liveness.DEAD, await pane.probe())
+        await pane.kill()
+        await self.shell()
+
+    async def test_stalled_server(self: Any) -> None:
+        """It is unknown, not dead; what was sent is done once it goes on."""
+        pane, heard = await self.shell()
+        go_on = await self.stall(pane)
+        work = [pane.write(b"echo late\r"), pane.capture(), pane.probe()]
+        results = await self.all_late(work)
+        self.assertIsInstance(results[0], MuxTimeout)
+        self.assertIsInstance(results[1], MuxTimeout)
+        self.assertIs(Liveness.UNKNOWN, results[2])
+        self.assertEqual((0, []), (heard.lost, heard.exits))
+        go_on()
+        await self.until(lambda: b"\r\nlate\r\n" in text(pane), "the late answer")
+        self.assertIs(Liveness.ALIVE, await pane.probe())
+
+
+class TmuxContract(Contract, TmuxTestCase):
+    """The suite on the real tmux."""
+
+    def line_shell(self) -> PaneSpec:
+        return evolve(self.spec(), session_id=ID)
+
+    async def crash_process(self, pane: Any) -> None:
+        os.kill(pane.pid, signal.SIGKILL)
+
+    async def crash_server(self, pane: Any) -> None:
+        os.kill(await self.server_pid(pane), signal.SIGKILL)
+
+    async def settle(self, pane: Any) -> None:
+        await self.until_dead(pane)
+
+    async def rest(self, pane: Any) -> None:
+        """Until nothing was printed in the second that runs."""
+        for _ in range(30):
+            if (await pane.guard()).still:
+                return
+            await self.pause(0.1)
+        self.fail("no rest")
+
+    async def restless(self, pane: Any) -> Guard:
+        """What is printed just now may not be all of it."""
+        await self.printed(pane)
+        guard: Guard = await pane.guard()
+        return evolve(guard, still=False, seal=(guard.seal[0], None))
+
+    async def printed(self, pane: Any) -> None:
+        """By somebody else who has the terminal open."""
+        fd = os.open(f"/proc/{pane.pid}/fd/1", os.O_WRONLY | os.O_NOCTTY)
+        end = pane.log.end
+        os.write(fd, b".")
+        os.close(fd)
+        await self.until(lambda: pane.log.end > end, "the sign")
+
+    async def stall(self, pane: Any) -> Callable[[], None]:
+        pid = await self.server_pid(pane)
+        self.stop(pid)
+        return lambda: os.kill(pid, signal.SIGCONT)
+
+    async def emit(self, pane: Any, escaped: str) -> None:
+        await pane.write(f"eval printf '{escaped}'; read -r x\r".encode())
+
+    async def all_late(self, work: list[Any]) -> list[Any]:
+        begun = [Deferred.fromCoroutine(outcome(each)) for each in work]
+        while not all(each.called for each in begun):
+            await self.pause(0.05)
+            self.clock.advance(COMMAND_TIMEOUT)
+        return [await each for each in begun]

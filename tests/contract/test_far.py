@@ -1,0 +1,79 @@
+"""The suite on tmux at the far end of a real ssh connection."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from attrs import frozen
+from twisted.internet import reactor
+
+from tests.contract.suite import TmuxContract
+from tests.integration.mux.harness import CAPACITY
+from tests.sshd import Sshd
+from tservice.core.places.place import Place, PlaceId, PlaceKind
+from tservice.core.places.places import Places
+from tservice.mux.far.runner import Far, IFar, Way
+from tservice.mux.far.setup import FarSetups
+from tservice.mux.tmux.multiplexer import TmuxMultiplexer
+
+
+@frozen
+class OneFar:
+    """The only way."""
+
+    far: IFar
+
+    def of(self, place: Place) -> IFar:
+        return self.far
+
+    def known(self) -> Sequence[IFar]:
+        return [self.far]
+
+
+class SshMultiplexerTests(TmuxContract):
+    """A server of its own for the class; each test is a session on one connection."""
+
+    pane_place = Places({}).recall(PlaceId(kind=PlaceKind.REMOTE, name="h"))
+    far_folder: Path
+    sshd: Sshd
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.far_folder = Path(tempfile.mkdtemp(prefix="fs-", dir="/tmp"))
+        cls.sshd = Sshd(cls.far_folder)
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        words = cls.sshd.ssh(cls.far_folder / "c")
+        subprocess.run([*words[:-1], "-O", "exit", words[-1]], check=False, capture_output=True)
+        cls.sshd.close()
+        shutil.rmtree(cls.far_folder)
+
+    def multiplexer(self) -> TmuxMultiplexer:
+        way = Way(
+            prefix=lambda: self.sshd.ssh(self.far_folder / "c"),
+            spoken=True,
+            env={"PATH": os.environ["PATH"]},
+        )
+        mux = TmuxMultiplexer(
+            self.clock,
+            reactor,
+            {PlaceKind.REMOTE: FarSetups(OneFar(Far(self.clock, reactor, way)))},
+            token=lambda: secrets.token_hex(8),
+            capacity=CAPACITY,
+        )
+        self.muxes.append(mux)
+        return mux
+
+    async def clean(self) -> None:
+        await super().clean()
+        self.sshd.sweep()
+
+
+del TmuxContract

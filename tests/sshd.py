@@ -1,0 +1,158 @@
+"""A real sshd on loopback, as the user that runs the tests, with a home of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin") or "/usr/sbin/sshd"
+SSH = shutil.which("ssh") or "/usr/bin/ssh"
+KEYGEN = shutil.which("ssh-keygen") or "/usr/bin/ssh-keygen"
+
+
+class Sshd:
+    """Its keys, its home and its port are its own; C{close} ends all that it left.
+
+    @ivar home: HOME of whoever signs in.
+    @ivar sockets: where tmux has its sockets there.
+    @ivar key: signs in.
+    @ivar known: a file of host keys that has the right one.
+    """
+
+    def __init__(self, folder: Path, shell: str | None = None, *more: str) -> None:
+        self.folder = folder
+        self.home, self.sockets = folder / "home", folder / "t"
+        self.key, self.known = folder / "id", folder / "known"
+        for path in (self.home, self.sockets):
+            path.mkdir(parents=True, mode=0o700)
+        for name in ("id", "host"):
+            self.make_key(name)
+        shutil.copy(folder / "id.pub", folder / "authorized")
+        self.shell, self.more = shell, more
+        self.port = _free_port()
+        self.pid: int | None = None
+        self.trust()
+        self.start()
+
+    def make_key(self, name: str) -> None:
+        """A fresh pair in the place of an old one."""
+        (self.folder / name).unlink(missing_ok=True)
+        words = [KEYGEN, "-q", "-t", "ed25519", "-N", "", "-f", str(self.folder / name)]
+        subprocess.run(words, check=True, stdin=subprocess.DEVNULL)
+
+    def trust(self) -> None:
+        """Have the key of now in C{known}."""
+        kind, text, *_ = (self.folder / "host.pub").read_text().split()
+        self.known.write_text(f"[127.0.0.1]:{self.port} {kind} {text}\n")
+
+    def start(self) -> None:
+        """Listen, at once or again."""
+        os.makedirs("/run/sshd", exist_ok=True) if os.getuid() == 0 else None
+        force = [] if self.shell is None else [f"SetEnv SHELL={self.shell}"]
+        lines = [
+            f"ListenAddress 127.0.0.1:{self.port}",
+            f"HostKey {self.folder}/host",
+            f"AuthorizedKeysFile {self.folder}/authorized",
+            f"PidFile {self.folder}/pid",
+            f"SetEnv HOME={self.home} TMUX_TMPDIR={self.sockets}",
+            "StrictModes no",
+            "UsePAM no",
+            "PasswordAuthentication no",
+            "PermitRootLogin yes",
+            "MaxSessions 100",
+            "MaxStartups 100",
+            *force,
+            *self.more,
+        ]
+        (self.folder / "config").write_text("\n".join(lines) + "\n")
+        command = [SSHD, "-D", "-e", "-f", str(self.folder / "config")]
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+        self.pid = self._process.pid
+        while self._process.poll() is None and not _listens(self.port):
+            pass
+        if self._process.poll() is not None:
+            raise RuntimeError((self.folder / "log").read_text())
+
+    def stop(self) -> None:
+        """Listen no more, and end every connection."""
+        if self.pid is None:
+            return
+        for pid in self.connections():
+            _end(pid)
+        self._process.kill()
+        self._process.wait()
+        self.pid = None
+
+    def connections(self) -> list[int]:
+        """The processes that serve connections."""
+        return children(self.pid) if self.pid is not None else []
+
+    def close(self) -> None:
+        """End it and every tmux server there."""
+        self.stop()
+        self.sweep()
+
+    def sweep(self) -> None:
+        """End every tmux server there."""
+        for path in self.sockets.glob("tmux-*/*"):
+            if path.is_socket():
+                words = ["tmux", "-S", str(path), "kill-server"]
+                subprocess.run(words, check=False, capture_output=True)
+            path.unlink(missing_ok=True)
+
+    def ssh(self, control: Path) -> list[str]:
+        """The words before a command there, over one connection that is made when needed."""
+        return [
+            SSH,
+            "-F",
+            "none",
+            "-T",
+            "-i",
+            str(self.key),
+            "-p",
+            str(self.port),
+            "-o",
+            f"UserKnownHostsFile={self.known}",
+            "-o",
+            "BatchMode=yes",
+            "-o",
+            "ControlMaster=auto",
+            "-o",
+            "ControlPersist=60",
+            "-o",
+            f"ControlPath={control}",
+            "127.0.0.1",
+        ]
+
+
+def children(pid: int) -> list[int]:
+    """The processes whose parent is C{pid}."""
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+    except OSError:
+        return False
+    return True
+
+
+def _end(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return

@@ -1,0 +1,203 @@
+"""What is run at the far end, as text for its shell.  Pure.
+
+Only POSIX and what every system has: Debian's dash, Alpine's busybox.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import resources
+
+from tservice.mux.far.shell import exports, line, quote, script, words
+from tservice.mux.interface import MuxError, PaneSpec
+from tservice.mux.tmux.client import FREE
+from tservice.mux.tmux.setup import CONFIGURATION
+
+PREFIX = "service-"
+"""Before a session's id in the name of its server (protocol-remote-hosts)."""
+
+DEFAULT_TERMINAL = b"screen-256color"
+
+MINIMUM = (3, 2)
+
+_KEEP = b'eval "$TSERVICE_PANE_KEEPER"'
+_KEPT = ("TOKEN", "RUN", "KEEPER", "CONF", "PREFACE", "HISTORY", "TERM")
+
+_OURS = b"unset " + b" ".join(b"TSERVICE_PANE_" + name.encode() for name in _KEPT)
+_NOT_OURS = b"unset TMUX TMUX_PANE TERM_PROGRAM TERM_PROGRAM_VERSION SHLVL OLDPWD LINES COLUMNS"
+_OF_THE_WAY = b"unset TMUX TMUX_PANE SSH_CLIENT SSH_CONNECTION SSH_TTY"
+
+FOLDER = b"tservice_d=${TMUX_TMPDIR:-/tmp}/tmux-$(id -u)"
+"""Where tmux has its sockets; its own, mode 0700."""
+
+_PRIVATE = (
+    b'umask 077; mkdir -p "$tservice_d" || exit 73; '
+    b'[ -O "$tservice_d" ] && [ ! -L "$tservice_d" ] || '
+    b'{ echo "$tservice_d is another user\'s" >&2; exit 77; }'
+)
+_NEEDS_TMUX = b"command -v tmux >/dev/null || { echo 'tmux is missing there' >&2; exit 127; }"
+
+
+def server_name(session_id: str) -> str:
+    """What its server is called there."""
+    return PREFIX + session_id
+
+
+def tmux(name: str, *arguments: str) -> bytes:
+    """Become tmux."""
+    return b"exec " + words(*map(os.fsencode, ("tmux", "-u", "-L", name, *arguments)))
+
+
+def attach(name: str, *arguments: str) -> bytes:
+    """A line that runs tmux on a server of that name."""
+    return line(_OF_THE_WAY, tmux(name, *arguments))
+
+
+def start(name: str, spec: PaneSpec, token: bytes, preface: bytes) -> bytes:
+    """A line that starts a server with C{spec} in it, and is its first client.
+
+    It refuses where such a server runs.
+
+    @param preface: the file to print first; empty for none.
+    @raise MuxError: what no environment can hold.
+    """
+    conf = b"$tservice_d/" + os.fsencode(name) + b".conf"
+    taken = b'[ -S "$tservice_d/%b" ] && %b display-message -p x >/dev/null 2>&1 && %b' % (
+        os.fsencode(name),
+        words(b"tmux", b"-N", b"-L", os.fsencode(name)),
+        b"{ echo 'there is a tmux server of that session still' >&2; exit 75; }",
+    )
+    configuration = script(CONFIGURATION.read_text("utf-8"))
+    term = os.fsencode(spec.env.get("TERM", "")) or DEFAULT_TERMINAL
+    try:
+        added = {
+            b"TOKEN": token,
+            b"RUN": run(spec, token, term),
+            b"PREFACE": preface,
+            b"HISTORY": b"%d" % spec.history_limit,
+            b"TERM": term,
+        }
+        given = exports({b"TSERVICE_PANE_" + key: value for key, value in added.items()})
+    except ValueError as error:
+        raise MuxError(str(error)) from error
+    size = ("-x", str(spec.cols), "-y", str(spec.rows))
+    return line(
+        _NEEDS_TMUX,
+        FOLDER,
+        _PRIVATE,
+        taken,
+        b"echo %" + FREE,
+        b"printf '%%s' %b > \"%b\" || exit 73" % (configuration, conf),
+        _OF_THE_WAY,
+        given,
+        b"export TSERVICE_PANE_KEEPER=" + script(_keeper()),
+        b'export TSERVICE_PANE_CONF="%b"' % conf,
+        b'exec tmux -u -L %b -f "%b" %b'
+        % (
+            quote(os.fsencode(name)),
+            conf,
+            words(
+                *map(os.fsencode, ("-C", "new-session", *size, "-c", "/", "--", "sh", "-c")), _KEEP
+            ),
+        ),
+    )
+
+
+def run(spec: PaneSpec, token: bytes, term: bytes) -> bytes:
+    """What becomes the program of C{spec}, in the pane.
+
+    @raise ValueError: what no environment can hold.
+    """
+    said = b"printf '\\033]7773;%%s;%%s;%%s\\007' %b " % quote(token)
+    failed = b"{ %b failed 2; exit 127; }" % said
+    argv = [os.fsencode(word) for word in spec.argv]
+    env = {os.fsencode(name): os.fsencode(value) for name, value in spec.env.items()}
+    return line(
+        _OURS,
+        _NOT_OURS,
+        exports({**env, b"TERM": term}),
+        b"cd -- %b 2>/dev/null || %b" % (quote(os.fsencode(spec.cwd)), failed),
+        b"command -v -- %b >/dev/null 2>&1 || %b" % (words(*argv[:1]), failed),
+        said + b'started "$$"',
+        b"exec " + words(*argv),
+    )
+
+
+REACHED, ENDED = b"here\n", b"gone\n"
+
+
+def reach(name: str) -> bytes:
+    """A line that prints L{REACHED} or L{ENDED}; anything else is no answer.
+
+    A server that comes up refuses for a moment what knocks, so that is asked twice.
+    """
+    file = quote(os.fsencode(name))
+    ask = words(b"tmux", b"-N", b"-L", os.fsencode(name), b"display-message", b"-p", b"x")
+    refused = b'*"no server running"*|*"error connecting"*'
+    return line(
+        _NEEDS_TMUX,
+        FOLDER,
+        b'tservice_ask() { [ -S "$tservice_d/"%b ] || { echo gone; exit 0; }; '
+        b"tservice_said=$(%b 2>&1) && { echo here; exit 0; }; }" % (file, ask),
+        b"tservice_ask; sleep 1; tservice_ask",
+        b'case $tservice_said in %b) echo gone;; *) echo "$tservice_said" >&2; exit 75;; esac'
+        % refused,
+    )
+
+
+def clear(name: str) -> bytes:
+    """A line that removes what a server that is gone left, and the folder with the last one."""
+    file = quote(os.fsencode(name))
+    names = b" ".join(b'"$tservice_d/"%b%b' % (file, end) for end in (b"", b".conf", b".preface"))
+    return line(FOLDER, b"rm -f -- %b" % names, b'rmdir -- "$tservice_d" 2>/dev/null; true')
+
+
+FOUND = line(
+    FOLDER,
+    b'for tservice_f in "$tservice_d"/service-*; do [ -S "$tservice_f" ] && '
+    b"printf '%s\\n' \"${tservice_f##*/}\"; done; true",
+)
+"""A line that prints the names of the servers there."""
+
+
+def put_preface(name: str) -> bytes:
+    """A line that writes the rest of its input into a file and prints where."""
+    file = b'"$tservice_d/"%b.preface' % quote(os.fsencode(name))
+    return line(FOLDER, _PRIVATE, b"cat > %b && printf '%%s' %b" % (file, file))
+
+
+_IDENTITY = (
+    b"tservice_id() { if [ -r /proc/$1/stat ]; then read -r tservice_s < /proc/$1/stat || return; "
+    b'set -- ${tservice_s##*) }; [ "$1" = Z ] || echo "s${20}"; '
+    b'else ps -o lstart= -p "$1" 2>/dev/null; fi; }'
+)
+
+
+def identify(pid: int) -> bytes:
+    """A line that prints what tells that process of this user from a later one of its number."""
+    return line(_IDENTITY, b"kill -0 %d 2>/dev/null && tservice_id %d; true" % (pid, pid))
+
+
+def signal(pid: int, identity: bytes, name: bytes) -> bytes:
+    """A line that signals the process if it is still that one, and prints whether it was."""
+    same = b'[ "$(tservice_id %d)" = %b ]' % (pid, quote(identity))
+    return line(
+        _IDENTITY, b"if %b; then kill -%b %d; echo alive; else echo dead; fi" % (same, name, pid)
+    )
+
+
+def listener(name: str) -> bytes:
+    """A line that prints the number of the process that listens as C{name}; nothing: not seen."""
+    return line(
+        FOLDER,
+        b'tservice_p=$(cd -P -- "$tservice_d" && pwd)/%b' % quote(os.fsencode(name)),
+        b'tservice_i=$(P="$tservice_p" awk \'$4 == "00010000" && $8 == ENVIRON["P"] '
+        b"{print $7; exit}' /proc/net/unix)",
+        b'[ -n "$tservice_i" ] || exit 0',
+        b'ls -l /proc/[0-9]*/fd 2>/dev/null | awk -v s="socket:[$tservice_i]" '
+        b"'/^\\/proc/ {split($0, p, \"/\")} $NF == s {print p[3]; exit}'",
+    )
+
+
+def _keeper() -> str:
+    return resources.files(__package__).joinpath("keeper.sh").read_text("utf-8")

@@ -1,0 +1,105 @@
+"""Reaching tmux at the far end of a L{Way}."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from attrs import frozen
+
+from tservice.mux.far import programs
+from tservice.mux.far.runner import FarError, IFar
+from tservice.mux.interface import Liveness, MuxTimeout
+from tservice.mux.transport import Child, HeldProcess, Reachability
+
+
+@frozen
+class FarTransport:
+    """There; a server is known by its name, which is the last part of its socket's path."""
+
+    far: IFar
+
+    def child(
+        self, socket_path: Path, arguments: Sequence[str], env: Mapping[bytes, bytes]
+    ) -> Child:
+        return child_of(self.far, programs.attach(socket_path.name, *arguments))
+
+    async def ready(self) -> None:
+        if self.far.way.ready is not None:
+            await self.far.way.ready()
+
+    async def reach(self, socket_path: Path) -> Reachability:
+        try:
+            answer = await self.far.run(programs.reach(socket_path.name))
+        except FarError:
+            return Reachability.UNKNOWN
+        said = {programs.REACHED: Reachability.HERE, programs.ENDED: Reachability.GONE}
+        return (
+            said.get(answer.out, Reachability.UNKNOWN)
+            if answer.status == 0
+            else Reachability.UNKNOWN
+        )
+
+    async def hold(self, pid: int) -> HeldProcess | None:
+        try:
+            answer = await self.far.run(programs.identify(pid))
+        except FarError:
+            return FarProcess(self.far, pid, None)
+        identity = answer.out.strip()
+        return FarProcess(self.far, pid, identity) if identity else None
+
+    async def hold_server(self, socket_path: Path) -> HeldProcess | None:
+        try:
+            answer = await self.far.run(programs.listener(socket_path.name))
+        except FarError:
+            return None
+        number = answer.out.strip()
+        return await self.hold(int(number)) if number.isdigit() else None
+
+
+def child_of(far: IFar, first: bytes) -> Child:
+    """A child that runs a line there.
+
+    @raise MuxTimeout: the way there is known to be cut, and with it everything else unknown.
+    """
+    if not far.way.open():
+        raise MuxTimeout("it is out of reach")
+    return Child(argv=far.way.argv(), env=_encoded(far.way.env), first=first)
+
+
+@frozen
+class FarProcess:
+    """A process by its number and its start, looked at and signalled in one step.
+
+    @ivar identity: what tells it from others; C{None}: nobody could tell.
+    """
+
+    far: IFar
+    pid: int
+    identity: bytes | None
+
+    async def probe(self) -> Liveness:
+        return await self._signal(b"0")
+
+    async def hang_up(self) -> None:
+        await self._signal(b"HUP")
+
+    async def kill(self) -> None:
+        await self._signal(b"KILL")
+
+    async def _signal(self, name: bytes) -> Liveness:
+        if self.identity is None:
+            return Liveness.UNKNOWN
+        try:
+            answer = await self.far.run(programs.signal(self.pid, self.identity, name))
+        except FarError:
+            return Liveness.UNKNOWN
+        said = {b"alive\n": Liveness.ALIVE, b"dead\n": Liveness.DEAD}
+        return said.get(answer.out, Liveness.UNKNOWN)
+
+    def close(self) -> None:
+        """Nothing is held here."""
+
+
+def _encoded(env: Mapping[str, str]) -> dict[bytes, bytes]:
+    return {name.encode(): value.encode("utf-8", "surrogateescape") for name, value in env.items()}

@@ -1,0 +1,40 @@
+"""The environment that a server on this machine is started with.  Pure."""
+
+from __future__ import annotations
+
+import os
+
+from tservice.mux.interface import MuxError, PaneSpec
+from tservice.mux.tmux import keeper
+
+DEFAULT_TERMINAL = "screen-256color"
+"""C{TERM} of a pane whose environment names none; every system's terminfo has it."""
+
+
+def environment(
+    spec: PaneSpec, token: bytes, *, foreign: bool = False, preface: bytes = b""
+) -> dict[bytes, bytes]:
+    """The server's environment: the pane's own, and what the keeper takes out of it again.
+
+    @param foreign: every variable comes to the keeper under a name that means nothing to anybody
+        on the way.
+    @param preface: the file of C{spec.preface}; empty for none.
+    @raise MuxError: a name or a value that no environment can hold.
+    """
+    own = {os.fsencode(name): os.fsencode(value) for name, value in spec.env.items()}
+    term = own.get(b"TERM", DEFAULT_TERMINAL.encode())
+    added = {b"TOKEN": token, b"CWD": os.fsencode(spec.cwd), b"TERM": term}
+    added[b"HISTORY"] = b"%d" % spec.history_limit
+    if preface:
+        added[b"PREFACE"] = preface
+    added |= {b"ARG%d" % at: os.fsencode(word) for at, word in enumerate(spec.argv)}
+    hidden = own if foreign else own.keys() & set(keeper.OVERWRITTEN)
+    added |= {b"ENV_" + name: own[name] for name in hidden}
+    added[b"ENV_TERM"] = term
+    found = ({} if foreign else own) | {
+        keeper.PREFIX + name: value for name, value in added.items()
+    }
+    for name, value in found.items():
+        if not name or b"=" in name or b"\0" in name + value:
+            raise MuxError(f"not a variable of an environment: {name!r}")
+    return found
