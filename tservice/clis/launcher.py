@@ -169,6 +169,8 @@ def _sandboxed(request: LaunchRequest) -> bool:
 
 
 def _installed(entry: CliEntry, place: Place) -> str:
+    if entry.id in place.commands:
+        return place.commands[entry.id]
     found = place.find(_binaries(entry, place.user.shell))
     if found is None:
         raise failed(f"{entry.label} is not installed: {entry.install_hint}")

@@ -49,6 +49,9 @@ class LocalTransport:
     async def ready(self) -> None:
         """Nothing is between."""
 
+    def wanted(self) -> None:
+        """It is always at hand."""
+
     async def reach(self, socket_path: Path) -> Reachability:
         return _reach(socket_path)
 
@@ -81,6 +84,9 @@ class OsUserTransport:
 
     async def ready(self) -> None:
         """Nothing is between."""
+
+    def wanted(self) -> None:
+        """It is always at hand."""
 
     async def reach(self, socket_path: Path) -> Reachability:
         # As the user, or a link put in the socket's place would knock on other people's doors.

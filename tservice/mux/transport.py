@@ -69,6 +69,9 @@ class Transport(Protocol):
     async def ready(self) -> None:
         """Returns once it is worth looking there; at once where nothing is between."""
 
+    def wanted(self) -> None:
+        """Somebody wants to type there: a way that is closed is tried now."""
+
     async def reach(self, socket_path: Path) -> Reachability:
         """Does a server listen on that socket?  Never raises."""
 

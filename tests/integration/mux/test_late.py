@@ -47,6 +47,9 @@ class LateTransport:
     async def ready(self) -> None:
         """Nothing is known of the way."""
 
+    def wanted(self) -> None:
+        """It is not tried."""
+
     def late(self) -> Deferred[None]:
         """Fires when an answer has come so far."""
         return deferLater(self.clock, LATE)

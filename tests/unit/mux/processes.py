@@ -87,6 +87,9 @@ class Server:
     async def ready(self) -> None:
         """It always is."""
 
+    def wanted(self) -> None:
+        """It is at hand."""
+
     async def reach(self) -> Reachability:
         held, self._held = self._held, None
         return self.reached if held is None else await held

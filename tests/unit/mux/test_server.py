@@ -58,6 +58,9 @@ class Transport:
     async def ready(self) -> None:
         """It always is."""
 
+    def wanted(self) -> None:
+        """It is at hand."""
+
     async def reach(self, socket_path: Path) -> Reachability:
         return self.reached
 

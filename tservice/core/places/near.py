@@ -51,6 +51,9 @@ class OwnPlace:
     async def ask(self, known: PlaceId) -> None:
         """It is always at hand."""
 
+    async def meet(self, known: PlaceId) -> None:
+        """It is always at hand."""
+
     def find(self, known: PlaceId) -> Place:
         return self.place
 
@@ -108,6 +111,9 @@ class OsUserPlaces:
 
     async def ask(self, known: PlaceId) -> None:
         await self.users.ask(known.name)
+
+    async def meet(self, known: PlaceId) -> None:
+        await self.ask(known)
 
     def find(self, known: PlaceId) -> Place | None:
         user = self.users.find(known.name)

@@ -108,6 +108,7 @@ class Place:
     @ivar closed: why nothing looks into its folders unasked (C{reason} of protocol-git-status);
         C{None} where that may be done.
     @ivar hooks: how its hooks reach the service; C{None}: they do not.
+    @ivar commands: what to run there for a mode, in place of its CLI's usual program.
     """
 
     id: PlaceId
@@ -118,6 +119,7 @@ class Place:
     near: bool = True
     closed: str | None = None
     hooks: HookAccess | None = field(default=None, eq=False, repr=False)
+    commands: Mapping[str, str] = field(factory=dict, eq=False)
     effects: PlaceEffects = field(eq=False, repr=False)
 
     def act(self, work: Callable[[], _T]) -> _T:

@@ -25,6 +25,12 @@ class PlaceProvider(Protocol):
         @raise ServiceError: 422: it does not answer; 429: too much is asked.
         """
 
+    async def meet(self, known: PlaceId) -> None:
+        """As L{ask}, for what runs there: nobody is waited for who is known not to answer.
+
+        @raise ServiceError: 422: it does not answer; 429: too much is asked.
+        """
+
     def find(self, known: PlaceId) -> Place | None:
         """That place, fit for anything or not; C{None}: there is none."""
 
@@ -57,6 +63,10 @@ class Places:
     async def ask(self, known: PlaceId) -> None:
         """See L{PlaceProvider.ask}."""
         await self._of(known).ask(known)
+
+    async def meet(self, known: PlaceId) -> None:
+        """See L{PlaceProvider.meet}."""
+        await self._of(known).meet(known)
 
     def find(self, known: PlaceId) -> Place | None:
         """See L{PlaceProvider.find}."""
@@ -95,6 +105,9 @@ class _UnknownKind:
 
     async def ask(self, known: PlaceId) -> None:
         """Nobody could tell."""
+
+    async def meet(self, known: PlaceId) -> None:
+        """Nor here."""
 
     def find(self, known: PlaceId) -> Place | None:
         return self.recall(known)

@@ -54,6 +54,7 @@ class Way:
     @ivar env: the child's environment here.
     @ivar open: whether the way is open now; one that is not is not tried.
     @ivar ready: returns once an attempt is worth making.
+    @ivar wanted: somebody wants something there: an attempt is worth making now.
     """
 
     prefix: Callable[[], Sequence[str]]
@@ -61,6 +62,7 @@ class Way:
     env: Mapping[str, str]
     open: Callable[[], bool] = lambda: True
     ready: Callable[[], Deferred[None]] | None = None
+    wanted: Callable[[], object] = lambda: None
 
     def argv(self) -> list[str]:
         """What runs the one line that comes by its standard input there."""

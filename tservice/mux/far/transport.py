@@ -28,6 +28,9 @@ class FarTransport:
         if self.far.way.ready is not None:
             await self.far.way.ready()
 
+    def wanted(self) -> None:
+        self.far.way.wanted()
+
     async def reach(self, socket_path: Path) -> Reachability:
         try:
             answer = await self.far.run(programs.reach(socket_path.name))

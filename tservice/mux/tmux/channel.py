@@ -42,6 +42,10 @@ class PaneChannel:
                 raise PaneGone(str(error)) from error
             raise
 
+    def wanted(self) -> None:
+        """Somebody is about to type."""
+        self._link.wanted()
+
     def unawaited(self, work: Coroutine[Any, Any, object], what: str) -> None:
         """Do C{work} now."""
         spawn(self.attempt(work, what), self._log, what)

@@ -90,6 +90,7 @@ class Keyboard:
         if not typed:
             return
         self._typings += 1
+        self._channel.wanted()
         self.typed_at = self._clock.seconds()
         line = (commands.leave_copy_mode(), *first, commands.while_alive(*typed))
         blocks = await self._channel.send(join(*line), len(line) + len(typed))

@@ -61,6 +61,9 @@ class LinkedServer(Protocol):
     async def ready(self) -> None:
         """Returns once it is worth looking for it."""
 
+    def wanted(self) -> None:
+        """Somebody wants to type there."""
+
     async def reach(self) -> Reachability:
         """Whether it listens."""
 
@@ -131,6 +134,11 @@ class ServerLink:
             except ClientGone:
                 # Nothing was sent, and the end of this client is about to be told.
                 self.client_ended(client, "it had ended")
+
+    def wanted(self) -> None:
+        """Somebody is about to type."""
+        if self._current is None and not self.over:
+            self._server.wanted()
 
     async def close(self, why: str) -> None:
         """Let go: clients detach, what waits fails.  The server runs on.

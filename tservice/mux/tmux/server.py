@@ -117,6 +117,10 @@ class TmuxServer:
         """See L{Transport.ready}."""
         await self._transport.ready()
 
+    def wanted(self) -> None:
+        """See L{Transport.wanted}."""
+        self._transport.wanted()
+
     async def answers(self) -> bool:
         """Whether it does what it is asked within L{COMMAND_TIMEOUT}.
 

@@ -48,7 +48,7 @@ class SessionPlaces:
 
         @raise ServiceError: 422, 429: it does not answer.
         """
-        await self.places.ask(session.place)
+        await self.places.meet(session.place)
         return self.places.recall(session.place)
 
 

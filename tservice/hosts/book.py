@@ -1,0 +1,123 @@
+"""The hosts in use: in memory and in their file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from attrs import evolve
+from twisted.internet.defer import DeferredLock
+from twisted.logger import Logger
+
+from tservice.core.doors.threads import IThreads
+from tservice.core.errors import ErrorCode, ServiceError, failed, not_found
+from tservice.core.files import FileError
+from tservice.hosts.file import HostFile
+from tservice.hosts.model import MOST_HOSTS, RemoteHost, checked, new_id
+
+Hosts = tuple[RemoteHost, ...]
+
+
+class HostBook:
+    """One change at a time; what is on the disk is what is used."""
+
+    _log = Logger()
+
+    def __init__(self, file: HostFile, threads: IThreads) -> None:
+        self._file = file
+        self._threads = threads
+        self._hosts: Hosts = ()
+        self._lock = DeferredLock()
+
+    def load(self) -> None:
+        """Read the file, before anything runs.
+
+        One that cannot be used is left alone: there are no hosts, the log says why, and changes
+        are refused with a 409 until it is mended.
+        """
+        try:
+            self._hosts = self._file.read()
+        except (FileError, OSError) as error:
+            self._log.error("{error}; there are no remote hosts", error=str(error))
+
+    def all(self) -> Hosts:
+        """The hosts in the order in which they were made."""
+        return self._hosts
+
+    def find(self, host_id: str) -> RemoteHost | None:
+        """One of them."""
+        return next((host for host in self._hosts if host.id == host_id), None)
+
+    def get(self, host_id: str) -> RemoteHost:
+        """One of them.
+
+        @raise ServiceError: 404.
+        """
+        found = self.find(host_id)
+        if found is None:
+            raise not_found(f"Remote host {host_id}")
+        return found
+
+    async def add(self, host: RemoteHost) -> RemoteHost:
+        """A new one, whose id is made from its label.
+
+        @raise ServiceError: 400 naming the field; 409: the label is used; 422: there are too many,
+            or the disk does not take it.
+        """
+        checked(host)
+        made: list[RemoteHost] = []
+
+        def added(hosts: Hosts) -> Hosts:
+            if len(hosts) >= MOST_HOSTS:
+                raise failed(f"at most {MOST_HOSTS} remote hosts")
+            _refuse_label(hosts, host)
+            made.append(evolve(host, id=new_id(host.label, {each.id: 1 for each in hosts})))
+            return (*hosts, made[0])
+
+        await self._change(added)
+        return made[0]
+
+    async def replace(self, host: RemoteHost) -> RemoteHost:
+        """Take C{host} for the one of its id.
+
+        @raise ServiceError: 404; else as L{add}.
+        """
+        checked(host)
+
+        def replaced(hosts: Hosts) -> Hosts:
+            before = self.get(host.id)
+            _refuse_label(tuple(each for each in hosts if each is not before), host)
+            return tuple(host if each is before else each for each in hosts)
+
+        await self._change(replaced)
+        return host
+
+    async def remove(self, host_id: str, check: Callable[[], None]) -> None:
+        """Take one out.
+
+        @param check: asked just before; raises what is against it.
+        @raise ServiceError: 404; 409 or 422: the file.
+        """
+
+        def less(hosts: Hosts) -> Hosts:
+            gone = self.get(host_id)
+            check()
+            return tuple(each for each in hosts if each is not gone)
+
+        await self._change(less)
+
+    async def _change(self, change: Callable[[Hosts], Hosts]) -> None:
+        await self._lock.acquire()
+        try:
+            after = change(self._hosts)
+            await self._threads.run(partial(self._file.write, after))
+            self._hosts = after
+        finally:
+            self._lock.release()
+
+
+def _refuse_label(others: Hosts, host: RemoteHost) -> None:
+    label = host.label.strip().casefold()
+    if any(other.label.strip().casefold() == label for other in others):
+        text = f"label: there is a remote host called {host.label}"
+        raise ServiceError(ErrorCode.ALREADY_EXISTS, text)

@@ -1,0 +1,201 @@
+"""One host's connection: made, kept, lost, and made again (protocol-remote-down)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Protocol
+
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IReactorTime
+from twisted.logger import Logger
+
+from tservice.core.clock import now_ms
+from tservice.core.listeners import Listeners
+from tservice.core.tasks import spawn
+from tservice.core.timers import Timers
+
+DELAYS = (5.0, 15.0, 45.0, 120.0, 300.0, 300.0)
+"""Seconds before each attempt by itself; after the last one only somebody's wish begins again."""
+
+MOST_WAITERS = 1000
+
+
+class State(Enum):
+    """What is known of the way."""
+
+    DOWN = "down"
+    CONNECTING = "connecting"
+    UP = "up"
+
+
+class CannotConnect(Exception):
+    """The host was not reached; the text is one line for people."""
+
+
+class IMaster(Protocol):
+    """What holds the connection."""
+
+    async def open(self) -> None:
+        """Connect.
+
+        @raise CannotConnect: it could not.
+        """
+
+    def lost(self) -> Deferred[str]:
+        """Fires with the reason once an open connection is gone."""
+
+    def close(self) -> None:
+        """End it; harmless where there is none."""
+
+
+class IHeard(Protocol):
+    """Hears of the way."""
+
+    def hostUp(self) -> None:
+        """It is open."""
+
+    def hostDown(self, attempt: int, next_at: int | None) -> None:
+        """It is closed; the next attempt by itself comes at C{next_at} (Unix milliseconds).
+
+        C{None}: none does.
+        """
+
+
+class Connection:
+    """The way to one host.
+
+    @param fresh: a new L{IMaster}.
+    @param by_itself: whether it is to connect anew without being asked.
+    @ivar why: why the last attempt failed, or the connection ended.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        title: str,
+        fresh: Callable[[], IMaster],
+        by_itself: Callable[[], bool],
+    ) -> None:
+        self.state = State.DOWN
+        self.why: str | None = None
+        self.attempt = 0
+        self.next_at: int | None = None
+        self._clock = clock
+        self._title = title
+        self._fresh = fresh
+        self._by_itself = by_itself
+        self._master: IMaster | None = None
+        self._timers = Timers(clock)
+        self._waiters: list[Deferred[None]] = []
+        self._trying: Deferred[None] | None = None
+        self._listeners = Listeners[IHeard]("a host")
+        self._closed = False
+
+    def listen(self, heard: IHeard) -> Callable[[], None]:
+        """Tell C{heard} from now on."""
+        return self._listeners.add(heard)
+
+    @property
+    def up(self) -> bool:
+        """Whether it is open."""
+        return self.state is State.UP
+
+    def wanted(self) -> None:
+        """Somebody wants to go there: connect now, and begin counting anew."""
+        if self._closed or self.state is not State.DOWN:
+            return
+        self.attempt = 0
+        self._connect()
+
+    def begin(self) -> None:
+        """Connect if nobody ever tried; otherwise it goes on as it does."""
+        if self.state is State.DOWN and self.attempt == 0 and self.why is None:
+            self.wanted()
+
+    async def connected(self) -> None:
+        """Have it open.
+
+        @raise CannotConnect: it could not be.
+        """
+        self.wanted()
+        if self._trying is not None:
+            waiter: Deferred[None] = Deferred()
+            self._trying.addBoth(lambda _: waiter.callback(None))
+            await waiter
+        if not self.up:
+            raise CannotConnect(self.why or "it is closed")
+
+    def ready(self) -> Deferred[None]:
+        """Fires once it is open."""
+        waiter: Deferred[None] = Deferred(self._drop)
+        if self.up:
+            waiter.callback(None)
+        elif len(self._waiters) >= MOST_WAITERS:
+            waiter.errback(CannotConnect("too many wait for it"))
+        else:
+            self._waiters.append(waiter)
+        return waiter
+
+    def close(self) -> None:
+        """End it for good."""
+        self._closed = True
+        self._timers.clear()
+        if self._trying is not None:
+            self._trying.cancel()
+        master, self._master = self._master, None
+        self.state = State.DOWN
+        if master is not None:
+            master.close()
+        for waiter in self._waiters[:]:
+            waiter.cancel()
+
+    # -- inside
+
+    def _drop(self, waiter: Deferred[None]) -> None:
+        if waiter in self._waiters:
+            self._waiters.remove(waiter)
+
+    def _connect(self) -> None:
+        self._timers.clear()
+        self.state, self.next_at = State.CONNECTING, None
+        master = self._master = self._fresh()
+        trying = spawn(self._open(master), self._log, "connecting to a host")
+        self._trying = None if trying.called else trying
+
+    async def _open(self, master: IMaster) -> None:
+        try:
+            await master.open()
+        except CannotConnect as error:
+            master.close()
+            self._failed(str(error))
+            return
+        self.state, self.why, self.attempt = State.UP, None, 0
+        self._trying = None
+        master.lost().addCallback(self._lost, master)
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            waiter.callback(None)
+        self._listeners.tell(lambda heard: heard.hostUp())
+
+    def _lost(self, why: str, master: IMaster) -> None:
+        if master is self._master and not self._closed:
+            self._log.info("the connection to {title} ended: {why}", title=self._title, why=why)
+            self.attempt = 0
+            self._failed(why)
+
+    def _failed(self, why: str) -> None:
+        self._trying = None
+        self._master = None
+        self.state, self.why = State.DOWN, why
+        if self._by_itself() and self.attempt < len(DELAYS):
+            delay = DELAYS[self.attempt]
+            self.attempt += 1
+            self.next_at = now_ms(self._clock) + int(delay * 1000)
+            self._timers.set("next", delay, self._connect)
+        else:
+            self.attempt, self.next_at = len(DELAYS), None
+        attempt, next_at = self.attempt, self.next_at
+        self._listeners.tell(lambda heard: heard.hostDown(attempt, next_at))

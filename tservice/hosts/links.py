@@ -1,0 +1,182 @@
+"""The ways to all hosts, each made when it is wanted and owned here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from attrs import define, frozen
+from twisted.internet.interfaces import IReactorProcess, IReactorTime
+from twisted.logger import Logger
+
+from tservice.core.places.place import Place
+from tservice.hosts.argv import Ssh
+from tservice.hosts.connection import CannotConnect, Connection, IMaster
+from tservice.hosts.master import Master
+from tservice.hosts.model import RemoteHost
+from tservice.mux.far.runner import Far, FarError, IFar, Way
+from tservice.mux.far.shell import line
+from tservice.mux.interface import MuxError
+
+LOGIN_SECONDS = 5
+
+
+@frozen(kw_only=True)
+class Facts:
+    """What a host is like.
+
+    @ivar tmux: the version of its tmux; C{None}: it has none.
+    @ivar path: where programs are, as its login shell has it.
+    """
+
+    user: str
+    uid: int
+    home: str
+    shell: str
+    path: str
+    tmux: str | None
+
+
+ASK = line(
+    b'id -un; id -u; printf \'%s\\n\' "$HOME" "${SHELL:-/bin/sh}"',
+    # A login shell may print whatever it likes before.
+    b'"${SHELL:-/bin/sh}" -lc \'echo; echo "tservice:$PATH"\' 2>/dev/null </dev/null'
+    b" | sed -n 's/^tservice://p' | tail -n 1 | grep . || printf '%s\\n' \"$PATH\"",
+    b"tmux -V 2>/dev/null || echo none",
+)
+"""A line that prints what L{facts_in} reads."""
+
+
+def facts_in(out: bytes) -> Facts:
+    """@raise FarError: it is no such answer."""
+    lines = out.decode("utf-8", "replace").split("\n")
+    if len(lines) < 6 or not lines[1].isdigit() or not lines[2].startswith("/"):
+        raise FarError("it has no POSIX shell that could be asked")
+    user, uid, home, shell, path, tmux = lines[:6]
+    version = tmux.removeprefix("tmux ").strip()
+    return Facts(
+        user=user,
+        uid=int(uid),
+        home=home,
+        shell=shell,
+        path=path,
+        tmux=None if version == "none" else version,
+    )
+
+
+@define(eq=False)
+class Link:
+    """One host's."""
+
+    host: RemoteHost
+    connection: Connection
+    far: Far
+    facts: Facts | None = None
+
+    async def ask(self) -> Facts:
+        """Have it connected and known.
+
+        @raise CannotConnect: it is out of reach.
+        """
+        await self.connection.connected()
+        if self.facts is None:
+            try:
+                answer = await self.far.run(ASK)
+                self.facts = facts_in(answer.out)
+            except FarError as error:
+                raise CannotConnect(str(error)) from error
+        return self.facts
+
+
+class Links:
+    """All of them.
+
+    @param env: the environment of every ssh.
+    @param find: the host of an id; C{None}: there is none.
+    @param by_itself: whether connections are made anew by themselves.
+    @param made: told of each new one.
+    """
+
+    _log = Logger()
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        processes: IReactorProcess,
+        ssh: Ssh,
+        env: Mapping[str, str],
+        find: Callable[[str], RemoteHost | None],
+        by_itself: Callable[[], bool],
+        made: Callable[[Link], None],
+    ) -> None:
+        self._clock = clock
+        self._processes = processes
+        self._ssh = ssh
+        self._env = env
+        self._find = find
+        self._by_itself = by_itself
+        self._made = made
+        self._links: dict[str, Link] = {}
+
+    def of(self, host_id: str) -> Link | None:
+        """That of a host, made where there is none; C{None}: there is no such host."""
+        host = self._find(host_id)
+        if host is None:
+            return None
+        link = self._links.get(host_id)
+        if link is None:
+            link = self._links[host_id] = self._make(host)
+            self._made(link)
+        return link
+
+    def known(self) -> Sequence[Link]:
+        """Those that were wanted so far."""
+        return tuple(self._links.values())
+
+    def drop(self, host_id: str) -> None:
+        """End that of a host, which is gone or different now."""
+        link = self._links.pop(host_id, None)
+        if link is not None:
+            link.connection.close()
+
+    def close(self) -> None:
+        """End them all."""
+        for host_id in tuple(self._links):
+            self.drop(host_id)
+
+    def _make(self, host: RemoteHost) -> Link:
+        connection = Connection(
+            self._clock, host.label, partial(self._master, host), self._by_itself
+        )
+        way = Way(
+            prefix=lambda: self._ssh.shared(host),
+            spoken=True,
+            env=self._env,
+            open=lambda: connection.up,
+            ready=connection.ready,
+            wanted=connection.wanted,
+        )
+        return Link(host, connection, Far(self._clock, self._processes, way))
+
+    def _master(self, host: RemoteHost) -> IMaster:
+        argv, socket = self._ssh.master(host), self._ssh.socket(host)
+        return Master(self._clock, self._processes, argv, socket, self._env)
+
+
+@frozen
+class FarsOfHosts:
+    """For the multiplexer."""
+
+    links: Links
+
+    def of(self, place: Place) -> IFar:
+        link = self.links.of(place.id.name)
+        if link is None:
+            raise MuxError(f"there is no remote host {place.id.name}")
+        # What asks has something there, or wants to: the way is worth being open.
+        link.connection.begin()
+        return link.far
+
+    def known(self) -> Sequence[IFar]:
+        return [link.far for link in self.links.known()]

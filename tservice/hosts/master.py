@@ -1,0 +1,120 @@
+"""The child that holds a connection, and the one that looks at a host's key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from twisted.internet.defer import Deferred
+from twisted.internet.error import ProcessExitedAlready
+from twisted.internet.interfaces import IReactorProcess, IReactorTime
+from twisted.internet.protocol import ProcessProtocol
+from twisted.python.failure import Failure
+
+from tservice.core.clock import sleep
+from tservice.core.timers import cancel
+from tservice.hosts.connection import CannotConnect
+
+OPEN_TIMEOUT = 14.0
+"""Seconds for a connection, its jumps and its keys; ssh gives each step 10."""
+
+LOOK_EVERY = 0.05
+
+KEPT_ERRORS = 2000
+
+
+class SshChild(ProcessProtocol):
+    """One ssh, of which only its end and its words matter.
+
+    @ivar ended: fires with what it said last.
+    """
+
+    transport: Any
+
+    def __init__(self) -> None:
+        self.ended: Deferred[str] = Deferred()
+        self.over = False
+        self._said = b""
+
+    def end(self) -> None:
+        """End it now."""
+        if not self.over and self.transport is not None:
+            with suppress(ProcessExitedAlready):
+                self.transport.signalProcess("KILL")
+            # A jump's ssh may hold the pipes.
+            self.transport.loseConnection()
+
+    def connectionMade(self) -> None:
+        self.transport.closeStdin()
+
+    def errReceived(self, data: bytes) -> None:
+        self._said = (self._said + data)[-KEPT_ERRORS:]
+
+    def processEnded(self, reason: Failure) -> None:
+        self.over = True
+        lines = self._said.decode("utf-8", "replace").split("\n")
+        told = " ".join(line.strip() for line in lines if line.strip())
+        self.ended.callback(told or reason.getErrorMessage())
+
+
+class Master:
+    """Holds one connection as long as it lives; see L{tservice.hosts.connection.IMaster}.
+
+    @param argv: the words of ssh.
+    @param socket: appears once the connection can be used.
+    @param env: the child's environment.
+    """
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        processes: IReactorProcess,
+        argv: Sequence[str],
+        socket: Path,
+        env: Mapping[str, str],
+    ) -> None:
+        self._clock = clock
+        self._processes = processes
+        self._argv = argv
+        self._socket = socket
+        self._env = env
+        self._child = SshChild()
+
+    async def open(self) -> None:
+        try:
+            self._socket.unlink(missing_ok=True)
+            start(self._processes, self._child, self._argv, self._env)
+        except OSError as error:
+            raise CannotConnect(f"ssh cannot be started: {error.strerror}") from error
+        deadline = self._clock.seconds() + OPEN_TIMEOUT
+        while not self._socket.exists():
+            if self._child.over:
+                raise CannotConnect(await self._child.ended)
+            if self._clock.seconds() > deadline:
+                raise CannotConnect(f"no connection within {OPEN_TIMEOUT:g} s")
+            await sleep(self._clock, LOOK_EVERY)
+
+    def lost(self) -> Deferred[str]:
+        return self._child.ended
+
+    def close(self) -> None:
+        self._child.end()
+        self._socket.unlink(missing_ok=True)
+
+
+def start(
+    processes: IReactorProcess, child: SshChild, argv: Sequence[str], env: Mapping[str, str]
+) -> None:
+    """@raise OSError: it cannot be started."""
+    processes.spawnProcess(child, argv[0], [*argv], dict(env), "/")
+
+
+async def wait_for(clock: IReactorTime, child: SshChild, seconds: float) -> str:
+    """What C{child} said, which is ended after so many seconds."""
+    timer = clock.callLater(seconds, child.end)
+    try:
+        return await child.ended
+    finally:
+        cancel(timer)

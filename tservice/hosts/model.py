@@ -1,0 +1,170 @@
+"""Remote hosts as records, and the rules on their fields (protocol-remote-hosts).  Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import field, frozen
+
+from tservice.core.errors import invalid
+
+LABEL_LENGTH = 100
+NAME_LENGTH = 255
+PATH_LENGTH = 1024
+OPTION_LENGTH = 512
+COMMAND_LENGTH = 1024
+MOST_HOSTS = 100
+MOST_OPTIONS = 32
+MOST_COMMANDS = 16
+MOST_MACS = 4
+MAC_LENGTH = 128
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_HOST = re.compile(r"[A-Za-z0-9_.:%\[\]-]{1,255}")
+_USER = re.compile(r"[A-Za-z0-9_.@\\+$-]{1,255}")
+_JUMP = re.compile(r"(?:[A-Za-z0-9_.+$-]+@)?(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:]+\])(?::[0-9]{1,5})?")
+_MAC = re.compile(r"[0-9A-Fa-f]{2}([:-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}")
+
+OPTIONS = frozenset(
+    name.casefold()
+    for name in (
+        "AddressFamily", "BindAddress", "BindInterface", "CASignatureAlgorithms",
+        "CertificateFile", "Ciphers", "Compression", "ConnectionAttempts",
+        "GSSAPIAuthentication", "HostbasedAcceptedAlgorithms", "HostKeyAlgorithms",
+        "IdentitiesOnly", "IdentityAgent", "IPQoS", "KexAlgorithms", "MACs",
+        "PreferredAuthentications", "PubkeyAcceptedAlgorithms", "PubkeyAcceptedKeyTypes",
+        "PubkeyAuthentication", "RekeyLimit", "RequiredRSASize", "TCPKeepAlive",
+    )
+)  # fmt: skip
+"""What may be set beyond the fields.  None of these runs a program, forwards anything, reads
+another configuration, or weakens the check of a host key."""
+
+
+@frozen(kw_only=True)
+class RemoteHost:
+    """One machine.
+
+    @ivar commands: what to run for a mode, in place of its CLI's usual program.
+    @ivar options: options of ssh, as C{KEY=VALUE}.
+    """
+
+    id: str
+    label: str
+    host: str
+    username: str
+    port: int = 22
+    identity_file: str | None = None
+    jump_host: str | None = None
+    extra_ssh_options: tuple[str, ...] = ()
+    commands: Mapping[str, str] = field(factory=dict)
+    wake_mac: str | None = None
+    wake_command: str | None = None
+
+    @property
+    def macs(self) -> tuple[str, ...]:
+        """The addresses of its network cards."""
+        return tuple(part.strip() for part in (self.wake_mac or "").split(",") if part.strip())
+
+    @property
+    def wake(self) -> str:
+        """How it is woken: a command wins."""
+        if self.wake_command is not None:
+            return "command"
+        return "mac" if self.macs else "none"
+
+
+def checked(host: RemoteHost) -> RemoteHost:
+    """C{host}, whose every field keeps its rule.
+
+    @raise ServiceError: 400 naming the field and the rule.
+    """
+    _plain("label", host.label, LABEL_LENGTH)
+    _plain("host", host.host, NAME_LENGTH)
+    if not _HOST.fullmatch(host.host):
+        raise invalid("host", "must be a name or an address")
+    _plain("username", host.username, NAME_LENGTH)
+    if not _USER.fullmatch(host.username):
+        raise invalid("username", "must be the name of a user")
+    if not 1 <= host.port <= 65535:
+        raise invalid("port", "must be 1 to 65535")
+    if host.identity_file is not None:
+        _path("identityFile", host.identity_file, home=True)
+    if host.jump_host is not None:
+        _check_jumps(host.jump_host)
+    _check_options(host.extra_ssh_options)
+    if len(host.commands) > MOST_COMMANDS:
+        raise invalid("commands", f"at most {MOST_COMMANDS}")
+    for command in host.commands.values():
+        _plain("commands", command, COMMAND_LENGTH)
+    _check_wake(host)
+    return host
+
+
+def new_id(label: str, taken: Mapping[str, Any]) -> str:
+    """An id made from the label that no other host has."""
+    base = re.sub(r"[^a-z0-9]+", "-", label.casefold()).strip("-")[:40] or "host"
+    found, number = base, 1
+    while found in taken:
+        number += 1
+        found = f"{base}-{number}"
+    return found
+
+
+def check_remote_path(name: str, text: str) -> str:
+    """A folder there, absolute or below the home folder.
+
+    @raise ServiceError: 400 naming C{name}.
+    """
+    _path(name, text, home=True)
+    if ".." in text.split("/"):
+        raise invalid(name, "must not hold ..")
+    return text
+
+
+def _plain(name: str, text: str, longest: int) -> None:
+    if not text or len(text) > longest:
+        raise invalid(name, f"must have 1 to {longest} characters")
+    if text.startswith("-"):
+        raise invalid(name, "must not start with -")
+    if _CONTROL.search(text):
+        raise invalid(name, "must not hold control characters")
+
+
+def _path(name: str, text: str, *, home: bool) -> None:
+    _plain(name, text, PATH_LENGTH)
+    if not text.startswith("/") and not (home and text.startswith("~/")):
+        raise invalid(name, "must be an absolute path" + (", or begin with ~/" if home else ""))
+
+
+def _check_jumps(text: str) -> None:
+    _plain("jumpHost", text, NAME_LENGTH)
+    for jump in text.split(","):
+        if not _JUMP.fullmatch(jump) or jump.startswith("-"):
+            raise invalid("jumpHost", "must be user@host:port, several joined by commas")
+
+
+def _check_options(options: tuple[str, ...]) -> None:
+    if len(options) > MOST_OPTIONS:
+        raise invalid("extraSshOptions", f"at most {MOST_OPTIONS}")
+    for option in options:
+        _plain("extraSshOptions", option, OPTION_LENGTH)
+        name, equals, value = option.partition("=")
+        if not equals or not value.strip():
+            raise invalid("extraSshOptions", "each is KEY=VALUE")
+        # ssh takes blanks around a name, and quotes.
+        if name.casefold() not in OPTIONS:
+            raise invalid("extraSshOptions", f"{name} may not be set")
+
+
+def _check_wake(host: RemoteHost) -> None:
+    if host.wake_mac is not None:
+        if len(host.wake_mac) > MAC_LENGTH:
+            raise invalid("wakeMac", f"must have at most {MAC_LENGTH} characters")
+        if not 1 <= len(host.macs) <= MOST_MACS or not all(map(_MAC.fullmatch, host.macs)):
+            raise invalid("wakeMac", f"must be 1 to {MOST_MACS} addresses joined by commas")
+    if host.wake_command is not None:
+        _path("wakeCommand", host.wake_command, home=False)
+        if re.search(r"\s", host.wake_command):
+            raise invalid("wakeCommand", "is one program, without arguments")

@@ -1,0 +1,134 @@
+"""Remote hosts as places that sessions live in (architecture-place)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from attrs import frozen
+
+from tservice.core.errors import failed
+from tservice.core.places.place import Place, PlaceId
+from tservice.core.users.osuser import OsUser, nobody
+from tservice.hosts.connection import CannotConnect
+from tservice.hosts.links import Facts, Link, Links
+
+_T = TypeVar("_T")
+
+MINIMUM = (3, 2)
+
+
+@frozen
+class RemoteEffects:
+    """Nothing but panes runs there."""
+
+    facts: Facts | None
+
+    def act(self, work: Callable[[], _T], /) -> _T:
+        raise OSError("its files are on another machine")
+
+    def find(self, names: Sequence[str], /) -> Path | None:
+        # Whether it is there is seen at the start, in the path that it has there.
+        return Path(names[0]) if names else None
+
+    def command(self, argv: Sequence[str], /) -> list[str]:
+        raise OSError("it is another machine")
+
+    def environment(self, named: Sequence[str] = (), /) -> Mapping[str, str]:
+        if self.facts is None:
+            return {}
+        facts = self.facts
+        return {
+            "HOME": facts.home,
+            "USER": facts.user,
+            "LOGNAME": facts.user,
+            "SHELL": facts.shell,
+            "PATH": facts.path,
+        }
+
+
+@frozen
+class RemotePlaces:
+    """A session stays on its host for good."""
+
+    links: Links
+
+    async def ask(self, known: PlaceId) -> None:
+        link = self.links.of(known.name)
+        if link is None:
+            return
+        try:
+            await link.ask()
+        except CannotConnect as error:
+            raise failed(f"{link.host.label} is out of reach: {error}") from error
+
+    async def meet(self, known: PlaceId) -> None:
+        link = self.links.of(known.name)
+        if link is None:
+            raise failed(f"there is no remote host {known.name} any more")
+        link.connection.begin()
+        if not link.connection.up:
+            raise failed(f"{link.host.label} is out of reach")
+        await self.ask(known)
+
+    def find(self, known: PlaceId) -> Place | None:
+        link = self.links.of(known.name)
+        return None if link is None else _place(known, link)
+
+    def recall(self, known: PlaceId) -> Place:
+        link = self.links.of(known.name)
+        return _place(known, link) if link is not None else _lost(known)
+
+    def judge(self, known: PlaceId, os_user: str | None) -> Place:
+        link = self.links.of(known.name)
+        if link is None:
+            raise failed(f"there is no remote host {known.name} any more")
+        if link.facts is None:
+            raise failed(f"{link.host.label} is out of reach: {link.connection.why or 'not tried'}")
+        refuse_tmux(link.facts.tmux)
+        return _place(known, link)
+
+
+def refuse_tmux(version: str | None) -> None:
+    """@raise ServiceError: 422: it is missing there, or too old."""
+    if version is None:
+        raise failed("tmux is missing there: install tmux 3.2 or later")
+    digits = "".join(sign if sign.isdigit() else " " for sign in version).split()
+    if tuple(int(part) for part in digits[:2]) < MINIMUM:
+        raise failed(f"tmux {version} is too old there: 3.2 or later is needed")
+
+
+def _place(known: PlaceId, link: Link) -> Place:
+    facts = link.facts
+    user = nobody(link.host.username)
+    if facts is not None:
+        home = Path(facts.home)
+        user = OsUser(
+            name=facts.user, uid=facts.uid, gid=-1, groups=(), home=home, shell=facts.shell
+        )
+    return Place(
+        id=known,
+        title=link.host.label,
+        home=user.home,
+        user=user,
+        apart=True,
+        near=False,
+        closed="remote",
+        commands=link.host.commands,
+        effects=RemoteEffects(facts),
+    )
+
+
+def _lost(known: PlaceId) -> Place:
+    user = nobody(known.name)
+    return Place(
+        id=known,
+        title=known.name,
+        home=user.home,
+        user=user,
+        apart=True,
+        near=False,
+        closed="remote",
+        effects=RemoteEffects(None),
+    )

@@ -1,0 +1,198 @@
+"""Remote hosts: what routes and other features call."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+from attrs import evolve, frozen
+from twisted.internet.interfaces import IReactorProcess, IReactorTime
+
+from tservice.core.doors.threads import IThreads
+from tservice.core.errors import ErrorCode, ServiceError, conflict, failed
+from tservice.core.files import FileError
+from tservice.hosts.argv import Ssh
+from tservice.hosts.book import HostBook
+from tservice.hosts.connection import CannotConnect
+from tservice.hosts.keys import HostKey, KnownHosts, keys_in
+from tservice.hosts.links import Links
+from tservice.hosts.master import SshChild, start, wait_for
+from tservice.hosts.model import RemoteHost
+from tservice.hosts.places import refuse_tmux
+from tservice.mux.far.runner import FarError
+from tservice.mux.far.shell import line
+
+KNOCK_TIMEOUT = 12.0
+
+
+@frozen(kw_only=True)
+class Checked:
+    """What a look at a host told.
+
+    @ivar host_key: C{known}, C{unknown}, C{changed}, or C{None} where it did not show any.
+    """
+
+    ok: bool
+    host_key: str | None
+    fingerprint: str | None = None
+    known_fingerprint: str | None = None
+    latency_ms: int | None = None
+    tmux: str | None = None
+    error: str | None = None
+
+
+class HostService:
+    """The hosts, their keys and the ways to them.
+
+    @param used: why a host may not go: the name of a case or a session on it; C{None}: nothing.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        processes: IReactorProcess,
+        threads: IThreads,
+        book: HostBook,
+        keys: KnownHosts,
+        ssh: Ssh,
+        env: Mapping[str, str],
+        links: Links,
+        used: Callable[[str], str | None],
+    ) -> None:
+        self.book = book
+        self.links = links
+        self._clock = clock
+        self._processes = processes
+        self._threads = threads
+        self._keys = keys
+        self._ssh = ssh
+        self._env = env
+        self._used = used
+
+    async def add(self, host: RemoteHost) -> RemoteHost:
+        """Keep a new one; see L{HostBook.add}."""
+        return await self.book.add(host)
+
+    async def replace(self, host_id: str, host: RemoteHost) -> RemoteHost:
+        """Another record in the place of one; what runs there is reached by it from now on.
+
+        @raise ServiceError: 400, 404, 409, 422.
+        """
+        made = await self.book.replace(evolve(host, id=host_id))
+        self.links.drop(host_id)
+        return made
+
+    async def remove(self, host_id: str) -> None:
+        """Forget one.
+
+        @raise ServiceError: 404; 422: a case or a session is there.
+        """
+
+        def check() -> None:
+            user = self._used(host_id)
+            if user is not None:
+                raise failed(f"{user} is on it")
+
+        await self.book.remove(host_id, check)
+        self.links.drop(host_id)
+
+    async def check(self, host_id: str) -> Checked:
+        """Look whether a host can be used; within 30 s.
+
+        @raise ServiceError: 404.
+        """
+        host = self.book.get(host_id)
+        try:
+            shown = await self._knock(host)
+        except CannotConnect as error:
+            return Checked(ok=False, host_key=None, error=str(error))
+        known = await self._known(host)
+        told = partial(Checked, fingerprint=shown.fingerprint)
+        if shown not in known:
+            state = "changed" if known else "unknown"
+            trusted = known[0].fingerprint if known else None
+            why = _untrusted(host, shown, known)
+            return told(ok=False, host_key=state, known_fingerprint=trusted, error=why)
+        link = self.links.of(host_id)
+        if link is None:
+            return told(ok=False, host_key="known", error="it was removed meanwhile")
+        try:
+            facts = await link.ask()
+            begun = self._clock.seconds()
+            await link.far.run(line(b"true"))
+            latency = round((self._clock.seconds() - begun) * 1000)
+            refuse_tmux(facts.tmux)
+        except (CannotConnect, FarError) as error:
+            return told(ok=False, host_key="known", error=str(error))
+        except ServiceError as error:
+            return told(
+                ok=False, host_key="known", latency_ms=latency, tmux=facts.tmux, error=error.message
+            )
+        return told(ok=True, host_key="known", latency_ms=latency, tmux=facts.tmux)
+
+    async def trust(self, host_id: str, fingerprint: str) -> None:
+        """Trust the key that a host shows now, which must be the one of that fingerprint.
+
+        @raise ServiceError: 404; 409: it shows another one; 422: it shows none.
+        """
+        host = self.book.get(host_id)
+        try:
+            shown = await self._knock(host)
+        except CannotConnect as error:
+            raise failed(f"{host.label} is out of reach: {error}") from error
+        if shown.fingerprint != fingerprint:
+            raise conflict(f"fingerprint: the host shows {shown.fingerprint}, not {fingerprint}")
+        try:
+            await self._threads.run(partial(self._keys.trust, host, shown))
+        except (FileError, OSError) as error:
+            raise failed(f"the key cannot be kept: {error}") from error
+        self.links.drop(host_id)
+
+    async def explain(self, host: RemoteHost, why: str) -> str:
+        """Why a host was not reached, with both fingerprints where its key is not trusted."""
+        if "host key" not in why.casefold():
+            return why
+        try:
+            shown, known = await self._knock(host), await self._known(host)
+        except (CannotConnect, ServiceError):
+            return why
+        return why if shown in known else _untrusted(host, shown, known)
+
+    async def _known(self, host: RemoteHost) -> list[HostKey]:
+        try:
+            return list(await self._threads.run(partial(self._keys.of, host)))
+        except (FileError, OSError) as error:
+            raise ServiceError(ErrorCode.OPERATION_FAILED, str(error)) from error
+
+    async def _knock(self, host: RemoteHost) -> HostKey:
+        """The key that it shows.
+
+        @raise CannotConnect: none.
+        """
+        with tempfile.TemporaryDirectory(dir=self._ssh.sockets, prefix="k-") as folder:
+            known = Path(folder) / "known"
+            child = SshChild()
+            try:
+                start(self._processes, child, self._ssh.knock(host, known), self._env)
+            except OSError as error:
+                raise CannotConnect(f"ssh cannot be started: {error.strerror}") from error
+            said = await wait_for(self._clock, child, KNOCK_TIMEOUT)
+            found = keys_in(known.read_text("utf-8")) if known.exists() else []
+        if not found:
+            raise CannotConnect(said)
+        return found[-1]
+
+
+def _untrusted(host: RemoteHost, shown: HostKey, known: list[HostKey]) -> str:
+    if not known:
+        return (
+            f"the key of {host.label} is not known: it shows {shown.fingerprint}; "
+            "compare it with the host's own and trust it"
+        )
+    return (
+        f"the key of {host.label} has changed: {known[0].fingerprint} is trusted, "
+        f"it shows {shown.fingerprint}; nothing is sent to it until that one is trusted"
+    )
