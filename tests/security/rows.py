@@ -248,6 +248,16 @@ ROWS: dict[str, Row] = {
     "DELETE /api/clis/{id}/install": _admin(id="codex"),
     "GET /api/mcp-sync": _admin(),
     "POST /api/mcp-sync": _admin(),
+    "GET /api/remote-hosts": Row(access="user", scope="admin"),
+    "POST /api/remote-hosts": _admin({"label": "x", "host": "127.0.0.1", "username": "x"}),
+    "PUT /api/remote-hosts/{id}": _admin(
+        {"label": "x", "host": "127.0.0.1", "username": "x"}, id="none"
+    ),
+    "DELETE /api/remote-hosts/{id}": _admin(id="none"),
+    "POST /api/remote-hosts/{id}/check": _admin(id="none"),
+    "POST /api/remote-hosts/{id}/trust": _admin({"fingerprint": "SHA256:x"}, id="none"),
+    "GET /api/sessions/{id}/reachability": _owner(READ),
+    "POST /api/cases/remote-link": _admin({"name": "x", "hostId": "none", "remotePath": "/x"}),
     "GET /api/model-endpoints": Row(access="user", scope=READ),
     "GET /api/model-endpoints/{id}/running-status": Row(
         access="user", scope=READ, path={"id": "none"}, foreign=404

@@ -24,6 +24,7 @@ from tservice.cases.model import (
 from tservice.cases.orders import Orders
 from tservice.core.errors import ErrorCode, ServiceError, not_found
 from tservice.core.identity import Identity
+from tservice.core.places.place import PlaceKind
 from tservice.sessions.interfaces import ISessions, Session
 
 Count = Callable[[str, str], int]
@@ -46,12 +47,15 @@ class Catalogue:
         desk = self._desk
         await desk.ready(caller)
         owner = desk.owner(caller)
-        rows = {row.name.lower(): row for row in desk.store.of(owner)}
+        every = desk.store.of(owner)
+        away = [row for row in every if row.far is not None]
+        rows = {row.name.lower(): row for row in every if row.far is None}
         cases_dir = desk.workspaces.cases_of(caller)
         linked = [row for row in rows.values() if self._may_see(row, cases_dir, caller)]
         looks = await self._look(caller, cases_dir, [str(row.path) for row in linked])
         live = self._live(caller)
         found = [_linked(row, looks[str(row.path)], live) for row in linked]
+        found += [self._away(row, live) for row in away if desk.workspaces.is_free(caller)]
         there = {case.name.lower() for case in found} | {case.path for case in found}
         for path, looked in looks.items():
             name = PurePosixPath(path).name
@@ -76,6 +80,9 @@ class Catalogue:
     async def _find(self, owner: str, name: str, caller: Identity) -> Sequence[Case]:
         desk = self._desk
         cases_dir, row = desk.workspaces.cases_of(caller), desk.store.find(owner, name)
+        if row is not None and row.far is not None:
+            free = desk.workspaces.is_free(caller)
+            return (self._away(row, self._live(caller)),) if free else ()
         if row is not None and row.path is not None:
             if not self._may_see(row, cases_dir, caller):
                 return ()
@@ -153,6 +160,20 @@ class Catalogue:
         inside = PurePosixPath(row.path).is_relative_to(cases_dir)
         return inside or self._desk.workspaces.is_free(caller)
 
+    def _away(self, row: CaseRow, live: Count) -> Case:
+        """Nobody goes there to look."""
+        known = row.far is not None and self._desk.workspaces.places.find(row.far) is not None
+        return Case(
+            name=row.name,
+            path=str(row.path),
+            location=_AWAY[row.far.kind] if row.far is not None else CaseLocation.LINKED,
+            unreachable=not known,
+            description=row.description,
+            created_at=row.created_at,
+            live_sessions=live(row.name, str(row.path)),
+            far=row.far,
+        )
+
     def _reached(self, cases: Sequence[Case], caller: Identity) -> Sequence[Case]:
         """Of a token that is bound to sessions: the cases that those work in."""
         if caller.sessions is None:
@@ -164,6 +185,9 @@ class Catalogue:
             for case in cases
             if any(_works_in(session, case.name, case.path, owner) for session in own)
         ]
+
+
+_AWAY = {PlaceKind.REMOTE: CaseLocation.REMOTE, PlaceKind.CONTAINER: CaseLocation.CONTAINER}
 
 
 def _linked(row: CaseRow, looked: FolderLook, live: Count) -> Case:

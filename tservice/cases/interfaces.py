@@ -16,7 +16,7 @@ from zope.interface import Interface
 
 from tservice.cases.model import Marker
 from tservice.core.identity import Identity
-from tservice.core.places.place import Place
+from tservice.core.places.place import Place, PlaceId
 
 __all__ = ["CasePlace", "ICases", "Marker", "WorkspaceHooks", "WorktreeWish"]
 
@@ -41,11 +41,13 @@ class CasePlace:
     """Where a case is.
 
     @ivar name: as it is really written.
+    @ivar far: where its folder is, if not on this machine.
     @ivar undo: takes back what was made for this call, and nothing else; may be called once.
     """
 
     name: str
     path: str
+    far: PlaceId | None = None
     undo: Callable[[], Awaitable[None]] = field(default=_nothing, eq=False, repr=False)
 
 
@@ -73,6 +75,9 @@ class ICases(Interface):
 
     def refuse_removed(name: str, caller: Identity) -> None:
         """Whether it still is there, for whoever has waited since.  Raises 409."""
+
+    def away(name: str, caller: Identity) -> PlaceId | None:
+        """Where a case is that is not on this machine; C{None} for any other, or for none."""
 
     async def open(name: str, caller: Identity, marker: Marker | None = None) -> CasePlace:
         """A case, made where it is missing (protocol-quickstart).

@@ -10,6 +10,7 @@ from typing import TypeVar
 from attrs import frozen
 
 from tservice.core.errors import ErrorCode, ServiceError, invalid
+from tservice.core.places.place import PlaceId
 
 NAME_LENGTH = 128
 DESCRIPTION_LENGTH = 1000
@@ -31,6 +32,10 @@ class CaseLocation(StrEnum):
     """A folder of the cases folder."""
     LINKED = "linked"
     """Any other folder of this machine."""
+    REMOTE = "remote"
+    """A folder of a remote host."""
+    CONTAINER = "container"
+    """A folder that a container works in."""
 
 
 @frozen(kw_only=True)
@@ -51,6 +56,7 @@ class CaseRow:
     @ivar owner: empty where there are no accounts.
     @ivar path: C{None} for a local one.
     @ivar created_at: Unix milliseconds.
+    @ivar far: where its folder is, if not on this machine.
     """
 
     owner: str
@@ -59,6 +65,7 @@ class CaseRow:
     description: str | None = None
     created_at: int
     worktree: Worktree | None = None
+    far: PlaceId | None = None
 
 
 @frozen(kw_only=True)
@@ -110,6 +117,7 @@ class Case:
     live_sessions: int = 0
     worktree: Worktree | None = None
     cloning: Cloning | None = None
+    far: PlaceId | None = None
 
     @property
     def linked(self) -> bool:

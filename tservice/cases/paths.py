@@ -106,3 +106,17 @@ def resolved(bounds: FolderBounds) -> FolderBounds:
 
 def _odd(rule: str) -> ServiceError:
     return invalid("path", rule)
+
+
+def check_far_path(text: str) -> str:
+    """A folder of another machine, by its words alone: absolute, or below home by C{~/}.
+
+    @raise ServiceError: 400 naming C{remotePath}.
+    """
+    if _CONTROL.search(text):
+        raise invalid("remotePath", "must not hold control characters")
+    if not text.startswith("/") and text != "~" and not text.startswith("~/"):
+        raise invalid("remotePath", "must be absolute, or begin with ~/")
+    if ".." in text.split("/"):
+        raise invalid("remotePath", "must not hold ..")
+    return text

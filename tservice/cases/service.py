@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
+from attrs import evolve
 from twisted.internet.defer import Deferred, gatherResults
 from zope.interface import implementer
 
@@ -18,7 +19,7 @@ from tservice.cases.interfaces import CasePlace, ICases, Marker, WorktreeWish
 from tservice.cases.making import Making
 from tservice.cases.model import Case, CaseLocation, CaseRow, check_case_name, named
 from tservice.cases.orders import Orders
-from tservice.cases.paths import check_place, plain_path
+from tservice.cases.paths import check_far_path, check_place, plain_path
 from tservice.cases.removal import Removal
 from tservice.cases.shown import case_answer
 from tservice.cases.trash import Trash
@@ -28,6 +29,7 @@ from tservice.core.errors import ErrorCode, ServiceError, invalid, not_found
 from tservice.core.events import EventName
 from tservice.core.identity import Identity
 from tservice.core.payloads import CaseGoneTold, CaseOrderTold
+from tservice.core.places.place import PlaceId
 
 
 @implementer(ICases)
@@ -174,6 +176,26 @@ class CaseService:
             desk.store.save(self._row(owner, name, where, None))
             return await self._told(EventName.CASE_LINKED, name, caller)
 
+    async def link_far(self, name: str, far: PlaceId, path: str, caller: Identity) -> Case:
+        """Give a folder of another place a name; nobody goes there to look.
+
+        @raise ServiceError: 400, 403, 404, 409, 422 (protocol-cases).
+        """
+        check_case_name(name)
+        self._require_admin(caller)
+        return await self._desk.whole(self._link_far(name, far, path, caller))
+
+    async def _link_far(self, name: str, far: PlaceId, path: str, caller: Identity) -> Case:
+        desk = self._desk
+        await desk.ready(caller)
+        owner, where = desk.owner(caller), check_far_path(path)
+        if self._workspaces.places.find(far) is None:
+            raise not_found(f"Host {far.name}")
+        with desk.reserve(owner, name, "linked"):
+            await desk.refuse_taken(caller, name)
+            desk.store.save(evolve(self._row(owner, name, where, None), far=far))
+            return await self._told(EventName.CASE_LINKED, name, caller)
+
     async def clone(self, wish: CloneWish, caller: Identity) -> tuple[Case, CloneResult]:
         """Clone a repository into a case (protocol-clone)."""
         done = await self._clones.clone(wish, caller)
@@ -248,6 +270,10 @@ class CaseService:
     def refuse_removed(self, name: str, caller: Identity) -> None:
         self._desk.refuse_reserved(self._desk.owner(caller), name)
 
+    def away(self, name: str, caller: Identity) -> PlaceId | None:
+        row = self._desk.store.find(self._desk.owner(caller), name)
+        return None if row is None else row.far
+
     async def open(self, name: str, caller: Identity, marker: Marker | None = None) -> CasePlace:
         check_case_name(name, "caseName")
         owner = self._desk.owner(caller)
@@ -307,6 +333,9 @@ class CaseService:
         """The case, if it is there."""
         desk = self._desk
         row = desk.store.find(desk.owner(caller), name)
+        if row is not None and row.far is not None:
+            self._require_admin(caller)
+            return CasePlace(name=row.name, path=str(row.path), far=row.far)
         if row is not None and row.path is not None:
             path = await desk.folder(row.path, caller, "caseName")
             return CasePlace(name=row.name, path=path)

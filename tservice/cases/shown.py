@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from tservice.cases.model import Case, Marker
+from tservice.cases.model import Case, CaseLocation, Marker
 from tservice.core.payload import Payload, absent, absent_if_false
 from tservice.core.payloads import CaseTold
 
@@ -25,6 +25,13 @@ class CloningAnswer(Payload):
     percent: int | None
 
 
+class FarCase(Payload):
+    """Where a case is on a remote host."""
+
+    host_id: str
+    path: str
+
+
 class CaseAnswer(CaseTold):
     """A case.
 
@@ -33,7 +40,7 @@ class CaseAnswer(CaseTold):
     """
 
     path: str
-    location: Literal["local", "linked"]
+    location: Literal["local", "linked", "remote", "container"]
     linked: bool
     unreachable: bool = absent_if_false()
     agent_created: bool = absent_if_false()
@@ -43,6 +50,7 @@ class CaseAnswer(CaseTold):
     live_sessions: int
     worktree: WorktreeAnswer | None = absent()
     cloning: CloningAnswer | None = absent()
+    remote: FarCase | None = absent()
 
 
 class AgentCase(Payload):
@@ -70,6 +78,9 @@ def case_answer(case: Case) -> CaseAnswer:
         created_at=case.created_at,
         has_instructions=case.has_instructions,
         live_sessions=case.live_sessions,
+        remote=FarCase(host_id=case.far.name, path=case.path)
+        if case.far is not None and case.location is CaseLocation.REMOTE
+        else None,
         worktree=None
         if worktree is None
         else WorktreeAnswer(repository=worktree.repository, branch=worktree.branch),

@@ -9,16 +9,20 @@ from collections.abc import Sequence
 from attrs import frozen
 
 from tservice.cases.model import CaseRow, Worktree
-from tservice.core.places.place import PlaceId, place_of_os_user
+from tservice.core.places.place import PlaceId, PlaceKind, place_of_os_user
 from tservice.store.database import Database
 
 _SAVE = """
-    INSERT INTO cases (owner, name, path, description, created_at, repository, branch)
-    VALUES (?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO cases (
+        owner, name, path, description, created_at, repository, branch,
+        far_kind, far_name, far_part
+    )
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (owner, name) DO UPDATE SET
         name = excluded.name, path = excluded.path, description = excluded.description,
         created_at = excluded.created_at, repository = excluded.repository,
-        branch = excluded.branch
+        branch = excluded.branch, far_kind = excluded.far_kind,
+        far_name = excluded.far_name, far_part = excluded.far_part
 """
 
 
@@ -53,6 +57,12 @@ class CaseStore:
         )
         return None if row is None else _row(row)
 
+    def at(self, place: PlaceId) -> str | None:
+        """The name of a case in a place, whoever's it is."""
+        sql = "SELECT name FROM cases WHERE far_kind = ? AND far_name = ? LIMIT 1"
+        row = self._database.query_one(sql, (place.kind.value, place.name))
+        return None if row is None else str(row["name"])
+
     def worktrees_of(self, owner: str, folder: str) -> list[str]:
         """The names of an owner's cases that are worktrees of the repository at C{folder}."""
         sql = "SELECT name FROM cases WHERE owner = ? AND repository = ? ORDER BY name"
@@ -73,6 +83,9 @@ class CaseStore:
             row.created_at,
             None if worktree is None else worktree.repository,
             None if worktree is None else worktree.branch,
+            None if row.far is None else row.far.kind.value,
+            None if row.far is None else row.far.name,
+            None if row.far is None else row.far.part,
         )
         with self._database.transaction():
             self._database.execute(_SAVE, values)
@@ -137,7 +150,15 @@ def _row(row: sqlite3.Row) -> CaseRow:
         description=row["description"],
         created_at=row["created_at"],
         worktree=None if branch is None else Worktree(repository=repository, branch=branch),
+        far=_far(row),
     )
+
+
+def _far(row: sqlite3.Row) -> PlaceId | None:
+    if row["far_kind"] is None:
+        return None
+    kind = PlaceKind(row["far_kind"])
+    return PlaceId(kind=kind, name=row["far_name"], part=row["far_part"])
 
 
 def _doomed(row: sqlite3.Row) -> Doomed:

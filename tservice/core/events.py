@@ -176,6 +176,15 @@ class EventName(StrEnum):
         "webview:changed", told.Nothing,
         "`web tabs <models.rst#protocol-webtabs>`_ were made, changed or deleted",
     )  # fmt: skip
+    REMOTE_SESSION_DROPPED = (
+        "remote:sessionDropped", told.DroppedTold,
+        "its host is out of reach, or another attempt failed; nothing is known to have ended",
+    )  # fmt: skip
+    REMOTE_SESSION_RECONNECTED = "remote:sessionReconnected", told.Happened, "its host is back"
+    REMOTE_RECONNECT_EXHAUSTED = (
+        "remote:reconnectExhausted", told.Happened,
+        "its host is not tried any more until somebody wants something there",
+    )  # fmt: skip
     SERVER_SHUTDOWN = "server:shutdown", told.Nothing, "the service ends; panes go on", _EVERYONE
     SSE_HEARTBEAT = "sse:heartbeat", told.Beat, "every 15 s, and no state", _EVERYONE
 

@@ -22,6 +22,14 @@ class Happened(Payload):
     at: int
 
 
+class DroppedTold(Payload):
+    """How many attempts there were since, and when the next one is."""
+
+    id: str
+    attempt: int
+    next_at: int
+
+
 class SessionTold(Payload):
     """A session."""
 

@@ -1,4 +1,4 @@
-"""One host's connection: made, kept, lost, and made again (protocol-remote-down)."""
+"""One host's connection: made, kept, lost, and made again (protocol-remote)."""
 
 from __future__ import annotations
 

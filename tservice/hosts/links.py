@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 
 from attrs import define, frozen
@@ -64,6 +64,9 @@ def facts_in(out: bytes) -> Facts:
     )
 
 
+Explain = Callable[[RemoteHost, str], Awaitable[str]]
+
+
 @define(eq=False)
 class Link:
     """One host's."""
@@ -71,6 +74,7 @@ class Link:
     host: RemoteHost
     connection: Connection
     far: Far
+    explain: Callable[[str], Awaitable[str]]
     facts: Facts | None = None
 
     async def ask(self) -> Facts:
@@ -78,7 +82,10 @@ class Link:
 
         @raise CannotConnect: it is out of reach.
         """
-        await self.connection.connected()
+        try:
+            await self.connection.connected()
+        except CannotConnect as error:
+            raise CannotConnect(await self.explain(str(error))) from error
         if self.facts is None:
             try:
                 answer = await self.far.run(ASK)
@@ -88,8 +95,14 @@ class Link:
         return self.facts
 
 
+async def _as_it_is(host: RemoteHost, why: str) -> str:
+    return why
+
+
 class Links:
     """All of them.
+
+    @ivar explain: says better why a host was not reached.
 
     @param env: the environment of every ssh.
     @param find: the host of an id; C{None}: there is none.
@@ -118,6 +131,7 @@ class Links:
         self._by_itself = by_itself
         self._made = made
         self._links: dict[str, Link] = {}
+        self.explain: Explain = _as_it_is
 
     def of(self, host_id: str) -> Link | None:
         """That of a host, made where there is none; C{None}: there is no such host."""
@@ -157,7 +171,8 @@ class Links:
             ready=connection.ready,
             wanted=connection.wanted,
         )
-        return Link(host, connection, Far(self._clock, self._processes, way))
+        far = Far(self._clock, self._processes, way)
+        return Link(host, connection, far, lambda why: self.explain(host, why))
 
     def _master(self, host: RemoteHost) -> IMaster:
         argv, socket = self._ssh.master(host), self._ssh.socket(host)

@@ -1,10 +1,10 @@
-"""Remote hosts as records, and the rules on their fields (protocol-remote-hosts).  Pure."""
+"""Remote hosts as records, and the rules on their fields (protocol-remote).  Pure."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from attrs import field, frozen
 
@@ -68,7 +68,7 @@ class RemoteHost:
         return tuple(part.strip() for part in (self.wake_mac or "").split(",") if part.strip())
 
     @property
-    def wake(self) -> str:
+    def wake(self) -> Literal["mac", "command", "none"]:
         """How it is woken: a command wins."""
         if self.wake_command is not None:
             return "command"

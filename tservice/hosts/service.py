@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
@@ -35,7 +36,7 @@ class Checked:
     """
 
     ok: bool
-    host_key: str | None
+    host_key: Literal["known", "unknown", "changed"] | None
     fingerprint: str | None = None
     known_fingerprint: str | None = None
     latency_ms: int | None = None
@@ -112,7 +113,7 @@ class HostService:
         known = await self._known(host)
         told = partial(Checked, fingerprint=shown.fingerprint)
         if shown not in known:
-            state = "changed" if known else "unknown"
+            state: Literal["unknown", "changed"] = "changed" if known else "unknown"
             trusted = known[0].fingerprint if known else None
             why = _untrusted(host, shown, known)
             return told(ok=False, host_key=state, known_fingerprint=trusted, error=why)

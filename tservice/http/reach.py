@@ -300,6 +300,26 @@ _SERVICE: dict[str, TokenReach] = {
     ),
     **all_of(
         Scope.ADMIN,
+        "Which machines sessions can run on, and the names and files that open them.",
+        "GET /api/remote-hosts",
+    ),
+    **all_of(
+        Scope.ADMIN,
+        "Another machine that sessions run on, and whose key is believed: who chooses it sees what"
+        " is typed there.",
+        """
+        POST /api/remote-hosts
+        PUT /api/remote-hosts/{id}
+        DELETE /api/remote-hosts/{id}
+        POST /api/remote-hosts/{id}/check
+        POST /api/remote-hosts/{id}/trust
+        POST /api/cases/remote-link
+        """,
+        Power.STEERS,
+        Power.LASTS,
+    ),
+    **all_of(
+        Scope.ADMIN,
         "Gives what one agent of the service's own user has to the others, and nothing else.",
         "POST /api/mcp-sync",
         Power.STEERS,

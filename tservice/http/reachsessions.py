@@ -13,6 +13,7 @@ SESSIONS: dict[str, TokenReach] = {
         GET /api/status
         GET /api/sessions
         GET /api/sessions/{id}
+        GET /api/sessions/{id}/reachability
         GET /api/sessions/{id}/terminal
         GET /api/sessions/{id}/search
         GET /api/sessions/{id}/last-response

@@ -29,6 +29,7 @@ from tservice.clis.build import build_clis
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.late import Late
 from tservice.core.net.listening import Listener
+from tservice.core.places.place import PlaceKind
 from tservice.core.stack import Closing, ServiceStack
 from tservice.cron.build import build_cron, owners
 from tservice.doctor.build import build_doctor
@@ -37,6 +38,7 @@ from tservice.git.build import build_case_git, build_git, build_git_work
 from tservice.ground.feature import Contents, Feature
 from tservice.ground.ground import Ground
 from tservice.ground.program import Program
+from tservice.hosts.build import build_hosts
 from tservice.http.build import (
     build_faults,
     build_site,
@@ -79,7 +81,8 @@ def assemble(program: Program, stack: ServiceStack) -> None:
     add(build_settings(settings))
     audit = add(build_audit(ground))
     clis = add(build_clis(ground))
-    mux = add(build_mux(ground))
+    hosts = add(build_hosts(ground, sessions=late))
+    mux = add(build_mux(ground, {PlaceKind.REMOTE: hosts.setups}))
     inside = add(build_agents(ground, clis=clis, sessions=late))
     agents = inside.agents
     work = add(build_git_work(ground))
@@ -101,8 +104,7 @@ def assemble(program: Program, stack: ServiceStack) -> None:
     tunnel = add(build_tunnel(ground, local_url=lambda: listener().local_url("")))
     sockets = add(build_sockets(ground))
     streams = add(build_streams(ground, sessions=sessions, tells=contents.tells))
-    pages = Pages(Path(__file__).parents[1] / "static")
-    parked = ParkedCalls()
+    pages, parked = Pages(Path(__file__).parents[1] / "static"), ParkedCalls()
     access = add(build_access(
         ground, audit=audit.log, sessions=sessions, open_ones=(sockets, streams, parked),
         sse_clients=lambda: streams.count, pages=pages, tunnel=tunnel,

@@ -27,6 +27,7 @@ from tservice.cases.shown import CaseAnswer, agent_case, case_answer
 from tservice.core.errors import ErrorCode
 from tservice.core.failfast import AT_FIRST
 from tservice.core.payloads import Nothing
+from tservice.core.places.place import PlaceId, PlaceKind
 from tservice.http.models import Body, Query, QueryBool
 from tservice.http.operations import Access, Call, Handler, Operation, Scope
 
@@ -59,6 +60,14 @@ class LinkCaseBody(Body):
 
     name: CaseName
     path: PathText
+
+
+class RemoteLinkBody(Body):
+    """A folder of a remote host, and what to call it."""
+
+    name: CaseName
+    host_id: Annotated[str, StringConstraints(min_length=1, max_length=100)]
+    remote_path: PathText
 
 
 class CloneCaseBody(Body):
@@ -128,6 +137,9 @@ class CaseRoutes:
                     body=CreateCaseBody, answer=OneCase),
             _change("POST", "/link", self.link, "Make a case of a folder that is there",
                     body=LinkCaseBody, answer=OneCase, access=Access.ADMIN),
+            _change("POST", "/remote-link", self.link_remote,
+                    "Make a case of a folder on a remote host",
+                    body=RemoteLinkBody, answer=OneCase, access=Access.ADMIN),
             _change("POST", "/clone", self.clone, "Clone a repository into a new case",
                     body=CloneCaseBody, answer=CloneAnswer),
             _change("POST", "/clone/{name}/cancel", self.cancel, "End a clone that is under way",
@@ -180,6 +192,13 @@ class CaseRoutes:
     async def link(self, call: Call) -> object:
         """A case of a folder."""
         case = await self._cases.link(call.body.name, call.body.path, call.identity)
+        return OneCase(case=case_answer(case))
+
+    async def link_remote(self, call: Call) -> object:
+        """A case of a remote host's folder."""
+        body: RemoteLinkBody = call.body
+        far = PlaceId(kind=PlaceKind.REMOTE, name=body.host_id)
+        case = await self._cases.link_far(body.name, far, body.remote_path, call.identity)
         return OneCase(case=case_answer(case))
 
     async def clone(self, call: Call) -> object:

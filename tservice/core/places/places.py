@@ -12,6 +12,9 @@ from tservice.core.users.osuser import nobody
 
 _T = TypeVar("_T")
 
+Tenant = Callable[[PlaceId], str | None]
+"""What somebody has in a place, in words; C{None}: nothing."""
+
 _CLOSED = {PlaceKind.REMOTE: "remote", PlaceKind.CONTAINER: "docker"}
 """What clients are told of workspaces that nothing looks into (protocol-git-status)."""
 
@@ -53,12 +56,21 @@ class Places:
 
     def __init__(self, kinds: Mapping[PlaceKind, PlaceProvider]) -> None:
         self._kinds = dict(kinds)
+        self._tenants: list[Tenant] = []
 
     def join(self, kind: PlaceKind, known_by: PlaceProvider) -> None:
         """Let C{known_by} answer for a kind that nobody has answered for."""
         if kind in self._kinds:
             raise ValueError(f"{kind} is known already")
         self._kinds[kind] = known_by
+
+    def inhabit(self, tenant: Tenant) -> None:
+        """Let C{tenant} say what of its own is in a place."""
+        self._tenants.append(tenant)
+
+    def tenant(self, known: PlaceId) -> str | None:
+        """What keeps a place from being given up, in words; C{None}: nothing."""
+        return next((found for each in self._tenants if (found := each(known))), None)
 
     async def ask(self, known: PlaceId) -> None:
         """See L{PlaceProvider.ask}."""

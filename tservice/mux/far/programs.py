@@ -14,7 +14,7 @@ from tservice.mux.tmux.client import FREE
 from tservice.mux.tmux.setup import CONFIGURATION
 
 PREFIX = "service-"
-"""Before a session's id in the name of its server (protocol-remote-hosts)."""
+"""Before a session's id in the name of its server (protocol-remote)."""
 
 DEFAULT_TERMINAL = b"screen-256color"
 

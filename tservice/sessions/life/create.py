@@ -13,6 +13,7 @@ from tservice.clis.interfaces import Hooks, ICliRegistry
 from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError, failed, invalid, not_found
 from tservice.core.identity import Identity
+from tservice.core.places.place import Place, PlaceId
 from tservice.sessions.life.capacity import check_capacity
 from tservice.sessions.life.launcher import Launcher
 from tservice.sessions.record.display import custom_models
@@ -85,16 +86,23 @@ class Creator:
         self._clis.require(self.mode_of(request))
         self._name(request)
         case_name, folder = await self._place(request, caller)
+        place = await self._place_of(request, caller)
+        if not place.near:
+            folder = _there(folder, place)
         if case_name is not None:
             self._cases.refuse_removed(case_name, caller)
-        return self._record(request, caller, case_name, folder)
+        return self._record(request, caller, place, case_name, folder)
 
     def _record(
-        self, request: CreateRequest, caller: Identity, case_name: str | None, folder: str
+        self,
+        request: CreateRequest,
+        caller: Identity,
+        place: Place,
+        case_name: str | None,
+        folder: str,
     ) -> Session:
         mode = self.mode_of(request)
         entry = self._clis.require(mode)
-        place = self._launcher.places.of_caller(caller)
         owner = self._cases.owner_of(caller)
         name, source = self._name(request)
         custom = request.custom_model
@@ -118,7 +126,7 @@ class Creator:
             conversation_ids=(request.resume_session_id,) if request.resume_session_id else (),
             cols=request.cols,
             rows=request.rows,
-            hooks_available=entry.capabilities.hooks is not Hooks.NONE,
+            hooks_available=entry.capabilities.hooks is not Hooks.NONE and place.hooks is not None,
             statusline_telemetry=request.statusline_telemetry,
             **fields_of_place(place.id),
         )
@@ -186,12 +194,30 @@ class Creator:
         name = check_name(request.name or "")
         return name, NameSource.MANUAL if name else NameSource.PLACEHOLDER
 
+    def far(self, request: CreateRequest, caller: Identity) -> PlaceId | None:
+        """Where the session will be, if not on this machine."""
+        if request.case_name is None:
+            return None
+        return self._cases.away(request.case_name, caller)
+
+    async def _place_of(self, request: CreateRequest, caller: Identity) -> Place:
+        far = self.far(request, caller)
+        places = self._launcher.places
+        if far is None:
+            return places.of_caller(caller)
+        await places.places.ask(far)
+        return places.places.judge(far, None)
+
     async def _place(self, request: CreateRequest, caller: Identity) -> tuple[str | None, str]:
         """The case, as it is really written, and the folder."""
         case = None
         if request.case_name is not None:
             case = await self._cases.case(request.case_name, caller)
         name = None if case is None else case.name
+        if case is not None and case.far is not None:
+            if request.working_dir is not None:
+                raise invalid("workingDir", "a remote case has its own")
+            return name, case.path
         if request.working_dir is not None:
             return name, await self._cases.folder(request.working_dir, caller)
         if case is not None:
@@ -217,6 +243,11 @@ class Creator:
         if len(self._roster.children(parent)) >= CHILDREN:
             raise failed(f"capacity reached: {CHILDREN} children of a session")
         return parent
+
+
+def _there(folder: str, place: Place) -> str:
+    """A folder of another machine, whole."""
+    return str(place.home) + folder[1:] if folder.split("/", 1)[0] == "~" else folder
 
 
 def _params(request: CreateRequest) -> dict[str, object]:

@@ -1,0 +1,158 @@
+"""Sessions on another machine: a real sshd on loopback, with a home of its own."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.integration.harness import Daemon
+from tests.sshd import Sshd
+from tests.waiting import eventually
+
+
+class RemoteTests(SynchronousTestCase):
+    """One daemon and one sshd; the tests are steps of one walk, told apart by their hosts."""
+
+    daemon: Daemon
+    sshd: Sshd
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.daemon = Daemon()
+        cls.sshd = Sshd(cls.daemon.folder / "far")
+        cls.daemon.start()
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        cls.sshd.close()
+        cls.daemon.close()
+
+    def call(self, method: str, path: str, body: Any = None, status: int = 200) -> Any:
+        """The data of an answer, or the text of an error."""
+        answer = self.daemon.request(method, "/api" + path, body)
+        self.assertEqual(status, answer.status, answer.body)
+        return answer.json()["data"] if status == 200 else answer.json()["error"]
+
+    def host(self, label: str, **more: Any) -> str:
+        """A host that stands for the sshd."""
+        body = {
+            "label": label,
+            "host": "127.0.0.1",
+            "username": os.environ.get("USER", "root"),
+            "port": self.sshd.port,
+            "identityFile": str(self.sshd.key),
+            **more,
+        }
+        return str(self.call("POST", "/remote-hosts", body)["host"]["id"])
+
+    def trusted(self, label: str) -> str:
+        host = self.host(label)
+        shown = self.call("POST", f"/remote-hosts/{host}/check")["fingerprint"]
+        self.call("POST", f"/remote-hosts/{host}/trust", {"fingerprint": shown})
+        return host
+
+    def until(self, true: Callable[[], Any], what: str) -> Any:
+        return eventually(true, what)
+
+    def screen(self, session: str) -> str:
+        return str(self.call("GET", f"/sessions/{session}/terminal")["terminalBuffer"])
+
+    def shell(self, host: str, case: str) -> str:
+        (self.sshd.home / case).mkdir()
+        body = {"name": case, "hostId": host, "remotePath": f"~/{case}"}
+        made = self.call("POST", "/cases/remote-link", body)["case"]
+        self.assertEqual("remote", made["location"])
+        wanted = {"caseName": case, "mode": "shell", "start": True}
+        session = self.call("POST", "/sessions", wanted)["session"]
+        self.assertEqual("remote", session["location"])
+        self.assertEqual(str(self.sshd.home / case), session["workingDir"])
+        self.assertFalse(session["hooksAvailable"])
+        self.assertIsInstance(session["pid"], int)
+        return str(session["id"])
+
+    def type(self, session: str, text: str, seq: int) -> Any:
+        body = {"input": text, "clientId": "c", "seq": seq, "useMux": False}
+        return self.call("POST", f"/sessions/{session}/input", body)
+
+    def test_a_key_is_trusted_by_a_person(self) -> None:
+        host = self.host("keys")
+        found = self.call("POST", f"/remote-hosts/{host}/check")
+        self.assertEqual((False, "unknown"), (found["ok"], found["hostKey"]))
+        self.assertTrue(found["fingerprint"].startswith("SHA256:"))
+        wrong = {"fingerprint": "SHA256:wrong"}
+        self.assertIn(
+            found["fingerprint"], self.call("POST", f"/remote-hosts/{host}/trust", wrong, 409)
+        )
+        right = {"fingerprint": found["fingerprint"]}
+        self.call("POST", f"/remote-hosts/{host}/trust", right)
+        found = self.call("POST", f"/remote-hosts/{host}/check")
+        self.assertEqual((True, "known"), (found["ok"], found["hostKey"]), found)
+        self.assertRegex(found["tmux"], r"\d+\.\d+")
+        self.assertIsInstance(found["latencyMs"], int)
+
+    def test_a_life_there(self) -> None:
+        """Made, typed into, taken up by the next service, over a cut, ended."""
+        host = self.trusted("life")
+        session = self.shell(host, "work")
+        self.type(session, "echo at-$PWD\r", 0)
+        self.until(lambda: f"at-{self.sshd.home}/work" in self.screen(session), "the folder")
+        self.assertEqual(
+            {"reachable": True, "wakeConfigured": "none"},
+            self.call("GET", f"/sessions/{session}/reachability"),
+        )
+        status = self.call("GET", f"/sessions/{session}/git-status")
+        self.assertEqual(("unsupported", "remote"), (status["status"], status["reason"]))
+        self.assertIn("remote", self.call("GET", f"/sessions/{session}/files", status=400))
+        pid = self.call("GET", f"/sessions/{session}")["pid"]
+        self.daemon.restart()
+        self.until(lambda: self.call("GET", f"/sessions/{session}")["pid"] == pid, "its pane")
+        self.assertTrue(self.type(session, "echo again\r", 0)["duplicate"])
+        self.assertTrue(self.type(session, "echo after-$((20+3))\r", 1)["delivered"])
+        self.until(lambda: "after-23" in self.screen(session), "the answer")
+        self.cut(session)
+        self.call("DELETE", f"/sessions/{session}")
+        self.assertIn("host", self.call("DELETE", f"/remote-hosts/{host}", status=422) + "host")
+        self.call("DELETE", "/cases/work")
+        self.call("DELETE", f"/remote-hosts/{host}")
+        self.assertEqual([], list(self.sshd.sockets.glob("tmux-*/*")))
+
+    def cut(self, session: str) -> None:
+        """The way is lost and comes back; what was printed meanwhile is there."""
+        before = self.call("GET", f"/sessions/{session}")
+        self.sshd.stop()
+        self.until(
+            lambda: self.call("GET", f"/sessions/{session}/reachability")["reachable"] is False,
+            "the loss",
+        )
+        now = self.call("GET", f"/sessions/{session}")
+        self.assertEqual(
+            (before["pid"], before["status"]), (now["pid"], now["status"]), "unknown is not dead"
+        )
+        self.sshd.start()
+        self.until(
+            lambda: self.call("GET", f"/sessions/{session}/reachability")["reachable"], "the way"
+        )
+        self.until(lambda: "after-23" in self.screen(session), "the screen")
+        self.assertTrue(self.type(session, "echo back-$((40+2))\r", 2)["delivered"])
+        self.until(lambda: "back-42" in self.screen(session), "the answer")
+
+    def test_a_changed_key_is_refused_with_both(self) -> None:
+        host = self.trusted("changed")
+        old = self.call("POST", f"/remote-hosts/{host}/check")["fingerprint"]
+        self.sshd.stop()
+        self.sshd.make_key("host")
+        self.sshd.start()
+        (self.sshd.home / "other").mkdir()
+        body = {"name": "other", "hostId": host, "remotePath": "~/other"}
+        self.call("POST", "/cases/remote-link", body)
+        found = self.call("POST", f"/remote-hosts/{host}/check")
+        self.assertEqual((False, "changed"), (found["ok"], found["hostKey"]))
+        self.assertEqual(old, found["knownFingerprint"])
+        wanted = {"caseName": "other", "mode": "shell", "start": True}
+        why = self.call("POST", "/sessions", wanted, 422)
+        self.assertIn(old, why)
+        self.assertIn(found["fingerprint"], why)

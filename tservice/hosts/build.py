@@ -1,0 +1,108 @@
+"""Remote hosts, put together."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from attrs import frozen
+
+from tservice.core.files import write_private
+from tservice.core.places.place import PlaceId, PlaceKind
+from tservice.ground.feature import Feature
+from tservice.ground.ground import Ground
+from tservice.hosts.argv import Ssh, configuration
+from tservice.hosts.book import HostBook
+from tservice.hosts.file import HostFile
+from tservice.hosts.keys import KnownHosts
+from tservice.hosts.links import FarsOfHosts, Link, Links
+from tservice.hosts.places import RemotePlaces
+from tservice.hosts.routes import HostRoutes
+from tservice.hosts.service import HostService
+from tservice.hosts.told import Told
+from tservice.mux.far.setup import FarSetups
+from tservice.mux.tmux.setup import Setups
+from tservice.sessions.interfaces import ISessions
+
+LONGEST_FOLDER = 45
+"""Bytes of the path of the connections' folder: a socket's has 107, and ssh adds 17 while it makes
+one, behind an id of 40."""
+
+
+@frozen(kw_only=True)
+class Hosts:
+    """The feature as others see it.
+
+    @ivar setups: how panes run there.
+    """
+
+    service: HostService
+    setups: Setups
+
+
+def build_hosts(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature[Hosts]:
+    """The hosts, which are read now; a stop ends every connection.
+
+    @param sessions: not asked before one of them is on a host.
+    """
+    data = ground.config.data_dir
+    folder = _folder(data)
+    book, keys = HostBook(HostFile(data), ground.doors.files), KnownHosts(data)
+    book.load()
+    program = shutil.which("ssh", path=ground.environ.get("PATH")) or "/usr/bin/ssh"
+    ssh = Ssh(program=program, configuration=folder / "config", sockets=folder)
+    write_private(ssh.configuration, configuration(keys.path))
+    named = ("PATH", "HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK", "LANG")
+    env = {name: ground.environ[name] for name in named if name in ground.environ}
+
+    def made(link: Link) -> None:
+        link.connection.listen(Told(ground.reactor, ground.hub, sessions, link.host.id))
+
+    links = Links(
+        clock=ground.reactor,
+        processes=ground.reactor,
+        ssh=ssh,
+        env=env,
+        find=book.find,
+        by_itself=lambda: ground.settings.get().remote_auto_reconnect,
+        made=made,
+    )
+    service = HostService(
+        clock=ground.reactor,
+        processes=ground.reactor,
+        threads=ground.doors.files,
+        book=book,
+        keys=keys,
+        ssh=ssh,
+        env=env,
+        links=links,
+        used=lambda name: ground.places.tenant(PlaceId(kind=PlaceKind.REMOTE, name=name)),
+    )
+    links.explain = service.explain
+    ground.places.join(PlaceKind.REMOTE, RemotePlaces(links))
+
+    def close() -> None:
+        links.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+    return Feature(
+        name="remote hosts",
+        service=Hosts(service=service, setups=FarSetups(FarsOfHosts(links))),
+        operations=HostRoutes(service, sessions).operations(),
+        close=close,
+    )
+
+
+def _folder(data: Path) -> Path:
+    """Mode 0700, this process's alone; what one before left is gone."""
+    folder = (data / "ssh").absolute()
+    if len(os.fsencode(folder)) > LONGEST_FOLDER:
+        return Path(tempfile.mkdtemp(prefix="ts-", dir="/tmp"))
+    if folder.is_symlink():
+        folder.unlink()
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700, parents=True)
+    return folder

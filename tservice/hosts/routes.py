@@ -1,0 +1,167 @@
+"""C{/api/remote-hosts}, C{/api/sessions/{id}/reachability} (protocol-remote)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from pydantic import Field, StringConstraints
+
+from tservice.core.errors import ErrorCode
+from tservice.core.failfast import AT_FIRST
+from tservice.core.payloads import Nothing
+from tservice.core.places.place import PlaceKind
+from tservice.core.scopes import Scope
+from tservice.hosts.connection import State
+from tservice.hosts.model import MOST_OPTIONS, OPTION_LENGTH, RemoteHost
+from tservice.hosts.service import HostService
+from tservice.hosts.shown import (
+    HostChecked,
+    OneRemoteHost,
+    Reachability,
+    RemoteHostAnswer,
+    checked_answer,
+    host_answer,
+)
+from tservice.http.models import Body
+from tservice.http.operations import Access, Call, Operation
+from tservice.sessions.interfaces import ISessions
+
+_Line = Annotated[str, StringConstraints(max_length=2000)]
+_Option = Annotated[str, StringConstraints(max_length=OPTION_LENGTH)]
+
+
+class RemoteHostBody(Body):
+    """A machine; everything but its label, host and username has a default."""
+
+    label: _Line
+    host: _Line
+    username: _Line
+    port: int = 22
+    identity_file: _Line | None = None
+    jump_host: _Line | None = Field(default=None, description="As ssh's ProxyJump")
+    extra_ssh_options: Annotated[list[_Option], Field(max_length=MOST_OPTIONS), AT_FIRST] = []
+    commands: dict[str, _Line] = {}
+    wake_mac: _Line | None = None
+    wake_command: _Line | None = None
+
+    def record(self) -> RemoteHost:
+        """As a record, whose fields nobody has judged."""
+        given = self.model_dump()
+        given["extra_ssh_options"] = tuple(given["extra_ssh_options"])
+        return RemoteHost(id="", **given)
+
+
+class TrustBody(Body):
+    """The key that was compared with the host's own, as C{SHA256:...}."""
+
+    fingerprint: Annotated[str, StringConstraints(min_length=1, max_length=100)]
+
+
+class HostRoutes:
+    """The routes; the rules live in L{HostService}."""
+
+    def __init__(self, hosts: HostService, sessions: Callable[[], ISessions]) -> None:
+        self._hosts = hosts
+        self._sessions = sessions
+
+    def operations(self) -> list[Operation]:
+        """The routes."""
+        return [
+            Operation(
+                method="GET",
+                path="/api/remote-hosts",
+                access=Access.USER,
+                scope=Scope.ADMIN,
+                handler=self.list,
+                summary="The remote hosts; none for anybody but an admin",
+                tag="Remote hosts",
+                answer=list[RemoteHostAnswer],
+            ),
+            _write("POST", "", self.add, "Keep a remote host", OneRemoteHost, RemoteHostBody,
+                   ErrorCode.ALREADY_EXISTS),
+            _write("PUT", "/{id}", self.change, "Replace a remote host", OneRemoteHost,
+                   RemoteHostBody, ErrorCode.NOT_FOUND, ErrorCode.ALREADY_EXISTS),
+            _write("DELETE", "/{id}", self.remove, "Forget a remote host that nothing is on",
+                   Nothing, None, ErrorCode.NOT_FOUND),
+            _write("POST", "/{id}/check", self.check,
+                   "Look whether a remote host can be used, and which key it shows", HostChecked,
+                   None, ErrorCode.NOT_FOUND),
+            _write("POST", "/{id}/trust", self.trust,
+                   "Trust the key that a remote host shows", Nothing, TrustBody,
+                   ErrorCode.NOT_FOUND),
+            Operation(
+                method="GET",
+                path="/api/sessions/{id}/reachability",
+                access=Access.OWNER,
+                scope=Scope.SESSIONS_READ,
+                handler=self.reachability,
+                summary="Whether the host of a session is reached now",
+                tag="Remote hosts",
+                answer=Reachability,
+            ),
+        ]  # fmt: skip
+
+    async def list(self, call: Call) -> object:
+        """Every host, for an admin."""
+        if not call.identity.admin:
+            return []
+        return [host_answer(host) for host in self._hosts.book.all()]
+
+    async def add(self, call: Call) -> object:
+        """Keep one."""
+        return OneRemoteHost(host=host_answer(await self._hosts.add(call.body.record())))
+
+    async def change(self, call: Call) -> object:
+        """Replace one."""
+        made = await self._hosts.replace(call.id, call.body.record())
+        return OneRemoteHost(host=host_answer(made))
+
+    async def remove(self, call: Call) -> object:
+        """Forget one."""
+        await self._hosts.remove(call.id)
+        return Nothing()
+
+    async def check(self, call: Call) -> object:
+        """Look at one."""
+        return checked_answer(await self._hosts.check(call.id))
+
+    async def trust(self, call: Call) -> object:
+        """Trust its key."""
+        await self._hosts.trust(call.id, call.body.fingerprint)
+        return Nothing()
+
+    async def reachability(self, call: Call) -> object:
+        """A session's way to its host."""
+        place = self._sessions().get(call.id).place
+        if place.kind is not PlaceKind.REMOTE:
+            return Reachability(reachable=True, wake_configured="none")
+        link = self._hosts.links.of(place.name)
+        if link is None:
+            return Reachability(reachable=False, wake_configured="none", error="it was removed")
+        connection = link.connection
+        known = {State.UP: True, State.DOWN: False if connection.why is not None else None}
+        return Reachability(
+            reachable=known.get(connection.state),
+            wake_configured=link.host.wake,
+            next_at=connection.next_at,
+            error=connection.why,
+        )
+
+
+def _write(
+    method: str, path: str, handler: Any, summary: str, answer: Any, body: Any, *errors: ErrorCode
+) -> Operation:
+    common = (ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED)
+    return Operation(
+        method=method,
+        path="/api/remote-hosts" + path,
+        access=Access.ADMIN,
+        scope=Scope.ADMIN,
+        handler=handler,
+        summary=summary,
+        tag="Remote hosts",
+        answer=answer,
+        body=body,
+        errors=(*errors, *common),
+    )

@@ -1,0 +1,50 @@
+"""Telling the owners of sessions what became of the way to their host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import frozen
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.core.clock import now_ms
+from tservice.core.events import Event, EventHub, EventName
+from tservice.core.payload import Payload
+from tservice.core.payloads import DroppedTold, Happened
+from tservice.core.places.place import PlaceKind
+from tservice.sessions.interfaces import ISessions
+
+
+@frozen
+class Told:
+    """Hears of one host; see L{tservice.hosts.connection.IHeard}."""
+
+    clock: IReactorTime
+    hub: EventHub
+    sessions: Callable[[], ISessions]
+    host_id: str
+
+    def hostUp(self) -> None:
+        self._tell(EventName.REMOTE_SESSION_RECONNECTED, self._happened)
+
+    def hostDown(self, attempt: int, next_at: int | None) -> None:
+        if next_at is None:
+            self._tell(EventName.REMOTE_RECONNECT_EXHAUSTED, self._happened)
+            return
+
+        def dropped(session_id: str) -> Payload:
+            return DroppedTold(id=session_id, attempt=attempt, next_at=next_at)
+
+        self._tell(EventName.REMOTE_SESSION_DROPPED, dropped)
+
+    def _happened(self, session_id: str) -> Payload:
+        return Happened(id=session_id, at=now_ms(self.clock))
+
+    def _tell(self, name: EventName, payload: Callable[[str], Payload]) -> None:
+        for session in self.sessions().list():
+            place = session.place
+            if place.kind is PlaceKind.REMOTE and place.name == self.host_id:
+                told = payload(session.id)
+                self.hub.publish(
+                    Event(name=name, payload=told, session_id=session.id, owner=session.owner)
+                )
