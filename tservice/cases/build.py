@@ -16,6 +16,7 @@ from tservice.cases.store import CaseStore
 from tservice.cases.trash import Trash
 from tservice.cases.workspaces import Workspaces
 from tservice.cases.worktrees import CaseWorktrees
+from tservice.core.places.place import PlaceId
 from tservice.git.interfaces import IGitWork
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
@@ -34,6 +35,12 @@ def build_cases(
     @param sessions: not asked before there is a request: they are made after the cases.
     """
     config, store = ground.config, CaseStore(ground.database)
+
+    def tenant(place: PlaceId) -> str | None:
+        name = store.at(place)
+        return None if name is None else f"the case {name}"
+
+    ground.places.inhabit(tenant)
     workspaces = Workspaces(
         cases_dir=config.cases_dir,
         data_dir=config.data_dir,

@@ -49,6 +49,7 @@ def build_sessions(
     """
     given = support or Support()
     roster = Roster(ground.reactor, SessionRepository(ground.database), ground.hub)
+    ground.places.inhabit(roster.tenant)
     launching = _launching(ground, api_url)
     launcher = Launcher(mux, clis, launching, given.preparation, given.recollection, models)
     activity = given.activity or PlainSources(ground.reactor, clis)

@@ -16,6 +16,7 @@ from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.payload import Payload
 from tservice.core.payloads import Happened, OrderTold
+from tservice.core.places.place import PlaceId
 from tservice.sessions.live import Live
 from tservice.sessions.record.model import Session, Status
 from tservice.sessions.record.repository import SessionRepository
@@ -59,6 +60,13 @@ class Roster:
     def visible(self, caller: Identity | None) -> list[Live]:
         """What C{caller} may see, in the order of the list."""
         return [live for live in self if may_see(live.record, caller)]
+
+    def tenant(self, place: PlaceId) -> str | None:
+        """A session that lives in a place, in words; C{None}: none does."""
+        for record in self.records():
+            if (record.place.kind, record.place.name) == (place.kind, place.name):
+                return f"the session {record.name}"
+        return None
 
     def records(self) -> list[Session]:
         """Every record."""

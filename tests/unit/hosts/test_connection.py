@@ -1,0 +1,176 @@
+"""A connection that is lost, and tried again."""
+
+from __future__ import annotations
+
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.hosts.connection import (
+    DELAYS,
+    MOST_WAITERS,
+    CannotConnect,
+    Connection,
+    State,
+)
+
+
+class FakeMaster:
+    """Opens when the test says so."""
+
+    def __init__(self) -> None:
+        self.opening: Deferred[None] = Deferred()
+        self.gone: Deferred[str] = Deferred()
+        self.closed = False
+
+    async def open(self) -> None:
+        await self.opening
+
+    def lost(self) -> Deferred[str]:
+        return self.gone
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class Heard:
+    """Remembers."""
+
+    def __init__(self) -> None:
+        self.told: list[object] = []
+
+    def hostUp(self) -> None:
+        self.told.append("up")
+
+    def hostDown(self, attempt: int, next_at: int | None) -> None:
+        self.told.append((attempt, next_at))
+
+
+class ConnectionTests(SynchronousTestCase):
+    """L{Connection}."""
+
+    def setUp(self) -> None:
+        self.clock = Clock()
+        self.masters: list[FakeMaster] = []
+        self.by_itself = True
+        self.way = Connection(self.clock, "there", self.fresh, lambda: self.by_itself)
+        self.heard = Heard()
+        self.way.listen(self.heard)
+
+    def fresh(self) -> FakeMaster:
+        self.masters.append(FakeMaster())
+        return self.masters[-1]
+
+    def refuse(self, why: str = "no") -> None:
+        self.masters[-1].opening.errback(CannotConnect(why))
+
+    def opened(self) -> None:
+        self.masters[-1].opening.callback(None)
+
+    def test_nobody_connects_unasked(self) -> None:
+        self.clock.advance(10_000)
+        self.assertEqual([], self.masters)
+        self.assertIs(State.DOWN, self.way.state)
+
+    def test_all_who_wait_share_one_attempt(self) -> None:
+        waiting = [Deferred.fromCoroutine(self.way.connected()) for _ in range(3)]
+        ready = self.way.ready()
+        self.assertEqual(1, len(self.masters))
+        self.assertIs(State.CONNECTING, self.way.state)
+        self.opened()
+        for each in (*waiting, ready, self.way.ready()):
+            self.assertIsNone(self.successResultOf(each))
+        self.assertTrue(self.way.up)
+        self.assertEqual(["up"], self.heard.told)
+
+    def test_a_failure_is_told_to_whoever_asked(self) -> None:
+        waiting = Deferred.fromCoroutine(self.way.connected())
+        self.refuse("refused")
+        why = self.failureResultOf(waiting, CannotConnect)
+        self.assertEqual("refused", why.getErrorMessage())
+        self.assertTrue(self.masters[0].closed)
+
+    def test_the_delays_lie_between_attempts(self) -> None:
+        """5, 15, 45, 120, 300, 300; then it is over."""
+        self.assertEqual((5, 15, 45, 120, 300, 300), DELAYS)
+        self.way.wanted()
+        self.opened()
+        self.masters[0].gone.callback("reset")
+        self.assertEqual([(1, 5_000)], self.heard.told[1:])
+        for number, delay in enumerate(DELAYS, 1):
+            self.clock.advance(delay - 1)
+            self.assertEqual(number, len(self.masters), "not yet")
+            self.clock.advance(1)
+            self.assertEqual(number + 1, len(self.masters))
+            self.assertIsNone(self.way.next_at)
+            self.clock.advance(7)  # an attempt takes a while
+            self.refuse()
+        self.assertEqual((6, None), self.heard.told[-1])
+        self.assertEqual([1, 2, 3, 4, 5, 6], [told[0] for told in self.heard.told[1:-1]])  # type: ignore[index]
+        self.clock.advance(100_000)
+        self.assertEqual(7, len(self.masters))
+
+    def test_a_wish_connects_at_once_and_begins_anew(self) -> None:
+        self.way.wanted()
+        self.refuse()
+        self.clock.advance(5)
+        self.refuse()
+        self.assertEqual(2, self.way.attempt)
+        self.way.wanted()
+        self.assertEqual(3, len(self.masters))
+        self.way.wanted()
+        self.assertEqual(3, len(self.masters), "it is under way")
+        self.refuse()
+        self.assertEqual(1, self.way.attempt)
+        self.clock.advance(5)
+        self.assertEqual(4, len(self.masters))
+        self.opened()
+        self.assertEqual("up", self.heard.told[-1])
+
+    def test_who_asks_what_runs_there_does_not_hurry_it(self) -> None:
+        self.way.begin()
+        self.refuse()
+        for _ in range(4):
+            self.way.begin()
+            self.clock.advance(1)
+        self.assertEqual(1, len(self.masters))
+
+    def test_not_by_itself(self) -> None:
+        """With the setting off, only a wish begins again."""
+        self.by_itself = False
+        self.way.wanted()
+        self.opened()
+        self.masters[0].gone.callback("reset")
+        self.clock.advance(100_000)
+        self.assertEqual(1, len(self.masters))
+        self.assertEqual((6, None), self.heard.told[-1])
+        self.way.wanted()
+        self.assertEqual(2, len(self.masters))
+
+    def test_a_close_ends_everything(self) -> None:
+        self.way.wanted()
+        self.opened()
+        self.masters[0].gone.callback("reset")
+        waiter = self.way.ready()
+        self.way.close()
+        self.failureResultOf(waiter)
+        self.assertEqual([], self.clock.getDelayedCalls())
+        self.way.wanted()
+        self.assertEqual(1, len(self.masters))
+
+    def test_a_close_while_it_connects(self) -> None:
+        self.way.wanted()
+        self.way.close()
+        self.assertTrue(self.masters[0].closed)
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def test_waiters_have_a_bound(self) -> None:
+        waiting = [self.way.ready() for _ in range(MOST_WAITERS)]
+        self.failureResultOf(self.way.ready(), CannotConnect)
+        waiting[0].cancel()
+        self.failureResultOf(waiting[0])
+        last = self.way.ready()
+        self.assertNoResult(last)
+        self.way.close()
+        for each in (*waiting[1:], last):
+            each.addErrback(lambda why: None)

@@ -1,0 +1,179 @@
+"""What a record of a host may hold, and the words of ssh that come of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.examples import examples
+from tservice.core.errors import ServiceError
+from tservice.hosts.argv import Ssh, configuration, quoted
+from tservice.hosts.keys import HostKey, keys_in, name_of, with_key
+from tservice.hosts.links import facts_in
+from tservice.hosts.model import (
+    MOST_COMMANDS,
+    MOST_OPTIONS,
+    RemoteHost,
+    check_remote_path,
+    checked,
+    new_id,
+)
+from tservice.hosts.places import refuse_tmux
+from tservice.mux.far.runner import FarError
+
+HOST = RemoteHost(id="h", label="There", host="far.example", username="me")
+SSH = Ssh(program="/ssh", configuration=Path("/d/config"), sockets=Path("/d"))
+KEY = HostKey("ssh-ed25519", "AAAAC3NzaC1lZDI1NTE5AAAAIFzWhhW8HH3NLJS7hyDChQQv8pGLf2yzHTqPUBH2nYgL")
+
+
+class RuleTests(SynchronousTestCase):
+    """L{checked}."""
+
+    def refused(self, field: str, **fields: Any) -> None:
+        error = self.assertRaises(ServiceError, checked, evolve(HOST, **fields))
+        self.assertEqual(400, error.status)
+        self.assertIn(field, str(error))
+
+    def test_what_may_be(self) -> None:
+        full = evolve(
+            HOST,
+            host="fe80::1%eth0",
+            port=2222,
+            identity_file="~/.ssh/id x",
+            jump_host="me@jump.example:22,other",
+            extra_ssh_options=("Ciphers=aes128-ctr", "compression=yes"),
+            commands={"primary": "/opt/claude"},
+            wake_mac="00:11:22:33:44:55, 00-11-22-33-44-66",
+            wake_command="/usr/local/bin/wake",
+        )
+        self.assertIs(full, checked(full))
+        self.assertEqual(("command", 2), (full.wake, len(full.macs)))
+        self.assertEqual("none", HOST.wake)
+
+    def test_hostile_fields(self) -> None:
+        for bad in ("", "-oProxyCommand=x", "a\nb", "a b", "a;b", "$(x)", "a\x7f", "x" * 256):
+            self.refused("host", host=bad)
+            self.refused("jumpHost", jump_host=bad)
+        for bad in ("", "-x", "a\0b", "a b", "a;b", "`x`"):
+            self.refused("username", username=bad)
+        for bad in ("", "-i", "a\nb", "relative", "/a\rb"):
+            self.refused("identityFile", identity_file=bad)
+        for port in (0, 65536, -1):
+            self.refused("port", port=port)
+        self.refused("label", label="a\x1bb")
+        self.refused("commands", commands={"primary": "-x"})
+        self.refused("commands", commands={str(n): "/x" for n in range(MOST_COMMANDS + 1)})
+
+    def test_options_that_run_programs_or_forward(self) -> None:
+        for name in (
+            "ProxyCommand", "proxycommand", "LocalCommand", "PermitLocalCommand",
+            "KnownHostsCommand", "PKCS11Provider", "SecurityKeyProvider", "Include", "Match",
+            "LocalForward", "RemoteForward", "DynamicForward", "SendEnv", "SetEnv", "ForwardAgent",
+            "StrictHostKeyChecking", "UserKnownHostsFile", "ControlPath", "ProxyJump",
+            "HostKeyAlias", "NoHostAuthenticationForLocalhost", " ProxyCommand", '"ProxyCommand"',
+            "XAuthLocation", "Tunnel", "RemoteCommand",
+        ):  # fmt: skip
+            self.refused("extraSshOptions", extra_ssh_options=(f"{name}=x",))
+        for bad in ("Ciphers", "Ciphers=", "Ciphers x", "=x"):
+            self.refused("extraSshOptions", extra_ssh_options=(bad,))
+        self.refused("extraSshOptions", extra_ssh_options=("Compression=yes",) * (MOST_OPTIONS + 1))
+
+    def test_waking(self) -> None:
+        five = ",".join(["00:11:22:33:44:55"] * 5)
+        for bad in ("", "x", "00:11:22:33:44", "00:11-22:33:44:55", five, "0" * 129):
+            self.refused("wakeMac", wake_mac=bad)
+        for bad in ("wake", "/bin/wake now", "~/wake", ""):
+            self.refused("wakeCommand", wake_command=bad)
+
+    def test_ids(self) -> None:
+        self.assertEqual("my-box", new_id("My box!", {}))
+        self.assertEqual("my-box-3", new_id("My box", {"my-box": 1, "my-box-2": 1}))
+        self.assertEqual("host", new_id("ü", {}))
+
+    def test_paths_there(self) -> None:
+        self.assertEqual("~/a b", check_remote_path("remotePath", "~/a b"))
+        for bad in ("a", "/a/../b", "/a\nb", "-x"):
+            self.assertRaises(ServiceError, check_remote_path, "remotePath", bad)
+
+
+class WordTests(SynchronousTestCase):
+    """L{Ssh}, L{configuration}."""
+
+    def test_one_connection(self) -> None:
+        host = evolve(HOST, jump_host="me@jump", identity_file="/k e", port=2222)
+        words = SSH.master(host)
+        self.assertIn("ControlMaster=yes", words)
+        self.assertEqual(["-J", "me@jump"], words[words.index("-J") : words.index("-J") + 2])
+        self.assertIn('IdentityFile="/k e"', words)
+        self.assertEqual(["--", "far.example"], words[-2:])
+        shared = SSH.shared(host)
+        self.assertIn('ControlPath="/d/h.s"', shared)
+        self.assertIn("ControlMaster=no", shared)
+        self.assertIn("ProxyCommand=exit 1", shared)
+        self.assertNotIn("-J", shared)
+
+    def test_what_always_holds(self) -> None:
+        text = configuration(Path("/a b/known"))
+        for line in (
+            "BatchMode yes", "ServerAliveInterval 15", "ServerAliveCountMax 3", "ConnectTimeout 10",
+            "StrictHostKeyChecking yes", 'UserKnownHostsFile "/a b/known"', "ForwardAgent no",
+        ):  # fmt: skip
+            self.assertIn(line + "\n", text)
+
+    def test_paths(self) -> None:
+        self.assertEqual('"/100%%"', quoted("/100%"))
+        for bad in ('/a"b', "/a\\b", "/${HOME}"):
+            self.assertRaises(ValueError, quoted, bad)
+
+    @settings(max_examples=examples(200), deadline=None)
+    @given(st.text(min_size=1, max_size=20), st.text(min_size=1, max_size=20))
+    def test_no_field_becomes_an_option(self, host: str, user: str) -> None:
+        try:
+            made = checked(evolve(HOST, host=host, username=user))
+        except ServiceError:
+            return
+        words = SSH.master(made)
+        self.assertEqual(["-l", user, "-p", "22", "--", host], words[-6:])
+
+
+class KeyTests(SynchronousTestCase):
+    """C{known_hosts}."""
+
+    def test_names(self) -> None:
+        self.assertEqual("far.example", name_of(HOST))
+        self.assertEqual("[far.example]:23", name_of(evolve(HOST, host="FAR.example", port=23)))
+
+    def test_one_key_a_name(self) -> None:
+        text = with_key(
+            "# mine\nother ssh-rsa AAAA\nfar.example ssh-rsa BBBB\n", "far.example", KEY
+        )
+        self.assertEqual([KEY], keys_in(text, "far.example"))
+        self.assertEqual([HostKey("ssh-rsa", "AAAA")], keys_in(text, "other"))
+        self.assertTrue(text.startswith("# mine\n"))
+        self.assertEqual([], keys_in("@revoked far.example ssh-rsa AAAA\nx\n"))
+
+    def test_fingerprint(self) -> None:
+        self.assertRegex(KEY.fingerprint, r"^SHA256:[A-Za-z0-9+/]{43}$")
+
+
+class FactTests(SynchronousTestCase):
+    """What a host says of itself."""
+
+    def test_facts(self) -> None:
+        found = facts_in(b"me\n1000\n/home/me\n/bin/bash\n/opt/bin:/bin\ntmux 3.3a\n")
+        self.assertEqual(("me", 1000, "/home/me"), (found.user, found.uid, found.home))
+        self.assertEqual(("/opt/bin:/bin", "3.3a"), (found.path, found.tmux))
+        self.assertIsNone(facts_in(b"me\n1\n/h\n/sh\n/bin\nnone\n").tmux)
+        for bad in (b"", b"what?\n", b"me\nx\n/h\n/s\n/p\ntmux 3\n"):
+            self.assertRaises(FarError, facts_in, bad)
+
+    def test_tmux(self) -> None:
+        for good in ("3.2", "3.2a", "3.5a", "next-3.6", "4.0"):
+            refuse_tmux(good)
+        for bad in (None, "3.1c", "2.9", "1.8", ""):
+            self.assertRaises(ServiceError, refuse_tmux, bad)
