@@ -40,7 +40,7 @@ class CaseAnswer(TypedDict):
 
     name: str
     path: str
-    location: Literal["local", "linked"]
+    location: Literal["local", "linked", "remote", "container"]
     linked: bool
     unreachable: NotRequired[bool]
     agentCreated: NotRequired[bool]
@@ -50,6 +50,7 @@ class CaseAnswer(TypedDict):
     liveSessions: int
     worktree: NotRequired[WorktreeAnswer]
     cloning: NotRequired[CloningAnswer]
+    remote: NotRequired[FarCase]
 
 
 class CaseOrderAnswer(TypedDict):
@@ -98,6 +99,13 @@ class CreateCaseBody(TypedDict):
     path: NotRequired[str | None]
 
 
+class FarCase(TypedDict):
+    """Where a case is on a remote host."""
+
+    hostId: str
+    path: str
+
+
 class FolderAnswer(TypedDict):
     """A folder inside of another."""
 
@@ -117,6 +125,14 @@ class OneCase(TypedDict):
     """A case that was made."""
 
     case: CaseAnswer
+
+
+class RemoteLinkBody(TypedDict):
+    """A folder of a remote host, and what to call it."""
+
+    name: str
+    hostId: str
+    remotePath: str
 
 
 class WorktreeAnswer(TypedDict):
@@ -172,6 +188,11 @@ class Cases(Calling):
     async def post_cases_link(self, body: LinkCaseBody) -> OneCase:
         """Make a case of a folder that is there."""
         found: OneCase = await self.call("POST", "/cases/link", body=body)
+        return found
+
+    async def post_cases_remote_link(self, body: RemoteLinkBody) -> OneCase:
+        """Make a case of a folder on a remote host."""
+        found: OneCase = await self.call("POST", "/cases/remote-link", body=body)
         return found
 
     async def post_cases_clone(self, body: CloneCaseBody) -> CloneAnswer:

@@ -15,6 +15,7 @@ from tservice.client.typed.git import Git
 from tservice.client.typed.intent import Intent
 from tservice.client.typed.mcp_servers import MCPServers
 from tservice.client.typed.models import Models
+from tservice.client.typed.remote_hosts import RemoteHosts
 from tservice.client.typed.restore import Restore
 from tservice.client.typed.sessions import Sessions
 from tservice.client.typed.settings import Settings
@@ -39,6 +40,7 @@ class Operations(
     Intent,
     MCPServers,
     Models,
+    RemoteHosts,
     Restore,
     Sessions,
     Settings,

@@ -98,7 +98,7 @@ export interface Browse {
 export interface Case {
   name: string;
   path: string;
-  location: "local" | "linked";
+  location: "local" | "linked" | "remote" | "container";
   linked: boolean;
   unreachable?: boolean;
   agentCreated?: boolean;
@@ -108,6 +108,7 @@ export interface Case {
   liveSessions: number;
   worktree?: Worktree;
   cloning?: Cloning;
+  remote?: FarCase;
 }
 
 /** The order that holds now. */
@@ -416,6 +417,12 @@ export interface Exit {
   at: number;
 }
 
+/** Where a case is on a remote host. */
+export interface FarCase {
+  hostId: string;
+  path: string;
+}
+
 /** Why a repository has no status. */
 export interface Fault {
   state: "error";
@@ -549,6 +556,17 @@ export interface HookBody {
   event: "permission_prompt" | "elicitation_dialog" | "elicitation_complete" | "elicitation_response" | "idle_prompt" | "stop" | "prompt_submitted" | "agent_working" | "session_start" | "session_end" | "teammate_idle" | "task_completed" | "task_created" | "tool_started" | "tool_ended" | "permission_denied" | "subagent_started" | "subagent_stopped";
   sessionId: string;
   data?: Record<string, unknown> | null;
+}
+
+/** What a look at a host told; `host_key` is missing where it showed none. */
+export interface HostChecked {
+  ok: boolean;
+  hostKey?: "known" | "unknown" | "changed";
+  fingerprint?: string;
+  knownFingerprint?: string;
+  latencyMs?: number;
+  tmux?: string;
+  error?: string;
 }
 
 /** Something to be typed, and what to wait for afterwards. The length of `input` is checked apart: it is a 413. `wait` is `true` for the default signals, a comma list or a list of signals; `null`, `false` and an empty text mean none. */
@@ -967,6 +985,11 @@ export interface OneJob {
   job: Job;
 }
 
+/** A host, wrapped. */
+export interface OneRemoteHost {
+  host: RemoteHost;
+}
+
 /** A session, wrapped. */
 export interface OneSession {
   session: Session;
@@ -1144,6 +1167,14 @@ export interface QuickStartBody {
   agentOrigin?: string | null;
 }
 
+/** Whether the host of a session is reached now; null for one that was not tried. `next_at` is when it is tried next by itself, in Unix milliseconds. */
+export interface Reachability {
+  reachable: boolean | null;
+  wakeConfigured: "mac" | "command" | "none";
+  nextAt?: number;
+  error?: string;
+}
+
 /** One session's outcome; `scrollbackRestored` when what it showed stands above what it shows now. */
 export interface Rebuilt {
   sessionId: string;
@@ -1156,6 +1187,42 @@ export interface Remote {
   hostId: string;
   name: string;
   owned: boolean;
+}
+
+/** A machine that sessions can run on. */
+export interface RemoteHost {
+  id: string;
+  label: string;
+  host: string;
+  username: string;
+  port: number;
+  identityFile?: string;
+  jumpHost?: string;
+  extraSshOptions: string[];
+  commands: Record<string, string>;
+  wakeMac?: string;
+  wakeCommand?: string;
+}
+
+/** A machine; everything but its label, host and username has a default. */
+export interface RemoteHostBody {
+  label: string;
+  host: string;
+  username: string;
+  port?: number;
+  identityFile?: string | null;
+  jumpHost?: string | null;
+  extraSshOptions?: string[];
+  commands?: Record<string, string>;
+  wakeMac?: string | null;
+  wakeCommand?: string | null;
+}
+
+/** A folder of a remote host, and what to call it. */
+export interface RemoteLinkBody {
+  name: string;
+  hostId: string;
+  remotePath: string;
 }
 
 /** An existing session of a remote host. */
@@ -1624,6 +1691,11 @@ export interface Transcript {
   truncated: boolean;
 }
 
+/** The key that was compared with the host's own, as `SHA256:...`. */
+export interface TrustBody {
+  fingerprint: string;
+}
+
 /** The tunnel; `url` is null while it is being started. */
 export interface Tunnel {
   running: boolean;
@@ -1860,6 +1932,9 @@ export interface Told {
   "model:endpointsChanged": { endpoints: Endpoint[] };
   "model:swappedOut": { endpointId: string; modelId: string; sessions: SessionNamed[] };
   "webview:changed": Nothing;
+  "remote:sessionDropped": { id: string; attempt: number; nextAt: number };
+  "remote:sessionReconnected": { id: string; at: number };
+  "remote:reconnectExhausted": { id: string; at: number };
   "server:shutdown": Nothing;
   "sse:heartbeat": { t: number };
 }
