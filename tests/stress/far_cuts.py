@@ -36,15 +36,15 @@ from tservice.hosts.connection import CannotConnect
 from tservice.hosts.links import FarsOfHosts, Links
 from tservice.hosts.model import RemoteHost
 from tservice.mux.far.setup import FarSetups
-from tservice.mux.interface import Mark, MuxError, PaneSpec
+from tservice.mux.interface import Liveness, Mark, MuxError, PaneSpec
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.pane import TmuxPane
 
 COUNTING = "i=0; while :; do i=$((i+1)); echo n$i.; [ $((i%5)) = 0 ] && sleep 0.05; done"
 TAKING = 'stty -echo; while IFS= read -r line; do echo "$line" >>taken; echo "n$line."; done'
 
-ABOVE = 5000
-"""Rows above the screen that a reader asks for behind a gap: more than a cut can cover."""
+ABOVE = None
+"""Rows above the screen that a reader asks for behind a gap: all, so that a hole is a fault."""
 
 _NUMBER = re.compile(rb"n(\d+)\.\r?\n")
 
@@ -199,7 +199,7 @@ class Cuts:
             await self.read_for(readers, self.random.uniform(0.0, 0.6))
             self.cut()
             await self.read_for(readers, self.random.uniform(0.0, 0.2))
-            await self.back(readers)
+            await self.back(readers, (counting, taking))
         await self.read_for(readers, 1.0)
         writer.over = True
         await writing
@@ -238,16 +238,19 @@ class Cuts:
                 if child == pid or b"sshd" in _words(child):
                     _kill(child)
 
-    async def back(self, readers: Sequence[Reader]) -> None:
-        """As somebody who tries at once."""
+    async def back(self, readers: Sequence[Reader], panes: Sequence[TmuxPane]) -> None:
+        """As somebody who tries at once; the next cut meets panes that are there."""
         link = self.links.of("h")
         assert link is not None
         while True:
             try:
                 await link.connection.connected()
-                return
+                break
             except CannotConnect:
                 await self.read_for(readers, 0.05)
+        for pane in panes:
+            while await pane.probe() is not Liveness.ALIVE and link.connection.up:
+                await self.read_for(readers, 0.02)
 
     async def quiet(self, readers: Sequence[Reader], inputs: int) -> None:
         for _ in range(600):

@@ -36,6 +36,9 @@ from tservice.core.events import EventHub
 from tservice.core.files import FileError
 from tservice.core.process.lock import FolderLock
 from tservice.core.users.sharedfolder import SharedFolder
+from tservice.hosts.file import HostFile
+from tservice.hosts.keys import HostKey, KnownHosts
+from tservice.hosts.model import RemoteHost
 from tservice.mcp.files import locked, read, replace
 from tservice.models.configfile import EndpointFile
 from tservice.models.homes import keep
@@ -63,6 +66,7 @@ WRITERS = (
 ELSEWHERE = {
     "core/files.py": "what all others write by",
     "cases/making.py": "takes back all that it made: the tests of cases fail each step",
+    "hosts/build.py:build_hosts": "made anew at each start, which ends where it cannot be",
     "mux/tmux/sockets.py:_write_new": "shown once above a pane's first line, and gone with it",
     "mind/predict.py:_ask": "a prompt that one child reads, and gone with the folder it is in",
     "core/logs/lines.py:_open": "a log that cannot be written is said by its next line",
@@ -243,6 +247,16 @@ def _endpoints(label: str) -> Callable[[Path], object]:
     return lambda folder: EndpointFile(folder).write([endpoint])
 
 
+def _hosts(label: str) -> Callable[[Path], object]:
+    host = RemoteHost(id="h", label=label, host="far.example", username="me")
+    return lambda folder: HostFile(folder).write([host])
+
+
+def _trusted(key: str) -> Callable[[Path], object]:
+    host = RemoteHost(id="h", label="far", host="far.example", username="me")
+    return lambda folder: KnownHosts(folder).trust(host, HostKey("ssh-rsa", key))
+
+
 def _hooks(telemetry: bool) -> Callable[[Path], object]:
     return lambda folder: HookConfig(folder).write(
         folder, hooks=True, telemetry=telemetry, environ={}
@@ -309,6 +323,18 @@ FILES = [
         write=_endpoints("b"),
         before=_endpoints("a"),
         errors=(ServiceError,),
+    ),
+    File(
+        sites=("hosts/file.py:write",),
+        write=_hosts("b"),
+        before=_hosts("a"),
+        errors=(ServiceError,),
+    ),
+    File(
+        sites=("hosts/keys.py:trust",),
+        write=_trusted("BBBB"),
+        before=_trusted("AAAA"),
+        errors=(OSError,),
     ),
     File(
         sites=("models/homes.py:keep",),

@@ -91,7 +91,7 @@ def build_hosts(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature
     return Feature(
         name="remote hosts",
         service=Hosts(service=service, setups=FarSetups(FarsOfHosts(links))),
-        operations=HostRoutes(service, sessions).operations(),
+        operations=HostRoutes(service, lambda name: sessions().get(name).place).operations(),
         close=close,
     )
 

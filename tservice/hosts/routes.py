@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints
 from tservice.core.errors import ErrorCode
 from tservice.core.failfast import AT_FIRST
 from tservice.core.payloads import Nothing
-from tservice.core.places.place import PlaceKind
+from tservice.core.places.place import PlaceId, PlaceKind
 from tservice.core.scopes import Scope
 from tservice.hosts.connection import State
 from tservice.hosts.model import MOST_OPTIONS, OPTION_LENGTH, RemoteHost
@@ -25,7 +25,6 @@ from tservice.hosts.shown import (
 )
 from tservice.http.models import Body
 from tservice.http.operations import Access, Call, Operation
-from tservice.sessions.interfaces import ISessions
 
 _Line = Annotated[str, StringConstraints(max_length=2000)]
 _Option = Annotated[str, StringConstraints(max_length=OPTION_LENGTH)]
@@ -61,9 +60,10 @@ class TrustBody(Body):
 class HostRoutes:
     """The routes; the rules live in L{HostService}."""
 
-    def __init__(self, hosts: HostService, sessions: Callable[[], ISessions]) -> None:
+    def __init__(self, hosts: HostService, place_of: Callable[[str], PlaceId]) -> None:
+        """@param place_of: where the session of an id lives."""
         self._hosts = hosts
-        self._sessions = sessions
+        self._place_of = place_of
 
     def operations(self) -> list[Operation]:
         """The routes."""
@@ -133,7 +133,7 @@ class HostRoutes:
 
     async def reachability(self, call: Call) -> object:
         """A session's way to its host."""
-        place = self._sessions().get(call.id).place
+        place = self._place_of(call.id)
         if place.kind is not PlaceKind.REMOTE:
             return Reachability(reachable=True, wake_configured="none")
         link = self._hosts.links.of(place.name)

@@ -209,7 +209,11 @@ class ServerLink:
 
     async def _seek(self) -> None:
         """Attach anew after a while, unless the server is known to be gone."""
+        since = self._clock.seconds()
         await self._server.ready()
+        if self._clock.seconds() > since:
+            # It was the way that failed so often, and it has been waited for.
+            self._attempts = 0
         reach = await self._server.reach()
         if self._ending:
             return  # whoever ends it says what follows
