@@ -257,7 +257,11 @@ ROWS: dict[str, Row] = {
     "POST /api/remote-hosts/{id}/check": _admin(id="none"),
     "POST /api/remote-hosts/{id}/trust": _admin({"fingerprint": "SHA256:x"}, id="none"),
     "GET /api/sessions/{id}/reachability": _owner(READ),
-    "POST /api/cases/remote-link": _admin({"name": "x", "hostId": "none", "remotePath": "/x"}),
+    "POST /api/cases/remote-link": Row(
+        access="admin",
+        scope=MANAGE,
+        body={"name": "x", "hostId": "none", "remotePath": "/x"},
+    ),
     "GET /api/model-endpoints": Row(access="user", scope=READ),
     "GET /api/model-endpoints/{id}/running-status": Row(
         access="user", scope=READ, path={"id": "none"}, foreign=404

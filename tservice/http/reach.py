@@ -313,7 +313,6 @@ _SERVICE: dict[str, TokenReach] = {
         DELETE /api/remote-hosts/{id}
         POST /api/remote-hosts/{id}/check
         POST /api/remote-hosts/{id}/trust
-        POST /api/cases/remote-link
         """,
         Power.STEERS,
         Power.LASTS,

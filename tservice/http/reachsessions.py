@@ -163,6 +163,7 @@ SESSIONS: dict[str, TokenReach] = {
         GET /api/cases/browse
         POST /api/cases
         POST /api/cases/link
+        POST /api/cases/remote-link
         POST /api/cases/clone
         POST /api/cases/clone/{name}/cancel
         POST /api/cases/{name}/worktree
