@@ -55,6 +55,9 @@ class FarHosts:
         if self.away:
             raise failed("the host does not answer")
 
+    async def meet(self, known: PlaceId) -> None:
+        await self.ask(known)
+
     def find(self, known: PlaceId) -> Place | None:
         return self.recall(known)
 
