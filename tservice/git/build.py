@@ -65,7 +65,7 @@ def build_git(
 
 def build_case_git(ground: Ground, *, git: GitReaders, cases: ICases) -> Feature[CaseWorkspaces]:
     """The status of cases; what runs for it ends with C{git}."""
-    workspaces = CaseWorkspaces(cases, ground.reach)
+    workspaces = CaseWorkspaces(cases)
     operations = CaseGitRoutes(git, workspaces.of).operations()
     return Feature(name="git of cases", service=workspaces, operations=operations)
 

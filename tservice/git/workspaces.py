@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tservice.cases.interfaces import ICases
-from tservice.core.doors.reach import Reach
 from tservice.core.identity import Identity
 from tservice.git.service import GitWorkspace
 from tservice.sessions.interfaces import ISessions, Location, Session
@@ -37,15 +36,13 @@ class SessionWorkspaces:
 class CaseWorkspaces:
     """Finds them by their names."""
 
-    def __init__(self, cases: ICases, reach: Reach) -> None:
+    def __init__(self, cases: ICases) -> None:
         self._cases = cases
-        self._reach = reach
 
     async def of(self, name: str, caller: Identity) -> GitWorkspace:
         """Where that case of C{caller} is.
 
         @raise ServiceError: 404 for an unknown one; 422: its folder does not answer.
         """
-        paths = self._cases.paths_of(name, caller)
-        await self._reach.paths(caller.place, paths, caller.username)
-        return GitWorkspace(folder=self._cases.case(name, caller).path, place=caller.place)
+        case = await self._cases.case(name, caller)
+        return GitWorkspace(folder=case.path, place=case.far or caller.place)

@@ -209,17 +209,11 @@ class CaseTests(SynchronousTestCase):
                 }
 
         class Cases:
-            def paths_of(self, name: str, caller: Identity) -> list[str]:
-                return [f"/cases/{name}"]
-
-            def case(self, name: str, caller: Identity) -> CasePlace:
+            async def case(self, name: str, caller: Identity) -> CasePlace:
+                asked.append((name, caller))
                 return CasePlace(name=name, path=f"/cases/{name}")
 
-        class Reach:
-            async def paths(self, place: PlaceId, paths: list[str], asker: str) -> None:
-                asked.append((place, paths, asker))
-
-        workspaces = CaseWorkspaces(cast(Any, Cases()), cast(Any, Reach()))
+        workspaces = CaseWorkspaces(cast(Any, Cases()))
         status = CaseGitRoutes(cast(Any, Git()), workspaces.of)
         (operation,) = status.operations()
         call = SimpleNamespace(path={"name": "shop"}, identity=ann, query=StatusQuery(fresh=True))
@@ -227,4 +221,4 @@ class CaseTests(SynchronousTestCase):
         assert isinstance(answer, GitStatusAnswer)
         self.assertEqual("not-a-repo", answer.state)
         workspace = GitWorkspace(folder="/cases/shop", place=ann.place)
-        self.assertEqual([(ann.place, ["/cases/shop"], "ann"), (workspace, True)], asked)
+        self.assertEqual([("shop", ann), (workspace, True)], asked)
