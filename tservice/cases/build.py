@@ -7,7 +7,7 @@ from collections.abc import Callable
 from tservice.cases.catalogue import Catalogue
 from tservice.cases.clones import Clones
 from tservice.cases.desk import Desk, DeskDependencies
-from tservice.cases.interfaces import WorkspaceHooks
+from tservice.cases.interfaces import IContainers, NoContainers, WorkspaceHooks
 from tservice.cases.orders import Orders
 from tservice.cases.removal import Removal
 from tservice.cases.routes.table import CaseRoutes
@@ -29,6 +29,7 @@ def build_cases(
     git: IGitWork,
     hooks: WorkspaceHooks,
     sessions: Callable[[], ISessions],
+    containers: IContainers | None = None,
 ) -> Feature[CaseService]:
     """The cases; a stop ends what is being cloned, and waits until nothing is changed any more.
 
@@ -59,13 +60,15 @@ def build_cases(
     )
     desk, orders = Desk(deps), Orders(store, ground.settings, config.multiuser)
     clones = Clones(desk, git)
-    catalogue = Catalogue(desk, clones, orders, sessions)
+    boxes = containers or NoContainers()
+    catalogue = Catalogue(desk, clones, orders, sessions, boxes)
     service = CaseService(
         desk=desk,
         catalogue=catalogue,
         clones=clones,
         worktrees=CaseWorktrees(desk, catalogue, git),
-        removal=Removal(desk, catalogue, git),
+        removal=Removal(desk, catalogue, git, boxes),
+        containers=boxes,
         orders=orders,
         trash=Trash(
             clock=ground.reactor,

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 
+from attrs import evolve
 from twisted.internet.defer import Deferred, gatherResults
 
 from tservice.cases.clones import Clones
 from tservice.cases.desk import PROBE_SECONDS, Desk
 from tservice.cases.folders import explain, look_at_all, look_for
+from tservice.cases.interfaces import IContainers, NoContainers
 from tservice.cases.model import (
     Case,
     CaseLocation,
@@ -35,8 +37,14 @@ class Catalogue:
     """Reads; nothing here changes anything."""
 
     def __init__(
-        self, desk: Desk, clones: Clones, orders: Orders, sessions: Callable[[], ISessions]
+        self,
+        desk: Desk,
+        clones: Clones,
+        orders: Orders,
+        sessions: Callable[[], ISessions],
+        containers: IContainers | None = None,
     ) -> None:
+        self._containers = containers or NoContainers()
         self._desk = desk
         self._clones = clones
         self._orders = orders
@@ -62,6 +70,7 @@ class Catalogue:
             if path not in there and name.lower() not in there:
                 found.append(_local(name, path, looked, rows.get(name.lower()), live))
         found += self._clones.of(owner)
+        found = [self._contained(case, owner) for case in found]
         return in_order(self._reached(found, caller), self._orders.of(owner))
 
     async def get(self, name: str, caller: Identity) -> Case:
@@ -74,7 +83,7 @@ class Catalogue:
         owner = desk.owner(caller)
         found = [case for case in self._clones.of(owner) if same(case.name, name)]
         for case in self._reached(found or await self._find(owner, name, caller), caller):
-            return case
+            return self._contained(case, owner)
         raise not_found(f"Case {name}")
 
     async def _find(self, owner: str, name: str, caller: Identity) -> Sequence[Case]:
@@ -111,6 +120,13 @@ class Catalogue:
         owner = self._desk.workspaces.owner_of(caller)
         every = self._sessions().list()
         return [each for each in every if _works_in(each, name, path, owner)]
+
+    def _contained(self, case: Case, owner: str) -> Case:
+        """With its container, where it has one."""
+        found = self._containers.of(owner, case.name)
+        if found is None:
+            return case
+        return evolve(case, location=CaseLocation.CONTAINER, container=found)
 
     def _live(self, caller: Identity) -> Count:
         """Counts the sessions with a process in a case; good for now."""

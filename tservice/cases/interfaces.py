@@ -14,11 +14,21 @@ from typing import Protocol
 from attrs import field, frozen
 from zope.interface import Interface
 
-from tservice.cases.model import Marker
+from tservice.cases.model import CaseContainer, ContainerWish, Marker
+from tservice.core.errors import failed
 from tservice.core.identity import Identity
 from tservice.core.places.place import Place, PlaceId
 
-__all__ = ["CasePlace", "ICases", "Marker", "WorkspaceHooks", "WorktreeWish"]
+__all__ = [
+    "CaseContainer",
+    "CasePlace",
+    "ContainerWish",
+    "ICases",
+    "IContainers",
+    "Marker",
+    "WorkspaceHooks",
+    "WorktreeWish",
+]
 
 
 @frozen(kw_only=True)
@@ -41,13 +51,13 @@ class CasePlace:
     """Where a case is.
 
     @ivar name: as it is really written.
-    @ivar far: where its folder is, if not on this machine.
+    @ivar place: where its sessions live; C{None}: where the caller's do.
     @ivar undo: takes back what was made for this call, and nothing else; may be called once.
     """
 
     name: str
     path: str
-    far: PlaceId | None = None
+    place: PlaceId | None = None
     undo: Callable[[], Awaitable[None]] = field(default=_nothing, eq=False, repr=False)
 
 
@@ -76,8 +86,6 @@ class ICases(Interface):
     def refuse_removed(name: str, caller: Identity) -> None:
         """Whether it still is there, for whoever has waited since.  Raises 409."""
 
-    def away(name: str, caller: Identity) -> PlaceId | None:
-        """Where a case is that is not on this machine; C{None} for any other, or for none."""
 
     async def open(name: str, caller: Identity, marker: Marker | None = None) -> CasePlace:
         """A case, made where it is missing (protocol-quickstart).
@@ -90,6 +98,54 @@ class ICases(Interface):
 
     def container_folders() -> Iterable[str]:
         """The folders that containers share with this machine; git looks at none of them."""
+
+
+class IContainers(Protocol):
+    """The containers of cases (protocol-containers)."""
+
+    def of(self, owner: str, name: str) -> CaseContainer | None:
+        """That of a case; C{None}: it has none."""
+
+    def folders(self) -> Iterable[str]:
+        """The folders of all cases that have one."""
+
+    def judge(self, wish: ContainerWish) -> None:
+        """@raise ServiceError: 400, 404 or 422: nobody could make that."""
+
+    async def attach(self, owner: str, name: str, path: str, wish: ContainerWish) -> None:
+        """Make the container of a new case, and have it run.
+
+        @raise ServiceError: 422: it cannot be made; nothing is left of it.
+        """
+
+    async def detach(self, owner: str, name: str) -> None:
+        """Remove the container of a case, if it has one.
+
+        @raise ServiceError: 422: it may still be there.
+        """
+
+
+class NoContainers:
+    """There are none, and none can be made."""
+
+    def of(self, owner: str, name: str) -> CaseContainer | None:
+        """None has one."""
+        return None
+
+    def folders(self) -> Iterable[str]:
+        """There is none."""
+        return ()
+
+    def judge(self, wish: ContainerWish) -> None:
+        """@raise ServiceError: 422."""
+        raise failed("this service makes no containers")
+
+    async def attach(self, owner: str, name: str, path: str, wish: ContainerWish) -> None:
+        """@raise ServiceError: 422."""
+        self.judge(wish)
+
+    async def detach(self, owner: str, name: str) -> None:
+        """There is nothing to remove."""
 
 
 class WorkspaceHooks(Protocol):

@@ -10,7 +10,7 @@ from typing import TypeVar
 from attrs import frozen
 
 from tservice.core.errors import ErrorCode, ServiceError, invalid
-from tservice.core.places.place import PlaceId
+from tservice.core.places.place import PlaceId, PlaceKind
 
 NAME_LENGTH = 128
 DESCRIPTION_LENGTH = 1000
@@ -99,6 +99,41 @@ class Cloning:
 
 
 @frozen(kw_only=True)
+class CaseContainer:
+    """The container that a case's sessions live in (protocol-containers).
+
+    @ivar name: the container's.
+    @ivar workdir: where the case's folder is inside.
+    """
+
+    host_id: str
+    engine: str
+    name: str
+    workdir: str
+
+    @property
+    def place(self) -> PlaceId:
+        """Where the sessions live."""
+        return PlaceId(kind=PlaceKind.CONTAINER, name=self.host_id, part=self.name)
+
+
+@frozen(kw_only=True)
+class ContainerWish:
+    """How the container of a new case is to be made; C{None}: as its host says.
+
+    @ivar host_id: C{None}: the host C{default}.
+    @ivar credentials: C{mounted}, C{copied} or C{none}.
+    """
+
+    host_id: str | None = None
+    image: str | None = None
+    network: str | None = None
+    memory: str | None = None
+    cpus: float | None = None
+    credentials: str | None = None
+
+
+@frozen(kw_only=True)
 class Case:
     """A case as clients see it.
 
@@ -118,6 +153,7 @@ class Case:
     worktree: Worktree | None = None
     cloning: Cloning | None = None
     far: PlaceId | None = None
+    container: CaseContainer | None = None
 
     @property
     def linked(self) -> bool:

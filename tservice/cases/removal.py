@@ -6,11 +6,12 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from attrs import frozen
+from attrs import field, frozen
 
 from tservice.cases.catalogue import Catalogue
 from tservice.cases.desk import Desk
 from tservice.cases.folders import TRASH, explain, move
+from tservice.cases.interfaces import IContainers, NoContainers
 from tservice.cases.model import Case
 from tservice.cases.trash import KEPT_MS
 from tservice.core.clock import now_ms
@@ -31,6 +32,7 @@ class Removal:
     _desk: Desk
     _catalogue: Catalogue
     _git: IGitWork
+    _containers: IContainers = field(factory=NoContainers)
 
     async def remove(
         self, name: str, caller: Identity, *, force: bool, again: Callable[[], None]
@@ -41,12 +43,14 @@ class Removal:
         with self._desk.reserve(owner, case.name, "removed"):
             self._refuse_busy(case, caller)
             self._refuse_depended_on(owner, case)
-            goes = not case.linked or case.worktree is not None
+            goes = case.container is None and (not case.linked or case.worktree is not None)
             if goes and not force:
                 await self._refuse_unsaved(case, caller)
             self._refuse_busy(case, caller)
             again()
-            if not case.linked:
+            if case.container is not None:
+                await self._containers.detach(owner, case.name)
+            elif not case.linked:
                 await self._to_trash(owner, case, caller)
             elif case.worktree is not None:
                 await self._remove_worktree(case, case.worktree.repository, caller)

@@ -15,7 +15,15 @@ from tservice.cases.catalogue import Catalogue
 from tservice.cases.clones import CloneResult, Clones, CloneWish
 from tservice.cases.desk import MADE, PROBE_SECONDS, Desk, local_path
 from tservice.cases.folders import check_link, explain, make_at, make_local
-from tservice.cases.interfaces import CasePlace, ICases, Marker, WorktreeWish
+from tservice.cases.interfaces import (
+    CasePlace,
+    ContainerWish,
+    ICases,
+    IContainers,
+    Marker,
+    NoContainers,
+    WorktreeWish,
+)
 from tservice.cases.making import Making
 from tservice.cases.model import Case, CaseLocation, CaseRow, check_case_name, named
 from tservice.cases.orders import Orders
@@ -46,7 +54,9 @@ class CaseService:
         removal: Removal,
         orders: Orders,
         trash: Trash,
+        containers: IContainers | None = None,
     ) -> None:
+        self._containers = containers or NoContainers()
         self._desk = desk
         self._workspaces = desk.workspaces
         self._catalogue = catalogue
@@ -105,28 +115,41 @@ class CaseService:
     # -- making
 
     async def create(
-        self, name: str, description: str | None, path: str | None, caller: Identity
+        self,
+        name: str,
+        description: str | None,
+        path: str | None,
+        caller: Identity,
+        container: ContainerWish | None = None,
     ) -> Case:
         """Make and fill a case.
 
+        @param container: the container that its sessions live in.
         @raise ServiceError: 400, 403, 404, 409, 422 (protocol-cases).
         """
         check_case_name(name)
         if path is not None:
             self._require_admin(caller)
-        return await self._desk.whole(self._create(name, description, path, caller))
+        if container is not None:
+            self._containers.judge(container)
+        return await self._desk.whole(self._create(name, description, path, caller, container))
 
     async def _create(
-        self, name: str, description: str | None, path: str | None, caller: Identity
+        self,
+        name: str,
+        description: str | None,
+        path: str | None,
+        caller: Identity,
+        container: ContainerWish | None,
     ) -> Case:
         desk = self._desk
         await desk.ready(caller)
         owner, hooks = desk.owner(caller), desk.hooks_for(caller)
         where = None if path is None else self._judged(path, caller)
+        cases = self._workspaces.cases_of(caller)
         with desk.reserve(owner, name, MADE):
             await desk.refuse_taken(caller, name)
             if where is None:
-                cases = self._workspaces.cases_of(caller)
                 work = partial(make_local, cases=cases, name=name, put_hooks=hooks)
                 paths = [str(cases)]
             else:
@@ -136,7 +159,7 @@ class CaseService:
             making = await self._made(caller, paths, work)
             row = self._row(owner, name, where, description)
             try:
-                desk.store.save(row)
+                await self._keep(row, where or local_path(cases, name), container)
             except ServiceError:
                 await desk.undo(caller, making)
                 raise
@@ -153,16 +176,34 @@ class CaseService:
         except OSError as error:
             raise explain(error, "the case cannot be made") from error
 
-    async def link(self, name: str, path: str, caller: Identity) -> Case:
+    async def _keep(self, row: CaseRow, path: str, container: ContainerWish | None) -> None:
+        """Keep a new case, with its container."""
+        self._desk.store.save(row)
+        if container is None:
+            return
+        try:
+            await self._containers.attach(row.owner, row.name, path, container)
+        except ServiceError:
+            self._desk.store.forget(row.owner, row.name)
+            raise
+
+    async def link(
+        self, name: str, path: str, caller: Identity, container: ContainerWish | None = None
+    ) -> Case:
         """Give a folder that is there a name; nothing is written into it.
 
+        @param container: the container that its sessions live in.
         @raise ServiceError: 400, 403, 404, 409, 422 (protocol-cases).
         """
         check_case_name(name)
         self._require_admin(caller)
-        return await self._desk.whole(self._link(name, path, caller))
+        if container is not None:
+            self._containers.judge(container)
+        return await self._desk.whole(self._link(name, path, caller, container))
 
-    async def _link(self, name: str, path: str, caller: Identity) -> Case:
+    async def _link(
+        self, name: str, path: str, caller: Identity, container: ContainerWish | None
+    ) -> Case:
         desk = self._desk
         await desk.ready(caller)
         owner, where = desk.owner(caller), self._judged(path, caller)
@@ -173,7 +214,7 @@ class CaseService:
                 await desk.at(caller, [where], check, seconds=PROBE_SECONDS)
             except OSError as error:
                 raise explain(error, "path: the folder cannot be read") from error
-            desk.store.save(self._row(owner, name, where, None))
+            await self._keep(self._row(owner, name, where, None), where, container)
             return await self._told(EventName.CASE_LINKED, name, caller)
 
     async def link_far(self, name: str, far: PlaceId, path: str, caller: Identity) -> Case:
@@ -270,10 +311,6 @@ class CaseService:
     def refuse_removed(self, name: str, caller: Identity) -> None:
         self._desk.refuse_reserved(self._desk.owner(caller), name)
 
-    def away(self, name: str, caller: Identity) -> PlaceId | None:
-        row = self._desk.store.find(self._desk.owner(caller), name)
-        return None if row is None else row.far
-
     async def open(self, name: str, caller: Identity, marker: Marker | None = None) -> CasePlace:
         check_case_name(name, "caseName")
         owner = self._desk.owner(caller)
@@ -325,7 +362,7 @@ class CaseService:
         return await self._worktrees.add(name, wish, caller)
 
     def container_folders(self) -> Iterable[str]:
-        return ()
+        return self._containers.folders()
 
     # -- inside
 
@@ -335,15 +372,20 @@ class CaseService:
         row = desk.store.find(desk.owner(caller), name)
         if row is not None and row.far is not None:
             self._require_admin(caller)
-            return CasePlace(name=row.name, path=str(row.path), far=row.far)
+            return CasePlace(name=row.name, path=str(row.path), place=row.far)
         if row is not None and row.path is not None:
             path = await desk.folder(row.path, caller, "caseName")
-            return CasePlace(name=row.name, path=path)
+            return CasePlace(name=row.name, path=path, place=self._contained(caller, row.name))
         there = await desk.local_name(name, caller)
         if there is None:
             return None
         path = local_path(self._workspaces.cases_of(caller), there)
-        return CasePlace(name=there, path=await desk.folder(path, caller, "caseName"))
+        folder = await desk.folder(path, caller, "caseName")
+        return CasePlace(name=there, path=folder, place=self._contained(caller, there))
+
+    def _contained(self, caller: Identity, name: str) -> PlaceId | None:
+        found = self._containers.of(self._desk.owner(caller), name)
+        return None if found is None else found.place
 
     def _judged(self, path: str, caller: Identity) -> str:
         """By its words alone; what it leads to is judged where it may be looked at."""

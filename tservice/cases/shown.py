@@ -32,6 +32,15 @@ class FarCase(Payload):
     path: str
 
 
+class CaseContainerAnswer(Payload):
+    """The container that a case's sessions live in."""
+
+    host_id: str
+    engine: str
+    name: str
+    workdir: str = Field(description="Where the case's folder is inside")
+
+
 class CaseAnswer(CaseTold):
     """A case.
 
@@ -51,6 +60,7 @@ class CaseAnswer(CaseTold):
     worktree: WorktreeAnswer | None = absent()
     cloning: CloningAnswer | None = absent()
     remote: FarCase | None = absent()
+    container: CaseContainerAnswer | None = absent()
 
 
 class AgentCase(Payload):
@@ -87,6 +97,16 @@ def case_answer(case: Case) -> CaseAnswer:
         cloning=None
         if cloning is None
         else CloningAnswer(phase=cloning.phase, percent=cloning.percent),
+        container=_container(case),
+    )
+
+
+def _container(case: Case) -> CaseContainerAnswer | None:
+    found = case.container
+    if found is None:
+        return None
+    return CaseContainerAnswer(
+        host_id=found.host_id, engine=found.engine, name=found.name, workdir=found.workdir
     )
 
 

@@ -137,6 +137,19 @@ class EventName(StrEnum):
         "a `clone <workspaces.rst#protocol-cases>`_ came further; 4 times a second at most",
         *_CASES,
     )  # fmt: skip
+    CONTAINER_IMAGE_BUILD_STARTED = (
+        "container:imageBuildStarted", told.BuildTold, "an image is being built", _ADMINS
+    )  # fmt: skip
+    CONTAINER_IMAGE_BUILD_PROGRESS = (
+        "container:imageBuildProgress", told.BuildProgressTold,
+        "it came further; 4 times a second at most", _ADMINS,
+    )  # fmt: skip
+    CONTAINER_IMAGE_BUILD_COMPLETE = (
+        "container:imageBuildComplete", told.BuildTold, "it is there", _ADMINS
+    )  # fmt: skip
+    CONTAINER_IMAGE_BUILD_FAILED = (
+        "container:imageBuildFailed", told.BuildFailedTold, "it failed, or was cancelled", _ADMINS
+    )  # fmt: skip
     TUNNEL_STARTED = "tunnel:started", told.TunnelTold, "the tunnel is up", _ADMINS
     TUNNEL_STOPPED = "tunnel:stopped", told.Nothing, "it was stopped", _ADMINS
     TUNNEL_ERROR = "tunnel:error", told.TroubleTold, "it failed", _ADMINS

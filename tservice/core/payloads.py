@@ -152,6 +152,26 @@ class RunTold(Payload):
     error_message: str | None = absent()
 
 
+class BuildTold(Payload):
+    """An image that is built for a host of containers."""
+
+    host_id: str
+    image: str
+
+
+class BuildProgressTold(BuildTold):
+    """How far it is, where the engine tells, and what it printed last."""
+
+    percent: int | None
+    line: str
+
+
+class BuildFailedTold(BuildTold):
+    """Why it was not built."""
+
+    error: str
+
+
 class CaseTold(Payload):
     """A case."""
 

@@ -45,4 +45,4 @@ class CaseWorkspaces:
         @raise ServiceError: 404 for an unknown one; 422: its folder does not answer.
         """
         case = await self._cases.case(name, caller)
-        return GitWorkspace(folder=case.path, place=case.far or caller.place)
+        return GitWorkspace(folder=case.path, place=case.place or caller.place)

@@ -40,7 +40,7 @@ class Hosts:
     """
 
     service: HostService
-    setups: Setups
+    setups: dict[PlaceKind, Setups]
 
 
 def build_hosts(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature[Hosts]:
@@ -90,7 +90,7 @@ def build_hosts(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature
 
     return Feature(
         name="remote hosts",
-        service=Hosts(service=service, setups=FarSetups(FarsOfHosts(links))),
+        service=Hosts(service=service, setups={PlaceKind.REMOTE: FarSetups(FarsOfHosts(links))}),
         operations=HostRoutes(service, lambda name: sessions().get(name).place).operations(),
         close=close,
     )

@@ -63,6 +63,9 @@ class RemotePlaces:
         except CannotConnect as error:
             raise failed(f"{link.host.label} is out of reach: {error}") from error
 
+    async def ready(self, known: PlaceId) -> None:
+        await self.ask(known)
+
     async def meet(self, known: PlaceId) -> None:
         link = self.links.of(known.name)
         if link is None:

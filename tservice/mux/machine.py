@@ -53,13 +53,13 @@ class LocalTransport:
         """It is always at hand."""
 
     async def reach(self, socket_path: Path) -> Reachability:
-        return _reach(socket_path)
+        return reach_socket(socket_path)
 
     async def hold(self, pid: int) -> HeldProcess | None:
-        return _hold(pid)
+        return hold_process(pid)
 
     async def hold_server(self, socket_path: Path) -> HeldProcess | None:
-        return await _hold_listener(self, lambda: _listener(socket_path))
+        return await hold_listener(self, lambda: listener_of(socket_path))
 
 
 @frozen
@@ -91,12 +91,12 @@ class OsUserTransport:
     async def reach(self, socket_path: Path) -> Reachability:
         # As the user, or a link put in the socket's place would knock on other people's doors.
         try:
-            return self.place.act(lambda: _reach(socket_path))
+            return self.place.act(lambda: reach_socket(socket_path))
         except OSError:
             return Reachability.UNKNOWN
 
     async def hold(self, pid: int) -> HeldProcess | None:
-        held = _hold(pid)
+        held = hold_process(pid)
         if held is None:
             return None
         # Asked while it is held: whoever has the number now had it when it was asked for.
@@ -106,16 +106,17 @@ class OsUserTransport:
         return None
 
     async def hold_server(self, socket_path: Path) -> HeldProcess | None:
-        return await _hold_listener(self, lambda: self.place.act(lambda: _listener(socket_path)))
+        return await hold_listener(self, lambda: self.place.act(lambda: listener_of(socket_path)))
 
 
-def _reach(socket_path: Path) -> Reachability:
+def reach_socket(socket_path: Path) -> Reachability:
+    """Whether a server listens on a socket of this machine."""
     # tmux takes a connection that says nothing and forgets it when it closes.  A stopped
     # server's socket still accepts, and a full backlog is no answer either way.
     try:
         # Asked first: a server that comes up in between is found listening.
-        starting = _is_starting(socket_path)
-        _listener(socket_path)
+        starting = is_starting(socket_path)
+        listener_of(socket_path)
     except (ConnectionRefusedError, FileNotFoundError):
         return Reachability.UNKNOWN if starting else Reachability.GONE
     except OSError:
@@ -123,14 +124,15 @@ def _reach(socket_path: Path) -> Reachability:
     return Reachability.HERE
 
 
-def _hold(pid: int) -> _PidFd | None:
+def hold_process(pid: int) -> PidFd | None:
+    """Take hold of a process of this machine; C{None}: there is none."""
     try:
-        return _PidFd(os.pidfd_open(pid))
+        return PidFd(os.pidfd_open(pid))
     except OSError:
         return None
 
 
-def _listener(socket_path: Path) -> int:
+def listener_of(socket_path: Path) -> int:
     """The process that listens on a socket; 0 for one that cannot be seen from here.
 
     @raise OSError: nobody listens, or it cannot be reached.
@@ -143,7 +145,7 @@ def _listener(socket_path: Path) -> int:
     return pid
 
 
-def _is_starting(socket_path: Path) -> bool:
+def is_starting(socket_path: Path) -> bool:
     """Whether tmux brings a server up there: its socket refuses connections until it listens.
 
     @raise OSError: it cannot be told.
@@ -165,7 +167,8 @@ def _is_starting(socket_path: Path) -> bool:
     return False
 
 
-async def _hold_listener(transport: Transport, listener: Callable[[], int]) -> HeldProcess | None:
+async def hold_listener(transport: Transport, listener: Callable[[], int]) -> HeldProcess | None:
+    """Take hold of the process that C{listener} names, unless another one has its number."""
     try:
         pid = listener()
         held = await transport.hold(pid) if pid else None
@@ -178,7 +181,7 @@ async def _hold_listener(transport: Transport, listener: Callable[[], int]) -> H
     return None
 
 
-class _PidFd:
+class PidFd:
     """A process held by a file descriptor of the kernel."""
 
     _log = Logger()

@@ -15,6 +15,7 @@ from tservice.mux.interface import Capture, IPane
 from tservice.sessions.record.model import (
     MODEL_PARAMS,
     CustomModel,
+    Exit,
     Location,
     ModelSource,
     NameSource,
@@ -37,6 +38,7 @@ __all__ = [
     "CreateRequest",
     "CustomModel",
     "Delivery",
+    "Exit",
     "IActivitySource",
     "IActivitySources",
     "IConversations",

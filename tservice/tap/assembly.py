@@ -27,9 +27,9 @@ from tservice.cases.build import build_cases
 from tservice.cases.interfaces import ICases
 from tservice.clis.build import build_clis
 from tservice.clis.interfaces import ICliRegistry
+from tservice.containers.build import build_containers
 from tservice.core.late import Late
 from tservice.core.net.listening import Listener
-from tservice.core.places.place import PlaceKind
 from tservice.core.stack import Closing, ServiceStack
 from tservice.cron.build import build_cron, owners
 from tservice.doctor.build import build_doctor
@@ -79,14 +79,15 @@ def assemble(program: Program, stack: ServiceStack) -> None:
 
     add(build_faults())
     add(build_settings(settings))
-    audit = add(build_audit(ground))
-    clis = add(build_clis(ground))
+    audit, clis = add(build_audit(ground)), add(build_clis(ground))
     hosts = add(build_hosts(ground, sessions=late))
-    mux = add(build_mux(ground, {PlaceKind.REMOTE: hosts.setups}))
+    boxes = add(build_containers(ground, sessions=late))
+    mux = add(build_mux(ground, {**hosts.setups, **boxes.setups}))
     inside = add(build_agents(ground, clis=clis, sessions=late))
-    agents = inside.agents
-    work = add(build_git_work(ground))
-    cases = add(build_cases(ground, git=work, hooks=inside.workspace_hooks, sessions=late))
+    agents, work = inside.agents, add(build_git_work(ground))
+    cases = add(build_cases(
+        ground, git=work, hooks=inside.workspace_hooks, sessions=late, containers=boxes.service
+    ))  # fmt: skip
     before = build_recollection(ground, clis=clis)
     life = build_sessions(
         ground, mux=mux, clis=clis, api_url=api_url_of(ground, listener), cases=cases,

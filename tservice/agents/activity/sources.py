@@ -201,6 +201,8 @@ class Agents:
     def _configured_model(self, session: Session) -> Callable[[], str | None]:
         """Reads it, in a thread."""
         place = self._deps.places.recall(session.place)
+        if place.closed is not None:
+            return lambda: None  # its settings are not this machine's, whatever their path
         env = {**place.environment(), **session.env_overrides}
         read = partial(self._deps.clis.configured_model, session.mode, env)
         return partial(place.act, read)

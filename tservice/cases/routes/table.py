@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
 from tservice.cases.clones import CloneWish
-from tservice.cases.interfaces import WorktreeWish
+from tservice.cases.interfaces import ContainerWish, WorktreeWish
 from tservice.cases.model import (
     DESCRIPTION_LENGTH,
     MOST_CASES,
@@ -35,6 +35,10 @@ CaseName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$", max_len
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=PATH_LENGTH)]
 Description = Annotated[str, StringConstraints(max_length=DESCRIPTION_LENGTH)]
 RefText = Annotated[str, StringConstraints(min_length=1, max_length=255)]
+
+ShortText = Annotated[str, StringConstraints(min_length=1, max_length=255)]
+
+_CREDENTIALS: dict[bool | str, str] = {True: "mounted", "copy": "copied", False: "none"}
 
 _MAKING = (
     ErrorCode.FORBIDDEN,
@@ -68,6 +72,37 @@ class RemoteLinkBody(Body):
     name: CaseName
     host_id: Annotated[str, StringConstraints(min_length=1, max_length=100)]
     remote_path: PathText
+
+
+class LinkContainerBody(Body):
+    """A folder that is there, and whose engine makes the container for it."""
+
+    name: CaseName
+    host_id: ShortText
+    workspace_path: PathText
+
+
+class CreateContainerBody(Body):
+    """A new case, with a container by the host C{default} or by settings of its own."""
+
+    name: CaseName
+    description: Description | None = None
+    image: ShortText | None = None
+    network: ShortText | None = None
+    memory: ShortText | None = None
+    cpus: float | None = None
+    mount_credentials: Literal["copy"] | bool | None = None
+
+    def wish(self) -> ContainerWish:
+        """As a record."""
+        how = self.mount_credentials
+        return ContainerWish(
+            image=self.image,
+            network=self.network,
+            memory=self.memory,
+            cpus=self.cpus,
+            credentials=None if how is None else _CREDENTIALS[how],
+        )
 
 
 class CloneCaseBody(Body):
@@ -140,6 +175,12 @@ class CaseRoutes:
             _change("POST", "/remote-link", self.link_remote,
                     "Make a case of a folder on a remote host",
                     body=RemoteLinkBody, answer=OneCase, access=Access.ADMIN),
+            _change("POST", "/container-link", self.link_container,
+                    "Make a case of a folder that is there, whose sessions live in a container",
+                    body=LinkContainerBody, answer=OneCase, access=Access.ADMIN),
+            _change("POST", "/container-create", self.create_container,
+                    "Make a case whose sessions live in a container",
+                    body=CreateContainerBody, answer=OneCase, access=Access.ADMIN),
             _change("POST", "/clone", self.clone, "Clone a repository into a new case",
                     body=CloneCaseBody, answer=CloneAnswer),
             _change("POST", "/clone/{name}/cancel", self.cancel, "End a clone that is under way",
@@ -199,6 +240,21 @@ class CaseRoutes:
         body: RemoteLinkBody = call.body
         far = PlaceId(kind=PlaceKind.REMOTE, name=body.host_id)
         case = await self._cases.link_far(body.name, far, body.remote_path, call.identity)
+        return OneCase(case=case_answer(case))
+
+    async def link_container(self, call: Call) -> object:
+        """A case of a folder, with a container."""
+        body: LinkContainerBody = call.body
+        wish = ContainerWish(host_id=body.host_id)
+        case = await self._cases.link(body.name, body.workspace_path, call.identity, wish)
+        return OneCase(case=case_answer(case))
+
+    async def create_container(self, call: Call) -> object:
+        """A new case, with a container."""
+        body: CreateContainerBody = call.body
+        case = await self._cases.create(
+            body.name, body.description, None, call.identity, body.wish()
+        )
         return OneCase(case=case_answer(case))
 
     async def clone(self, call: Call) -> object:

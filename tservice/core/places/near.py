@@ -54,6 +54,9 @@ class OwnPlace:
     async def meet(self, known: PlaceId) -> None:
         """It is always at hand."""
 
+    async def ready(self, known: PlaceId) -> None:
+        """It always is."""
+
     def find(self, known: PlaceId) -> Place:
         return self.place
 
@@ -113,6 +116,9 @@ class OsUserPlaces:
         await self.users.ask(known.name)
 
     async def meet(self, known: PlaceId) -> None:
+        await self.ask(known)
+
+    async def ready(self, known: PlaceId) -> None:
         await self.ask(known)
 
     def find(self, known: PlaceId) -> Place | None:

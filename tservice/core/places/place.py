@@ -95,6 +95,10 @@ class PlaceEffects(Protocol):
         """
 
 
+def _as_it_is(folder: str) -> str:
+    return folder
+
+
 @frozen(kw_only=True)
 class Place:
     """What features ask, in place of who somebody is or where something runs.
@@ -109,6 +113,7 @@ class Place:
         C{None} where that may be done.
     @ivar hooks: how its hooks reach the service; C{None}: they do not.
     @ivar commands: what to run there for a mode, in place of its CLI's usual program.
+    @ivar inside: by which path what runs there knows a folder of this machine's.
     """
 
     id: PlaceId
@@ -120,6 +125,7 @@ class Place:
     closed: str | None = None
     hooks: HookAccess | None = field(default=None, eq=False, repr=False)
     commands: Mapping[str, str] = field(factory=dict, eq=False)
+    inside: Callable[[str], str] = field(default=_as_it_is, eq=False, repr=False)
     effects: PlaceEffects = field(eq=False, repr=False)
 
     def act(self, work: Callable[[], _T]) -> _T:

@@ -34,6 +34,12 @@ class PlaceProvider(Protocol):
         @raise ServiceError: 422: it does not answer; 429: too much is asked.
         """
 
+    async def ready(self, known: PlaceId) -> None:
+        """As L{ask}, with the place fit for something new: a container that stood still runs.
+
+        @raise ServiceError: as L{ask}; 422: it cannot be made so.
+        """
+
     def find(self, known: PlaceId) -> Place | None:
         """That place, fit for anything or not; C{None}: there is none."""
 
@@ -80,6 +86,10 @@ class Places:
         """See L{PlaceProvider.meet}."""
         await self._of(known).meet(known)
 
+    async def ready(self, known: PlaceId) -> None:
+        """See L{PlaceProvider.ready}."""
+        await self._of(known).ready(known)
+
     def find(self, known: PlaceId) -> Place | None:
         """See L{PlaceProvider.find}."""
         return self._of(known).find(known)
@@ -120,6 +130,9 @@ class _UnknownKind:
 
     async def meet(self, known: PlaceId) -> None:
         """Nor here."""
+
+    async def ready(self, known: PlaceId) -> None:
+        """Whoever judges it says that nothing may be started there."""
 
     def find(self, known: PlaceId) -> Place | None:
         return self.recall(known)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from pathlib import PurePosixPath
 
 from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
@@ -13,7 +14,7 @@ from tservice.clis.interfaces import Hooks, ICliRegistry
 from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError, failed, invalid, not_found
 from tservice.core.identity import Identity
-from tservice.core.places.place import Place, PlaceId
+from tservice.core.places.place import Place, PlaceKind
 from tservice.sessions.life.capacity import check_capacity
 from tservice.sessions.life.launcher import Launcher
 from tservice.sessions.record.display import custom_models
@@ -85,13 +86,16 @@ class Creator:
         """
         self._clis.require(self.mode_of(request))
         self._name(request)
-        case_name, folder = await self._place(request, caller)
-        place = await self._place_of(request, caller)
+        name = request.case_name
+        case = None if name is None else await self._cases.case(name, caller)
+        folder = await self._folder(request, case, caller)
+        place = await self._place_of(case, caller)
         if not place.near:
             folder = _there(folder, place)
-        if case_name is not None:
-            self._cases.refuse_removed(case_name, caller)
-        return self._record(request, caller, place, case_name, folder)
+        if case is None:
+            return self._record(request, caller, place, None, folder)
+        self._cases.refuse_removed(case.name, caller)
+        return self._record(request, caller, place, case.name, folder)
 
     def _record(
         self,
@@ -194,35 +198,35 @@ class Creator:
         name = check_name(request.name or "")
         return name, NameSource.MANUAL if name else NameSource.PLACEHOLDER
 
-    def far(self, request: CreateRequest, caller: Identity) -> PlaceId | None:
-        """Where the session will be, if not on this machine."""
-        if request.case_name is None:
-            return None
-        return self._cases.away(request.case_name, caller)
-
-    async def _place_of(self, request: CreateRequest, caller: Identity) -> Place:
-        far = self.far(request, caller)
+    async def _place_of(self, case: CasePlace | None, caller: Identity) -> Place:
+        """Where the session will live, fit for it."""
         places = self._launcher.places
-        if far is None:
+        if case is None or case.place is None:
             return places.of_caller(caller)
-        await places.places.ask(far)
-        return places.places.judge(far, None)
+        await places.places.ready(case.place)
+        return places.places.judge(case.place, None)
 
-    async def _place(self, request: CreateRequest, caller: Identity) -> tuple[str | None, str]:
-        """The case, as it is really written, and the folder."""
-        case = None
-        if request.case_name is not None:
-            case = await self._cases.case(request.case_name, caller)
-        name = None if case is None else case.name
-        if case is not None and case.far is not None:
-            if request.working_dir is not None:
-                raise invalid("workingDir", "a remote case has its own")
-            return name, case.path
+    async def _folder(
+        self, request: CreateRequest, case: CasePlace | None, caller: Identity
+    ) -> str:
+        if case is not None and case.place is not None:
+            return await self._within(case, request.working_dir, caller)
         if request.working_dir is not None:
-            return name, await self._cases.folder(request.working_dir, caller)
+            return await self._cases.folder(request.working_dir, caller)
         if case is not None:
-            return name, case.path
-        return None, await self._cases.default(caller, self._defaults().working_dir)
+            return case.path
+        return await self._cases.default(caller, self._defaults().working_dir)
+
+    async def _within(self, case: CasePlace, wanted: str | None, caller: Identity) -> str:
+        """The folder of a session that lives elsewhere, which has that of its case alone."""
+        if wanted is None:
+            return case.path
+        if case.place is not None and case.place.kind is PlaceKind.REMOTE:
+            raise invalid("workingDir", "a remote case has its own")
+        folder = await self._cases.folder(wanted, caller)
+        if not PurePosixPath(folder).is_relative_to(case.path):
+            raise invalid("workingDir", "must be in the case's folder: its container has no other")
+        return folder
 
     def _parent(self, parent: str | None, caller: Identity, owner: str | None) -> str | None:
         if caller.parent is not None:

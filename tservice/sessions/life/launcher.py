@@ -126,6 +126,7 @@ class Launcher:
 
         @raise ServiceError: 422: a folder, or the system's word on a user, does not answer; 429.
         """
+        await self.places.places.ready(session.place)
         folders = (session.working_dir,)
         await self._settings.reach.paths(session.place, folders, session.owner or "")
 
@@ -175,7 +176,7 @@ class Launcher:
             session_id=session.id,
             argv=plan.argv,
             env={**plan.env, **self._token(session, place)},
-            cwd=folder,
+            cwd=place.inside(folder),
             cols=session.cols,
             rows=session.rows,
             history_limit=self._settings.history_limit(),

@@ -140,14 +140,17 @@ MODEL_PARAMS = frozenset({"model", "provider"})
 
 @frozen(kw_only=True)
 class Exit:
-    """How the process ended; both C{None}: nobody knows.
+    """How the process ended; all C{None}: nobody knows.
 
     @ivar at: Unix milliseconds when it was noticed.
+    @ivar reason: what befell the container that it ran in: C{oom-killed}, C{container-stopped},
+        C{container-killed}, C{container-removed}.
     """
 
     status: int | None = None
     signal: str | None = None
     at: int
+    reason: str | None = None
 
     @property
     def failed(self) -> bool:

@@ -1,0 +1,134 @@
+"""A container that real sessions run in, and the multiplexer in it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import unittest
+from pathlib import Path
+from typing import Any, ClassVar
+
+from attrs import evolve
+from twisted.internet import reactor
+
+from tests.integration.containers.engines import Podman, obstacle
+from tests.integration.mux.harness import CAPACITY, TmuxTestCase
+from tservice.containers import kernel
+from tservice.containers.argv import Box, Owner, Tongue
+from tservice.containers.folders import Folders
+from tservice.containers.model import Engine as EngineName
+from tservice.containers.model import Resources
+from tservice.containers.transport import LIBRARY, ContainerSockets, ContainerTransport
+from tservice.core.places.place import PlaceKind
+from tservice.mux.interface import PaneSpec
+from tservice.mux.tmux.built import built_keeper
+from tservice.mux.tmux.multiplexer import TmuxMultiplexer
+from tservice.mux.tmux.setup import CONFIGURATION, OwnSetups, TmuxSetup
+
+IMAGE = "localhost/sessions:1"
+NAME = "service-case-tests"
+
+
+class ContainerTestCase(TmuxTestCase):
+    """C{self.mux} in a podman container; one container for all tests of a class.
+
+    A machine that runs none skips them, and the end of the run tells of it.
+    """
+
+    podman: ClassVar[Podman]
+    folders: ClassVar[Folders]
+    tongue: ClassVar[Tongue]
+    first: ClassVar[int]
+    programs: ClassVar[dict[str, Any]] = {}
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        why = obstacle()
+        if why is not None:
+            raise unittest.SkipTest(f"this machine runs no containers: {why}")
+        cls.podman = Podman()
+        cls.podman.image(IMAGE, **cls.programs)
+        cls.tongue = Tongue(EngineName.PODMAN, "/usr/bin/podman")
+        cls.folders = Folders(cls.podman.folder / "containers")
+        keeper = built_keeper(sys.executable)
+        assert keeper is not None, "the keeper was not built"
+        cls.folders.prepare_library([CONFIGURATION, keeper])
+        cls.folders.prepare(NAME, (os.geteuid(), os.getegid()))
+        workspace = cls.podman.folder / "workspace"
+        workspace.mkdir()
+        box = Box(
+            name=NAME, image=IMAGE, resources=Resources(memory="256m", pids=256), network="none",
+            owner=Owner(uid=os.geteuid(), gid=os.getegid()),
+            mounts=cls.folders.mounts(NAME, str(workspace)), labels={},
+        )  # fmt: skip
+        cls.podman.run(*cls.tongue.create(box)[1:])
+        cls.begin()
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        if "podman" in cls.__dict__:
+            cls.podman.close()
+
+    @classmethod
+    def begin(cls) -> None:
+        """Have the container run."""
+        cls.podman.run("start", NAME)
+        cls.first = int(cls.podman.run("inspect", "--format", "{{.State.Pid}}", NAME))
+
+    def multiplexer(self) -> TmuxMultiplexer:
+        """Another service on the same container."""
+        mux = TmuxMultiplexer(
+            self.clock,
+            reactor,
+            {PlaceKind.LOCAL: OwnSetups(self.setup())},
+            token=lambda: os.urandom(8).hex(),
+            capacity=CAPACITY,
+        )
+        self.muxes.append(mux)
+        return mux
+
+    def setup(self) -> TmuxSetup:
+        folder = self.folders.sockets(NAME)
+        transport = ContainerTransport(
+            tongue=self.tongue, name=NAME, extra=(), first=lambda: self.first, folder=folder,
+            environ={os.fsencode(k): os.fsencode(v) for k, v in self.podman.environ.items()},
+        )  # fmt: skip
+        keeper = built_keeper(sys.executable)
+        assert keeper is not None
+        return TmuxSetup(
+            transport=transport,
+            sockets=ContainerSockets(folder, (os.geteuid(), os.getegid())),
+            python="/usr/bin/python3",
+            configuration=Path(LIBRARY) / CONFIGURATION.name,
+            program=Path(LIBRARY) / keeper.name,
+            foreign=True,
+        )
+
+    def spec(self, *argv: str, **more: object) -> PaneSpec:
+        env = {"PATH": "/usr/bin", "TERM": "xterm-256color"}
+        return evolve(super().spec(*argv, **more), env=env)
+
+    async def clean(self) -> None:
+        for mux in self.muxes:
+            await mux.close()
+        for path in self.folders.sockets(NAME).glob("*.sock"):
+            self.end_server(path)
+            path.unlink(missing_ok=True)
+        self.running.stop()
+        self.folder.rmdir()
+        self.assertEqual([], self.clock.getDelayedCalls())
+
+    def end_server(self, path: Path) -> None:
+        """Kill whoever listens there."""
+        try:
+            pid = kernel.listener(path)
+        except OSError:
+            return
+        os.kill(pid, 9)
+
+    async def kill_inside(self, inner: int) -> None:
+        """End a process by the number that it has inside."""
+        held = kernel.hold_inside(self.first, inner)
+        assert held is not None, f"no process {inner} inside"
+        await held.kill()
+        held.close()

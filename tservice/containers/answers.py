@@ -1,0 +1,232 @@
+"""What engines answer, read (recorded answers of both stand with the tests).  Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from attrs import frozen
+
+from tservice.containers.fence import LABEL
+from tservice.containers.model import Engine
+
+_UNITS = {
+    "b": 1,
+    **{f"{unit}b": 1000**power for power, unit in enumerate("kmgt", 1)},
+    **{f"{unit}ib": 1024**power for power, unit in enumerate("kmgt", 1)},
+}
+_SIZE = re.compile(r"\s*([0-9.]+)\s*([A-Za-z]+)", re.ASCII)
+_START = re.compile(r"\s*")
+_FRACTION = re.compile(r"(\.\d{1,6})\d*")
+
+
+class State(StrEnum):
+    """Of a container."""
+
+    CREATED = "created"
+    RUNNING = "running"
+    PAUSED = "paused"
+    RESTARTING = "restarting"
+    EXITED = "exited"
+    MISSING = "missing"
+
+
+_STATES = {
+    "configured": State.CREATED,
+    "initialized": State.CREATED,
+    "created": State.CREATED,
+    "running": State.RUNNING,
+    "paused": State.PAUSED,
+    "restarting": State.RESTARTING,
+    "removing": State.EXITED,
+    "stopping": State.EXITED,
+    "stopped": State.EXITED,
+    "exited": State.EXITED,
+    "dead": State.EXITED,
+}
+
+
+@frozen(kw_only=True)
+class Seen:
+    """What is known of a container.
+
+    @ivar pid: of its first process, as this machine counts; 0: it does not run.
+    @ivar created: Unix milliseconds; C{None}: not told.
+    @ivar oom: the kernel ended its first process for want of memory.
+    @ivar labels: ours, without their prefix.
+    """
+
+    id: str
+    name: str
+    state: State
+    pid: int
+    image: str
+    created: int | None
+    exit_code: int
+    oom: bool
+    labels: Mapping[str, str]
+
+
+@frozen(kw_only=True)
+class Usage:
+    """What a container uses: bytes, and percent of one processor."""
+
+    memory: int | None
+    cpu: float | None
+    pids: int | None
+
+
+@frozen(kw_only=True)
+class Happening:
+    """Something that happened to a container.
+
+    @ivar action: by docker's words: C{die}, C{oom}, C{pause}, C{unpause}, C{start}, C{destroy}.
+    """
+
+    name: str
+    action: str
+
+
+def lines(text: str) -> Iterator[Mapping[str, Any]]:
+    """The JSON objects of an answer: one a line, laid out over several, or in lists."""
+    decoder, at = json.JSONDecoder(), 0
+    while at < len(text):
+        at = _START.search(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
+        try:
+            found, at = decoder.raw_decode(text, at)
+        except ValueError:
+            # A warning that stands between them.
+            at = (text.find("\n", at) + 1) or len(text)
+            continue
+        for each in found if isinstance(found, list) else [found]:
+            if isinstance(each, dict):
+                yield each
+
+
+def read_version(engine: Engine, text: str) -> str | None:
+    """The engine's version; C{None}: it does not answer.
+
+    Docker's client answers alone too; podman without a server of its own has only a client.
+    """
+    for found in lines(text):
+        part = found.get("Server") or (found.get("Client") if engine is Engine.PODMAN else None)
+        if isinstance(part, dict):
+            version = part.get("Version")
+            return version if isinstance(version, str) and version else None
+    return None
+
+
+def read_rootless(text: str) -> bool:
+    """Whether the engine runs without root, from its C{info}."""
+    for found in lines(text):
+        host = found.get("host")
+        if isinstance(host, dict):
+            security = host.get("security")
+            return isinstance(security, dict) and security.get("rootless") is True
+        options = found.get("SecurityOptions") or []
+        return any("rootless" in str(option) for option in options)
+    return False
+
+
+def read_seen(text: str) -> list[Seen]:
+    """From C{container inspect}."""
+    return [_seen(found) for found in lines(text) if isinstance(found.get("State"), dict)]
+
+
+def read_image(text: str) -> tuple[str, Mapping[str, str]] | None:
+    """An image's id and our labels, from C{image inspect}."""
+    for found in lines(text):
+        config = found.get("Config")
+        labels = config.get("Labels") if isinstance(config, dict) else None
+        return str(found.get("Id", "")), _ours(labels)
+    return None
+
+
+def read_usage(text: str) -> Usage | None:
+    """From C{stats}; podman tells of the same by other names from version to version."""
+    for found in lines(text):
+        told = str(found.get("MemUsage") or found.get("mem_usage") or "")
+        return Usage(
+            memory=_size(told.partition("/")[0]),
+            cpu=_percent(found.get("CPUPerc") or found.get("cpu_percent") or found.get("CPU")),
+            pids=_number(found.get("PIDs") or found.get("pids")),
+        )
+    return None
+
+
+def read_happening(line: str) -> Happening | None:
+    """From a line of C{events}; C{None}: nothing to be told of."""
+    for found in lines(line):
+        actor = found.get("Actor")
+        attributes = actor.get("Attributes") if isinstance(actor, dict) else None
+        named = attributes.get("name") if isinstance(attributes, dict) else found.get("Name")
+        action = str(found.get("status") or found.get("Action") or found.get("Status") or "")
+        if not isinstance(named, str) or not named:
+            return None
+        said = {"died": "die", "remove": "destroy", "removed": "destroy"}
+        return Happening(name=named, action=said.get(action, action.partition(":")[0]))
+    return None
+
+
+def _seen(found: Mapping[str, Any]) -> Seen:
+    state, config = found["State"], found.get("Config") or {}
+    return Seen(
+        id=str(found.get("Id", "")),
+        name=str(found.get("Name", "")).removeprefix("/"),
+        state=_STATES.get(str(state.get("Status", "")).lower(), State.EXITED),
+        pid=_number(state.get("Pid")) or 0,
+        image=str(config.get("Image") or found.get("ImageName") or ""),
+        created=_moment(found.get("Created")),
+        exit_code=_number(state.get("ExitCode")) or 0,
+        oom=state.get("OOMKilled") is True,
+        labels=_ours(config.get("Labels")),
+    )
+
+
+def _ours(labels: object) -> Mapping[str, str]:
+    if not isinstance(labels, dict):
+        return {}
+    prefix = f"{LABEL}."
+    return {
+        str(name).removeprefix(prefix): str(value)
+        for name, value in labels.items()
+        if str(name).startswith(prefix)
+    }
+
+
+def _moment(told: object) -> int | None:
+    # Nanoseconds, which no datetime holds, and Z, which older ones do not read.
+    text = _FRACTION.sub(r"\1", str(told)).replace("Z", "+00:00")
+    try:
+        return int(datetime.fromisoformat(text).timestamp() * 1000)
+    except ValueError:
+        return None
+
+
+def _size(text: str) -> int | None:
+    found = _SIZE.match(text)
+    unit = None if found is None else _UNITS.get(found[2].lower())
+    if found is None or unit is None:
+        return None
+    try:
+        return int(float(found[1]) * unit)
+    except ValueError:
+        return None
+
+
+def _percent(told: object) -> float | None:
+    try:
+        return float(str(told).rstrip("%"))
+    except ValueError:
+        return None
+
+
+def _number(told: object) -> int | None:
+    try:
+        return int(str(told))
+    except ValueError:
+        return None

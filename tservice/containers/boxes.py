@@ -1,0 +1,323 @@
+"""The containers of cases: made, started, looked into, removed (protocol-containers)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from attrs import evolve, frozen
+from twisted.internet.defer import DeferredLock
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.containers.answers import Seen, State
+from tservice.containers.argv import Box, Mount, Owner
+from tservice.containers.engine import Engine, EngineError, refused
+from tservice.containers.folders import (
+    Folders,
+    credential_mounts,
+    credentials_of,
+    is_mountable,
+    put_credentials,
+)
+from tservice.containers.hosts import Hosts
+from tservice.containers.images import Images
+from tservice.containers.model import (
+    ContainerCase,
+    ContainerHost,
+    Credentials,
+    Resources,
+    container_name,
+)
+from tservice.containers.probe import SCRIPT, Inside, read_inside
+from tservice.containers.store import ContainerStore
+from tservice.core.doors.threads import IThreads
+from tservice.core.errors import failed
+
+REMEMBERED_SECONDS = 30.0
+"""That what is inside is not looked for again."""
+
+Act = Callable[[tuple[int, int], Callable[[], object]], object]
+"""Does work on files as a user and group of this machine."""
+
+
+@frozen(kw_only=True)
+class Found:
+    """A container as it was seen last.
+
+    @ivar inside: what is in it; C{None}: nobody has looked since it runs.
+    @ivar until: clock seconds at which what is in it is looked for again.
+    """
+
+    seen: Seen
+    owner: tuple[int, int]
+    inside: Inside | None = None
+    until: float = 0.0
+
+
+class Boxes:
+    """One move of a container at a time.
+
+    @param files: the door for folders that users named.
+    @param act: see L{Act}.
+    @param library: files that servers are started with.
+    @param home: of the service's user, whose credentials are handed on.
+    @param suffix: six characters for a name that somebody else has.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: IReactorTime,
+        store: ContainerStore,
+        hosts: Hosts,
+        images: Images,
+        folders: Folders,
+        files: IThreads,
+        act: Act,
+        library: Sequence[Path],
+        home: Path,
+        suffix: Callable[[], str],
+    ) -> None:
+        self._clock, self._store, self._hosts = clock, store, hosts
+        self._images, self._folders, self._files = images, folders, files
+        self._act, self._library, self._home = act, tuple(library), home
+        self._suffix = suffix
+        self._found: dict[str, Found] = {}
+        self._locks: dict[str, DeferredLock] = {}
+
+    # -- asked
+
+    def case(self, container: str) -> ContainerCase | None:
+        """Whose container that is."""
+        return self._store.container(container)
+
+    def known(self, container: str) -> Found | None:
+        """What was seen of it last."""
+        return self._found.get(container)
+
+    def first(self, container: str) -> int:
+        """Its first process as this machine counts; 0: none that is known of."""
+        found = self._found.get(container)
+        return 0 if found is None else found.seen.pid
+
+    async def look(self, case: ContainerCase) -> Seen | None:
+        """What is known of it now; C{None}: there is none, or it is somebody else's.
+
+        @raise ServiceError: 422: the engine is not installed, or does not answer.
+        """
+        engine = self._hosts.engine(self._hosts.get(case.host_id))
+        try:
+            seen = (await engine.look([case.container])).get(case.container)
+        except EngineError as error:
+            raise refused(error, "the container cannot be looked at") from error
+        mine = None if seen is None or not self._is_mine(seen, case) else seen
+        await self._note(case, mine)
+        return mine
+
+    # -- moved
+
+    async def ready(self, case: ContainerCase) -> Found:
+        """Have it run, made where it is missing, with all that a session needs.
+
+        @raise ServiceError: 422: it cannot be made or started, or its image lacks something.
+        """
+        async with _held(self._locks, case.container):
+            found = self._found.get(case.container)
+            if found is None or found.until <= self._clock.seconds():
+                found = await self._ready(case)
+            return found
+
+    async def recreate(self, case: ContainerCase) -> Found:
+        """Make it anew; its home folder stays.
+
+        @raise ServiceError: as L{ready}.
+        """
+        async with _held(self._locks, case.container):
+            await self._remove(case)
+            return await self._ready(case)
+
+    async def remove(self, case: ContainerCase) -> None:
+        """Remove it, with its home folder.
+
+        @raise ServiceError: 422: it may still be there.
+        """
+        async with _held(self._locks, case.container):
+            await self._remove(case)
+            await self._files.run(partial(self._folders.remove, case.container))
+        self._locks.pop(case.container, None)
+
+    async def free_name(self, host: ContainerHost, case: str) -> str:
+        """What a new container is called: with a suffix where somebody else has the name.
+
+        @raise ServiceError: 422: the engine does not answer.
+        """
+        plain = container_name(case)
+        engine = self._hosts.engine(host)
+        try:
+            there = await engine.look([plain])
+        except EngineError as error:
+            raise refused(error, "the containers cannot be looked at") from error
+        taken = plain in there or self._store.container(plain) is not None
+        return container_name(case, self._suffix()) if taken else plain
+
+    # -- inside
+
+    async def _ready(self, case: ContainerCase) -> Found:
+        host = self._hosts.get(case.host_id)
+        engine = self._hosts.engine(host)
+        try:
+            seen = (await engine.look([case.container])).get(case.container)
+            if seen is None:
+                await self._make(case, host, engine)
+            elif not self._is_mine(seen, case):
+                raise failed(f"the container {case.container} is somebody else's")
+            elif seen.state is State.PAUSED:
+                raise failed(f"the container {case.container} is paused")
+            await self._files.run(partial(self._folders.prepare_library, self._library))
+            if seen is None or seen.state is not State.RUNNING:
+                await engine.start(case.container)
+            seen = (await engine.look([case.container])).get(case.container)
+            if seen is None or seen.state is not State.RUNNING:
+                raise failed(_ended(case, seen))
+            inside = await self._look_inside(case, engine)
+        except EngineError as error:
+            raise refused(error, f"the container {case.container}") from error
+        except OSError as error:
+            raise failed(f"the container's folders: {error.strerror}") from error
+        found = Found(
+            seen=seen,
+            owner=await self._owner(case),
+            inside=inside,
+            until=self._clock.seconds() + REMEMBERED_SECONDS,
+        )
+        self._found[case.container] = found
+        return found
+
+    async def _look_inside(self, case: ContainerCase, engine: Engine) -> Inside:
+        told = await engine.execute(case.container, ["sh", "-c", SCRIPT])
+        if told.status in (126, 127):
+            raise failed("the image has no POSIX shell (sh)")
+        if not told.well:
+            raise failed(f"the container {case.container} does not answer: {told.said}")
+        inside = read_inside(told.out)
+        if inside.fault is not None:
+            raise failed(inside.fault)
+        return inside
+
+    async def _make(self, case: ContainerCase, host: ContainerHost, engine: Engine) -> None:
+        works = await self._hosts.works(host)
+        image = case.image or host.image
+        await self._images.ensure(host, engine, image)
+        uid, gid = await self._owner(case)
+        owner = Owner(uid=uid, gid=gid, kept=works.rootless)
+        how = case.credentials or host.credentials
+        prepare = partial(self._prepare, case.container, (uid, gid), how)
+        mounts = [
+            *self._folders.mounts(case.container, case.path),
+            *await self._files.run(prepare),
+        ]
+        if not all(is_mountable(mount.source) for mount in mounts):
+            raise failed("its folders' paths hold what no engine can be told: , \" or a line break")
+        box = Box(
+            name=case.container,
+            image=image,
+            resources=resources_of(case, host),
+            network=case.network or host.network,
+            owner=owner,
+            mounts=mounts,
+            labels={},
+            extra=host.create_args,
+        )
+        labels = {
+            "service": self._store.service_id(),
+            "owner": case.owner,
+            "case": case.name,
+            "made": _digest(engine.tongue.create(box)),
+        }
+        await engine.create(evolve(box, labels=labels))
+
+    def _prepare(self, container: str, owner: tuple[int, int], how: Credentials) -> Sequence[Mount]:
+        """Have its folders; in a thread.
+
+        @return: what is mounted beside them.
+        """
+        self._folders.prepare_library(self._library)
+        self._folders.prepare(container, owner)
+        found = {} if how is Credentials.NONE else credentials_of(self._home)
+        mounted = how is Credentials.MOUNTED
+        # A file to be mounted at has to be there, and its folders have to be the user's.
+        put = dict.fromkeys(found, b"") if mounted else found
+        self._act(owner, partial(put_credentials, self._folders.home(container), put))
+        return credential_mounts(self._home, found) if mounted else ()
+
+    async def _remove(self, case: ContainerCase) -> None:
+        engine = self._hosts.engine(self._hosts.get(case.host_id))
+        try:
+            seen = (await engine.look([case.container])).get(case.container)
+            if seen is not None and self._is_mine(seen, case):
+                await engine.remove(case.container)
+        except EngineError as error:
+            raise refused(error, "the container cannot be removed") from error
+        self._found.pop(case.container, None)
+
+    async def _note(self, case: ContainerCase, seen: Seen | None) -> None:
+        before = self._found.get(case.container)
+        if seen is None:
+            self._found.pop(case.container, None)
+        elif before is not None and before.seen.pid == seen.pid:
+            self._found[case.container] = evolve(before, seen=seen)
+        else:
+            owner = before.owner if before is not None else await self._owner(case)
+            self._found[case.container] = Found(seen=seen, owner=owner)
+
+    async def _owner(self, case: ContainerCase) -> tuple[int, int]:
+        """Whose files are to be made in the workspace."""
+        try:
+            found = await self._files.run(partial(os.stat, case.path))
+        except OSError as error:
+            raise failed(f"the workspace {case.path}: {error.strerror}") from error
+        return found.st_uid, found.st_gid
+
+    def _is_mine(self, seen: Seen, case: ContainerCase) -> bool:
+        labels = seen.labels
+        return labels.get("service") == self._store.service_id() and (
+            labels.get("owner", ""),
+            labels.get("case"),
+        ) == (case.owner, case.name)
+
+
+class _held:
+    """Within it, nothing else is done to a container."""
+
+    def __init__(self, locks: dict[str, DeferredLock], name: str) -> None:
+        self._lock = locks.setdefault(name, DeferredLock())
+
+    async def __aenter__(self) -> None:
+        await self._lock.acquire()
+
+    async def __aexit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+def resources_of(case: ContainerCase, host: ContainerHost) -> Resources:
+    """What a case's container may use: the case's own word, or else its host's."""
+    whole = host.resources
+    return evolve(
+        whole,
+        memory=whole.memory if case.memory is None else case.memory,
+        cpus=whole.cpus if case.cpus is None else case.cpus,
+    )
+
+
+def _digest(argv: Sequence[str]) -> str:
+    return hashlib.sha256(json.dumps(list(argv)).encode()).hexdigest()
+
+
+def _ended(case: ContainerCase, seen: Seen | None) -> str:
+    if seen is None:
+        return f"the container {case.container} is gone again"
+    return f"the container {case.container} ended at once, with status {seen.exit_code}"

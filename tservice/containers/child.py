@@ -1,0 +1,147 @@
+"""One command of an engine's, with bounds on its time and its output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Protocol
+
+from attrs import frozen
+from twisted.internet.defer import Deferred, DeferredSemaphore
+from twisted.internet.error import ProcessExitedAlready, ProcessTerminated
+from twisted.internet.interfaces import IProcessTransport, IReactorProcess, IReactorTime
+from twisted.internet.protocol import ProcessProtocol
+from twisted.python.failure import Failure
+
+from tservice.core.timers import cancel
+
+TIME_LIMIT = 30.0
+"""Seconds that an engine has to answer; pulling and building take longer."""
+OUTPUT_LIMIT = 4 << 20
+"""Bytes of an answer that are kept; one that is longer counts as failed."""
+ERRORS_LIMIT = 4096
+"""Bytes of what it complained of that are kept: the last ones."""
+AT_ONCE = 4
+"""Commands that run at a time; others wait."""
+
+
+@frozen(kw_only=True)
+class Done:
+    """How a command ended.
+
+    @ivar status: C{None}: it was ended, by a signal or since its time was up.
+    @ivar said: its last line of complaint, fit for a client.
+    """
+
+    status: int | None
+    out: str
+    said: str
+
+    @property
+    def well(self) -> bool:
+        """Whether it did what it was asked."""
+        return self.status == 0
+
+
+class IRunner(Protocol):
+    """Runs commands."""
+
+    async def run(self, argv: Sequence[str], *, seconds: float = TIME_LIMIT) -> Done:
+        """Run C{argv}, whose first word is an absolute path."""
+
+
+class Runner:
+    """As children of this process.
+
+    @param environ: what they start from.
+    """
+
+    def __init__(
+        self, clock: IReactorTime, processes: IReactorProcess, environ: Mapping[str, str]
+    ) -> None:
+        self._clock, self._processes = clock, processes
+        self._environ = dict(environ)
+        self._places = DeferredSemaphore(AT_ONCE)
+        self._running: set[OneRun] = set()
+
+    async def run(self, argv: Sequence[str], *, seconds: float = TIME_LIMIT) -> Done:
+        """See L{IRunner}."""
+        await self._places.acquire()
+        try:
+            return await self._run(argv, seconds)
+        finally:
+            self._places.release()
+
+    def stop(self) -> None:
+        """End what runs."""
+        for run in tuple(self._running):
+            run.kill()
+
+    async def _run(self, argv: Sequence[str], seconds: float) -> Done:
+        run = OneRun()
+        try:
+            self._processes.spawnProcess(run, argv[0], list(argv), env=self._environ, path="/")
+        except OSError as error:
+            return Done(status=None, out="", said=f"{argv[0]}: {error.strerror}")
+        self._running.add(run)
+        timer = self._clock.callLater(seconds, run.kill)
+        try:
+            return await run.ended
+        finally:
+            cancel(timer)
+            self._running.discard(run)
+
+
+class OneRun(ProcessProtocol):
+    """A command that runs.
+
+    @ivar ended: fires with how it ended; cancelling it ends the command.
+    """
+
+    transport: IProcessTransport | None = None
+
+    def __init__(self, heard: Callable[[bytes], None] | None = None) -> None:
+        """@param heard: is told what it prints, in place of keeping that."""
+        self.ended: Deferred[Done] = Deferred(lambda _: self.kill())
+        self._heard = heard or self._keep
+        self._out, self._size, self._errors = [b""], 0, b""
+
+    def kill(self) -> None:
+        """End it; harmless when it is over."""
+        if self.transport is not None:
+            with suppress(ProcessExitedAlready):
+                self.transport.signalProcess("KILL")
+            # What it left behind may hold the pipes open.
+            self.transport.loseConnection()
+
+    def connectionMade(self) -> None:
+        assert self.transport is not None  # noqa: S101  # Twisted has just set it
+        self.transport.closeStdin()
+
+    def outReceived(self, data: bytes) -> None:
+        self._heard(data)
+
+    def errReceived(self, data: bytes) -> None:
+        self._errors = (self._errors + data)[-ERRORS_LIMIT:]
+        if self._heard != self._keep:
+            self._heard(data)
+
+    def processEnded(self, reason: Failure) -> None:
+        why = reason.value
+        status = why.exitCode if isinstance(why, ProcessTerminated) else 0
+        if self._size > OUTPUT_LIMIT:
+            status = None
+        if not self.ended.called:
+            out = b"".join(self._out).decode(errors="replace")
+            self.ended.callback(Done(status=status, out=out, said=last_line(self._errors)))
+
+    def _keep(self, data: bytes) -> None:
+        self._size += len(data)
+        if self._size <= OUTPUT_LIMIT:
+            self._out.append(data)
+
+
+def last_line(errors: bytes) -> str:
+    """What was complained of last, as one printable line."""
+    said = [line for line in errors.decode(errors="replace").splitlines() if line.strip()]
+    return "".join(char for char in "".join(said[-1:]) if char.isprintable())[:400]

@@ -1,0 +1,168 @@
+"""The engines that containers are made by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from attrs import evolve
+
+from tservice.containers.argv import Tongue
+from tservice.containers.child import IRunner
+from tservice.containers.engine import Engine, Works
+from tservice.containers.model import (
+    DEFAULT_HOST,
+    DEFAULT_IMAGE,
+    MOST_HOSTS,
+    ContainerHost,
+    id_from,
+)
+from tservice.containers.model import Engine as EngineName
+from tservice.containers.store import ContainerStore
+from tservice.core.errors import failed, not_found
+
+
+class Hosts:
+    """Kept, and spoken to.
+
+    @param programs: finds what this process can run.
+    """
+
+    def __init__(
+        self,
+        store: ContainerStore,
+        runner: IRunner,
+        programs: Callable[[Sequence[str]], Path | None],
+    ) -> None:
+        self._store, self._runner, self._programs = store, runner, programs
+        self._works: dict[str, Works] = {}
+
+    def every(self) -> list[ContainerHost]:
+        """All of them."""
+        return self._store.hosts()
+
+    def get(self, host_id: str) -> ContainerHost:
+        """@raise ServiceError: 404."""
+        found = self._store.host(host_id)
+        if found is None:
+            raise not_found(f"Container host {host_id[:64]}")
+        return found
+
+    def default(self) -> ContainerHost:
+        """The host of cases that name none, made where it is missing.
+
+        @raise ServiceError: 422: there is no engine.
+        """
+        found = self._store.host(DEFAULT_HOST)
+        if found is not None:
+            return found
+        engine = next((name for name in _BEST_FIRST if self._programs([name.value])), None)
+        if engine is None:
+            raise failed("there is neither podman nor docker: install one of them")
+        made = ContainerHost(
+            id=DEFAULT_HOST, label="This machine", engine=engine, image=DEFAULT_IMAGE
+        )
+        self._store.save_host(made)
+        return made
+
+    def add(self, host: ContainerHost) -> ContainerHost:
+        """Keep a host, by an id made from its label.
+
+        @raise ServiceError: 422: there are too many.
+        """
+        known = [each.id for each in self.every()]
+        if len(known) >= MOST_HOSTS:
+            raise failed(f"there are {MOST_HOSTS} container hosts already")
+        made = evolve(host, id=id_from(host.label, {*known, DEFAULT_HOST}))
+        self._store.save_host(made)
+        return made
+
+    def replace(self, host: ContainerHost) -> ContainerHost:
+        """Keep a host in place of what it was; what was made by it stays as it is.
+
+        @raise ServiceError: 404.
+        """
+        self.get(host.id)
+        self._store.save_host(host)
+        self._works.pop(host.id, None)
+        return host
+
+    def remove(self, host_id: str) -> None:
+        """@raise ServiceError: 404; 422: a case uses it."""
+        self.get(host_id)
+        self.refuse_used(host_id)
+        self._store.forget_host(host_id)
+        self._works.pop(host_id, None)
+
+    def refuse_used(self, host_id: str) -> None:
+        """@raise ServiceError: 422: cases use it."""
+        used = [case.name for case in self._store.cases() if case.host_id == host_id]
+        if used:
+            more = f" and {len(used) - 5} more" if len(used) > 5 else ""
+            raise failed(f"cases use it: {', '.join(used[:5])}{more}")
+
+    def engine(self, host: ContainerHost) -> Engine:
+        """Whoever makes its containers.
+
+        @raise ServiceError: 422: that engine is not installed.
+        """
+        program = self._programs([host.engine.value])
+        if program is None:
+            raise failed(f"{host.engine.value} is not installed")
+        return Engine(Tongue(host.engine, str(program), host.context), self._runner)
+
+    async def works(self, host: ContainerHost) -> Works:
+        """How its engine runs; what works is remembered.
+
+        @raise ServiceError: 422: it does not work, with what it says.
+        """
+        known = self._works.get(host.id)
+        if known is not None:
+            return known
+        found = await self.engine(host).works()
+        if found.fault is not None:
+            raise failed(f"{host.engine.value} does not work: {found.fault}")
+        self._works[host.id] = found
+        return found
+
+
+def environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """What engines' commands start from: where they keep things, and nothing else of the service's.
+
+    No password and no key of the service's can so come to be inside by a variable's name.
+    """
+    return {name: value for name, value in environ.items() if name in _KEPT}
+
+
+_BEST_FIRST = (EngineName.PODMAN, EngineName.DOCKER)
+_KEPT = frozenset(
+    {
+        "PATH",
+        "HOME",
+        "USER",
+        "LANG",
+        "TMPDIR",
+        "XDG_RUNTIME_DIR",
+        "XDG_CONFIG_HOME",
+        "XDG_DATA_HOME",
+        "DBUS_SESSION_BUS_ADDRESS",
+        "DOCKER_HOST",
+        "DOCKER_CONFIG",
+        "DOCKER_CERT_PATH",
+        "DOCKER_TLS_VERIFY",
+        "DOCKER_CONTEXT",
+        "DOCKER_API_VERSION",
+        "CONTAINER_HOST",
+        "CONTAINER_SSHKEY",
+        "CONTAINERS_CONF",
+        "CONTAINERS_STORAGE_CONF",
+        "CONTAINERS_REGISTRIES_CONF",
+        "REGISTRY_AUTH_FILE",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "NO_PROXY",
+        "http_proxy",
+        "https_proxy",
+        "no_proxy",
+    }
+)

@@ -1,0 +1,133 @@
+"""What the kernel tells of a container's inside: its sockets, its processes, what its memory's
+limit did.
+
+A container is of this machine: its processes have numbers here too, and its folder of sockets is a
+folder here.  So whether a server listens, or a process lives, is the kernel's word, and does not
+wait for an engine.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tservice.mux.machine import PidFd, hold_process, is_starting, listener_of
+from tservice.mux.transport import Reachability
+
+PROC = Path("/proc")
+CGROUPS = Path("/sys/fs/cgroup")
+
+_OOM_FILES = ("memory.events", "memory.oom_control")
+_OOM_KILLS = re.compile(r"^oom_kill (\d+)$", re.MULTILINE)
+
+
+@contextmanager
+def _anchored(path: Path) -> Iterator[Path]:
+    """A way to a socket that is there, short, and by which no link is followed.
+
+    @raise OSError: there is none.
+    """
+    descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
+            raise OSError(errno.ENOTSOCK, "it is no socket")
+        yield PROC / "self/fd" / str(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def reach(path: Path) -> Reachability:
+    """Whether a server listens on a socket that what runs inside may have put there."""
+    try:
+        starting = is_starting(path)
+        listener(path)
+    except (ConnectionRefusedError, FileNotFoundError):
+        return Reachability.UNKNOWN if starting else Reachability.GONE
+    except OSError:
+        return Reachability.UNKNOWN
+    return Reachability.HERE
+
+
+def listener(path: Path) -> int:
+    """The process that listens there, as this machine counts.
+
+    @raise OSError: nobody does, or it cannot be reached.
+    """
+    with _anchored(path) as way:
+        return listener_of(way)
+
+
+def hold_inside(first: int, inner: int) -> PidFd | None:
+    """Take hold of a process of a container; C{None}: there is none.
+
+    @param first: the container's first process, as this machine counts.
+    @param inner: the number that the process has inside.
+    """
+    pid = number_of(first, inner)
+    held = hold_process(pid) if pid else None
+    # Asked again while it is held: nobody else can have its number now.
+    if held is None or number_of(first, inner) == pid:
+        return held
+    held.close()
+    return None
+
+
+def number_of(first: int, inner: int) -> int:
+    """The number that a process of a container has on this machine; 0: there is none."""
+    group = _text(PROC / str(first) / "cgroup") if first else ""
+    if not group:
+        return 0
+    return next((pid for pid in _pids() if _is_inner(pid, inner, group)), 0)
+
+
+def hold_of(pid: int, first: int) -> PidFd | None:
+    """Take hold of a process by this machine's number, if it is of that container."""
+    group = _text(PROC / str(first) / "cgroup")
+    held = hold_process(pid) if group else None
+    if held is None or _text(PROC / str(pid) / "cgroup") == group:
+        return held
+    held.close()
+    return None
+
+
+def oom_kills(first: int) -> int | None:
+    """How many processes the memory's limit has ended in a container so far.
+
+    @param first: its first process, as this machine counts.
+    """
+    for line in _text(PROC / str(first) / "cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)
+        names = controllers.split(",")
+        if names not in ([""], ["memory"]):
+            continue
+        base = CGROUPS / "memory" if names == ["memory"] else CGROUPS
+        for name in _OOM_FILES:
+            found = _OOM_KILLS.search(_text(base / path.lstrip("/") / name))
+            if found is not None:
+                return int(found[1])
+    return None
+
+
+def _is_inner(pid: int, inner: int, group: str) -> bool:
+    status = _text(PROC / str(pid) / "status")
+    found = re.search(r"^NSpid:\s+(.+)$", status, re.MULTILINE)
+    numbers = found[1].split() if found else []
+    # A process of a further namespace inside has more numbers, and another last one.
+    return numbers[1:2] == [str(inner)] and _text(PROC / str(pid) / "cgroup") == group
+
+
+def _pids() -> Iterator[int]:
+    with os.scandir(PROC) as entries:
+        yield from [int(entry.name) for entry in entries if entry.name.isdigit()]
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("ascii", "replace")
+    except OSError:
+        return ""

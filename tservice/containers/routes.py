@@ -1,0 +1,193 @@
+"""C{/api/container-hosts}, and the containers of cases (protocol-containers)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from tservice.containers.model import (
+    IMAGE_LENGTH,
+    LABEL_LENGTH,
+    WORD_LENGTH,
+    WORDS_MAX,
+    ContainerHost,
+    Credentials,
+    Engine,
+    Resources,
+)
+from tservice.containers.service import ContainerService
+from tservice.containers.shown import (
+    BuildLog,
+    ContainerAnswer,
+    ContainerHostAnswer,
+    ContainersAnswer,
+    OneContainerHost,
+    container_answer,
+    host_answer,
+)
+from tservice.core.errors import ErrorCode
+from tservice.core.failfast import AT_FIRST
+from tservice.core.identity import Identity
+from tservice.core.payloads import Nothing
+from tservice.http.models import Body
+from tservice.http.operations import Access, Call, Handler, Operation, Scope
+
+Word = Annotated[str, StringConstraints(max_length=WORD_LENGTH)]
+Words = Annotated[list[Word], Field(max_length=WORDS_MAX), AT_FIRST]
+
+HOW = {True: Credentials.MOUNTED, "copy": Credentials.COPIED, False: Credentials.NONE}
+"""What C{mountCredentials} means."""
+
+
+class ResourcesBody(Body):
+    """What a container may use at most."""
+
+    memory: Annotated[str, StringConstraints(max_length=20)] = "4g"
+    cpus: float = 2.0
+    pids: int = 512
+
+
+class ContainerHostBody(Body):
+    """An engine, and how containers are made by it."""
+
+    label: Annotated[str, StringConstraints(min_length=1, max_length=LABEL_LENGTH)]
+    engine: Literal["docker", "podman"]
+    image: Annotated[str, StringConstraints(min_length=1, max_length=IMAGE_LENGTH)]
+    context: Annotated[str, StringConstraints(max_length=64)] | None = None
+    network: Annotated[str, StringConstraints(max_length=64)] = "bridge"
+    resources: ResourcesBody = Field(default_factory=ResourcesBody)
+    mount_credentials: Literal["copy"] | bool = True
+    hooks_enabled: bool = True
+    extra_create_args: Words = Field(default_factory=list)
+    extra_exec_args: Words = Field(default_factory=list)
+
+    def record(self, host_id: str = "") -> ContainerHost:
+        """As a record."""
+        wanted = self.resources
+        return ContainerHost(
+            id=host_id,
+            label=self.label,
+            engine=Engine(self.engine),
+            image=self.image,
+            context=self.context,
+            network=self.network,
+            resources=Resources(memory=wanted.memory, cpus=wanted.cpus, pids=wanted.pids),
+            credentials=HOW[self.mount_credentials],
+            hooks=self.hooks_enabled,
+            create_args=tuple(self.extra_create_args),
+            exec_args=tuple(self.extra_exec_args),
+        )
+
+
+class ContainerRoutes:
+    """The routes; the rules live in L{ContainerService}.
+
+    @param owner_of: whose cases a caller's are, as they are kept.
+    """
+
+    def __init__(self, service: ContainerService, owner_of: Callable[[Identity], str]) -> None:
+        self._service, self._owner_of = service, owner_of
+
+    def operations(self) -> list[Operation]:
+        """The routes."""
+        hosts, one = "/api/container-hosts", "/api/container-hosts/{id}"
+        box = "/api/cases/{name}/container"
+        return [
+            _operation("GET", hosts, self.list, "The container hosts; for others than admins none",
+                       list[ContainerHostAnswer], access=Access.USER, scope=Scope.SESSIONS_READ),
+            _operation("POST", hosts, self.add, "Add a container host", OneContainerHost,
+                       body=ContainerHostBody),
+            _operation("PUT", one, self.replace, "Replace all of a container host but its id",
+                       OneContainerHost, body=ContainerHostBody),
+            _operation("DELETE", one, self.remove, "Forget a container host that no case uses",
+                       Nothing),
+            _operation("GET", f"{one}/containers", self.containers, "The containers of its cases",
+                       ContainersAnswer),
+            _operation("POST", f"{one}/build", self.build, "Build the packaged image anew",
+                       Nothing),
+            _operation("POST", f"{one}/build/cancel", self.cancel, "End a build", Nothing),
+            _operation("GET", f"{one}/build/log", self.log, "What the last build printed",
+                       BuildLog),
+            _operation("GET", box, self.show, "The container of a case as it is now",
+                       ContainerAnswer, access=Access.USER, scope=Scope.SESSIONS_READ),
+            _operation("POST", f"{box}/recreate", self.recreate,
+                       "Make the container of a case anew; its home folder stays",
+                       ContainerAnswer, errors=(ErrorCode.SESSION_BUSY,)),
+        ]  # fmt: skip
+
+    async def list(self, call: Call) -> object:
+        """The hosts."""
+        found = self._service.hosts() if call.identity.admin else ()
+        return [host_answer(host) for host in found]
+
+    async def add(self, call: Call) -> object:
+        """One more."""
+        return OneContainerHost(host=host_answer(self._service.add_host(call.body.record())))
+
+    async def replace(self, call: Call) -> object:
+        """One as it is now."""
+        host = self._service.replace_host(call.body.record(call.path["id"]))
+        return OneContainerHost(host=host_answer(host))
+
+    async def remove(self, call: Call) -> object:
+        """One less."""
+        self._service.remove_host(call.path["id"])
+        return Nothing()
+
+    async def containers(self, call: Call) -> object:
+        """Those of a host."""
+        found = await self._service.containers(call.path["id"])
+        return ContainersAnswer(containers=[container_answer(each) for each in found])
+
+    async def build(self, call: Call) -> object:
+        """Answers once it is built."""
+        await self._service.build(call.path["id"])
+        return Nothing()
+
+    async def cancel(self, call: Call) -> object:
+        """No build after all."""
+        self._service.cancel_build(call.path["id"])
+        return Nothing()
+
+    async def log(self, call: Call) -> object:
+        """The last lines."""
+        running, lines = self._service.build_log(call.path["id"])
+        return BuildLog(running=running, lines=lines)
+
+    async def show(self, call: Call) -> object:
+        """One container."""
+        owner = self._owner_of(call.identity)
+        return container_answer(await self._service.show(owner, call.path["name"]))
+
+    async def recreate(self, call: Call) -> object:
+        """The same anew."""
+        owner = self._owner_of(call.identity)
+        return container_answer(await self._service.recreate(owner, call.path["name"]))
+
+
+def _operation(
+    method: str,
+    path: str,
+    handler: Handler,
+    summary: str,
+    answer: Any,
+    *,
+    access: Access = Access.ADMIN,
+    scope: Scope = Scope.ADMIN,
+    body: type[Body] | None = None,
+    errors: tuple[ErrorCode, ...] = (),
+) -> Operation:
+    return Operation(
+        method=method,
+        path=path,
+        access=access,
+        scope=scope,
+        handler=handler,
+        summary=summary,
+        tag="Containers",
+        body=body,
+        answer=answer,
+        errors=(ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED, *errors),
+    )

@@ -1,0 +1,76 @@
+"""How tmux runs in containers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+
+from attrs import frozen
+
+from tservice.containers.boxes import Boxes
+from tservice.containers.folders import Folders
+from tservice.containers.hosts import Hosts
+from tservice.containers.store import ContainerStore
+from tservice.containers.transport import LIBRARY, ContainerSockets, ContainerTransport
+from tservice.core.errors import ServiceError
+from tservice.core.places.place import Place
+from tservice.mux.interface import MuxError
+from tservice.mux.tmux.setup import CONFIGURATION, TmuxSetup
+
+
+@frozen(kw_only=True)
+class ContainerSetups:
+    """See L{tservice.mux.tmux.setup.Setups}.
+
+    @ivar keeper: the keeper as a program that runs anywhere; C{None}: it was not built.
+    @ivar environ: what engines' commands start from.
+    """
+
+    boxes: Boxes
+    hosts: Hosts
+    store: ContainerStore
+    folders: Folders
+    keeper: Path | None
+    environ: Mapping[str, str]
+
+    async def of(self, place: Place) -> TmuxSetup:
+        case = self.store.container(place.id.part)
+        if case is None:
+            raise MuxError(f"{place.title} is no case's any more")
+        if self.keeper is None:
+            raise MuxError("containers need the keeper's program: install a C compiler, then anew")
+        try:
+            host = self.hosts.get(case.host_id)
+            tongue = self.hosts.engine(host).tongue
+            # Where its processes are numbered from, and whose its sockets are.
+            await self.boxes.look(case)
+        except ServiceError as error:
+            raise MuxError(error.message) from error
+        known = self.boxes.known(case.container)
+        folder = self.folders.sockets(case.container)
+        transport = ContainerTransport(
+            tongue=tongue,
+            name=case.container,
+            extra=host.exec_args,
+            first=lambda: self.boxes.first(case.container),
+            folder=folder,
+            environ={os.fsencode(name): os.fsencode(it) for name, it in self.environ.items()},
+        )
+        owner = (os.geteuid(), os.getegid()) if known is None else known.owner
+        library = PurePosixPath(LIBRARY)
+        return TmuxSetup(
+            transport=transport,
+            sockets=ContainerSockets(folder, owner),
+            python="/usr/bin/python3",
+            configuration=Path(library / CONFIGURATION.name),
+            program=Path(library / self.keeper.name),
+            foreign=True,
+        )
+
+    async def found(self) -> frozenset[str]:
+        names: frozenset[str] = frozenset()
+        for case in self.store.cases():
+            sockets = ContainerSockets(self.folders.sockets(case.container), (0, 0))
+            names |= await sockets.found()
+        return names

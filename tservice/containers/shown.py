@@ -1,0 +1,137 @@
+"""Container hosts and containers as clients see them (protocol-containers)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from tservice.containers.model import ContainerHost, Credentials, Resources, memory_bytes
+from tservice.containers.service import Shown
+from tservice.core.payload import Payload, absent
+
+_HOW: dict[Credentials, bool | Literal["copy"]] = {
+    Credentials.MOUNTED: True,
+    Credentials.COPIED: "copy",
+    Credentials.NONE: False,
+}
+
+
+class ResourcesAnswer(Payload):
+    """What a container may use at most."""
+
+    memory: str
+    cpus: float
+    pids: int
+
+
+class ContainerHostAnswer(Payload):
+    """An engine, and how containers are made by it."""
+
+    id: str
+    label: str
+    engine: Literal["docker", "podman"]
+    image: str
+    context: str | None = absent()
+    network: str
+    resources: ResourcesAnswer
+    mount_credentials: bool | Literal["copy"] = Field(
+        description="Of the CLIs: mounted read-only, copied when a container is made, or neither"
+    )
+    hooks_enabled: bool
+    extra_create_args: list[str]
+    extra_exec_args: list[str]
+
+
+class OneContainerHost(Payload):
+    """A host that was kept."""
+
+    host: ContainerHostAnswer
+
+
+class LimitsAnswer(Payload):
+    """The limits that hold: bytes, processors, processes."""
+
+    memory: int
+    cpus: float
+    pids: int
+
+
+class UsageAnswer(Payload):
+    """What is in use: bytes, percent of one processor, processes."""
+
+    memory: int | None
+    cpu: float | None
+    pids: int | None
+
+
+class ContainerAnswer(Payload):
+    """A container as it is now; C{missing}: it is made with the next start of a session."""
+
+    name: str
+    case_name: str
+    host_id: str
+    state: Literal["created", "running", "paused", "restarting", "exited", "missing"]
+    image: str
+    network: str
+    created: int | None = Field(description="Unix milliseconds")
+    exit_code: int | None = absent(description="Of one that ended")
+    oom_killed: bool | None = absent(description="Of one that ended")
+    limits: LimitsAnswer
+    usage: UsageAnswer | None = absent()
+
+
+class ContainersAnswer(Payload):
+    """The containers of a host's cases."""
+
+    containers: list[ContainerAnswer]
+
+
+class BuildLog(Payload):
+    """What a build printed: its last 1,000 lines, until the service ends."""
+
+    running: bool
+    lines: list[str]
+
+
+def host_answer(host: ContainerHost) -> ContainerHostAnswer:
+    """The host on the wire."""
+    return ContainerHostAnswer(
+        id=host.id,
+        label=host.label,
+        engine=host.engine.value,
+        image=host.image,
+        context=host.context,
+        network=host.network,
+        resources=_resources(host.resources),
+        mount_credentials=_HOW[host.credentials],
+        hooks_enabled=host.hooks,
+        extra_create_args=list(host.create_args),
+        extra_exec_args=list(host.exec_args),
+    )
+
+
+def container_answer(shown: Shown) -> ContainerAnswer:
+    """The container on the wire."""
+    seen, usage = shown.seen, shown.usage
+    over = None if seen is None or shown.state.value != "exited" else seen
+    limits = shown.resources
+    return ContainerAnswer(
+        name=shown.case.container,
+        case_name=shown.case.name,
+        host_id=shown.case.host_id,
+        state=shown.state.value,
+        image=shown.image,
+        network=shown.network,
+        created=None if seen is None else seen.created,
+        exit_code=None if over is None else over.exit_code,
+        oom_killed=None if over is None else over.oom,
+        limits=LimitsAnswer(memory=memory_bytes(limits.memory), cpus=limits.cpus, pids=limits.pids),
+        usage=None
+        if usage is None
+        else UsageAnswer(memory=usage.memory, cpu=usage.cpu, pids=usage.pids),
+    )
+
+
+def _resources(resources: Resources) -> ResourcesAnswer:
+    return ResourcesAnswer(memory=resources.memory, cpus=resources.cpus, pids=resources.pids)

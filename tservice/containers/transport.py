@@ -1,0 +1,132 @@
+"""tmux in a container: reached by the engine's C{exec}, watched by the kernel."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from attrs import frozen
+
+from tservice.containers import kernel
+from tservice.containers.argv import Tongue
+from tservice.containers.fence import INNER
+from tservice.mux.interface import MuxError
+from tservice.mux.machine import hold_listener
+from tservice.mux.tmux.sockets import SocketFolder, sockets_in
+from tservice.mux.transport import Child, HeldProcess, Reachability
+
+SOCKETS = f"{INNER}/s"
+"""The folder of the servers' sockets inside."""
+LIBRARY = f"{INNER}/lib"
+"""What servers are started with, inside."""
+
+
+@frozen(kw_only=True)
+class ContainerTransport:
+    """The way to the servers of one container.
+
+    @ivar first: asks for the number of its first process as this machine counts; 0 without one.
+    @ivar folder: that of the sockets, on this machine.
+    @ivar environ: what the engine's command starts from.
+    """
+
+    tongue: Tongue
+    name: str
+    extra: Sequence[str]
+    first: Callable[[], int]
+    folder: Path
+    environ: Mapping[bytes, bytes]
+
+    def child(
+        self, socket_path: Path, arguments: Sequence[str], env: Mapping[bytes, bytes]
+    ) -> Child:
+        # Engines take a variable that is named alone from their own environment, newlines
+        # included.  Every name is the keeper's, so none means anything to the engine itself.
+        names = [os.fsdecode(name) for name in env]
+        tmux = ["tmux", "-u", "-S", str(socket_path), *arguments]
+        argv = self.tongue.execute(self.name, tmux, carried=names, extra=self.extra)
+        return Child(argv=argv, env={**self.environ, **env})
+
+    async def ready(self) -> None:
+        """The engine is on this machine."""
+
+    async def reach(self, socket_path: Path) -> Reachability:
+        return kernel.reach(self.folder / socket_path.name)
+
+    async def hold(self, pid: int) -> HeldProcess | None:
+        return kernel.hold_inside(self.first(), pid)
+
+    async def hold_server(self, socket_path: Path) -> HeldProcess | None:
+        path = self.folder / socket_path.name
+        return await hold_listener(_ByMachine(self), lambda: kernel.listener(path))
+
+
+@frozen
+class _ByMachine:
+    """Holds by the machine's numbers, which is what the kernel tells of a socket's other end."""
+
+    transport: ContainerTransport
+
+    def child(
+        self, socket_path: Path, arguments: Sequence[str], env: Mapping[bytes, bytes]
+    ) -> Child:
+        return self.transport.child(socket_path, arguments, env)
+
+    async def ready(self) -> None:
+        await self.transport.ready()
+
+    async def reach(self, socket_path: Path) -> Reachability:
+        return await self.transport.reach(socket_path)
+
+    async def hold(self, pid: int) -> HeldProcess | None:
+        return kernel.hold_of(pid, self.transport.first())
+
+    async def hold_server(self, socket_path: Path) -> HeldProcess | None:
+        return await self.transport.hold_server(socket_path)
+
+
+class ContainerSockets(SocketFolder):
+    """The sockets of a container, in a folder of this machine that is mounted inside.
+
+    @param path: that folder.
+    @param owner: user and group of what runs inside.
+    """
+
+    def __init__(self, path: Path, owner: tuple[int, int]) -> None:
+        self.path = path
+        self._owner = owner
+
+    def socket(self, session_id: str) -> Path:
+        return Path(SOCKETS) / super().socket(session_id).name
+
+    async def prepare(self) -> None:
+        if not self.path.is_dir():
+            raise MuxError(f"{self.path} is gone; the container has to be made anew")
+
+    async def clear(self, session_id: str) -> None:
+        path = self.path / self.socket(session_id).name
+        try:
+            path.unlink(missing_ok=True)
+            path.with_suffix(".preface").unlink(missing_ok=True)
+        except OSError as error:
+            raise MuxError(f"{path.name} cannot be removed: {error.strerror}") from error
+
+    async def put_preface(self, session_id: str, data: bytes) -> Path:
+        inner = self.socket(session_id).with_suffix(".preface")
+        _write_new(self.path / inner.name, data, self._owner)
+        return inner
+
+    async def found(self) -> frozenset[str]:
+        with suppress(OSError):
+            return sockets_in(self.path)
+        return frozenset()
+
+
+def _write_new(path: Path, data: bytes, owner: tuple[int, int]) -> None:
+    path.unlink(missing_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with open(os.open(path, flags, 0o600), "wb") as file:
+        os.fchown(file.fileno(), *owner)
+        file.write(data)
