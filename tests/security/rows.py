@@ -281,6 +281,26 @@ ROWS: dict[str, Row] = {
     "POST /api/cases/link": Row(
         access="admin", scope=MANAGE, body={"name": "pwned", "path": "/srv"}
     ),
+    "POST /api/cases/container-link": Row(
+        access="admin",
+        scope=MANAGE,
+        body={"name": "pwned", "hostId": "none", "workspacePath": "/srv"},
+    ),
+    "POST /api/cases/container-create": Row(access="admin", scope=MANAGE, body={"name": "pwned"}),
+    "GET /api/cases/{name}/container": _case(scope=READ),
+    "POST /api/cases/{name}/container/recreate": Row(
+        access="admin", scope="admin", path={"name": "of-ann"}
+    ),
+    "GET /api/container-hosts": Row(access="user", scope=READ),
+    "POST /api/container-hosts": _admin({"label": "x", "engine": "podman", "image": "x"}),
+    "PUT /api/container-hosts/{id}": _admin(
+        {"label": "x", "engine": "podman", "image": "x"}, id="none"
+    ),
+    "DELETE /api/container-hosts/{id}": _admin(id="none"),
+    "GET /api/container-hosts/{id}/containers": _admin(id="none"),
+    "POST /api/container-hosts/{id}/build": _admin(id="none"),
+    "POST /api/container-hosts/{id}/build/cancel": _admin(id="none"),
+    "GET /api/container-hosts/{id}/build/log": _admin(id="none"),
     "POST /api/cases/clone": Row(
         access="user",
         scope=MANAGE,

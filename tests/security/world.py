@@ -130,9 +130,7 @@ class World:
         mux = FakeMultiplexer(self.clock, self.host)
         self.stack.startService()
         with (
-            patch.object(
-                assembly, "build_mux", lambda ground, *_: Feature(name="mux", service=mux)
-            ),
+            patch.object(assembly, "build_mux", lambda *_: Feature(name="mux", service=mux)),
             patch.object(groundwork, "open_doors", _NoDoors),
             patch.object(building_http, "Site", keep("site", Site)),
             patch.object(building_http, "Kernel", _checked_kernel),

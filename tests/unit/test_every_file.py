@@ -68,6 +68,9 @@ ELSEWHERE = {
     "cases/making.py": "takes back all that it made: the tests of cases fail each step",
     "hosts/build.py:build_hosts": "made anew at each start, which ends where it cannot be",
     "mux/tmux/sockets.py:_write_new": "shown once above a pane's first line, and gone with it",
+    "containers/transport.py:_write_new": "as the preface on this machine",
+    "containers/folders.py:_copy": "copied again at the next start where it is not the same",
+    "containers/folders.py:_write_new": "a container that could not be made is made anew",
     "mind/predict.py:_ask": "a prompt that one child reads, and gone with the folder it is in",
     "core/logs/lines.py:_open": "a log that cannot be written is said by its next line",
 }

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
 from attrs import frozen
 
@@ -12,14 +14,13 @@ from tservice.containers.boxes import Boxes
 from tservice.containers.child import Runner
 from tservice.containers.folders import Folders
 from tservice.containers.hosts import Hosts, environment
-from tservice.containers.images import CONTAINERFILE, Images
+from tservice.containers.images import Images
 from tservice.containers.place import NOWHERE, ContainerPlaces
 from tservice.containers.routes import ContainerRoutes
 from tservice.containers.service import ContainerService
 from tservice.containers.setups import ContainerSetups
 from tservice.containers.store import ContainerStore
 from tservice.containers.watch import Watch
-from tservice.core.identity import Identity
 from tservice.core.places.place import PlaceKind
 from tservice.core.users.osuser import OsUser
 from tservice.ground.feature import Feature
@@ -45,61 +46,29 @@ def build_containers(ground: Ground, *, sessions: Callable[[], ISessions]) -> Fe
 
     @param sessions: not asked before the start: they are made after the containers.
     """
-    own = (os.geteuid(), os.getegid())
     environ = environment(ground.environ)
     store = ContainerStore(ground.database, lambda: ground.random(8).hex())
     runner = Runner(ground.reactor, ground.reactor, environ)
     hosts = Hosts(store, runner, ground.programs.find)
     folders = Folders(ground.config.data_dir / "containers")
     keeper = built_keeper(sys.executable)
-    users = ground.os_users.users
-
-    def act(owner: tuple[int, int], work: Callable[[], object]) -> object:
-        user = OsUser(
-            name="agent", uid=owner[0], gid=owner[1], groups=(owner[1],), home=NOWHERE, shell=""
-        )
-        return users.act(None if owner[0] == own[0] else user, work)
-
-    images = Images(
-        clock=ground.reactor,
-        processes=ground.reactor,
-        environ=environ,
-        hub=ground.hub,
-        folders=folders,
-        containerfile=CONTAINERFILE,
-    )
-    boxes = Boxes(
-        clock=ground.reactor,
-        store=store,
-        hosts=hosts,
-        images=images,
-        folders=folders,
-        files=ground.doors.files,
-        act=act,
-        library=[CONFIGURATION, *([] if keeper is None else [keeper])],
-        home=ground.home,
-        suffix=lambda: ground.random(3).hex(),
+    spoken: dict[str, Any] = {
+        "clock": ground.reactor, "processes": ground.reactor, "environ": environ, "hub": ground.hub
+    }  # fmt: skip
+    images = Images(**spoken, folders=folders)
+    library = [CONFIGURATION, *([] if keeper is None else [keeper])]
+    boxes = build_boxes(
+        ground, store=store, hosts=hosts, images=images, folders=folders, library=library
     )
     service = ContainerService(
         store=store, hosts=hosts, images=images, boxes=boxes, runner=runner, sessions=sessions
     )
-    watch = Watch(
-        clock=ground.reactor,
-        processes=ground.reactor,
-        environ=environ,
-        hub=ground.hub,
-        store=store,
-        hosts=hosts,
-        boxes=boxes,
-        sessions=sessions,
-    )
-    ground.places.join(PlaceKind.CONTAINER, ContainerPlaces(boxes=boxes, users=users, own=own))
+    watch = Watch(**spoken, store=store, hosts=hosts, boxes=boxes, sessions=sessions)
+    places = ContainerPlaces(boxes=boxes, users=ground.os_users.users, own=_own())
+    ground.places.join(PlaceKind.CONTAINER, places)
     setups = ContainerSetups(
         boxes=boxes, hosts=hosts, store=store, folders=folders, keeper=keeper, environ=environ
     )
-
-    def owner_of(caller: Identity) -> str:
-        return caller.username if ground.config.multiuser else ""
 
     def close() -> object:
         watch.stop()
@@ -108,7 +77,42 @@ def build_containers(ground: Ground, *, sessions: Callable[[], ISessions]) -> Fe
     return Feature(
         name="containers",
         service=Containers(service=service, setups={PlaceKind.CONTAINER: setups}),
-        operations=ContainerRoutes(service, owner_of).operations(),
+        operations=ContainerRoutes(service, ground.config.multiuser).operations(),
         start=watch.start,
         close=close,
     )
+
+
+def build_boxes(
+    ground: Ground,
+    *,
+    store: ContainerStore,
+    hosts: Hosts,
+    images: Images,
+    folders: Folders,
+    library: Sequence[Path],
+) -> Boxes:
+    """The containers themselves."""
+    users = ground.os_users.users
+
+    def act(owner: tuple[int, int], work: Callable[[], object]) -> object:
+        uid, gid = owner
+        user = OsUser(name="agent", uid=uid, gid=gid, groups=(gid,), home=NOWHERE, shell="")
+        return users.act(None if uid == _own()[0] else user, work)
+
+    return Boxes(
+        clock=ground.reactor,
+        store=store,
+        hosts=hosts,
+        images=images,
+        folders=folders,
+        files=ground.doors.files,
+        act=act,
+        library=library,
+        home=ground.home,
+        suffix=lambda: ground.random(3).hex(),
+    )
+
+
+def _own() -> tuple[int, int]:
+    return os.geteuid(), os.getegid()

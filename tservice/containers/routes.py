@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
@@ -29,7 +28,6 @@ from tservice.containers.shown import (
 )
 from tservice.core.errors import ErrorCode
 from tservice.core.failfast import AT_FIRST
-from tservice.core.identity import Identity
 from tservice.core.payloads import Nothing
 from tservice.http.models import Body
 from tservice.http.operations import Access, Call, Handler, Operation, Scope
@@ -84,11 +82,11 @@ class ContainerHostBody(Body):
 class ContainerRoutes:
     """The routes; the rules live in L{ContainerService}.
 
-    @param owner_of: whose cases a caller's are, as they are kept.
+    @param multiuser: cases are their owners'.
     """
 
-    def __init__(self, service: ContainerService, owner_of: Callable[[Identity], str]) -> None:
-        self._service, self._owner_of = service, owner_of
+    def __init__(self, service: ContainerService, multiuser: bool) -> None:
+        self._service, self._multiuser = service, multiuser
 
     def operations(self) -> list[Operation]:
         """The routes."""
@@ -158,13 +156,17 @@ class ContainerRoutes:
 
     async def show(self, call: Call) -> object:
         """One container."""
-        owner = self._owner_of(call.identity)
+        owner = self._owner(call)
         return container_answer(await self._service.show(owner, call.path["name"]))
 
     async def recreate(self, call: Call) -> object:
         """The same anew."""
-        owner = self._owner_of(call.identity)
+        owner = self._owner(call)
         return container_answer(await self._service.recreate(owner, call.path["name"]))
+
+    def _owner(self, call: Call) -> str:
+        """Whose cases the caller's are, as they are kept."""
+        return call.identity.username if self._multiuser else ""
 
 
 def _operation(

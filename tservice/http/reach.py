@@ -339,6 +339,28 @@ _SERVICE: dict[str, TokenReach] = {
     ),
     **all_of(
         Scope.ADMIN,
+        "How containers are made, within the fence, and what an engine builds and fetches for it.",
+        """
+        POST /api/container-hosts
+        PUT /api/container-hosts/{id}
+        DELETE /api/container-hosts/{id}
+        POST /api/container-hosts/{id}/build
+        POST /api/container-hosts/{id}/build/cancel
+        POST /api/cases/{name}/container/recreate
+        """,
+        Power.STEERS,
+        Power.LASTS,
+    ),
+    **all_of(
+        Scope.ADMIN,
+        "What containers there are, and what a build printed.",
+        """
+        GET /api/container-hosts/{id}/containers
+        GET /api/container-hosts/{id}/build/log
+        """,
+    ),
+    **all_of(
+        Scope.ADMIN,
         "Switches, removes or installs what is listed; the installer is a fixed one.",
         """
         PUT /api/clis/{id}

@@ -157,6 +157,14 @@ SESSIONS: dict[str, TokenReach] = {
         """,
     ),
     **all_of(
+        Scope.SESSIONS_READ,
+        "What a case's container is made of and uses; of hosts only admins see anything.",
+        """
+        GET /api/cases/{name}/container
+        GET /api/container-hosts
+        """,
+    ),
+    **all_of(
         Scope.SESSIONS_MANAGE,
         "Makes, names and removes folders that sessions may be started in, and looks for them.",
         """
@@ -164,6 +172,8 @@ SESSIONS: dict[str, TokenReach] = {
         POST /api/cases
         POST /api/cases/link
         POST /api/cases/remote-link
+        POST /api/cases/container-link
+        POST /api/cases/container-create
         POST /api/cases/clone
         POST /api/cases/clone/{name}/cancel
         POST /api/cases/{name}/worktree

@@ -22,6 +22,8 @@ from tservice.audit.model import HEAD_FILE, AuditEntry
 from tservice.audit.service import AuditLog
 from tservice.cases.model import CaseRow
 from tservice.cases.store import CaseStore
+from tservice.containers.model import ContainerCase, ContainerHost, Engine
+from tservice.containers.store import ContainerStore
 from tservice.core.places.place import OWN
 from tservice.core.scopes import Scope
 from tservice.cron.model import (
@@ -437,9 +439,25 @@ def _webviews(world: World) -> Sequence[Step]:
     ]
 
 
+def _containers(world: World) -> Sequence[Step]:
+    store = ContainerStore(world.database, lambda: "s")
+    host = ContainerHost(id="h", label="H", engine=Engine.PODMAN, image="i")
+    case = ContainerCase(owner="ann", name="a", host_id="h", container="c", path="/a")
+    return [
+        Step(name="named", do=store.service_id),
+        Step(name="host", do=lambda: store.save_host(host)),
+        Step(name="other", do=lambda: store.save_host(evolve(host, id="g"))),
+        Step(name="changed", do=lambda: store.save_host(evolve(host, label="I")), needs="host"),
+        Step(name="case", do=lambda: store.save_case(case), needs="host"),
+        Step(name="forgotten", do=lambda: store.forget_case("c"), needs="case"),
+        Step(name="removed", do=lambda: store.forget_host("g"), needs="other"),
+    ]
+
+
 STORIES = [
     Story(["webviews"], _webviews),
     Story(["timed_runs"], _timed_runs),
+    Story(["container_service", "container_hosts", "case_containers"], _containers),
     Story(["restore_host", "restore_offers", "restore_losses"], _restore),
     Story(["intents"], _intents),
     Story(["cases", "case_trash", "case_orders"], _case_book),
