@@ -19,7 +19,7 @@ from tservice.containers.model import (
 from tservice.containers.service import ContainerService
 from tservice.containers.shown import (
     BuildLog,
-    ContainerAnswer,
+    ContainerDetails,
     ContainerHostAnswer,
     ContainersAnswer,
     OneContainerHost,
@@ -109,10 +109,10 @@ class ContainerRoutes:
             _operation("GET", f"{one}/build/log", self.log, "What the last build printed",
                        BuildLog),
             _operation("GET", box, self.show, "The container of a case as it is now",
-                       ContainerAnswer, access=Access.USER, scope=Scope.SESSIONS_READ),
+                       ContainerDetails, access=Access.USER, scope=Scope.SESSIONS_READ),
             _operation("POST", f"{box}/recreate", self.recreate,
                        "Make the container of a case anew; its home folder stays",
-                       ContainerAnswer, errors=(ErrorCode.SESSION_BUSY,)),
+                       ContainerDetails, errors=(ErrorCode.SESSION_BUSY,)),
         ]  # fmt: skip
 
     async def list(self, call: Call) -> object:

@@ -65,7 +65,7 @@ class UsageAnswer(Payload):
     pids: int | None
 
 
-class ContainerAnswer(Payload):
+class ContainerDetails(Payload):
     """A container as it is now; C{missing}: it is made with the next start of a session."""
 
     name: str
@@ -84,7 +84,7 @@ class ContainerAnswer(Payload):
 class ContainersAnswer(Payload):
     """The containers of a host's cases."""
 
-    containers: list[ContainerAnswer]
+    containers: list[ContainerDetails]
 
 
 class BuildLog(Payload):
@@ -111,12 +111,12 @@ def host_answer(host: ContainerHost) -> ContainerHostAnswer:
     )
 
 
-def container_answer(shown: Shown) -> ContainerAnswer:
+def container_answer(shown: Shown) -> ContainerDetails:
     """The container on the wire."""
     seen, usage = shown.seen, shown.usage
     over = None if seen is None or shown.state.value != "exited" else seen
     limits = shown.resources
-    return ContainerAnswer(
+    return ContainerDetails(
         name=shown.case.container,
         case_name=shown.case.name,
         host_id=shown.case.host_id,

@@ -41,6 +41,7 @@ class CaseAnswer(TypedDict):
     name: str
     path: str
     location: Literal["local", "linked", "remote", "container"]
+    location: Literal["local", "linked", "container"]
     linked: bool
     unreachable: NotRequired[bool]
     agentCreated: NotRequired[bool]
@@ -51,6 +52,16 @@ class CaseAnswer(TypedDict):
     worktree: NotRequired[WorktreeAnswer]
     cloning: NotRequired[CloningAnswer]
     remote: NotRequired[FarCase]
+    container: NotRequired[CaseContainerAnswer]
+
+
+class CaseContainerAnswer(TypedDict):
+    """The container that a case's sessions live in."""
+
+    hostId: str
+    engine: str
+    name: str
+    workdir: str
 
 
 class CaseOrderAnswer(TypedDict):
@@ -106,6 +117,18 @@ class FarCase(TypedDict):
     path: str
 
 
+class CreateContainerBody(TypedDict):
+    """A new case, with a container by the host C{default} or by settings of its own."""
+
+    name: str
+    description: NotRequired[str | None]
+    image: NotRequired[str | None]
+    network: NotRequired[str | None]
+    memory: NotRequired[str | None]
+    cpus: NotRequired[float | None]
+    mountCredentials: NotRequired[Literal["copy"] | bool | None]
+
+
 class FolderAnswer(TypedDict):
     """A folder inside of another."""
 
@@ -119,6 +142,14 @@ class LinkCaseBody(TypedDict):
 
     name: str
     path: str
+
+
+class LinkContainerBody(TypedDict):
+    """A folder that is there, and whose engine makes the container for it."""
+
+    name: str
+    hostId: str
+    workspacePath: str
 
 
 class OneCase(TypedDict):
@@ -193,6 +224,16 @@ class Cases(Calling):
     async def post_cases_remote_link(self, body: RemoteLinkBody) -> OneCase:
         """Make a case of a folder on a remote host."""
         found: OneCase = await self.call("POST", "/cases/remote-link", body=body)
+        return found
+
+    async def post_cases_container_link(self, body: LinkContainerBody) -> OneCase:
+        """Make a case of a folder that is there, whose sessions live in a container."""
+        found: OneCase = await self.call("POST", "/cases/container-link", body=body)
+        return found
+
+    async def post_cases_container_create(self, body: CreateContainerBody) -> OneCase:
+        """Make a case whose sessions live in a container."""
+        found: OneCase = await self.call("POST", "/cases/container-create", body=body)
         return found
 
     async def post_cases_clone(self, body: CloneCaseBody) -> CloneAnswer:

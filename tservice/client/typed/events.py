@@ -47,11 +47,12 @@ class CustomModelAnswer(TypedDict):
 
 
 class ExitAnswer(TypedDict):
-    """How the process ended; both C{None}: nobody knows."""
+    """How the process ended; all C{None}: nobody knows."""
 
     status: NotRequired[int]
     signal: NotRequired[str]
     at: int
+    reason: NotRequired[str]
 
 
 class NiceAnswer(TypedDict):

@@ -7,6 +7,7 @@ from tservice.client.typed.approvals import Approvals
 from tservice.client.typed.audit import Audit
 from tservice.client.typed.cases import Cases
 from tservice.client.typed.clis import CLIs
+from tservice.client.typed.containers import Containers
 from tservice.client.typed.cron import Cron
 from tservice.client.typed.diagnostics import Diagnostics
 from tservice.client.typed.events import Events
@@ -32,6 +33,7 @@ class Operations(
     Audit,
     CLIs,
     Cases,
+    Containers,
     Cron,
     Diagnostics,
     Events,

@@ -94,11 +94,18 @@ export interface Browse {
   truncated: boolean;
 }
 
+/** What a build printed: its last 1,000 lines, until the service ends. */
+export interface BuildLog {
+  running: boolean;
+  lines: string[];
+}
+
 /** A case. `unreachable` when its folder is gone, closed or does not answer; `agent_created` when an agent had it made. */
 export interface Case {
   name: string;
   path: string;
   location: "local" | "linked" | "remote" | "container";
+  location: "local" | "linked" | "container";
   linked: boolean;
   unreachable?: boolean;
   agentCreated?: boolean;
@@ -109,6 +116,15 @@ export interface Case {
   worktree?: Worktree;
   cloning?: Cloning;
   remote?: FarCase;
+  container?: CaseContainer;
+}
+
+/** The container that a case's sessions live in. */
+export interface CaseContainer {
+  hostId: string;
+  engine: string;
+  name: string;
+  workdir: string;
 }
 
 /** The order that holds now. */
@@ -220,6 +236,55 @@ export interface Container {
   name: string;
 }
 
+/** A container as it is now; `missing`: it is made with the next start of a session. */
+export interface ContainerDetails {
+  name: string;
+  caseName: string;
+  hostId: string;
+  state: "created" | "running" | "paused" | "restarting" | "exited" | "missing";
+  image: string;
+  network: string;
+  created: number | null;
+  exitCode?: number;
+  oomKilled?: boolean;
+  limits: Limits;
+  usage?: Usage;
+}
+
+/** An engine, and how containers are made by it. */
+export interface ContainerHost {
+  id: string;
+  label: string;
+  engine: "docker" | "podman";
+  image: string;
+  context?: string;
+  network: string;
+  resources: Resources;
+  mountCredentials: boolean | "copy";
+  hooksEnabled: boolean;
+  extraCreateArgs: string[];
+  extraExecArgs: string[];
+}
+
+/** An engine, and how containers are made by it. */
+export interface ContainerHostBody {
+  label: string;
+  engine: "docker" | "podman";
+  image: string;
+  context?: string | null;
+  network?: string;
+  resources?: ResourcesBody;
+  mountCredentials?: "copy" | boolean;
+  hooksEnabled?: boolean;
+  extraCreateArgs?: string[];
+  extraExecArgs?: string[];
+}
+
+/** The containers of a host's cases. */
+export interface Containers {
+  containers: ContainerDetails[];
+}
+
 /** What to save; the length of `content` is checked apart: it is a 413. */
 export interface ContentBody {
   path: string;
@@ -285,6 +350,17 @@ export interface CreateCaseBody {
   name: string;
   description?: string | null;
   path?: string | null;
+}
+
+/** A new case, with a container by the host `default` or by settings of its own. */
+export interface CreateContainerBody {
+  name: string;
+  description?: string | null;
+  image?: string | null;
+  network?: string | null;
+  memory?: string | null;
+  cpus?: number | null;
+  mountCredentials?: "copy" | boolean | null;
 }
 
 /** Where the caret is, counted from 0. */
@@ -410,11 +486,12 @@ export interface Error {
   errorCode: "INVALID_INPUT" | "UNAUTHORIZED" | "FORBIDDEN" | "PASSWORD_CHANGE_REQUIRED" | "NOT_FOUND" | "USER_NOT_FOUND" | "SESSION_BUSY" | "CONFLICT" | "ALREADY_EXISTS" | "USER_EXISTS" | "LAST_ADMIN" | "PAYLOAD_TOO_LARGE" | "OPERATION_FAILED" | "RATE_LIMITED" | "INTERNAL_ERROR";
 }
 
-/** How the process ended; both `None`: nobody knows. */
+/** How the process ended; all `None`: nobody knows. */
 export interface Exit {
   status?: number;
   signal?: string;
   at: number;
+  reason?: string;
 }
 
 /** Where a case is on a remote host. */
@@ -766,6 +843,13 @@ export interface Killed {
   killed: number;
 }
 
+/** The limits that hold: bytes, processors, processes. */
+export interface Limits {
+  memory: number;
+  cpus: number;
+  pids: number;
+}
+
 /** What to open. */
 export interface LinkBody {
   path: string;
@@ -776,6 +860,13 @@ export interface LinkBody {
 export interface LinkCaseBody {
   name: string;
   path: string;
+}
+
+/** A folder that is there, and whose engine makes the container for it. */
+export interface LinkContainerBody {
+  name: string;
+  hostId: string;
+  workspacePath: string;
 }
 
 /** What ends beside what is open; without a body nothing else. */
@@ -968,6 +1059,11 @@ export interface Offered {
 /** A case that was made. */
 export interface OneCase {
   case: Case;
+}
+
+/** A host that was kept. */
+export interface OneContainerHost {
+  host: ContainerHost;
 }
 
 /** An endpoint, wrapped. */
@@ -1256,6 +1352,20 @@ export interface ResizeBody {
   rows: number;
   viewportType?: "mobile" | "tablet" | "desktop" | null;
   force?: boolean | null;
+}
+
+/** What a container may use at most. */
+export interface Resources {
+  memory: string;
+  cpus: number;
+  pids: number;
+}
+
+/** What a container may use at most. */
+export interface ResourcesBody {
+  memory?: string;
+  cpus?: number;
+  pids?: number;
 }
 
 /** The agent's last answer; an empty text and no time before the first. */
@@ -1730,6 +1840,13 @@ export interface Uploads {
   files: UploadedFile[];
 }
 
+/** What is in use: bytes, percent of one processor, processes. */
+export interface Usage {
+  memory: number | null;
+  cpu: number | null;
+  pids: number | null;
+}
+
 /** An account, without its password in any form. */
 export interface User {
   username: string;
@@ -1912,6 +2029,10 @@ export interface Told {
   "case:deleted": { name: string };
   "case:orderChanged": { order: string[] };
   "case:cloneProgress": { name: string; phase: string; percent: number | null };
+  "container:imageBuildStarted": { hostId: string; image: string };
+  "container:imageBuildProgress": { hostId: string; image: string; percent: number | null; line: string };
+  "container:imageBuildComplete": { hostId: string; image: string };
+  "container:imageBuildFailed": { hostId: string; image: string; error: string };
   "tunnel:started": { url: string };
   "tunnel:stopped": Nothing;
   "tunnel:error": { error: string };

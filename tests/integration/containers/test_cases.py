@@ -1,0 +1,228 @@
+"""Cases with real containers, by the real daemon (protocol-containers)."""
+
+from __future__ import annotations
+
+import os
+import unittest
+import uuid
+from pathlib import Path
+from typing import Any, ClassVar
+
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.integration.containers.engines import Podman, obstacle
+from tests.integration.harness import Daemon
+from tests.waiting import wait_until
+
+IMAGE = "localhost/sessions:1"
+BARE = "localhost/bare:1"
+USER = 1234
+SECRET = "of-nobody-else"
+
+
+class ContainerCaseTests(SynchronousTestCase):
+    """One daemon and one podman for all."""
+
+    podman: ClassVar[Podman]
+    daemon: ClassVar[Daemon]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        why = obstacle()
+        if why is not None:
+            raise unittest.SkipTest(f"this machine runs no containers: {why}")
+        cls.podman = Podman()
+        cls.podman.image(IMAGE)
+        cls.podman.image(BARE, ("dash", "sleep"))
+        engine = {k: v for k, v in cls.podman.environ.items() if k.startswith("CONTAINERS")}
+        cls.daemon = Daemon(**engine)
+        cls.signed_in(cls.daemon.home)
+        cls.daemon.start()
+        for label, image in (("Box", IMAGE), ("Bare", BARE)):
+            cls.ask("POST", "/api/container-hosts", cls.host(label, image))
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        if "daemon" in cls.__dict__:
+            cls.daemon.close()
+        if "podman" in cls.__dict__:
+            cls.podman.close()
+
+    @classmethod
+    def signed_in(cls, home: Path) -> None:
+        """The service's user has signed in to an agent."""
+        (home / ".claude").mkdir()
+        (home / ".claude/.credentials.json").write_text("{}")
+
+    @classmethod
+    def host(cls, label: str, image: str, **more: Any) -> dict[str, Any]:
+        resources = {"memory": "64m", "cpus": 1, "pids": 64}
+        return {
+            "label": label, "engine": "podman", "image": image, "network": "none",
+            "resources": resources, **more,
+        }  # fmt: skip
+
+    @classmethod
+    def ask(cls, method: str, path: str, body: Any = None) -> Any:
+        return cls.daemon.request(method, path, body).data()
+
+    def refused(self, method: str, path: str, body: Any, status: int) -> str:
+        answer = self.daemon.request(method, path, body)
+        self.assertEqual(status, answer.status, answer.body)
+        return str(answer.json()["error"])
+
+    def case(self, host: str = "box") -> str:
+        """A new case in a container."""
+        name = f"c{uuid.uuid4().hex[:8]}"
+        folder = self.daemon.folder / name
+        folder.mkdir()
+        os.chown(folder, USER, USER)
+        body = {"name": name, "hostId": host, "workspacePath": str(folder)}
+        found = self.ask("POST", "/api/cases/container-link", body)["case"]
+        self.assertEqual(
+            ("container", {"hostId": host, "engine": "podman", "name": f"service-case-{name}",
+                           "workdir": "/workspace"}),
+            (found["location"], found["container"]),
+        )  # fmt: skip
+        return name
+
+    def session(self, case: str) -> str:
+        body = {"mode": "shell", "caseName": case, "start": True,
+                "envOverrides": {"TOLD_ALONE": SECRET}}  # fmt: skip
+        return str(self.ask("POST", "/api/sessions", body)["session"]["id"])
+
+    def type(self, session: str, line: str, seq: int) -> Any:
+        body = {"input": f"{line}\r", "clientId": "test", "seq": seq}
+        return self.ask("POST", f"/api/sessions/{session}/input", body)
+
+    def screen(self, session: str) -> str:
+        found = self.ask("GET", f"/api/sessions/{session}/terminal")
+        return str(found["terminalBuffer"])
+
+    def until_shown(self, session: str, text: str) -> None:
+        wait_until(lambda: text in self.screen(session), text)
+
+    def told(self, session: str) -> Any:
+        return self.ask("GET", f"/api/sessions/{session}")
+
+    def until_reason(self, session: str, reason: str) -> None:
+        wait_until(lambda: self.told(session).get("paneExit", {}).get("reason") == reason, reason)
+        found = self.told(session)
+        self.assertEqual((None, "idle"), (found["pid"], found["status"]))
+
+    def test_a_session_like_any_other(self) -> None:
+        """Typed once, its files the workspace's owner's, its secrets nobody's, its fence whole; it
+        goes on when the service is started anew."""
+        case = self.case()
+        folder = self.daemon.folder / case
+        session = self.session(case)
+        self.type(session, "echo I-$(id -u)-$PWD-$TOLD_ALONE; touch made; echo x >> once", 1)
+        self.until_shown(session, f"I-{USER}-/workspace-{SECRET}")
+        again = self.type(session, "echo I; touch made; echo x >> once", 1)
+        self.assertTrue(again["duplicate"], again)
+        self.assertEqual((USER, "x\n"), (folder.joinpath("made").stat().st_uid,
+                                         folder.joinpath("once").read_text()))  # fmt: skip
+        self.assertNotIn(SECRET, everything_on_command_lines())
+        self.type(
+            session,
+            "while read a b; do case $a in Cap*|NoNew*) echo =$a$b=;; esac; done "
+            "< /proc/self/status; cat /home/agent/.claude/.credentials.json",
+            2,
+        )
+        self.until_shown(session, "=NoNewPrivs:1=")
+        shown = self.screen(session)
+        for name in ("Inh", "Prm", "Eff", "Bnd", "Amb"):
+            self.assertIn(f"=Cap{name}:{'0' * 16}=", shown)
+        found = self.told(session)
+        self.assertEqual(("container", str(folder), False),
+                         (found["location"], found["workingDir"], found["hooksAvailable"]))  # fmt: skip
+        git = self.ask("GET", f"/api/sessions/{session}/git-status")
+        self.assertEqual(("unsupported", "docker"), (git["state"], git["reason"]))
+        tree = self.ask("GET", f"/api/sessions/{session}/files")["tree"]
+        self.assertEqual({"made", "once"}, {each["name"] for each in tree})
+        shown = self.ask("GET", f"/api/cases/{case}/container")
+        self.assertEqual(("running", {"memory": 64 << 20, "cpus": 1.0, "pids": 64}),
+                         (shown["state"], shown["limits"]))  # fmt: skip
+        self.assertGreater(shown["usage"]["memory"], 0)
+        self.daemon.restart()
+        self.type(session, "echo and-$((6*7))", 3)
+        self.until_shown(session, "and-42")
+        self.assertEqual(found["pid"], self.told(session)["pid"])
+        self.assertIn("end it first", self.refused(
+            "POST", f"/api/cases/{case}/container/recreate", {}, 409))  # fmt: skip
+        self.ask("DELETE", f"/api/sessions/{session}")
+        self.assertEqual("running", self.ask(
+            "POST", f"/api/cases/{case}/container/recreate", {})["state"])  # fmt: skip
+        self.ask("DELETE", f"/api/cases/{case}")
+        self.assertNotIn(case, self.podman.run("ps", "--all", "--format", "{{.Names}}"))
+        self.assertTrue(folder.joinpath("made").exists())
+        self.assertFalse((self.daemon.data / "containers" / f"service-case-{case}").exists())
+
+    def test_how_it_ends_is_told(self) -> None:
+        case = self.case()
+        box, session = f"service-case-{case}", self.session(case)
+        self.until_shown(session, "$ ")
+        self.podman.run("pause", box)
+        wait_until(lambda: "paused" in self.told(session).get("statusReason", ""), "the pause")
+        self.assertEqual("idle", self.told(session)["status"])
+        self.podman.run("unpause", box)
+        wait_until(lambda: "again" in self.told(session).get("statusReason", ""), "its end")
+        self.type(session, "exec sort /dev/zero", 1)
+        self.until_reason(session, "oom-killed")
+        self.ask("POST", f"/api/sessions/{session}/start", {})
+        self.podman.run("kill", box)
+        self.until_reason(session, "container-killed")
+        self.assertEqual("exited", self.ask("GET", f"/api/cases/{case}/container")["state"])
+        self.ask("POST", f"/api/sessions/{session}/start", {})
+        self.podman.run("stop", box)
+        self.until_reason(session, "container-stopped")
+        self.ask("POST", f"/api/sessions/{session}/start", {})
+        self.podman.run("rm", "--force", "--time", "0", box)
+        self.until_reason(session, "container-removed")
+        self.ask("POST", f"/api/sessions/{session}/start", {})
+        self.type(session, "echo back-$((6*7))", 2)
+        self.until_shown(session, "back-42")
+
+    def test_what_an_image_lacks_is_named(self) -> None:
+        """Nothing is left of the case, nor of its container."""
+        folder = self.daemon.folder / "lacking"
+        folder.mkdir()
+        body = {"name": "lacking", "hostId": "bare", "workspacePath": str(folder)}
+        said = self.refused("POST", "/api/cases/container-link", body, 422)
+        self.assertIn("the image has no tmux", said)
+        self.refused("GET", "/api/cases/lacking", None, 404)
+        self.assertNotIn("lacking", self.podman.run("ps", "--all", "--format", "{{.Names}}"))
+
+    def test_hosts(self) -> None:
+        made = self.ask("POST", "/api/container-hosts",
+                        {"label": "My host", "engine": "docker", "image": "a:1"})["host"]  # fmt: skip
+        self.assertEqual(
+            {"id": "my-host", "label": "My host", "engine": "docker", "image": "a:1",
+             "network": "bridge", "resources": {"memory": "4g", "cpus": 2.0, "pids": 512},
+             "mountCredentials": True, "hooksEnabled": True, "extraCreateArgs": [],
+             "extraExecArgs": []},
+            made,
+        )  # fmt: skip
+        one = f"/api/container-hosts/{made['id']}"
+        body = self.host("Other", "b:1", mountCredentials="copy", extraCreateArgs=["-v", "a:/x"])
+        self.assertEqual("copy", self.ask("PUT", one, body)["host"]["mountCredentials"])
+        self.assertIn(made["id"], [it["id"] for it in self.ask("GET", "/api/container-hosts")])
+        for field, bad in (("extraCreateArgs", ["--privileged"]), ("network", "host"),
+                           ("resources", {"memory": "1"}), ("label", "\n")):  # fmt: skip
+            said = self.refused("PUT", one, {**body, field: bad}, 400)
+            self.assertTrue(said.startswith(field), said)
+        self.ask("DELETE", one)
+        self.refused("DELETE", one, None, 404)
+        self.case()
+        self.assertIn("cases use it", self.refused("DELETE", "/api/container-hosts/box", None, 422))
+
+
+def everything_on_command_lines() -> str:
+    """Of every process of this machine."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            found.append(entry.read_text(errors="replace"))
+        except OSError:
+            continue  # it is over
+    return "\n".join(found)
