@@ -21,6 +21,7 @@ from tservice.containers.folders import (
     credential_mounts,
     credentials_of,
     is_mountable,
+    opened,
     put_credentials,
 )
 from tservice.containers.hosts import Hosts
@@ -251,7 +252,8 @@ class Boxes:
         mounted = how is Credentials.MOUNTED
         # A file to be mounted at has to be there, and its folders have to be the user's.
         put = dict.fromkeys(found, b"") if mounted else found
-        self._act(owner, partial(put_credentials, self._folders.home(container), put))
+        with opened(self._folders.home(container)) as home:
+            self._act(owner, partial(put_credentials, home, put))
         return credential_mounts(self._home, found) if mounted else ()
 
     async def _remove(self, case: ContainerCase) -> None:

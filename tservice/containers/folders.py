@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from attrs import frozen
@@ -36,6 +36,8 @@ CREDENTIALS = (
 
 CREDENTIAL_LIMIT = 256 * 1024
 """Bytes of such a file that are copied at most; a longer one is none."""
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 NOT_MOUNTABLE = frozenset(',"\n\r\0')
 """Characters that engines cannot be told in a path."""
@@ -121,18 +123,39 @@ def credentials_of(home: Path) -> dict[str, bytes]:
     return {name: (home / name).read_bytes() for name in CREDENTIALS if _is_credential(home / name)}
 
 
-def put_credentials(home: Path, found: Mapping[str, bytes]) -> None:
+@contextmanager
+def opened(folder: Path) -> Iterator[int]:
+    """A folder by its descriptor, for who may not come to it by its path.
+
+    @raise OSError: there is none.
+    """
+    descriptor = os.open(folder, _FOLDER)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def put_credentials(home: int, found: Mapping[str, bytes]) -> None:
     """Leave credentials in a container's home folder; to be done with its user's rights.
 
-    What is there already stays: it may have been refreshed inside since.
+    What is there already stays: it may have been refreshed inside since.  No link that was made
+    inside is followed.
 
+    @param home: a descriptor of that folder.
     @raise OSError: they cannot be written.
     """
     for name, data in found.items():
-        path = home / name
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with suppress(FileExistsError):
-            _write_new(path, data)
+        *folders, last = name.split("/")
+        with ExitStack() as stack:
+            at = home
+            for part in folders:
+                with suppress(FileExistsError):
+                    os.mkdir(part, 0o700, dir_fd=at)
+                at = os.open(part, _FOLDER, dir_fd=at)
+                stack.callback(os.close, at)
+            with suppress(FileExistsError):
+                _write_new(last, data, at)
 
 
 def credential_mounts(outside: Path, names: Iterable[str]) -> list[Mount]:
@@ -149,9 +172,9 @@ def _is_credential(path: Path) -> bool:
     return path.is_file() and path.stat().st_size <= CREDENTIAL_LIMIT and is_mountable(str(path))
 
 
-def _write_new(path: Path, data: bytes) -> None:
+def _write_new(name: str, data: bytes, folder: int) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    with open(os.open(path, flags, 0o600), "wb") as file:
+    with open(os.open(name, flags, 0o600, dir_fd=folder), "wb") as file:
         file.write(data)
 
 

@@ -12,7 +12,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.integration.containers.engines import Podman, obstacle
 from tests.integration.harness import Daemon
-from tests.waiting import wait_until
+from tests.waiting import until
 
 IMAGE = "localhost/sessions:1"
 BARE = "localhost/bare:1"
@@ -36,6 +36,7 @@ class ContainerCaseTests(SynchronousTestCase):
         cls.podman.image(BARE, ("dash", "sleep"))
         engine = {k: v for k, v in cls.podman.environ.items() if k.startswith("CONTAINERS")}
         cls.daemon = Daemon(**engine)
+        cls.daemon.folder.chmod(0o711)
         cls.signed_in(cls.daemon.home)
         cls.daemon.start()
         for label, image in (("Box", IMAGE), ("Bare", BARE)):
@@ -58,9 +59,13 @@ class ContainerCaseTests(SynchronousTestCase):
     def host(cls, label: str, image: str, **more: Any) -> dict[str, Any]:
         resources = {"memory": "64m", "cpus": 1, "pids": 64}
         return {
-            "label": label, "engine": "podman", "image": image, "network": "none",
-            "resources": resources, **more,
-        }  # fmt: skip
+            "label": label,
+            "engine": "podman",
+            "image": image,
+            "network": "none",
+            "resources": resources,
+            **more,
+        }
 
     @classmethod
     def ask(cls, method: str, path: str, body: Any = None) -> Any:
@@ -80,15 +85,26 @@ class ContainerCaseTests(SynchronousTestCase):
         body = {"name": name, "hostId": host, "workspacePath": str(folder)}
         found = self.ask("POST", "/api/cases/container-link", body)["case"]
         self.assertEqual(
-            ("container", {"hostId": host, "engine": "podman", "name": f"service-case-{name}",
-                           "workdir": "/workspace"}),
+            (
+                "container",
+                {
+                    "hostId": host,
+                    "engine": "podman",
+                    "name": f"service-case-{name}",
+                    "workdir": "/workspace",
+                },
+            ),
             (found["location"], found["container"]),
-        )  # fmt: skip
+        )
         return name
 
     def session(self, case: str) -> str:
-        body = {"mode": "shell", "caseName": case, "start": True,
-                "envOverrides": {"TOLD_ALONE": SECRET}}  # fmt: skip
+        body = {
+            "mode": "shell",
+            "caseName": case,
+            "start": True,
+            "envOverrides": {"TOLD_ALONE": SECRET},
+        }
         return str(self.ask("POST", "/api/sessions", body)["session"]["id"])
 
     def type(self, session: str, line: str, seq: int) -> Any:
@@ -100,13 +116,13 @@ class ContainerCaseTests(SynchronousTestCase):
         return str(found["terminalBuffer"])
 
     def until_shown(self, session: str, text: str) -> None:
-        wait_until(lambda: text in self.screen(session), text)
+        until(text, lambda: text in self.screen(session))
 
     def told(self, session: str) -> Any:
         return self.ask("GET", f"/api/sessions/{session}")
 
     def until_reason(self, session: str, reason: str) -> None:
-        wait_until(lambda: self.told(session).get("paneExit", {}).get("reason") == reason, reason)
+        until(reason, lambda: self.told(session).get("paneExit", {}).get("reason") == reason)
         found = self.told(session)
         self.assertEqual((None, "idle"), (found["pid"], found["status"]))
 
@@ -120,8 +136,10 @@ class ContainerCaseTests(SynchronousTestCase):
         self.until_shown(session, f"I-{USER}-/workspace-{SECRET}")
         again = self.type(session, "echo I; touch made; echo x >> once", 1)
         self.assertTrue(again["duplicate"], again)
-        self.assertEqual((USER, "x\n"), (folder.joinpath("made").stat().st_uid,
-                                         folder.joinpath("once").read_text()))  # fmt: skip
+        self.assertEqual(
+            (USER, "x\n"),
+            (folder.joinpath("made").stat().st_uid, folder.joinpath("once").read_text()),
+        )
         self.assertNotIn(SECRET, everything_on_command_lines())
         self.type(
             session,
@@ -134,25 +152,31 @@ class ContainerCaseTests(SynchronousTestCase):
         for name in ("Inh", "Prm", "Eff", "Bnd", "Amb"):
             self.assertIn(f"=Cap{name}:{'0' * 16}=", shown)
         found = self.told(session)
-        self.assertEqual(("container", str(folder), False),
-                         (found["location"], found["workingDir"], found["hooksAvailable"]))  # fmt: skip
+        self.assertEqual(
+            ("container", str(folder), False),
+            (found["location"], found["workingDir"], found["hooksAvailable"]),
+        )
         git = self.ask("GET", f"/api/sessions/{session}/git-status")
         self.assertEqual(("unsupported", "docker"), (git["state"], git["reason"]))
         tree = self.ask("GET", f"/api/sessions/{session}/files")["tree"]
         self.assertEqual({"made", "once"}, {each["name"] for each in tree})
         shown = self.ask("GET", f"/api/cases/{case}/container")
-        self.assertEqual(("running", {"memory": 64 << 20, "cpus": 1.0, "pids": 64}),
-                         (shown["state"], shown["limits"]))  # fmt: skip
+        self.assertEqual(
+            ("running", {"memory": 64 << 20, "cpus": 1.0, "pids": 64}),
+            (shown["state"], shown["limits"]),
+        )
         self.assertGreater(shown["usage"]["memory"], 0)
         self.daemon.restart()
         self.type(session, "echo and-$((6*7))", 3)
         self.until_shown(session, "and-42")
         self.assertEqual(found["pid"], self.told(session)["pid"])
-        self.assertIn("end it first", self.refused(
-            "POST", f"/api/cases/{case}/container/recreate", {}, 409))  # fmt: skip
+        self.assertIn(
+            "end it first", self.refused("POST", f"/api/cases/{case}/container/recreate", {}, 409)
+        )
         self.ask("DELETE", f"/api/sessions/{session}")
-        self.assertEqual("running", self.ask(
-            "POST", f"/api/cases/{case}/container/recreate", {})["state"])  # fmt: skip
+        self.assertEqual(
+            "running", self.ask("POST", f"/api/cases/{case}/container/recreate", {})["state"]
+        )
         self.ask("DELETE", f"/api/cases/{case}")
         self.assertNotIn(case, self.podman.run("ps", "--all", "--format", "{{.Names}}"))
         self.assertTrue(folder.joinpath("made").exists())
@@ -163,10 +187,10 @@ class ContainerCaseTests(SynchronousTestCase):
         box, session = f"service-case-{case}", self.session(case)
         self.until_shown(session, "$ ")
         self.podman.run("pause", box)
-        wait_until(lambda: "paused" in self.told(session).get("statusReason", ""), "the pause")
+        until("the pause", lambda: "paused" in self.told(session).get("statusReason", ""))
         self.assertEqual("idle", self.told(session)["status"])
         self.podman.run("unpause", box)
-        wait_until(lambda: "again" in self.told(session).get("statusReason", ""), "its end")
+        until("its end", lambda: "again" in self.told(session).get("statusReason", ""))
         self.type(session, "exec sort /dev/zero", 1)
         self.until_reason(session, "oom-killed")
         self.ask("POST", f"/api/sessions/{session}/start", {})
@@ -194,21 +218,34 @@ class ContainerCaseTests(SynchronousTestCase):
         self.assertNotIn("lacking", self.podman.run("ps", "--all", "--format", "{{.Names}}"))
 
     def test_hosts(self) -> None:
-        made = self.ask("POST", "/api/container-hosts",
-                        {"label": "My host", "engine": "docker", "image": "a:1"})["host"]  # fmt: skip
+        made = self.ask(
+            "POST", "/api/container-hosts", {"label": "My host", "engine": "docker", "image": "a:1"}
+        )["host"]
         self.assertEqual(
-            {"id": "my-host", "label": "My host", "engine": "docker", "image": "a:1",
-             "network": "bridge", "resources": {"memory": "4g", "cpus": 2.0, "pids": 512},
-             "mountCredentials": True, "hooksEnabled": True, "extraCreateArgs": [],
-             "extraExecArgs": []},
+            {
+                "id": "my-host",
+                "label": "My host",
+                "engine": "docker",
+                "image": "a:1",
+                "network": "bridge",
+                "resources": {"memory": "4g", "cpus": 2.0, "pids": 512},
+                "mountCredentials": True,
+                "hooksEnabled": True,
+                "extraCreateArgs": [],
+                "extraExecArgs": [],
+            },
             made,
-        )  # fmt: skip
+        )
         one = f"/api/container-hosts/{made['id']}"
         body = self.host("Other", "b:1", mountCredentials="copy", extraCreateArgs=["-v", "a:/x"])
         self.assertEqual("copy", self.ask("PUT", one, body)["host"]["mountCredentials"])
         self.assertIn(made["id"], [it["id"] for it in self.ask("GET", "/api/container-hosts")])
-        for field, bad in (("extraCreateArgs", ["--privileged"]), ("network", "host"),
-                           ("resources", {"memory": "1"}), ("label", "\n")):  # fmt: skip
+        for field, bad in (
+            ("extraCreateArgs", ["--privileged"]),
+            ("network", "host"),
+            ("resources", {"memory": "1"}),
+            ("label", "\n"),
+        ):
             said = self.refused("PUT", one, {**body, field: bad}, 400)
             self.assertTrue(said.startswith(field), said)
         self.ask("DELETE", one)
