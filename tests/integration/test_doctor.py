@@ -109,6 +109,21 @@ class ToolTests(SynchronousTestCase):
             (found["status"], found["version"], found["path"]),
         )
 
+    def test_an_engine_that_does_not_work_is_none(self) -> None:
+        """A docker without its daemon tells a version; a podman beside it may work."""
+        client = (
+            "case $1 in --version) echo Docker version 28.2.2;; *) echo no daemon; exit 1;; esac"
+        )
+        self.host.put("docker", client)
+        self.host.put("podman", client)
+        found = self.host.report(Category.OTHER)["containers"]
+        self.assertEqual("error", found["status"])
+        self.assertTrue(found["reason"].startswith("docker: "), found)
+        self.host.put("podman", "echo podman version 4.3.1")
+        found = self.host.report(Category.OTHER)["containers"]
+        self.assertEqual("", found.get("reason", ""))
+        self.assertEqual(("ok", "4.3.1"), (found["status"], found.get("version")), found)
+
     def test_the_command(self) -> None:
         self.host.put("tmux", "echo tmux 3.4")
         self.host.put("curl", "echo curl 8.0.1")

@@ -93,6 +93,8 @@ TOOLS = (
         label="Docker or Podman",
         category=Category.OTHER,
         names=("docker", "podman"),
+        # A docker that only has its client, or a podman without its storage, tells its version.
+        proofs={"podman": ("info",), "docker": ("version",)},
         packages=_same("podman"),
     ),
     HostTool(

@@ -66,6 +66,28 @@ def look(tool: HostTool, host: ProbedHost) -> Row:
     path = find(tool.names, host.folders)
     if path is None:
         return row(tool, ToolStatus.MISSING, install_hint=hint(tool, host.manager))
+    if tool.proofs:
+        return _look_at_each(tool, host)
+    return _look_at(tool, path, host)
+
+
+def _look_at_each(tool: HostTool, host: ProbedHost) -> Row:
+    """The row of the first that works, else of the first that is there."""
+    found = [path for name in tool.names if (path := find([name], host.folders)) is not None]
+    broken: list[Row] = []
+    for path in found:
+        try:
+            ask([str(path), *tool.proofs[path.name]], host.env)
+        except ProbeError as error:
+            broken.append(
+                row(tool, ToolStatus.ERROR, path=str(path), reason=f"{path.name}: {error}")
+            )
+        else:
+            return _look_at(tool, path, host)
+    return broken[0]
+
+
+def _look_at(tool: HostTool, path: Path, host: ProbedHost) -> Row:
     if not tool.version_args:
         return row(tool, ToolStatus.OK, path=str(path))
     try:

@@ -58,6 +58,9 @@ class FarHosts:
     async def meet(self, known: PlaceId) -> None:
         await self.ask(known)
 
+    async def ready(self, known: PlaceId) -> None:
+        await self.ask(known)
+
     def find(self, known: PlaceId) -> Place | None:
         return self.recall(known)
 
