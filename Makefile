@@ -8,7 +8,7 @@ BIN := .venv/bin
 PACKAGING := setup.py setup.cfg pyproject.toml MANIFEST.in tservice/mux/tmux/keeper.c
 WEB := $(shell find web -name node_modules -prune -o -type f -print 2>/dev/null)
 RUN_NEEDS := tmux git curl
-TEST_NEEDS := $(RUN_NEEDS) build-essential=cc chromium openssh-client=ssh openssh-server=sshd podman runc \
+TEST_NEEDS := $(RUN_NEEDS) build-essential=cc chromium openssh-client=ssh openssh-server=sshd podman runc catatonit iptables \
 	nginx-light=nginx caddy
 
 .DELETE_ON_ERROR:

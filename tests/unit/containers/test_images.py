@@ -1,0 +1,159 @@
+"""The packaged image: built where it is missing or has changed, told of, cut short."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from twisted.internet.defer import Deferred
+from twisted.internet.error import ProcessDone, ProcessTerminated
+from twisted.internet.task import Clock
+from twisted.python.failure import Failure
+from twisted.trial.unittest import SynchronousTestCase
+
+from tservice.containers.argv import Tongue
+from tservice.containers.child import Done
+from tservice.containers.engine import Engine
+from tservice.containers.folders import Folders
+from tservice.containers.images import CONTAINERFILE, LOG_LINES, Images
+from tservice.containers.model import DEFAULT_IMAGE, ContainerHost
+from tservice.containers.model import Engine as EngineName
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.events import Event, EventHub
+
+HOST = ContainerHost(id="h", label="H", engine=EngineName.PODMAN, image=DEFAULT_IMAGE)
+
+
+class Child:
+    """A build that a test plays."""
+
+    pid = 7
+
+    def __init__(self, protocol: Any, argv: list[str]) -> None:
+        self.protocol, self.argv = protocol, argv
+        protocol.makeConnection(self)
+
+    def closeStdin(self) -> None:
+        """It reads nothing."""
+
+    def loseConnection(self) -> None:
+        """Its pipes are memory."""
+
+    def signalProcess(self, name: str) -> None:
+        self.protocol.processEnded(Failure(ProcessTerminated(None, 9)))
+
+    def prints(self, text: str) -> None:
+        self.protocol.outReceived(text.encode())
+
+    def ends(self, status: int = 0) -> None:
+        why = ProcessTerminated(status) if status else ProcessDone(0)
+        self.protocol.processEnded(Failure(why))
+
+
+class Runs:
+    """An engine that knows one image, or none."""
+
+    def __init__(self) -> None:
+        self.label: str | None = None
+
+    async def run(self, argv: Any, *, seconds: float = 0) -> Done:
+        if self.label is None:
+            return Done(status=125, out="[]", said="Error: no such image")
+        found = {"Id": "1", "Config": {"Labels": {"tservice.containerfile": self.label}}}
+        return Done(status=0, out=json.dumps(found), said="")
+
+
+class ImageTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.clock, self.hub, self.runs = Clock(), EventHub(), Runs()
+        self.children: list[Child] = []
+        self.told: list[Event] = []
+        self.hub.subscribe(self.told.append)
+        base = Path(self.mktemp())
+        self.folders = Folders(base / "containers")
+        base.mkdir()
+        self.images = Images(
+            clock=self.clock, processes=self, environ={}, hub=self.hub, folders=self.folders
+        )
+        self.engine = Engine(Tongue(EngineName.PODMAN, "/usr/bin/podman"), self.runs)
+
+    def spawnProcess(self, protocol: Any, program: str, argv: list[str], **_: Any) -> None:
+        self.children.append(Child(protocol, argv))
+
+    def ensure(self, image: str = DEFAULT_IMAGE) -> Deferred[None]:
+        return Deferred.fromCoroutine(self.images.ensure(HOST, self.engine, image))
+
+    def names(self) -> list[str]:
+        return [event.name.value.removeprefix("container:imageBuild") for event in self.told]
+
+    def refused(self, work: Deferred[None]) -> str:
+        error: ServiceError = self.failureResultOf(work, ServiceError).value
+        self.assertIs(ErrorCode.OPERATION_FAILED, error.code)
+        return error.message
+
+    def test_missing(self) -> None:
+        """Built of the packaged file and nothing else; who comes meanwhile waits for the same."""
+        first, second = self.ensure(), self.ensure()
+        (child,) = self.children
+        folder = Path(child.argv[-1])
+        self.assertEqual(CONTAINERFILE.read_bytes(), (folder / "Containerfile").read_bytes())
+        self.assertEqual(["Containerfile"], [each.name for each in folder.iterdir()])
+        self.assertEqual(["build", "--tag", DEFAULT_IMAGE], child.argv[1:4])
+        self.clock.advance(1)
+        child.prints("STEP 1/4: FROM debian\nSTEP 2/4: RUN x\n")
+        child.prints("\x1b[31mhalf a ")
+        self.clock.advance(1)
+        child.prints("line\n")
+        child.ends()
+        self.successResultOf(first)
+        self.successResultOf(second)
+        self.assertEqual(["Started", "Progress", "Progress", "Complete"], self.names())
+        last = self.told[2].payload
+        self.assertEqual((50, "half a line"), (last.percent, last.line))  # type: ignore[attr-defined]
+        self.assertEqual(
+            (False, ["STEP 1/4: FROM debian", "STEP 2/4: RUN x", "half a line"]),
+            self.images.log("h"),
+        )
+
+    def test_as_it_is(self) -> None:
+        self.ensure()
+        label = next(word for word in self.children[0].argv if "containerfile=" in word)
+        self.children[0].ends()
+        self.runs.label = label.partition("=")[2]
+        self.successResultOf(self.ensure())
+        self.runs.label = "of an older release"
+        self.assertNoResult(self.ensure())
+        self.assertEqual(2, len(self.children))
+        self.children[1].ends()
+
+    def test_another_image_is_the_engines_business(self) -> None:
+        self.successResultOf(self.ensure("debian:12"))
+        self.assertEqual([], self.children)
+
+    def test_failed(self) -> None:
+        work = self.ensure()
+        self.children[0].protocol.errReceived(b"Error: no route to the registry\n")
+        self.children[0].ends(1)
+        self.assertIn("no route to the registry", self.refused(work))
+        self.assertEqual("Failed", self.names()[-1])
+
+    def test_cancelled(self) -> None:
+        work = self.ensure()
+        self.images.cancel("h")
+        self.assertIn("cancelled", self.refused(work))
+        self.assertEqual(["Started", "Failed"], self.names())
+        error = self.assertRaises(ServiceError, self.images.cancel, "h")
+        self.assertIs(ErrorCode.NOT_FOUND, error.code)
+
+    def test_what_is_kept_and_told_is_bounded(self) -> None:
+        work = self.ensure()
+        for number in range(LOG_LINES + 10):
+            self.children[0].prints(f"{number} {'x' * 5000}\n")
+        running, lines = self.images.log("h")
+        self.assertEqual((True, LOG_LINES, 500), (running, len(lines), len(lines[0])))
+        self.assertLessEqual(self.names().count("Progress"), 1)
+        self.clock.advance(1801)
+        self.assertIn("was not done", self.refused(work))
+        self.images.forget("h")
+        self.assertEqual((False, []), self.images.log("h"))
