@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -124,7 +125,7 @@ class FenceTests(SynchronousTestCase):
     def refused(self, work: Callable[[], object]) -> str:
         error = self.assertRaises(ServiceError, work)
         self.assertIs(ErrorCode.INVALID_INPUT, error.code)
-        return error.message
+        return str(error.message)
 
     def test_the_fence(self) -> None:
         words = fence(Resources(), "bridge", ["--user", "1000:1000"])
@@ -137,12 +138,12 @@ class FenceTests(SynchronousTestCase):
     def test_nothing_that_breaks_it_is_added(self) -> None:
         for line in BREAKS:
             with self.subTest(line):
-                said = self.refused(lambda line=line: check_create(line.split()))
+                said = self.refused(partial(check_create, line.split()))
                 self.assertTrue(said.startswith("extraCreateArgs: "), said)
 
     def test_it_is_not_added_behind_what_is_taken(self) -> None:
         for line in BREAKS:
-            self.refused(lambda line=line: check_create(["--env", "A=b", *line.split()]))
+            self.refused(partial(check_create, ["--env", "A=b", *line.split()]))
 
     def test_what_leaves_it_whole_is_taken(self) -> None:
         for line in TAKEN:
@@ -151,7 +152,7 @@ class FenceTests(SynchronousTestCase):
     def test_exec_takes_variables_alone(self) -> None:
         check_exec(["-e", "A=b", "--env=C=d"])
         for word in (*CREATE.keys() - EXEC.keys(), "--privileged", "--user=0", "-u", "--tty"):
-            said = self.refused(lambda word=word: check_exec([word, "x:/x"]))
+            said = self.refused(partial(check_exec, [word, "x:/x"]))
             self.assertTrue(said.startswith("extraExecArgs: "), said)
 
     @given(st.lists(st.text(max_size=20), max_size=4))
@@ -167,12 +168,12 @@ class FenceTests(SynchronousTestCase):
         for name in ("bridge", "none", "my-net"):
             check_network(name)
         for name in ("host", "Host", "container:x", "ns:/proc/1/ns/net", "", "-x", "a b"):
-            self.assertIn("network: ", self.refused(lambda name=name: check_network(name)))
+            self.assertIn("network: ", self.refused(partial(check_network, name)))
 
     def test_limits(self) -> None:
         self.assertEqual(4 << 30, memory_bytes("4g"))
         self.assertEqual(64 << 20, memory_bytes("64m"))
         for text in ("", "0", "-1", "1k", "4 g", "4G", "99999999t", "9" * 15 + "g", "٤g"):
-            self.refused(lambda text=text: memory_bytes(text))
+            self.refused(partial(memory_bytes, text))
         for bad in (Resources(cpus=0), Resources(cpus=float("nan")), Resources(pids=0)):
-            self.refused(lambda bad=bad: check_resources(bad))
+            self.refused(partial(check_resources, bad))

@@ -73,8 +73,9 @@ class ImageTests(SynchronousTestCase):
         base = Path(self.mktemp())
         self.folders = Folders(base / "containers")
         base.mkdir()
+        here: Any = self
         self.images = Images(
-            clock=self.clock, processes=self, environ={}, hub=self.hub, folders=self.folders
+            clock=self.clock, processes=here, environ={}, hub=self.hub, folders=self.folders
         )
         self.engine = Engine(Tongue(EngineName.PODMAN, "/usr/bin/podman"), self.runs)
 
