@@ -190,7 +190,7 @@ class ContainerCaseTests(SynchronousTestCase):
         until("the pause", lambda: "paused" in self.told(session).get("statusReason", ""))
         self.assertEqual("idle", self.told(session)["status"])
         self.podman.run("unpause", box)
-        until("its end", lambda: "again" in self.told(session).get("statusReason", ""))
+        until("its end", lambda: "paused" not in self.told(session).get("statusReason", ""))
         self.type(session, "exec sort /dev/zero", 1)
         self.until_reason(session, "oom-killed")
         self.ask("POST", f"/api/sessions/{session}/start", {})
