@@ -98,7 +98,7 @@ def make_service(home: Path) -> GitService:
     inspector = Inspector(
         clock=reactor,
         runner=runner,
-        in_thread=deferToThread,
+        in_thread=lambda work, at: deferToThread(work),
         environ=environ,
         home=home,
         euid=os.geteuid(),
@@ -106,7 +106,7 @@ def make_service(home: Path) -> GitService:
     return GitService(
         clock=reactor,
         inspector=inspector,
-        in_thread=deferToThread,
+        in_thread=lambda work, at: deferToThread(work),
         home=home,
         containers=tuple,
     )

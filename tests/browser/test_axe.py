@@ -12,7 +12,8 @@ from tests.integration.harness import Daemon
 from tests.unit.agents.transcripts.written import ID, prompt, said, write
 
 PAGES = ("approvals", "cases", "files", "git", "cron", "timed", "webtabs", "clis", "models", "mcp",
-         "doctor", "devices", "tokens", "audit", "settings", "help", "fleet", "conversations")  # fmt: skip
+         "doctor", "devices", "tokens", "audit", "settings", "help", "fleet",
+         "conversations")  # fmt: skip
 
 NOTES = "[data-path='notes.md']"
 EYE, TEXT = "[data-testid=file-preview]", "[data-testid=text] .cm-content"

@@ -23,7 +23,7 @@ from tservice.client.commands import completing
 from tservice.client.commands.record import Option
 from tservice.client.commands.table import COMMANDS
 from tservice.client.mcp.plan import Ask
-from tservice.client.mcp.tools import TOOLS, McpTool
+from tservice.client.mcp.tools import TOOLS, Tool
 from tservice.core.scopes import Scope
 from tservice.http.docs.openapi import document
 from tservice.http.docs.page import page
@@ -49,7 +49,7 @@ FULL: Mapping[str, Mapping[str, Any]] = {
 """Every argument of the tools that take more than a session."""
 
 
-def asked(tool: McpTool) -> Iterator[Ask]:
+def asked(tool: Tool) -> Iterator[Ask]:
     """What a tool asks when it is given everything."""
     names = {field.alias or name for name, field in tool.takes.model_fields.items()}
     given = FULL.get(tool.name, {"sessionId": "s"} if "sessionId" in names else {})

@@ -176,9 +176,8 @@ class Desk:
 
     async def _judged(self, caller: Identity, path: str, look: Callable[[], str]) -> str:
         """A folder that a session works in has as long as any start gives it."""
-        around = self._around
-        await around.reach.paths(caller.place, [path], caller.username)
-        found: str = await around.files.run(look, caller.username, START_SECONDS, at=path)
+        await self._deps.reach.paths(caller.place, [path], caller.username)
+        found: str = await self._deps.files.run(look, caller.username, START_SECONDS, at=path)
         return found
 
     async def local_name(self, name: str, caller: Identity) -> str | None:

@@ -86,7 +86,6 @@ class ICases(Interface):
     def refuse_removed(name: str, caller: Identity) -> None:
         """Whether it still is there, for whoever has waited since.  Raises 409."""
 
-
     async def open(name: str, caller: Identity, marker: Marker | None = None) -> CasePlace:
         """A case, made where it is missing (protocol-quickstart).
 

@@ -52,6 +52,9 @@ class ContainerTransport:
     async def ready(self) -> None:
         """The engine is on this machine."""
 
+    def wanted(self) -> None:
+        """It is always at hand."""
+
     async def reach(self, socket_path: Path) -> Reachability:
         return kernel.reach(self.folder / socket_path.name)
 
@@ -76,6 +79,9 @@ class _ByMachine:
 
     async def ready(self) -> None:
         await self.transport.ready()
+
+    def wanted(self) -> None:
+        self.transport.wanted()
 
     async def reach(self, socket_path: Path) -> Reachability:
         return await self.transport.reach(socket_path)

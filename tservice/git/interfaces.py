@@ -30,7 +30,7 @@ _T = TypeVar("_T")
 
 
 class InThread(Protocol):
-    """The door to threads: run something that blocks, for example C{deferToThread}."""
+    """The door to threads: run something that blocks."""
 
     def __call__(self, work: Callable[[], _T], at: str, /) -> Awaitable[_T]:
         """Run C{work} in a thread; its result, or what it raised.

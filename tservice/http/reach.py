@@ -145,8 +145,10 @@ _PEOPLE: dict[str, TokenReach] = {
     **all_of(
         None,
         "Conversations of every folder, also of before the service: for their person.",
-        "GET /api/history/sessions",
-        "GET /api/history/sessions/{conversation}",
+        """
+        GET /api/history/sessions
+        GET /api/history/sessions/{conversation}
+        """,
     ),
     **all_of(
         None,

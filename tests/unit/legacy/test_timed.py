@@ -96,7 +96,7 @@ class TimedRunTests(AgentCase):
         made = self.runs.begin("tidy up", str(self.work), minutes, ADMIN)
         return self.successResultOf(begin(made))
 
-    def now(self, made: TimedRun) -> TimedRun:
+    def as_now(self, made: TimedRun) -> TimedRun:
         return self.runs.run(made.id, ADMIN)
 
     def session(self, made: TimedRun) -> Session:
@@ -117,7 +117,7 @@ class TimedRunTests(AgentCase):
         self.spend(BREATH + 2)
 
     def said(self, made: TimedRun) -> str:
-        return "\n".join(self.now(made).logs)
+        return "\n".join(self.as_now(made).logs)
 
     def test_a_run_s_life(self) -> None:
         made = self.make()
@@ -129,13 +129,13 @@ class TimedRunTests(AgentCase):
         self.assertEqual("tidy up\r", self.typed(made))
         self.turn_ends(made)
         self.turn_ends(made)
-        self.assertEqual(2, self.now(made).turns)
+        self.assertEqual(2, self.as_now(made).turns)
         self.assertEqual(2, self.typed(made).count("min. Go on with the task.\r"))
         left = (made.end_at / 1000) - self.clock.seconds()
         self.spend(left - 0.2)
-        self.assertEqual(RunState.RUNNING, self.now(made).status)
+        self.assertEqual(RunState.RUNNING, self.as_now(made).status)
         self.spend(0.4)
-        self.assertEqual(RunState.COMPLETED, self.now(made).status)
+        self.assertEqual(RunState.COMPLETED, self.as_now(made).status)
         before = self.typed(made)
         self.turn_ends(made)
         self.spend(AGAIN * 2)
@@ -146,16 +146,16 @@ class TimedRunTests(AgentCase):
         made = self.make()
         self.works(made)
         self.turn_ends(made)
-        lines = self.now(made).lines
+        lines = self.as_now(made).lines
         self.restart()
         self.spend(AGAIN + 10)
         self.show(self.session(made), COMPOSER)
         self.spend(AGAIN * 2)
-        self.assertGreaterEqual(self.now(made).lines, lines)
+        self.assertGreaterEqual(self.as_now(made).lines, lines)
         self.assertEqual(1, self.typed(made).count("tidy up\r"))
-        self.assertEqual(RunState.RUNNING, self.now(made).status)
+        self.assertEqual(RunState.RUNNING, self.as_now(made).status)
         self.spend(600)
-        self.assertEqual(RunState.COMPLETED, self.now(made).status)
+        self.assertEqual(RunState.COMPLETED, self.as_now(made).status)
 
     def test_its_end_comes_while_the_service_is_away(self) -> None:
         made = self.make(1)
@@ -164,14 +164,14 @@ class TimedRunTests(AgentCase):
         self.machine.restart()
         self.successResultOf(self.machine.opening)
         self.boot()
-        self.assertEqual(RunState.COMPLETED, self.now(made).status)
+        self.assertEqual(RunState.COMPLETED, self.as_now(made).status)
 
     def test_a_dialog_is_left_to_people(self) -> None:
         made = self.make()
         self.show(self.session(made), PERMISSION)
         self.spend(90)
         self.assertEqual("", self.typed(made))
-        self.assertEqual(RunState.RUNNING, self.now(made).status)
+        self.assertEqual(RunState.RUNNING, self.as_now(made).status)
         self.assertIn("dialog", self.said(made))
         self.works(made)
         self.spend(AGAIN)
@@ -182,16 +182,16 @@ class TimedRunTests(AgentCase):
         self.works(made)
         self.runs.end(made.id, ADMIN)
         self.turn_ends(made)
-        found = self.now(made)
+        found = self.as_now(made)
         self.assertEqual((RunState.STOPPED, "tidy up\r"), (found.status, self.typed(made)))
         self.runs.end(made.id, ADMIN)
-        self.assertEqual(found, self.now(made), "a second time changes nothing")
+        self.assertEqual(found, self.as_now(made), "a second time changes nothing")
 
     def test_a_turn_that_nobody_saw(self) -> None:
         made = self.make()
         self.works(made)
         self.spend(UNSEEN + BREATH)
-        self.assertEqual((1, 2), (self.now(made).turns, self.now(made).lines))
+        self.assertEqual((1, 2), (self.as_now(made).turns, self.as_now(made).lines))
 
     def test_its_session_goes(self) -> None:
         deleted, ended = self.make(), self.make()
@@ -199,13 +199,13 @@ class TimedRunTests(AgentCase):
         self.pane(self.session(ended)).exit(1)
         self.spend(5)
         for made in (deleted, ended):
-            self.assertEqual(RunState.FAILED, self.now(made).status)
+            self.assertEqual(RunState.FAILED, self.as_now(made).status)
 
     def test_its_owner_goes(self) -> None:
         made = self.make()
         self.gone = True
         self.works(made)
-        self.assertEqual((RunState.FAILED, ""), (self.now(made).status, self.typed(made)))
+        self.assertEqual((RunState.FAILED, ""), (self.as_now(made).status, self.typed(made)))
 
     def test_what_cannot_be_begun_leaves_nothing(self) -> None:
         began = begin(self.runs.begin("x", "/nowhere/at/all", 5, ADMIN))

@@ -142,9 +142,9 @@ class LookTests(SyncCase):
             found = self.target("primary")
             self.assertEqual((TargetStatus.UNREADABLE, ()), (found.status, found.added))
             self.assertNotIn("s3cr3t", str(found.error))
-        for bound, content in (("LIMIT", "{      }"), ("SIGN_LIMIT", '{"a": {}, "b": []}')):
+        for bound, text in (("LIMIT", "{      }"), ("SIGN_LIMIT", '{"a": {}, "b": []}')):
             with patch.object(files, bound, 5):
-                self.claude.write_text(content)
+                self.claude.write_text(text)
                 self.assertEqual(TargetStatus.UNREADABLE, self.target("primary").status)
 
     def test_unreadable_ones_neither_give_nor_get(self) -> None:

@@ -170,7 +170,7 @@ class History:
         )
 
     def _turns_of(self, found: StoredConversation) -> int:
-        """Counted once for each state of a conversation: L{StoredConversation} names time and size."""
+        """Counted once for each state: L{StoredConversation} names time and size."""
         known = self._turns.get(found)
         if known is not None:
             return known

@@ -398,7 +398,7 @@ class Prompter:
             pressed = await self._touch.press("BSpace", self._became_line_end)
             self._took_back = pressed is not None
         for pause in ANSWERING:
-            await sleep(self._hands.clock, pause)
+            await sleep(self._context.clock, pause)
             now = await self._touch.see()
             if before is None or now is None or not self._stands(now):
                 return False
