@@ -41,7 +41,6 @@ class CaseAnswer(TypedDict):
     name: str
     path: str
     location: Literal["local", "linked", "remote", "container"]
-    location: Literal["local", "linked", "container"]
     linked: bool
     unreachable: NotRequired[bool]
     agentCreated: NotRequired[bool]
@@ -110,13 +109,6 @@ class CreateCaseBody(TypedDict):
     path: NotRequired[str | None]
 
 
-class FarCase(TypedDict):
-    """Where a case is on a remote host."""
-
-    hostId: str
-    path: str
-
-
 class CreateContainerBody(TypedDict):
     """A new case, with a container by the host C{default} or by settings of its own."""
 
@@ -127,6 +119,13 @@ class CreateContainerBody(TypedDict):
     memory: NotRequired[str | None]
     cpus: NotRequired[float | None]
     mountCredentials: NotRequired[Literal["copy"] | bool | None]
+
+
+class FarCase(TypedDict):
+    """Where a case is on a remote host."""
+
+    hostId: str
+    path: str
 
 
 class FolderAnswer(TypedDict):

@@ -105,7 +105,6 @@ export interface Case {
   name: string;
   path: string;
   location: "local" | "linked" | "remote" | "container";
-  location: "local" | "linked" | "container";
   linked: boolean;
   unreachable?: boolean;
   agentCreated?: boolean;
@@ -1715,13 +1714,6 @@ export interface Terminal {
   epoch: string | null;
 }
 
-/** One line of an agent's to-do list. */
-export interface Todo {
-  text: string;
-  status: "pending" | "in_progress" | "completed";
-  doing?: string;
-}
-
 /** A timed run; times in Unix milliseconds. */
 export interface TimedRun {
   id: string;
@@ -1747,6 +1739,13 @@ export interface TimedRunBody {
 /** The runs, the newest first. */
 export interface TimedRuns {
   runs: TimedRun[];
+}
+
+/** One line of an agent's to-do list. */
+export interface Todo {
+  text: string;
+  status: "pending" | "in_progress" | "completed";
+  doing?: string;
 }
 
 /** A token's record; times in Unix milliseconds. */
