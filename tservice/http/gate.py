@@ -266,11 +266,16 @@ class Gate:
         raise self._refuse(visit, wrong)
 
     async def recognise(self, visit: Visit) -> Identity | None:
-        """Whose credentials C{visit} shows, where it needs none; wrong ones count as none."""
+        """Whose credentials C{visit} shows, where it needs none.
+
+        @raise Refusal: as L{identify} for wrong ones, or passwords could be tried here uncounted.
+        """
         for authenticator in self._authenticators:
             verdict = await authenticator.authenticate(visit)
             if isinstance(verdict, Pass):
                 return verdict.identity
+            if verdict is not None:
+                raise self._refuse(visit, verdict)
         return None
 
     def _refuse(self, visit: Visit, wrong: Wrong | None) -> Refusal:

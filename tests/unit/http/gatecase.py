@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
+from typing import Any, cast
 
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
@@ -95,7 +96,7 @@ class GateCase(SynchronousTestCase):
         if self.config.password is not None:
             account = SingleAccount(self.config.username, self.config.password)
         routes = AccessRoutes(self.cookies, account, self.failures, self.config.username, False)
-        gate = Gate(
+        self.gate = gate = Gate(
             rules_of(self.config, ["bound.example"], lambda: ["tunnel.example"]),
             self.authenticators(account),
             HookAuthenticator(SECRET),
@@ -123,6 +124,10 @@ class GateCase(SynchronousTestCase):
     async def who(self, call: Call) -> object:
         return {"user": call.identity.username, "by": call.identity.method}
 
+    async def known(self, call: Call) -> object:
+        who = await self.gate.recognise(cast(Any, call.request).visit)
+        return {"user": None if who is None else who.username}
+
     def table(self) -> list[Operation]:
         return [
             operation("GET", "/api/who", self.who),
@@ -132,6 +137,7 @@ class GateCase(SynchronousTestCase):
             operation("GET", "/api/admin", self.who, access=Access.ADMIN),
             operation("GET", "/api/sessions/{id}", self.who, access=Access.OWNER),
             operation("GET", "/q/{code}", self.who, access=Access.CAPABILITY),
+            operation("GET", "/tab/{code}", self.known, access=Access.CAPABILITY),
             operation("GET", "/ws/{id}", self.who, access=Access.OWNER, style=Style.WEBSOCKET),
         ]
 

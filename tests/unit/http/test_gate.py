@@ -156,6 +156,12 @@ class AuthenticationTests(GateCase):
         self.assertEqual(429, self.login("wrong").status)
         self.assertEqual(401, self.ask({"Accept": "text/html"}, "/").status)
 
+    def test_where_none_is_needed_passwords_are_not_to_be_tried_either(self) -> None:
+        self.assertEqual({"user": None}, self.ask({}, "/tab/x").json()["data"])
+        self.assertEqual({"user": "admin"}, self.ask(basic(), "/tab/x").json()["data"])
+        answers = [self.ask(basic(password="wrong"), "/tab/x").status for _ in range(11)]
+        self.assertEqual([401] * 10 + [429], answers)
+
     def test_the_right_one_always_passes(self) -> None:
         cookie = {"Cookie": self.ask(basic()).headers["set-cookie"].partition(";")[0]}
         for _ in range(CAP + 1):

@@ -43,7 +43,7 @@ class Doorway:
 
     @ivar find: what a word opens, by its sort.
     @ivar url_of: the saved URL of a tab; C{None}: it is gone.
-    @ivar recognise: whose credentials a request shows; C{None}: nobody's, or wrong ones.
+    @ivar recognise: whose credentials a request shows; C{None}: nobody's.  Wrong ones are refused.
     @ivar ancestors: who may hold what is served to a Host in a frame.
     """
 
