@@ -75,4 +75,5 @@ clean:
 .venv/.test: .venv/.made $(PACKAGING) $(WEB)
 	tools/need $(TEST_NEEDS)
 	$(BIN)/pip install --quiet --editable '.[test]'
+	$(BIN)/python setup.py -q build_web
 	touch $@ .venv/.run
