@@ -97,7 +97,7 @@ class EndTests(RealClaude, SynchronousTestCase):
         for item in self.pending():
             self.answer(item, action="deny")
             self.until("its end", partial(self.gone, item))
-        return "Usage" not in self.screen()
+        return "Settings" not in self.screen()
 
     def gone(self, item: dict[str, Any]) -> bool:
         return item not in self.pending()

@@ -100,7 +100,7 @@ class Daemon:
         words = ["--nodaemon", "--pidfile=", "tservice", *listens, *options]
         command = self.wrapped([*TWISTD, *words])
         if self.preloaded and command == [*TWISTD, *words]:
-            pad = launchpad(*self._basis().items())
+            pad = launchpad(self._basis())
             return _Child(pad.launch(words, self.environ(), self.stands_in))
         return _Child(_executed(command, self.environ(), self.stands_in))
 

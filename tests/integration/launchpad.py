@@ -25,6 +25,8 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 ROOT = Path(__file__).resolve().parents[2]
+NAMESPACES = ("mnt", "net", "pid", "user", "uts", "ipc")
+"""What a test may have left for others; who is forked gets those of the preloaded process."""
 
 
 class Launched:
@@ -112,9 +114,14 @@ class Launchpad:
         self._process.wait()
 
 
+def launchpad(environ: Mapping[str, str]) -> Launchpad:
+    """The one of this process for daemons that are to start with C{environ}, where it is now."""
+    around = tuple(os.readlink(f"/proc/thread-self/ns/{name}") for name in NAMESPACES)
+    return _launchpad(around, *environ.items())
+
+
 @functools.cache
-def launchpad(*environ: tuple[str, str]) -> Launchpad:
-    """The one of this process for daemons that are to start with C{environ}."""
+def _launchpad(around: tuple[str, ...], *environ: tuple[str, str]) -> Launchpad:
     return Launchpad(dict(environ))
 
 
