@@ -23,11 +23,11 @@ from tservice.core.files import (
     write_private,
 )
 
-LIMIT = 16 * 1024 * 1024
+LIMIT = 4 * 1024 * 1024
 """Bytes of a file: Claude Code keeps more than its configuration in its own."""
 
-SIGN_LIMIT = 300_000
-"""Signs that begin or part values in a file: reading them costs everybody time."""
+SIGN_LIMIT = 50_000
+"""Signs that begin or part values in a file, or are escapes: reading them costs everybody time."""
 
 FOLDER_MODE = 0o700
 
@@ -52,8 +52,8 @@ def read(path: Path) -> str | None:
         if path.is_symlink():
             raise UnsafeFile(f"{path.name}: is a symbolic link that leads nowhere") from None
         return None
-    if sum(map(text.count, ",:[{=")) > SIGN_LIMIT:
-        raise UnparsableFile(f"{path.name}: holds more than {SIGN_LIMIT} values")
+    if sum(map(text.count, ",:[{=\\")) > SIGN_LIMIT:
+        raise UnparsableFile(f"{path.name}: holds more than {SIGN_LIMIT} values and escapes")
     return text
 
 

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Thread
+from time import thread_time
 from typing import Any
 from unittest.mock import patch
 
@@ -146,6 +147,25 @@ class LookTests(SyncCase):
             with patch.object(files, bound, 5):
                 self.claude.write_text(text)
                 self.assertEqual(TargetStatus.UNREADABLE, self.target("primary").status)
+
+    def test_crowds_of_escapes(self) -> None:
+        """They cost as much to read as values do, with the interpreter held."""
+        self.put(self.claude, '{"a": "' + "\\n" * 7_500_000 + '"}')
+        self.assertEqual("larger than", str(self.target("primary").error)[14:25])
+        self.put(self.claude, '{"a": "' + "\\n" * files.SIGN_LIMIT + '"}')
+        found = self.target("primary")
+        self.assertEqual(TargetStatus.UNREADABLE, found.status)
+        self.assertIn(f"more than {files.SIGN_LIMIT} values and escapes", str(found.error))
+
+    def test_what_is_never_closed_is_looked_at_once(self) -> None:
+        """By time of the processor: the square of these took seconds, with everybody held up."""
+        for text in ('"' + '\\"' * 20_000, "/**" + " /" * 200_000):
+            for path in (self.gemini, self.home / ".config/opencode/opencode.json"):
+                self.put(path, text)
+            before = thread_time()
+            for name in ("gemini", "opencode"):
+                self.assertEqual(TargetStatus.UNREADABLE, self.target(name).status)
+            self.assertTrue(thread_time() - before < 1)
 
     def test_unreadable_ones_neither_give_nor_get(self) -> None:
         self.put(self.claude, "{ no")

@@ -15,8 +15,10 @@ COMMENT = r"//[^\r\n]*|/\*.*?\*/"
 BLANKS = " \t\r\n"
 """White space, as JSON has it."""
 
-_COMMENTS = re.compile(rf"{STRING}|({COMMENT})", re.DOTALL)
-_COMMAS = re.compile(rf"{STRING}|(,)(?=\s*[}}\]])", re.DOTALL)
+# What is never closed is taken to the end at once: to look for its end again at each further sign
+# would cost the square of the length, with the interpreter held.
+_COMMENTS = re.compile(rf"{STRING}|({COMMENT})|\".*|/\*.*", re.DOTALL)
+_COMMAS = re.compile(rf"{STRING}|(,)(?=\s*[}}\]])|\".*", re.DOTALL)
 
 
 @frozen(kw_only=True)
