@@ -71,6 +71,13 @@ class McpTests(SynchronousTestCase):
         entries = self.world.good("root", "GET", "/api/admin/audit")["entries"]
         self.assertIn("POST /api/sessions", {entry["action"] for entry in entries})
 
+    def test_a_crowd_of_values_is_refused_unread(self) -> None:
+        mine = {**self.world.token("ann", *ALL), "Content-Type": "application/json"}
+        for crowd in (b"[" + b"0," * 1_000_000 + b"0]", b'{"jsonrpc":"2.0","jsonrpc":"2.0"}'):
+            found = self.world.ask("POST", "/mcp", crowd, mine)
+            self.assertEqual(400, found.status)
+            self.assertEqual(-32700, json.loads(found.body)["error"]["code"])
+
     def test_nobody_reaches_another_s_by_it(self) -> None:
         theirs = self.connect(self.world.token("bob", *ALL))
         before = self.world.snapshot()

@@ -13,7 +13,7 @@ from tservice.core.payloads import Nothing
 from tservice.core.places.place import PlaceId, PlaceKind
 from tservice.core.scopes import Scope
 from tservice.hosts.connection import State
-from tservice.hosts.model import MOST_OPTIONS, OPTION_LENGTH, RemoteHost
+from tservice.hosts.model import MOST_COMMANDS, MOST_OPTIONS, OPTION_LENGTH, RemoteHost
 from tservice.hosts.service import HostService
 from tservice.hosts.shown import (
     HostChecked,
@@ -40,7 +40,7 @@ class RemoteHostBody(Body):
     identity_file: _Line | None = None
     jump_host: _Line | None = Field(default=None, description="As ssh's ProxyJump")
     extra_ssh_options: Annotated[list[_Option], Field(max_length=MOST_OPTIONS), AT_FIRST] = []
-    commands: dict[str, _Line] = {}
+    commands: Annotated[dict[_Line, _Line], Field(max_length=MOST_COMMANDS)] = {}
     wake_mac: _Line | None = None
     wake_command: _Line | None = None
 

@@ -13,13 +13,14 @@ from twisted.logger import Logger
 from tservice.client.errors import ApiError
 from tservice.client.mcp.connections import Connection, Connections
 from tservice.client.mcp.plan import Ask
-from tservice.client.mcp.protocol import VERSIONS, RpcFault, RpcServer, parse, refused
+from tservice.client.mcp.protocol import BAD_JSON, VERSIONS, RpcFault, RpcServer, judge, refused
 from tservice.client.mcp.protocol import RpcCall as Asked
 from tservice.client.mcp.tools import offered
 from tservice.core.errors import HTTP_STATUS, ErrorCode, ServiceError, invalid, not_found
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.payloads import Nothing
 from tservice.core.scopes import Scope
+from tservice.http.body import parse_json
 from tservice.http.envelope import dump
 from tservice.http.operations import Access, Audit, Call, Operation, Reply, Style
 from tservice.http.request import Request
@@ -28,7 +29,7 @@ from tservice.http.sse import HEARTBEAT_SECONDS, EventClient, wants
 PATH = "/mcp"
 SESSION, VERSION = "Mcp-Session-Id", "MCP-Protocol-Version"
 BODY_LIMIT = 4 * 1024 * 1024
-"""Bytes of a message, as on standard input."""
+"""Bytes of a message, as on standard input; of values it holds as many as any body."""
 TOLD = frozenset({EventName.APPROVAL_PENDING, EventName.APPROVAL_RESOLVED})
 QUIET = frozenset({"warning", "error", "critical", "alert", "emergency"})
 """Levels of log messages above that of a notice."""
@@ -63,7 +64,7 @@ class McpRoutes:
         if (call.header("content-type") or "").partition(";")[0].strip() != "application/json":
             raise invalid("content-type", "must be application/json")
         try:
-            asked = parse(request.content.read())
+            asked = _parse(request.content.read())
         except RpcFault as fault:
             return Reply(content=refused(None, fault), status=400)
         connection = self._connection(call, asked)
@@ -192,6 +193,14 @@ class McpRoutes:
                 **common,
             ),
         ]
+
+
+def _parse(raw: bytes) -> Asked | None:
+    """A message under the rules of any JSON body: a crowd of values is refused unread."""
+    try:
+        return judge(parse_json(raw))
+    except ServiceError as error:
+        raise RpcFault(BAD_JSON, str(error)) from None
 
 
 def _check_version(call: Call) -> None:

@@ -59,12 +59,20 @@ class RpcCall(NamedTuple):
 def parse(line: str | bytes) -> RpcCall | None:
     """The request in one message; C{None}: a notification or an answer, which nobody answers.
 
-    @raise Fault: it is neither; answered with the id C{null}.
+    @raise RpcFault: it is neither; answered with the id C{null}.
     """
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
         raise RpcFault(BAD_JSON, "this is no JSON") from None
+    return judge(found)
+
+
+def judge(found: object) -> RpcCall | None:
+    """The same of a message that was parsed already.
+
+    @raise RpcFault: it is neither.
+    """
     if not isinstance(found, dict) or found.get("jsonrpc") != "2.0":
         raise RpcFault(BAD_REQUEST, "a message is one object with jsonrpc 2.0")
     method, key, params = found.get("method"), found.get("id"), found.get("params", {})
