@@ -90,11 +90,12 @@ def replace(path: Path, before: str | None, after: str, *, private: bool) -> Non
     symbolic link stays too: what it leads to is replaced.
 
     @param before: as L{read} gave it.
-    @raise Changed: that is not in the file any more; nothing is written.
+    @raise FileChanged: that is not in the file any more; nothing is written.
     @raise FileError: as L{read}, or another user's.
     @raise OSError: it cannot be written; the file is as before.
     """
-    target = path.resolve() if path.is_symlink() else path
+    target = path.resolve()
+    _check_ways(path, target)
     mode = PRIVATE if before is None else _mode(target)
     if before is not None:
         write_private(path.with_name(f"{path.name}.service-bak"), before)
@@ -103,8 +104,21 @@ def replace(path: Path, before: str | None, after: str, *, private: bool) -> Non
         temporary.write_bytes(after.encode())
         temporary.chmod(PRIVATE if private else mode)
         sync(temporary)
-        if read(path) != before:
+        # Of what is replaced, not of what the path leads to by now.
+        if path.resolve() != target or read(target) != before:
             raise FileChanged
+
+
+def _check_ways(*paths: Path) -> None:
+    """See that nobody else can change where C{paths} lead: root and this user own the way.
+
+    @raise PermissionError: another user owns a folder of it, or anybody may write there.
+    """
+    for folder in {folder for path in paths for folder in path.parents}:
+        found = folder.stat()
+        anybody = found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX
+        if anybody or found.st_uid not in (0, os.geteuid()):
+            raise PermissionError(errno.EPERM, "its folder is open to another user", str(folder))
 
 
 def _mode(target: Path) -> int:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from random import Random
 from threading import Thread
 from time import thread_time
 from typing import Any
@@ -203,6 +205,46 @@ class LookTests(SyncCase):
         self.assertEqual((), self.target("primary").added)
 
 
+class Swapper:
+    """Another program that makes a link of a file, and a file of the link, as a seed has it."""
+
+    def __init__(self, path: Path, outside: Path) -> None:
+        self._path, self._link = path, path.with_name("link")
+        self._link.symlink_to(outside)
+        self._turns = Random(7)
+
+    def swap(self) -> None:
+        """In half of the cases."""
+        if self._turns.random() < 0.5:
+            return
+        if self._path.is_symlink():
+            self.rest()
+            self._path.write_text('{"mcpServers": {}}')
+        else:
+            self._path.unlink()
+            self._link.rename(self._path)
+
+    def rest(self) -> None:
+        """There is no link in the file's place."""
+        if self._path.is_symlink():
+            self._path.rename(self._link)
+
+    @contextmanager
+    def at_each_step(self) -> Iterator[None]:
+        """A turn before each call that a write makes of these."""
+        with ExitStack() as stack:
+            for name in ("replace", "_mode", "sync"):
+                stack.enter_context(patch.object(files, name, self._after(getattr(files, name))))
+            yield
+
+    def _after(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        def swapped(*given: Any, **named: Any) -> Any:
+            self.swap()
+            return call(*given, **named)
+
+        return swapped
+
+
 class WriteTests(SyncCase):
     def test_everybody_gets_what_the_others_have(self) -> None:
         self.installed |= {"codex", "opencode", "antigravity", "copilot"}
@@ -297,6 +339,36 @@ class WriteTests(SyncCase):
             (TargetStatus.FAILED, "belongs to another user"), (found.status, found.error)
         )
         self.assertEqual(before, self.gemini.read_bytes())
+
+    def test_a_folder_of_another_user_is_left(self) -> None:
+        """Who can change the folder can lead the write elsewhere, at any moment."""
+        self.servers(self.claude, one=RUN)
+        self.servers(self.gemini)
+        before = self.gemini.read_bytes()
+        self.gemini.parent.chmod(0o777)
+        found = self.sync()["gemini"]
+        self.assertEqual(
+            (TargetStatus.FAILED, "its folder is open to another user"), (found.status, found.error)
+        )
+        self.assertEqual(before, self.gemini.read_bytes())
+        self.gemini.parent.chmod(0o700)
+        self.assertEqual(TargetStatus.OK, self.sync()["gemini"].status)
+
+    def test_a_file_that_becomes_a_link_meanwhile(self) -> None:
+        """A file elsewhere is never given what was made of another one."""
+        self.servers(self.claude, one=RUN)
+        outside = self.servers(self.home / "outside" / "precious.json", mine=RUN)
+        before = outside.read_bytes()
+        self.servers(self.gemini)
+        swapper = Swapper(self.gemini, outside)
+        with swapper.at_each_step():
+            for _ in range(100):
+                swapper.rest()
+                self.servers(self.gemini)
+                self.sync()
+                now = json.loads(outside.read_text())["mcpServers"]
+                self.assertEqual(RUN, now.get("mine"), "what was there is there")
+                outside.write_bytes(before)
 
     def test_what_came_in_between_stays(self) -> None:
         """The CLI itself writes the file, after it was read and before it is replaced."""
