@@ -13,6 +13,7 @@ from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
 from bench.client import Terminal, new_session, wait_output
 from tests.figures import tell
+from tests.integration.files import Files, form
 from tests.integration.gitservers import commit, repository
 from tests.integration.harness import PATIENCE, Answer
 from tests.integration.smalldisk import SmallDiskDaemon, obstacle
@@ -222,3 +223,47 @@ class CasesTests(SmallDiskCase):
         self.daemon.inside("rm", str(self.daemon.filler))
         self.ask("POST", "/api/cases", {"name": "new"}).data()
         self.ask("DELETE", "/api/cases/before").data()
+
+    def test_what_features_keep(self) -> None:
+        """Endpoints, web tabs, timed runs, hosts, files: the old or the new, and said so."""
+        self.ask("PUT", "/api/settings", {"customModelEndpointsEnabled": True}).data()
+        made = self.ask("POST", "/api/quick-start", {"caseName": "before", "mode": "shell"}).data()
+        session = made["sessionId"]
+        content = f"/api/sessions/{session}/file-content"
+        first = {"path": "kept", "content": "kept", "baseHash": None}
+        saved = self.ask("PUT", content, first).data()["hash"]
+        url = "http://127.0.0.1:1/"
+        host: dict[str, object] = {"label": "kept", "host": "kept.invalid", "username": "me"}
+        kept: dict[str, dict[str, object]] = {
+            "/api/model-endpoints": {"label": "kept", "baseUrl": url, "apiKey": "k" * 4000},
+            "/api/webviews": {"name": "kept", "url": url},
+            "/api/remote-hosts": host,
+        }
+        for path, body in kept.items():
+            self.ask("POST", path, body).data()
+        acknowledged = {path: ["kept"] for path in kept}
+        self.stuff()
+        run = {"prompt": "x" * 1000, "durationMinutes": 1}
+        for path, body in (*kept.items(), ("/api/scheduled", run)):
+            name = next((each for each in ("label", "name") if each in body), "prompt")
+            for number in range(100):
+                answer = self.ask("POST", path, {**body, name: f"{number:040}"})
+                if answer.status == 422:
+                    break
+                acknowledged.setdefault(path, []).append(f"{number:040}")
+            self.refused(answer)
+        more = {"path": "kept", "content": "x" * 500_000, "baseHash": saved}
+        self.refused(self.ask("PUT", content, more))
+        files = Files(self.daemon, session, {})
+        self.refused(files.post_form("uploads", form(("file", "a.txt", b"x" * 500_000))))
+        with contextlib.closing(Terminal(self.daemon, session)) as terminal:
+            self.press(terminal, "cat kept; echo -$((40 + 2))\r")
+            wait_output(self.daemon, session, "kept-42", "buffer")
+        self.daemon.inside("rm", str(self.daemon.filler))
+        self.until(lambda: self.metric("disk_trouble") == 0)
+        self.daemon.kill()
+        self.daemon.start()
+        for path, names in acknowledged.items():
+            found = json.dumps(self.ask("GET", path).data())
+            self.assertEqual([], [each for each in names if f'"{each}"' not in found], path)
+        self.assertEqual("kept", files.get("file-content", "kept").data()["content"])
