@@ -1,0 +1,211 @@
+"""Lost answers, refusals, and what a killed service leaves to the next."""
+
+from __future__ import annotations
+
+from twisted.internet.defer import Deferred
+
+from tests.unit.sessions.input.case import AGAIN, DONE, InputCase
+from tservice.core.errors import ErrorCode, ServiceError
+from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
+from tservice.sessions.input.queue import UNSURE
+from tservice.sessions.input.typist import PASTE_GAP
+from tservice.sessions.interfaces import Delivery
+from tservice.sessions.record.model import Session
+
+
+class FailureTests(InputCase):
+    """Lost answers and refusals."""
+
+    def fault(self, operation: str, error: MuxError, **how: object) -> None:
+        self.pane(self.shell_session).fail(operation, error, **how)  # type: ignore[arg-type]
+
+    def send(self, text: str = "x", seq: int = 1) -> Deferred[Delivery]:
+        return self.type(self.shell_session, text, client_id="c", seq=seq)
+
+    def test_a_lost_answer_is_looked_up(self) -> None:
+        for seq, effect in enumerate((True, False)):
+            self.pane(self.shell_session).typed.clear()
+            self.fault("write", MuxTimeout("slow"), effect=effect)
+            self.assertEqual(DONE, self.successResultOf(self.send(seq=seq)))
+            self.assertEqual(b"x", bytes(self.pane(self.shell_session).typed))
+
+    def test_a_long_write_goes_on_where_it_was(self) -> None:
+        self.fault("write", MuxTimeout("slow"), skip=2, effect=True)
+        text = "".join(f"{number:04}" for number in range(1500))
+        self.assertEqual(DONE, self.successResultOf(self.send(text)))
+        self.assertEqual(text.encode(), bytes(self.pane(self.shell_session).typed))
+
+    def test_a_lost_answer_to_a_paste_or_an_enter(self) -> None:
+        for operation in ("paste", "send_key"):
+            for effect in (True, False):
+                self.agent.prompts.clear()
+                self.pane(self.agent_session).fail(operation, MuxTimeout("slow"), effect=effect)
+                answer = self.type(self.agent_session, "hello\r")
+                self.spend(1)
+                self.assertEqual(DONE, self.successResultOf(answer))
+                self.assertEqual(["hello"], self.agent.prompts)
+
+    def test_a_refused_write_gives_the_number_back(self) -> None:
+        for _ in range(3):
+            self.fault("write", MuxError("no"))
+        answer = self.send()
+        self.spend(3)
+        self.assertEqual(ErrorCode.OPERATION_FAILED, self.code(answer))
+        self.assertEqual(b"", bytes(self.pane(self.shell_session).typed))
+        self.assertEqual(DONE, self.successResultOf(self.send()))
+
+    def test_giving_back_does_not_forget_the_numbers_before(self) -> None:
+        self.successResultOf(self.send(seq=1))
+        for _ in range(3):
+            self.fault("write", MuxError("no"))
+        refused = self.send(seq=2)
+        self.spend(3)
+        self.assertEqual(ErrorCode.OPERATION_FAILED, self.code(refused))
+        self.assertEqual(AGAIN, self.successResultOf(self.send(seq=1)))
+        self.assertEqual(DONE, self.successResultOf(self.send(seq=2)))
+
+    def test_what_waits_behind_a_failure_fails_with_it(self) -> None:
+        for _ in range(3):
+            self.fault("write", MuxError("no"))
+        first, second = self.send("a", 1), self.send("b", 2)
+        other = self.type(self.shell_session, "o", client_id="d", seq=1)
+        self.spend(3)
+        self.assertEqual(ErrorCode.OPERATION_FAILED, self.code(first))
+        self.assertEqual(ErrorCode.CONFLICT, self.code(second))
+        self.assertEqual(DONE, self.successResultOf(other))
+        for text, seq in (("a", 1), ("b", 2)):
+            self.assertEqual(DONE, self.successResultOf(self.send(text, seq)))
+        self.assertEqual(b"oab", bytes(self.pane(self.shell_session).typed))
+
+    def test_a_pane_that_goes_away_gives_the_number_back(self) -> None:
+        self.fault("write", PaneGone("gone"))
+        self.assertEqual(ErrorCode.CONFLICT, self.code(self.send()))
+        self.assertEqual(DONE, self.successResultOf(self.send()))
+
+    def test_when_nobody_knows_the_caller_is_told_and_it_is_typed_once(self) -> None:
+        self.pane(self.shell_session).hold()
+        answer = self.send()
+        self.spend(30)
+        why: ServiceError = self.failureResultOf(answer, ServiceError).value
+        self.assertEqual((ErrorCode.OPERATION_FAILED, UNSURE), (why.code, why.message))
+        again = self.send()
+        self.pane(self.shell_session).release()
+        self.spend(2)
+        self.assertEqual(AGAIN, self.successResultOf(again))
+        self.assertEqual(b"x", bytes(self.pane(self.shell_session).typed))
+
+    def test_without_a_number_it_is_not_typed_after_its_caller_gave_up(self) -> None:
+        pane = self.pane(self.shell_session)
+        pane.fail("write", MuxTimeout("slow"))
+        pane.fail("last_mark", MuxTimeout("slow"))
+        pane.fail("last_mark", MuxTimeout("slow"))
+        answer = self.type(self.shell_session, "x")
+        self.spend(3)
+        self.assertEqual(ErrorCode.OPERATION_FAILED, self.code(answer))
+        self.assertEqual(b"", bytes(pane.typed))
+        self.assertIsNone(self.machine.database.query_one("SELECT * FROM input_journal"))
+
+
+class CrashTests(InputCase):
+    """A killed service; the next one finishes what was begun."""
+
+    def recovered(self) -> None:
+        self.machine.restart()
+        self.spend(3)
+        self.assertEqual([], self.machine.database.query("SELECT * FROM input_journal"))
+
+    def send(self, session: Session, text: str) -> Deferred[Delivery]:
+        return self.type(session, text, client_id="c", seq=1)
+
+    def test_before_anything_was_typed(self) -> None:
+        self.patch(type(self.sessions.pane_of(self.agent_session.id)), "paste", _never)
+        self.send(self.agent_session, "hello\r")
+        self.machine.crash()
+        self.doCleanups()
+        self.recovered()
+        self.assertEqual(["hello"], self.agent.prompts)
+        self.assertEqual(AGAIN, self.successResultOf(self.send(self.agent_session, "hello\r")))
+
+    def test_between_paste_and_enter(self) -> None:
+        for session in (self.agent_session, self.shell_session):
+            self.send(session, "echo hi\r")
+            self.clock.advance(PASTE_GAP / 2)
+            self.recovered()
+            self.assertEqual(["echo hi"], self.pane(session).pastes)
+            self.assertEqual(["Enter"], self.pane(session).keys)
+        self.assertEqual(["echo hi"], self.agent.prompts)
+
+    def test_after_the_paste_was_submitted_by_hand(self) -> None:
+        self.send(self.agent_session, "hello\r")
+        self.machine.crash()
+        self.agent.received(b"\r")
+        self.recovered()
+        self.assertEqual(["hello"], self.agent.prompts)
+        self.assertEqual([], self.pane(self.agent_session).keys)
+
+    def test_in_the_middle_of_a_long_write(self) -> None:
+        text = "".join(f"{number:04}" for number in range(1000))
+        pane = self.pane(self.shell_session)
+        pane.fail("write", MuxTimeout("x"), skip=2)
+        pane.fail("last_mark", MuxTimeout("x"))
+        self.send(self.shell_session, text)
+        self.assertEqual(2000, len(pane.typed))
+        self.recovered()
+        self.assertEqual(text.encode(), bytes(pane.typed))
+
+    def keys(self, *texts: str) -> list[Deferred[Delivery]]:
+        """Keys of one client, numbered from 1 on."""
+        return [
+            self.type(self.shell_session, text, client_id="k", seq=seq)
+            for seq, text in enumerate(texts, 1)
+        ]
+
+    def test_a_key_that_was_typed_is_known_by_the_mark(self) -> None:
+        """Nothing of it was on the disk."""
+        for effect, answer in ((True, AGAIN), (False, DONE)):
+            self.keys("a")
+            pane = self.pane(self.shell_session)
+            pane.typed.clear()
+            pane.fail("write", MuxTimeout("x"), effect=effect)
+            pane.fail("last_mark", MuxTimeout("x"))
+            self.keys("a", "b")
+            self.recovered()
+            self.assertEqual(answer, self.successResultOf(self.keys("a", "b")[1]))
+            self.assertEqual(b"b", bytes(pane.typed))
+            self.shell_session = self.shell()
+
+    def test_the_mark_is_asked_for_until_it_is_known(self) -> None:
+        """Before that nothing is typed: what was sent again could stand there already."""
+        self.keys("a", "b")
+        pane = self.pane(self.shell_session)
+        self.machine.crash()
+        for _ in range(4):
+            pane.fail("last_mark", MuxTimeout("x"))
+        self.machine.boot()
+        self.run_now(self.sessions.open())
+        again = self.keys("a", "b", "c")
+        self.assertNoResult(again[2])
+        self.spend(5)
+        self.assertEqual([AGAIN, AGAIN, DONE], [self.successResultOf(each) for each in again])
+        self.assertEqual(b"abc", bytes(pane.typed))
+
+    def test_a_process_that_ended_meanwhile_has_its_mark_still(self) -> None:
+        self.keys("a", "b")
+        self.machine.crash()
+        self.pane(self.shell_session).exit(0)
+        self.recovered()
+        self.run_now(self.sessions.start(self.shell_session.id, granted=True))
+        self.assertEqual(AGAIN, self.successResultOf(self.keys("a", "b")[1]))
+
+    def test_a_process_that_is_gone_leaves_no_journal(self) -> None:
+        self.send(self.agent_session, "hello\r")
+        self.machine.crash()
+        self.host.lose(self.agent_session.id)
+        self.recovered()
+        self.run_now(self.sessions.start(self.agent_session.id, granted=True))
+        self.spend(1)
+        self.assertEqual([], self.pane(self.agent_session).pastes)
+
+
+async def _never(*args: object) -> None:
+    await Deferred()

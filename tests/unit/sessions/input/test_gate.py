@@ -1,0 +1,94 @@
+"""What keeps prompts back while they would land in the wrong place."""
+
+from __future__ import annotations
+
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
+from zope.interface import implementer
+
+from tests.unit.sessions.input.case import AGAIN, DONE, InputCase
+from tests.unit.sessions.rig import begin
+from tservice.core.errors import ErrorCode, failed
+from tservice.mux.interface import Capture
+from tservice.sessions.interfaces import IInputGate
+from tservice.sessions.record.model import Session
+
+
+class GateTests(InputCase):
+    """Prompts are kept back while they would land in the wrong place."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.gate = HeldGate()
+        self.machine.gate = self.gate
+        self.machine.restart()
+
+    def test_held_then_typed(self) -> None:
+        answer = self.type(self.agent_session, "hello\r")
+        self.spend(5)
+        self.assertEqual([], self.pane(self.agent_session).pastes)
+        self.gate.held[0].callback(None)
+        self.spend(1)
+        self.assertEqual(DONE, self.successResultOf(answer))
+
+    def test_a_refusal_gives_the_number_back(self) -> None:
+        first = self.type(self.agent_session, "hello\r", client_id="c", seq=1)
+        self.gate.held[0].errback(Failure(failed("the dialog stayed")))
+        self.assertEqual(ErrorCode.OPERATION_FAILED, self.code(first))
+        again = self.type(self.agent_session, "hello\r", client_id="c", seq=1)
+        self.gate.held[1].callback(None)
+        self.spend(1)
+        self.assertEqual(DONE, self.successResultOf(again))
+
+    def test_keys_and_raw_bytes_pass_it(self) -> None:
+        """They answer the dialog that it waits for; what passed is typed first."""
+        held = self.type(self.agent_session, "hello\r", client_id="a", seq=1)
+        pane = self.pane(self.agent_session)
+        pressed = begin(self.sessions.send_key(self.agent_session.id, "Down"))
+        raw = self.type(self.agent_session, "\x1b", client_id="b", seq=1)
+        self.spend(1)
+        self.successResultOf(pressed)
+        self.assertEqual(DONE, self.successResultOf(raw))
+        self.assertEqual((["Down"], []), (pane.keys, pane.pastes))
+        self.gate.held[0].callback(None)
+        self.spend(1)
+        self.assertEqual(DONE, self.successResultOf(held))
+        self.assertEqual((["hello"], ["Down", "Enter"]), (pane.pastes, pane.keys))
+
+    def test_nothing_passes_inputs_of_its_own_client(self) -> None:
+        held = self.type(self.agent_session, "hello\r", client_id="a", seq=1)
+        raw = self.type(self.agent_session, "\x1b", client_id="a", seq=2)
+        self.spend(1)
+        self.assertNoResult(raw)
+        self.gate.held[0].callback(None)
+        self.spend(1)
+        self.assertEqual([DONE, DONE], [self.successResultOf(each) for each in (held, raw)])
+        again = self.type(self.agent_session, "\x1b", client_id="a", seq=2)
+        self.assertEqual(AGAIN, self.successResultOf(again))
+
+    def test_a_process_that_ends_meanwhile(self) -> None:
+        answer = self.type(self.agent_session, "hello\r")
+        self.pane(self.agent_session).exit(0)
+        self.gate.held[0].callback(None)
+        self.assertEqual(ErrorCode.CONFLICT, self.code(answer))
+
+
+@implementer(IInputGate)
+class HeldGate:
+    """Opens when a test says so."""
+
+    def __init__(self) -> None:
+        self.held: list[Deferred[None]] = []
+
+    async def ready(self, session: Session) -> None:
+        self.held.append(Deferred())
+        await self.held[-1]
+
+    def asks(self, session: Session, capture: Capture, typed: str) -> str | None:
+        return None
+
+    def opened(self, session: Session, capture: Capture) -> str | None:
+        return None
+
+    async def submitted(self, session: Session, text: str, since: int) -> bool | None:
+        return None
