@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from collections.abc import Callable
 
 from attrs import frozen
 
@@ -20,6 +19,7 @@ from tservice.agents.transcripts.homes import Homes, own_files
 from tservice.agents.transcripts.proofs import Proofs
 from tservice.cases.interfaces import WorkspaceHooks
 from tservice.clis.interfaces import ICliRegistry
+from tservice.core.doors.inthread import in_thread
 from tservice.core.identity import Identity
 from tservice.core.places.place import OWN
 from tservice.ground.feature import Feature
@@ -27,8 +27,6 @@ from tservice.ground.ground import Ground
 from tservice.sessions.interfaces import ISessions
 from tservice.sessions.life.activity import PlainSources
 from tservice.sessions.service import Support
-
-_T = TypeVar("_T")
 
 
 @frozen(kw_only=True)
@@ -69,11 +67,8 @@ def build_agents(
         )
     )
     homes = Homes(own=own_files(ground.home, clis), places=ground.places)
-
-    def in_thread(work: Callable[[], _T], at: str) -> Awaitable[_T]:
-        return ground.doors.files.run(work, at=at)
-
-    proofs = Proofs(homes, agents.transcript_of, in_thread)
+    look = in_thread(ground.doors.files)
+    proofs = Proofs(homes, agents.transcript_of, look)
     preparation = HookPreparation(
         ground.settings, clis, sessions, ground.places, ground.doors.files
     )
@@ -96,7 +91,7 @@ def build_agents(
                 activity=agents,
                 gate=AgentGate(agents.readiness_of, agents.rules_of, proofs),
                 preparation=preparation,
-                conversations=StoredConversations(lambda: homes, in_thread),
+                conversations=StoredConversations(lambda: homes, look),
             ),
             hooks=hooks,
             telemetry=telemetry,

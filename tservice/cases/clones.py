@@ -187,7 +187,7 @@ class Clones:
                 target=active.staging,
                 ref=wish.ref,
                 shallow=wish.shallow,
-                user=desk.workspaces.user_of(caller),
+                place=place,
             )
             cloned = await self._git.clone(order, active.run)
             await self._settle(active, wish, caller)

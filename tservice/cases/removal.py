@@ -73,9 +73,9 @@ class Removal:
     async def _refuse_unsaved(self, case: Case, caller: Identity) -> None:
         if case.unreachable:
             return
-        user = self._desk.workspaces.user_of(caller)
+        place = self._desk.workspaces.place_of(caller)
         try:
-            lost = await self._git.unsaved(case.path, user)
+            lost = await self._git.unsaved(case.path, place)
         except OSError as error:
             raise explain(error, "the case cannot be looked through") from error
         if lost:
@@ -97,6 +97,6 @@ class Removal:
             raise explain(error, "the case cannot be moved to the trash") from error
 
     async def _remove_worktree(self, case: Case, repository: str, caller: Identity) -> None:
-        user = self._desk.workspaces.user_of(caller)
+        place = self._desk.workspaces.place_of(caller)
         await self._desk.at(caller, [case.path, repository], lambda: None)
-        await self._git.remove_worktree(case.path, repository, user)
+        await self._git.remove_worktree(case.path, repository, place)

@@ -17,7 +17,7 @@ from tservice.core.identity import Identity
 from tservice.core.kernelfiles import in_kernel, leads_to_kernel
 from tservice.core.places.place import Place
 from tservice.core.places.places import Places
-from tservice.core.users.osuser import OsUser, can_enter
+from tservice.core.users.osuser import can_enter
 
 CASES = "service-cases"
 """Where an OS user's cases are, below its home (protocol-cases)."""
@@ -53,15 +53,7 @@ class Workspaces:
 
         @raise ServiceError: 422 naming C{osUser}: nothing can be done there now.
         """
-        return self.places.judge(caller.place, caller.os_user)
-
-    def user_of(self, caller: Identity) -> OsUser | None:
-        """As whom git changes the caller's folders; C{None}: as the service's own user.
-
-        @raise ServiceError: as L{place_of}.
-        """
-        place = self.place_of(caller)
-        return place.user if place.apart else None
+        return self.places.of(caller)
 
     def cases_of(self, caller: Identity) -> Path:
         """The folder of the caller's local cases."""

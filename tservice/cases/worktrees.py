@@ -47,11 +47,11 @@ class CaseWorktrees:
 
     async def _add(self, case: Case, new: str, wish: WorktreeWish, caller: Identity) -> CasePlace:
         desk = self._desk
-        user = desk.workspaces.user_of(caller)
+        place = desk.workspaces.place_of(caller)
         path = str(Path(case.path).parent / new)
         await desk.at(caller, [case.path], partial(_check_free, path, new), seconds=PROBE_SECONDS)
         order = WorktreeOrder(
-            folder=case.path, path=path, branch=wish.branch, start=wish.start, user=user
+            folder=case.path, path=path, branch=wish.branch, start=wish.start, place=place
         )
         take_back = await self._git.add_worktree(order)
         origin = case.path if case.worktree is None else case.worktree.repository

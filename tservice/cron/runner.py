@@ -239,7 +239,7 @@ class Runner:
             places = self._tools.places
             # The file is the owner's to choose: root must not follow where its name leads.
             await places.ask(owner.place)
-            place = places.judge(owner.place, owner.os_user)
+            place = places.of(owner)
             work = partial(place.act, read)
             text = await self._tools.threads.run(work, at=definition.working_dir)
         return RunDelivery(

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TypeVar
 
 from attrs import frozen
 
 from tservice.cases.interfaces import ICases
+from tservice.core.doors.inthread import in_place
 from tservice.core.doors.programs import finder
 from tservice.core.places.place import Place
-from tservice.core.users.osuser import OsUser, environment_of
 from tservice.git.case_routes import CaseGitRoutes
 from tservice.git.changing.child import Children
 from tservice.git.changing.clone import Cloner
@@ -23,15 +21,13 @@ from tservice.git.inspect import Inspector
 from tservice.git.interfaces import ContainerWorkspaces
 from tservice.git.readers import GitReaders
 from tservice.git.routes import GitRoutes
-from tservice.git.runner import Actor, GitRunner
+from tservice.git.runner import GitRunner, actor_of
 from tservice.git.service import GitService
 from tservice.git.workspaces import CaseWorkspaces, SessionWorkspaces
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.http.metrics import number
 from tservice.sessions.interfaces import ISessions
-
-_T = TypeVar("_T")
 
 
 def build_git(
@@ -80,18 +76,11 @@ def build_git_work(ground: Ground) -> Feature[GitWork]:
         find=finder(ground.doors.files),
     )
     children = Children(ground.reactor, ground.reactor, finder(ground.doors.files))
-    cloner = Cloner(
-        children=children,
-        in_thread_as=partial(_in_thread_as, ground),
-        environ=ground.environ,
-        home=ground.home,
-        redactor=ground.redactor,
-    )
-    in_thread_as, inspector_of = partial(_in_thread_as, ground), partial(_inspector, ground, runner)
+    inside, inspector_of = in_place(ground.doors.files), partial(_inspector, ground, runner)
     work = GitWork(
-        cloner=cloner,
-        unsaved=UnsavedWork(in_thread_as, inspector_of),
-        worktrees=GitWorktrees(in_thread_as, inspector_of),
+        cloner=Cloner(children=children, in_place=inside, redactor=ground.redactor),
+        unsaved=UnsavedWork(inside, inspector_of),
+        worktrees=GitWorktrees(inside, inspector_of),
         children=children,
         runner=runner,
     )
@@ -103,29 +92,22 @@ def build_git_work(ground: Ground) -> Feature[GitWork]:
     )
 
 
-def _in_thread_as(
-    ground: Ground, user: OsUser | None, work: Callable[[], _T], at: str
-) -> Awaitable[_T]:
-    users = ground.os_users.users
-    return ground.doors.files.run(lambda: users.act(user, work), at=at)
-
-
-def _inspector(ground: Ground, runner: GitRunner, user: OsUser | None) -> Inspector:
-    """Looks at files, and runs git, as C{user}; C{None}: as the service's own."""
+def _inspector(ground: Ground, runner: GitRunner, place: Place) -> Inspector:
+    """Its looks at files, and git itself, have the rights of C{place}."""
     return Inspector(
         clock=ground.reactor,
         runner=runner,
-        in_thread=partial(_in_thread_as, ground, user),
-        environ=ground.environ if user is None else environment_of(user, ground.environ),
-        home=ground.home if user is None else user.home,
-        euid=os.geteuid() if user is None else user.uid,
-        itself=Actor() if user is None else Actor(uid=user.uid, gid=user.gid),
+        in_thread=partial(in_place(ground.doors.files), place),
+        environ=place.environment(),
+        home=place.home,
+        euid=place.user.uid,
+        itself=actor_of(place),
     )
 
 
 @frozen
 class _Readers:
-    """Makes a reader for each place: its looks at files, and git itself, have that one's rights."""
+    """Makes a reader for each place."""
 
     ground: Ground
     runner: GitRunner
@@ -133,24 +115,10 @@ class _Readers:
 
     def of(self, place: Place) -> GitService:
         """The reader of C{place}."""
-        ground, user = self.ground, place.user
-
-        def in_thread_as(work: Callable[[], _T], at: str) -> Awaitable[_T]:
-            return ground.doors.files.run(lambda: place.act(work), at=at)
-
-        inspector = Inspector(
-            clock=ground.reactor,
-            runner=self.runner,
-            in_thread=in_thread_as,
-            environ=place.environment(),
-            home=place.home,
-            euid=user.uid,
-            itself=Actor(uid=user.uid, gid=user.gid) if place.apart else Actor(),
-        )
         return GitService(
-            clock=ground.reactor,
-            inspector=inspector,
-            in_thread=in_thread_as,
+            clock=self.ground.reactor,
+            inspector=_inspector(self.ground, self.runner, place),
+            in_thread=partial(in_place(self.ground.doors.files), place),
             home=place.home,
             containers=self.forbidden,
         )

@@ -11,6 +11,7 @@ from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
+from tservice.core.doors.inthread import InThread
 from tservice.git.addeddiff import added_diff, read_content
 from tservice.git.commits import (
     COUNT,
@@ -20,7 +21,6 @@ from tservice.git.commits import (
     parse_commits,
     parse_count,
 )
-from tservice.git.interfaces import InThread
 from tservice.git.locate import is_moved, recognise
 from tservice.git.model import (
     DIFF_LIMIT,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from attrs import define, field, frozen
 from zope.interface import Interface
 
-from tservice.core.users.osuser import OsUser
+from tservice.core.places.place import Place
 from tservice.git.address import CloneSource, check_ref, judge_source
 
 __all__ = [
@@ -19,24 +19,10 @@ __all__ = [
     "Cloned",
     "ContainerWorkspaces",
     "IGitWork",
-    "InThread",
-    "InThreadAs",
     "WorktreeOrder",
     "check_ref",
     "judge_source",
 ]
-
-_T = TypeVar("_T")
-
-
-class InThread(Protocol):
-    """The door to threads: run something that blocks."""
-
-    def __call__(self, work: Callable[[], _T], at: str, /) -> Awaitable[_T]:
-        """Run C{work} in a thread; its result, or what it raised.
-
-        @param at: the folder that it touches (L{tservice.core.doors.threads.IThreads}).
-        """
 
 
 class ContainerWorkspaces(Protocol):
@@ -46,29 +32,19 @@ class ContainerWorkspaces(Protocol):
         """Absolute paths; nothing at or inside one is ever inspected."""
 
 
-class InThreadAs(Protocol):
-    """The door to threads, with the rights of a user."""
-
-    def __call__(self, user: OsUser | None, work: Callable[[], _T], at: str, /) -> Awaitable[_T]:
-        """Run C{work} in a thread as C{user}; C{None}: as the service's own.
-
-        @param at: as L{InThread} has it.
-        """
-
-
 @frozen(kw_only=True)
 class CloneOrder:
     """What is to be cloned.
 
     @ivar target: a folder that is not there, in one that is.
-    @ivar user: whose git does it; C{None}: the service's own user's.
+    @ivar place: where it will be, and whose git does it.
     """
 
     source: CloneSource
     target: str
     ref: str | None = None
     shallow: bool = False
-    user: OsUser | None = None
+    place: Place
 
 
 @frozen(kw_only=True)
@@ -127,6 +103,7 @@ class WorktreeOrder:
 
     @ivar folder: the top of the working tree of a repository, or of one of its worktrees.
     @ivar path: where the new one will be; nothing is there.
+    @ivar place: whose git does it.
     @ivar start: the branch, tag or commit where a new branch begins; C{None}: where the folder is.
     """
 
@@ -134,7 +111,7 @@ class WorktreeOrder:
     path: str
     branch: str
     start: str | None = None
-    user: OsUser | None = None
+    place: Place
 
 
 class IGitWork(Interface):
@@ -147,7 +124,7 @@ class IGitWork(Interface):
         ref is not known, cancelled, or git's own words without credentials.
         """
 
-    async def unsaved(folder: str, user: OsUser | None) -> tuple[str, ...]:
+    async def unsaved(folder: str, place: Place) -> tuple[str, ...]:
         """What would be lost with C{folder}: a sentence for each repository in it that has
         uncommitted or unpushed work, or of which that cannot be told."""
 
@@ -162,7 +139,7 @@ class IGitWork(Interface):
         @return: takes back the worktree, and the branch where this made it.
         """
 
-    async def remove_worktree(path: str, repository: str, user: OsUser | None) -> None:
+    async def remove_worktree(path: str, repository: str, place: Place) -> None:
         """Remove a worktree with what is in it; its branch stays.  What is none is left alone.
 
         @param repository: where its repository was when it was made.

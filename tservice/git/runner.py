@@ -13,6 +13,7 @@ from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from tservice.core.doors.programs import Find
 from tservice.core.errors import ServiceError
 from tservice.core.logs.redact import Redactor
+from tservice.core.places.place import Place
 from tservice.git.command import GitProcess, ProcessEnd, Sink
 from tservice.git.errortext import error_text
 from tservice.git.forks import Forks
@@ -46,6 +47,11 @@ class Actor:
     uid: int | None = None
     gid: int | None = None
     own_settings: bool = True
+
+
+def actor_of(place: Place) -> Actor:
+    """As whom sessions of C{place} run git."""
+    return Actor(uid=place.user.uid, gid=place.user.gid) if place.apart else Actor()
 
 
 def choose_actor(

@@ -12,11 +12,12 @@ from twisted.internet.defer import Deferred, DeferredSemaphore, FirstError, gath
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.clock import now_ms
+from tservice.core.doors.inthread import InThread
 from tservice.core.errors import failed, not_found
 from tservice.core.places.place import OWN, PlaceId
 from tservice.git.flights import Flights
 from tservice.git.inspect import Inspector
-from tservice.git.interfaces import ContainerWorkspaces, InThread
+from tservice.git.interfaces import ContainerWorkspaces
 from tservice.git.locate import SearchBounds, locate
 from tservice.git.model import (
     ERROR_LIMIT,

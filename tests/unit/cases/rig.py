@@ -14,8 +14,7 @@ from zope.interface import implementer
 from tservice.cases.build import build_cases
 from tservice.cases.service import CaseService
 from tservice.core.errors import ServiceError, failed
-from tservice.core.places.place import Place
-from tservice.core.users.osuser import OsUser
+from tservice.core.places.place import Place, PlaceId
 from tservice.git.interfaces import (
     Cloned,
     CloneOrder,
@@ -56,7 +55,7 @@ class FakeGit:
 
     @ivar lost: what is told of any folder.
     @ivar error: what every worktree fails with.
-    @ivar users: as whom something was done.
+    @ivar places: where something was done.
     """
 
     def __init__(self) -> None:
@@ -64,22 +63,22 @@ class FakeGit:
         self.orders: list[WorktreeOrder] = []
         self.lost: tuple[str, ...] = ()
         self.error: ServiceError | None = None
-        self.users: list[str | None] = []
+        self.places: list[PlaceId] = []
 
     async def clone(self, order: CloneOrder, run: CloneRun) -> Cloned:
-        self._note(order.user)
+        self._note(order.place)
         (Path(order.target) / ".git").mkdir(parents=True)
         clone = FakeClone(order, run)
         self.clones.append(clone)
         run.begun(lambda: clone.fail("the clone was cancelled"))
         return await clone.over
 
-    async def unsaved(self, folder: str, user: OsUser | None) -> tuple[str, ...]:
-        self._note(user)
+    async def unsaved(self, folder: str, place: Place) -> tuple[str, ...]:
+        self._note(place)
         return self.lost
 
     async def add_worktree(self, order: WorktreeOrder) -> Callable[[], Awaitable[None]]:
-        self._note(order.user)
+        self._note(order.place)
         if self.error is not None:
             raise self.error
         self.orders.append(order)
@@ -90,8 +89,8 @@ class FakeGit:
 
         return undo
 
-    async def remove_worktree(self, path: str, repository: str, user: OsUser | None) -> None:
-        self._note(user)
+    async def remove_worktree(self, path: str, repository: str, place: Place) -> None:
+        self._note(place)
         if self.error is not None:
             raise self.error
         shutil.rmtree(path)
@@ -102,8 +101,8 @@ class FakeGit:
     def stop(self) -> Deferred[None]:
         return succeed(None)
 
-    def _note(self, user: OsUser | None) -> None:
-        self.users.append(None if user is None else user.name)
+    def _note(self, place: Place) -> None:
+        self.places.append(place.id)
 
 
 class FakeHooks:

@@ -307,7 +307,7 @@ class AccountTests(CaseCase):
         self.good("POST", "/one/worktree", {"branch": "b"})
         self.good("DELETE", "/one-b")
         self.good("DELETE", "/one")
-        self.assertEqual({"a"}, set(self.git.users))
+        self.assertEqual({"a"}, {place.name for place in self.git.places})
         self.assertEqual(str(user.home), self.good("GET", "/browse")["path"])
         [doomed] = self.machine.database.query("SELECT os_user, os_uid FROM case_trash")
         self.assertEqual(("a", 1001), tuple(doomed))

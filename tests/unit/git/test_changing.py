@@ -17,12 +17,13 @@ from twisted.internet.defer import Deferred
 from twisted.internet.threads import deferToThread
 from twisted.trial.unittest import SynchronousTestCase, TestCase
 
+from tests.ground import HERE
 from tests.unit.git.realgit import own_folder
 from tservice.core.doors.programs import finder
 from tservice.core.doors.threads import NoThreads
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.logs.redact import Redactor
-from tservice.core.users.osuser import OsUser
+from tservice.core.places.place import Place
 from tservice.git.changing import unsaved
 from tservice.git.changing.fence import clone_environment, clone_words, user_environment
 from tservice.git.changing.progress import LINE_LIMIT, ProgressReader, reason
@@ -149,7 +150,7 @@ class FenceTests(SynchronousTestCase):
         self.assertNotIn(b"file", far[b"GIT_ALLOW_PROTOCOL"].split(b":"))
 
 
-def in_thread_as(user: OsUser | None, work: Callable[[], _T], at: str) -> Deferred[_T]:
+def in_its_thread(place: Place, work: Callable[[], _T], at: str) -> Deferred[_T]:
     return deferToThread(work)
 
 
@@ -189,17 +190,17 @@ class WorktreeTests(TestCase):
         )
         self.addCleanup(self.runner.stop)
 
-        def inspector(user: OsUser | None) -> Inspector:
+        def inspector(place: Place) -> Inspector:
             return Inspector(
                 clock=reactor,
                 runner=self.runner,
-                in_thread=partial(in_thread_as, user),
+                in_thread=partial(in_its_thread, place),
                 environ=environ,
                 home=self.folder,
                 euid=os.geteuid(),
             )
 
-        self.worktrees = GitWorktrees(in_thread_as, inspector)
+        self.worktrees = GitWorktrees(in_its_thread, inspector)
         self.git("init", "-q", "-b", "main", str(self.repository))
         self.git("-C", str(self.repository), "commit", "-q", "--allow-empty", "-m", "m")
 
@@ -214,7 +215,9 @@ class WorktreeTests(TestCase):
 
     def order(self, name: str, branch: str, start: str | None = None) -> WorktreeOrder:
         path = str(self.folder / name)
-        return WorktreeOrder(folder=str(self.repository), path=path, branch=branch, start=start)
+        return WorktreeOrder(
+            folder=str(self.repository), path=path, branch=branch, start=start, place=HERE
+        )
 
     async def refused(self, order: WorktreeOrder) -> ErrorCode:
         try:
@@ -254,11 +257,11 @@ class WorktreeTests(TestCase):
     async def test_removing_leaves_alone_what_is_no_worktree(self) -> None:
         other = self.folder / "other"
         self.git("init", "-q", str(other))
-        await self.worktrees.remove(str(other), str(self.repository), None)
+        await self.worktrees.remove(str(other), str(self.repository), HERE)
         self.assertTrue((other / ".git").is_dir())
         await self.worktrees.add(self.order("w", "b"))
-        await self.worktrees.remove(str(self.folder / "w"), str(other), None)
+        await self.worktrees.remove(str(self.folder / "w"), str(other), HERE)
         self.assertTrue((self.folder / "w").exists(), "it is of another repository")
-        await self.worktrees.remove(str(self.folder / "w"), str(self.repository), None)
+        await self.worktrees.remove(str(self.folder / "w"), str(self.repository), HERE)
         self.assertFalse((self.folder / "w").exists())
         self.assertEqual(["b", "main"], self.branches())

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
-
 from tservice.agents.interfaces import IAgents
 from tservice.agents.transcripts.history import History
 from tservice.agents.transcripts.homes import Homes, own_files
@@ -12,11 +9,10 @@ from tservice.agents.transcripts.prices import Prices, packaged_prices
 from tservice.agents.transcripts.routes import TranscriptRoutes
 from tservice.agents.transcripts.service import Transcripts, TranscriptStore
 from tservice.clis.interfaces import ICliRegistry
+from tservice.core.doors.inthread import in_thread
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.sessions.interfaces import ISessions
-
-_T = TypeVar("_T")
 
 
 def build_transcripts(
@@ -26,12 +22,9 @@ def build_transcripts(
     homes = Homes(own=own_files(ground.home, clis), places=ground.places)
     store = TranscriptStore(ground.database)
     prices = Prices(packaged=packaged_prices(), chosen=lambda: ground.settings.get().model_prices)
-
-    def in_thread(work: Callable[[], _T], at: str) -> Awaitable[_T]:
-        return ground.doors.files.run(work, at=at)
-
-    transcripts = Transcripts(ground.reactor, sessions, agents, homes, store, in_thread, prices)
-    history = History(sessions, homes, in_thread, ground.reactor.seconds)
+    look = in_thread(ground.doors.files)
+    transcripts = Transcripts(ground.reactor, sessions, agents, homes, store, look, prices)
+    history = History(sessions, homes, look, ground.reactor.seconds)
     return Feature(
         name="transcripts",
         service=transcripts,

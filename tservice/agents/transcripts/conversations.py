@@ -9,7 +9,7 @@ from zope.interface import implementer
 
 from tservice.agents.transcripts.files import MODES
 from tservice.agents.transcripts.homes import Homes
-from tservice.agents.transcripts.service import InThread
+from tservice.core.doors.inthread import InThread
 from tservice.sessions.interfaces import IConversations, Session
 
 

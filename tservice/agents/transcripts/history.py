@@ -20,7 +20,6 @@ from tservice.agents.transcripts.homes import Homes
 from tservice.agents.transcripts.model import Tally
 from tservice.agents.transcripts.reader import MESSAGES, TAIL
 from tservice.agents.transcripts.searching import COUNTED, search, turns_of
-from tservice.agents.transcripts.service import InThread
 from tservice.agents.transcripts.shown import (
     ConversationAnswer,
     HistoryAnswer,
@@ -29,6 +28,7 @@ from tservice.agents.transcripts.shown import (
 )
 from tservice.agents.transcripts.sources import head, messages
 from tservice.agents.transcripts.stores import StoredConversation
+from tservice.core.doors.inthread import InThread
 from tservice.core.errors import invalid, not_found
 from tservice.core.identity import Identity
 from tservice.sessions.interfaces import ISessions
@@ -115,7 +115,7 @@ class History:
     async def _look(self, caller: Identity, look: Callable[[_View], _T]) -> _T:
         """C{look} in a thread, with the rights that the caller's sessions have."""
         await self._homes.places.ask(caller.place)
-        place = self._homes.places.judge(caller.place, caller.os_user)
+        place = self._homes.places.of(caller)
         sessions = self._sessions.list(caller)
         own = None if caller.admin else frozenset(each.working_dir for each in sessions)
         view = _View(files=tuple(self._homes.every(place, sessions)), own=own)

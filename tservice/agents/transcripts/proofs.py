@@ -18,7 +18,7 @@ from tservice.agents.transcripts.claude import unpasted
 from tservice.agents.transcripts.homes import Homes
 from tservice.agents.transcripts.model import entry
 from tservice.agents.transcripts.reader import open_regular
-from tservice.agents.transcripts.service import InThread
+from tservice.core.doors.inthread import InThread
 from tservice.sessions.interfaces import Session
 
 HEARD = 32

@@ -4,10 +4,10 @@ protocol-conversations)."""
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import attrs
 from twisted.internet.defer import Deferred, DeferredLock
@@ -22,6 +22,7 @@ from tservice.agents.transcripts.prices import Prices
 from tservice.agents.transcripts.sources import messages, read_on
 from tservice.agents.transcripts.turns import Turns
 from tservice.core.clock import sleep
+from tservice.core.doors.inthread import InThread
 from tservice.core.errors import ServiceError, invalid
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.tasks import spawn
@@ -43,13 +44,6 @@ _MOMENTS = {
 }
 
 _T = TypeVar("_T")
-
-
-class InThread(Protocol):
-    """Runs a function where it may take its time; what it returns or raises comes back."""
-
-    def __call__(self, work: Callable[[], _T], at: str, /) -> Awaitable[_T]:
-        """@param at: the folder that it touches (L{tservice.core.doors.threads.IThreads})."""
 
 
 class TranscriptStore:

@@ -19,6 +19,18 @@ _CLOSED = {PlaceKind.REMOTE: "remote", PlaceKind.CONTAINER: "docker"}
 """What clients are told of workspaces that nothing looks into (protocol-git-status)."""
 
 
+class Resident(Protocol):
+    """Whoever has a place of their own: an account, as L{Identity} tells of it."""
+
+    @property
+    def place(self) -> PlaceId:
+        """Where its sessions live that say nothing else."""
+
+    @property
+    def os_user(self) -> str | None:
+        """The OS user that it names."""
+
+
 class PlaceProvider(Protocol):
     """Knows the places of one kind."""
 
@@ -97,6 +109,13 @@ class Places:
     def recall(self, known: PlaceId) -> Place:
         """See L{PlaceProvider.recall}."""
         return self._of(known).recall(known)
+
+    def of(self, caller: Resident) -> Place:
+        """Where new things of an account's are, and what is looked at for it.
+
+        @raise ServiceError: 422 naming C{osUser}: nothing can be done there now.
+        """
+        return self.judge(caller.place, caller.os_user)
 
     def judge(self, known: PlaceId, os_user: str | None) -> Place:
         """See L{PlaceProvider.judge}."""

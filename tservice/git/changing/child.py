@@ -10,10 +10,9 @@ from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
 from tservice.core.doors.programs import Find
 from tservice.core.errors import ServiceError
-from tservice.core.users.osuser import OsUser
 from tservice.git.command import GitProcess, ProcessEnd, Sink
 from tservice.git.forks import Forks
-from tservice.git.runner import GitError, GitMissing, Pieces
+from tservice.git.runner import Actor, GitError, GitMissing, Pieces
 
 _CONFIG_LIMIT = 4 * 1024 * 1024
 
@@ -49,7 +48,7 @@ class Children:
         self,
         words: Sequence[str],
         env: dict[bytes, bytes],
-        user: OsUser | None,
+        actor: Actor,
         *,
         timeout: float,
         sink: Sink,
@@ -71,7 +70,7 @@ class Children:
             raise GitError(f"git could not be looked for: {error.message}") from error
         if program is None:
             raise GitMissing("git is not installed")
-        self._start(git, [program, "-C", "/", *words], env, user)
+        self._start(git, [program, "-C", "/", *words], env, actor)
         self._running.add(git)
         begun(git.kill)
         try:
@@ -80,7 +79,7 @@ class Children:
             self._running.discard(git)
 
     async def names(
-        self, words: Sequence[str], env: dict[bytes, bytes], user: OsUser | None, timeout: float
+        self, words: Sequence[str], env: dict[bytes, bytes], actor: Actor, timeout: float
     ) -> bytes:
         """What a short command prints.
 
@@ -90,7 +89,7 @@ class Children:
         ending = await self.run(
             words,
             env,
-            user,
+            actor,
             timeout=timeout,
             sink=pieces.take,
             heard=lambda data: None,
@@ -105,12 +104,11 @@ class Children:
         return self._forks.stop()
 
     def _start(
-        self, git: GitProcess, words: Sequence[str], env: dict[bytes, bytes], user: OsUser | None
+        self, git: GitProcess, words: Sequence[str], env: dict[bytes, bytes], actor: Actor
     ) -> None:
         argv = [os.fsencode(word) for word in words]
-        uid, gid = (None, None) if user is None else (user.uid, user.gid)
         try:
-            number = self._forks.start(git, argv, env, uid, gid)
+            number = self._forks.start(git, argv, env, actor.uid, actor.gid)
         except OSError as error:
             raise GitError(f"git could not be started: {error.strerror}") from None
         git.begun(lambda: self._forks.kill(number))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 
 from tservice.core.disk import FULL
+from tservice.core.doors.inthread import InPlace
 from tservice.core.errors import ServiceError, failed
 from tservice.core.logs.redact import Redactor
-from tservice.core.users.osuser import environment_of
 from tservice.git.changing.child import Children
 from tservice.git.changing.fence import (
     CONFIG_NAMES,
@@ -22,8 +20,8 @@ from tservice.git.changing.fence import (
 from tservice.git.changing.progress import ProgressReader, reason
 from tservice.git.command import ProcessEnd
 from tservice.git.errortext import error_text
-from tservice.git.interfaces import Cloned, CloneOrder, CloneRun, InThreadAs
-from tservice.git.runner import GitError
+from tservice.git.interfaces import Cloned, CloneOrder, CloneRun
+from tservice.git.runner import GitError, actor_of
 from tservice.git.safety import parse_names
 from tservice.git.smallfiles import read_small
 
@@ -36,20 +34,17 @@ _HEAD = b"ref: refs/heads/"
 
 
 class Cloner:
-    """Clones, each as the user whose it will be."""
+    """Clones, each with the rights of the place where it will be."""
 
     def __init__(
         self,
         *,
         children: Children,
-        in_thread_as: InThreadAs,
-        environ: Mapping[str, str],
-        home: Path,
+        in_place: InPlace,
         redactor: Redactor,
     ) -> None:
         self._children = children
-        self._in_thread_as = in_thread_as
-        self._environ = {**environ, "HOME": str(home)}
+        self._in_place = in_place
         self._redactor = redactor
 
     async def clone(self, order: CloneOrder, run: CloneRun) -> Cloned:
@@ -65,16 +60,14 @@ class Cloner:
             raise failed(str(error)) from None
         if ending.status != 0 or run.cancelled:
             look = partial(_is_full, order.target)
-            full = await self._in_thread_as(order.user, look, order.target)
+            full = await self._in_place(order.place, look, order.target)
             raise self._refused(ending, order, run, full, reader.finish())
-        return await self._in_thread_as(order.user, partial(_finish, order), order.target)
+        return await self._in_place(order.place, partial(_finish, order), order.target)
 
     async def _run(self, order: CloneOrder, run: CloneRun, reader: ProgressReader) -> ProcessEnd:
-        source = self._environ
-        if order.user is not None:
-            source = environment_of(order.user, self._environ)
-        own = user_environment(source)
-        names = await self._children.names(CONFIG_NAMES, as_bytes(own), order.user, CONFIG_SECONDS)
+        place, actor = order.place, actor_of(order.place)
+        own = user_environment({**place.environment(), "HOME": str(place.home)})
+        names = await self._children.names(CONFIG_NAMES, as_bytes(own), actor, CONFIG_SECONDS)
         env = clone_environment(own, order.source, parse_names(names))
         words = clone_words(order.source, order.target, order.ref, shallow=order.shallow)
 
@@ -85,7 +78,7 @@ class Cloner:
         return await self._children.run(
             words,
             env,
-            order.user,
+            actor,
             timeout=SECONDS,
             sink=lambda data: True,
             heard=heard,

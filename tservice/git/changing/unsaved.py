@@ -8,10 +8,10 @@ from functools import partial
 
 from attrs import frozen
 
-from tservice.core.users.osuser import OsUser
+from tservice.core.doors.inthread import InPlace
+from tservice.core.places.place import Place
 from tservice.git.commits import COUNT, parse_count
 from tservice.git.inspect import Inspector
-from tservice.git.interfaces import InThreadAs
 from tservice.git.locate import FOLDERS_LIMIT, SKIPPED, recognise
 from tservice.git.model import ChangeKind, Repository, RepositoryStatus
 from tservice.git.porcelain import BadOutput
@@ -45,28 +45,26 @@ class Inside:
 
 
 class UnsavedWork:
-    """Tells, as the user whose folder it is."""
+    """Tells, with the rights of the place where the folder is."""
 
-    def __init__(
-        self, in_thread_as: InThreadAs, inspector_of: Callable[[OsUser | None], Inspector]
-    ) -> None:
-        self._in_thread_as = in_thread_as
+    def __init__(self, in_place: InPlace, inspector_of: Callable[[Place], Inspector]) -> None:
+        self._in_place = in_place
         self._inspector_of = inspector_of
 
-    async def tell(self, folder: str, user: OsUser | None) -> tuple[str, ...]:
+    async def tell(self, folder: str, place: Place) -> tuple[str, ...]:
         """See L{tservice.git.interfaces.IGitWork.unsaved}."""
-        inside = await self._in_thread_as(user, partial(find_inside, os.fsencode(folder)), folder)
+        inside = await self._in_place(place, partial(find_inside, os.fsencode(folder)), folder)
         found = [] if inside.whole else ["there is too much in it to be looked through"]
-        inspector = self._inspector_of(user)
+        inspector = self._inspector_of(place)
         for repository in inside.repositories:
-            lost = await self._lost(inspector, repository, inside.top, user)
+            lost = await self._lost(inspector, repository, inside.top, place)
             if lost is not None:
                 name = repository.path_from(inside.top)
                 found.append(f"{'it' if name == '.' else name} has {lost}")
         return tuple(found)
 
     async def _lost(
-        self, inspector: Inspector, repository: Repository, top: bytes, user: OsUser | None
+        self, inspector: Inspector, repository: Repository, top: bytes, place: Place
     ) -> str | None:
         try:
             status = await inspector.status(repository, SECONDS)
@@ -74,9 +72,9 @@ class UnsavedWork:
         except (GitError, BadOutput) as error:
             return f"a repository that cannot be looked at: {error}"
         changed = partial(_changes, repository, status)
-        changes = await self._in_thread_as(user, changed, repository.folder)
+        changes = await self._in_place(place, changed, repository.folder)
         elsewhere = partial(_worktrees_elsewhere, repository, top)
-        away = await self._in_thread_as(user, elsewhere, repository.folder)
+        away = await self._in_place(place, elsewhere, repository.folder)
         # The stashes of a worktree stay with its repository.
         stashes = status.tree.counts.stashes if _is_main(repository) else 0
         counted = (

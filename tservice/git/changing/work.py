@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from twisted.internet.defer import Deferred, gatherResults
 from zope.interface import implementer
 
-from tservice.core.users.osuser import OsUser
+from tservice.core.places.place import Place
 from tservice.git.changing.child import Children
 from tservice.git.changing.clone import Cloner
 from tservice.git.changing.unsaved import UnsavedWork
@@ -38,14 +38,14 @@ class GitWork:
     async def clone(self, order: CloneOrder, run: CloneRun) -> Cloned:
         return await self._cloner.clone(order, run)
 
-    async def unsaved(self, folder: str, user: OsUser | None) -> tuple[str, ...]:
-        return await self._unsaved.tell(folder, user)
+    async def unsaved(self, folder: str, place: Place) -> tuple[str, ...]:
+        return await self._unsaved.tell(folder, place)
 
     async def add_worktree(self, order: WorktreeOrder) -> Callable[[], Awaitable[None]]:
         return await self._worktrees.add(order)
 
-    async def remove_worktree(self, path: str, repository: str, user: OsUser | None) -> None:
-        await self._worktrees.remove(path, repository, user)
+    async def remove_worktree(self, path: str, repository: str, place: Place) -> None:
+        await self._worktrees.remove(path, repository, place)
 
     def running(self) -> int:
         return self._children.running + self._runner.running

@@ -11,10 +11,11 @@ from functools import partial
 from attrs import frozen
 
 from tservice.core.disk import trouble
+from tservice.core.doors.inthread import InPlace
 from tservice.core.errors import ErrorCode, ServiceError, conflict, failed
-from tservice.core.users.osuser import OsUser
+from tservice.core.places.place import Place
 from tservice.git.inspect import Inspection, Inspector
-from tservice.git.interfaces import InThreadAs, WorktreeOrder
+from tservice.git.interfaces import WorktreeOrder
 from tservice.git.locate import recognise
 from tservice.git.model import Repository
 from tservice.git.runner import GitError
@@ -27,11 +28,11 @@ _TAKEN = ("is already checked out at", "is already used by worktree")
 
 @frozen(kw_only=True)
 class _Shop:
-    """Git in one repository, as one user."""
+    """Git in one repository, in one place."""
 
     inspector: Inspector
     visit: Inspection
-    user: OsUser | None
+    place: Place
 
     async def run(self, *words: str) -> bytes:
         """@raise GitError: it failed."""
@@ -41,15 +42,13 @@ class _Shop:
 class GitWorktrees:
     """See L{tservice.git.interfaces.IGitWork}."""
 
-    def __init__(
-        self, in_thread_as: InThreadAs, inspector_of: Callable[[OsUser | None], Inspector]
-    ) -> None:
-        self._in_thread_as = in_thread_as
+    def __init__(self, in_place: InPlace, inspector_of: Callable[[Place], Inspector]) -> None:
+        self._in_place = in_place
         self._inspector_of = inspector_of
 
     async def add(self, order: WorktreeOrder) -> Callable[[], Awaitable[None]]:
         """Make one; what it returns takes it back."""
-        shop = await self._open(order.folder, order.user)
+        shop = await self._open(order.folder, order.place)
         if shop is None:
             raise failed(f"{order.folder} is no git repository")
         try:
@@ -58,7 +57,7 @@ class GitWorktrees:
                 text = f"the branch {order.branch} is there already: leave from out"
                 raise ServiceError(ErrorCode.ALREADY_EXISTS, text)
             # Git takes an empty folder too, and one that this made is this one's to remove.
-            await self._in_thread_as(order.user, partial(_claim, order.path), order.path)
+            await self._in_place(order.place, partial(_claim, order.path), order.path)
             try:
                 await shop.run("worktree", "add", *_which(order, there or elsewhere))
             except GitError as error:
@@ -69,10 +68,10 @@ class GitWorktrees:
             raise _refused(error) from None
         return partial(self._undo, shop, order, not there)
 
-    async def remove(self, path: str, repository: str, user: OsUser | None) -> None:
+    async def remove(self, path: str, repository: str, place: Place) -> None:
         """Remove one; its branch stays."""
-        found = await self._in_thread_as(user, partial(_recognised, path), path)
-        shop = await self._open(repository, user)
+        found = await self._in_place(place, partial(_recognised, path), path)
+        shop = await self._open(repository, place)
         if found is not None and found.control == found.common:
             return  # somebody made a repository of its own there
         if shop is None:
@@ -88,16 +87,16 @@ class GitWorktrees:
         except GitError as error:
             raise _refused(error) from None
 
-    async def _open(self, folder: str, user: OsUser | None) -> _Shop | None:
-        repository = await self._in_thread_as(user, partial(_recognised, folder), folder)
+    async def _open(self, folder: str, place: Place) -> _Shop | None:
+        repository = await self._in_place(place, partial(_recognised, folder), folder)
         if repository is None:
             return None
-        inspector = self._inspector_of(user)
+        inspector = self._inspector_of(place)
         try:
             visit = await inspector.visit(repository, SECONDS)
         except GitError as error:
             raise _refused(error) from None
-        return _Shop(inspector=inspector, visit=visit, user=user)
+        return _Shop(inspector=inspector, visit=visit, place=place)
 
     async def _branches(self, shop: _Shop, branch: str) -> tuple[bool, bool]:
         """Whether there is such a branch, and such a one of a remote."""
@@ -113,7 +112,7 @@ class GitWorktrees:
         with suppress(GitError):
             await shop.run("worktree", "remove", "--force", "--force", "--", order.path)
         work = partial(shutil.rmtree, order.path, ignore_errors=True)
-        await self._in_thread_as(shop.user, work, order.path)
+        await self._in_place(shop.place, work, order.path)
         with suppress(GitError):
             await shop.run("worktree", "prune")
         if made:

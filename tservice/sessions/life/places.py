@@ -34,7 +34,7 @@ class SessionPlaces:
 
         @raise ServiceError: 422 naming C{osUser}: panes cannot run as that user now.
         """
-        return self.places.judge(caller.place, caller.os_user)
+        return self.places.of(caller)
 
     def starting(self, session: Session) -> Place:
         """Where C{session} is to be started.
