@@ -20,7 +20,7 @@ _CLOSED = {PlaceKind.REMOTE: "remote", PlaceKind.CONTAINER: "docker"}
 
 
 class Resident(Protocol):
-    """Whoever has a place of their own: an account, as L{Identity} tells of it."""
+    """Whoever has a place of their own: an account, as C{core.identity} tells of it."""
 
     @property
     def place(self) -> PlaceId:
