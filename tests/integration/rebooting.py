@@ -10,15 +10,16 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-import shutil
 import signal
 import subprocess
-from functools import cache
 from pathlib import Path
 
 from tests.integration.harness import PATIENCE, Daemon
+from tests.integration.mountnamespace import MountNamespace
 
 KERNEL = Path("/proc/sys/kernel/random/boot_id")
+TRIAL = ("--bind", "/etc/hostname", str(KERNEL))
+"""Whether the kernel's own file can be played."""
 
 
 class RebootDaemon(Daemon):
@@ -75,42 +76,18 @@ def kill(pid: int) -> None:
             raise AssertionError(f"process {pid} goes on")
 
 
-@cache
-def obstacle() -> str | None:
-    """Why the kernel's own file cannot be played here; C{None}: it can."""
-    if os.geteuid() != 0:
-        return "a mount namespace takes root"
-    if shutil.which("unshare") is None or shutil.which("nsenter") is None:
-        return "unshare and nsenter of util-linux are missing"
-    tried = subprocess.run(
-        ["unshare", "-m", "mount", "--bind", "/etc/hostname", str(KERNEL)],
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
-    return None if tried.returncode == 0 else f"no mount namespace: {tried.stderr.strip()[:100]}"
-
-
 class NamespaceDaemon(RebootDaemon):
     """The daemon finds the name of the boot where the kernel has it."""
 
     def __init__(self, **environment: str) -> None:
         super().__init__(**environment)
         del self.environment["SERVICE_BOOT_ID_FILE"]
-        mount = f'mount --bind "$0" {KERNEL} && echo && exec cat'
-        self._holder = subprocess.Popen(
-            ["unshare", "-m", "sh", "-c", mount, str(self.boot_id)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
-        assert self._holder.stdout is not None
-        self._holder.stdout.readline()
+        self._mounts = MountNamespace("--bind", str(self.boot_id), str(KERNEL))
 
     def wrapped(self, command: list[str]) -> list[str]:
-        return ["nsenter", "-t", str(self._holder.pid), "-m", "--", *command]
+        return self._mounts.entered(command)
 
     def close(self) -> None:
         self.go_down()
-        self._holder.communicate()
+        self._mounts.close()
         super().close()

@@ -16,7 +16,8 @@ from tests.figures import tell
 from tests.integration.files import Files, form
 from tests.integration.gitservers import commit, repository
 from tests.integration.harness import PATIENCE, Answer
-from tests.integration.smalldisk import SmallDiskDaemon, obstacle
+from tests.integration.mountnamespace import obstacle
+from tests.integration.smalldisk import TRIAL, SmallDiskDaemon
 from tests.unit.http.gatecase import basic
 
 PASSWORD = "correct horse"
@@ -27,7 +28,7 @@ class SmallDiskCase(SynchronousTestCase):
     headers: Mapping[str, str] = {}
 
     def setUp(self) -> None:
-        why = obstacle()
+        why = obstacle(*TRIAL)
         if why is not None:
             tell(f"full disk: not shown, {why}")
             raise SkipTest(why)

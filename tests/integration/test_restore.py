@@ -13,7 +13,8 @@ from typing import Any
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.figures import tell
-from tests.integration.rebooting import NamespaceDaemon, RebootDaemon, obstacle
+from tests.integration.mountnamespace import obstacle
+from tests.integration.rebooting import TRIAL, NamespaceDaemon, RebootDaemon
 from tests.waiting import until
 
 AGENT = """#!/bin/sh
@@ -185,7 +186,7 @@ class NamespaceTests(RestoreCase):
     """The kernel's own file has another boot id."""
 
     def machine(self) -> RebootDaemon:
-        why = obstacle()
+        why = obstacle(*TRIAL)
         if why is not None:
             tell(f"the kernel's own boot id: not played, {why}")
         return RebootDaemon() if why else NamespaceDaemon()

@@ -10,7 +10,6 @@ only the dialog's rows protect them.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 from collections import Counter
@@ -22,6 +21,7 @@ from twisted.internet.task import Clock
 
 from tests.frames.score import RULES
 from tests.ground import HERE
+from tests.stress.command import report
 from tests.unit.agents.client import Client, Page, permission, question
 from tservice.agents.approvals.answers import Action, Answer
 from tservice.agents.approvals.keys import Answerer, DialogChanged, Untaken
@@ -180,15 +180,5 @@ def run(races: int, seed: int) -> Counter[str]:
     return found
 
 
-def main() -> int:
-    """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--races", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    print(f"seed {given.seed}, {given.races} races: {dict(run(given.races, given.seed))}")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(__doc__, run, "races", 10_000))

@@ -5,7 +5,6 @@ C{python -m tests.stress.blast_radius --rounds 10 --seed 1}
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import signal
@@ -18,6 +17,7 @@ import psutil
 
 from bench.client import Terminal, new_session, run_line
 from tests.integration.harness import PATIENCE, Daemon
+from tests.stress.command import report
 
 SESSIONS = 6
 LOAD = "while :; do seq 1 200; sleep 0.05; done"
@@ -183,15 +183,5 @@ def run(rounds: int, seed: int) -> dict[str, float]:
         daemon.close()
 
 
-def main() -> int:
-    """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    print(f"seed {given.seed}: longest until over, s: {run(given.rounds, given.seed)}")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(__doc__, run, "rounds", 10))

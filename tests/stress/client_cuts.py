@@ -5,7 +5,6 @@ C{python -m tests.stress.client_cuts --sends 10000 --seed 1}
 
 from __future__ import annotations
 
-import argparse
 import random
 import socket
 import socketserver
@@ -19,6 +18,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tests.integration.harness import PATIENCE, Daemon
+from tests.stress.command import report
 from tservice.client import blocking
 
 SESSIONS = 4
@@ -142,15 +142,5 @@ def _settle(heard: Path, count: int) -> None:
         time.sleep(0.02)
 
 
-def main() -> int:
-    """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sends", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    print(f"seed {given.seed}: {run(given.sends, given.seed)}")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(__doc__, run, "sends", 10_000))

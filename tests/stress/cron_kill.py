@@ -9,7 +9,6 @@ not without saying why; none may be missing, none doubled.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 import time
@@ -20,6 +19,7 @@ from typing import Any
 from attrs import define, field
 
 from tests.integration.harness import Answer, Daemon
+from tests.stress.command import report
 
 BATCH = 10
 """Kills after which everything is let come to its end, and looked at."""
@@ -150,15 +150,5 @@ def run(kills: int, seed: int) -> dict[str, object]:
         daemon.close()
 
 
-def main() -> int:
-    """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    print(f"seed {given.seed}: {run(given.kills, given.seed)}")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(__doc__, run, "kills", 500))

@@ -7,7 +7,6 @@ zone the times that its own changes skip and repeat are added.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import random
 import sys
@@ -16,6 +15,7 @@ from datetime import UTC, datetime, time
 from importlib.resources import files
 from zoneinfo import ZoneInfo
 
+from tests.stress.command import report
 from tests.unit.cron.zones import FIRST, LAST, Stretch, check, every_zone, span_of, stretches
 
 ALWAYS = (time(0, 0), time(2, 30))
@@ -62,15 +62,5 @@ def sweep(times: int, seed: int) -> dict[str, float]:
     return {"zones": len(zones), "jobs": jobs, "fires": fires, "seconds": round(took, 1)}
 
 
-def main() -> int:
-    """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--times", type=int, default=4)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    print(f"seed {given.seed}: {sweep(given.times, given.seed)}")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(__doc__, sweep, "times", 4))

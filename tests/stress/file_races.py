@@ -8,7 +8,6 @@ swaps do get through where a path is checked first and used then, which is tried
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import os
 import random
@@ -21,6 +20,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
+from tests.stress.command import report
 from tservice.core.errors import ServiceError
 from tservice.files.archive import pack
 from tservice.files.beneath import Beneath, Closed
@@ -193,15 +193,5 @@ def control(scene: Scene) -> int:
     raise AssertionError("the swaps do not get in between a check and a use")
 
 
-def main() -> int:
-    """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    print(f"seed {given.seed}: {run(given.rounds, given.seed)}")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(__doc__, run, "rounds", ROUNDS))

@@ -7,7 +7,6 @@ C{python -m tests.stress.input_kill --kills 300 --seed 1}
 
 from __future__ import annotations
 
-import argparse
 import http.client
 import random
 import sys
@@ -19,6 +18,7 @@ from attrs import define, field
 
 from bench.client import new_session, run_line, wait_output
 from tests.integration.harness import Daemon
+from tests.stress.command import report
 
 PAUSE = 0.005
 SLOWEST_KILL = 0.6
@@ -127,15 +127,5 @@ def _difference(want: list[str], got: list[str]) -> str:
     return f"{len(want)} accepted, {len(got)} heard"
 
 
-def main() -> int:
-    """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    print(f"seed {given.seed}: {run(given.kills, given.seed)}")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(__doc__, run, "kills", 300))

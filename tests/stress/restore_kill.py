@@ -9,7 +9,6 @@ so that a second start would show, also of one whose process is gone again.
 
 from __future__ import annotations
 
-import argparse
 import http.client
 import random
 import sys
@@ -21,6 +20,7 @@ from pathlib import Path
 from attrs import define, field
 
 from tests.integration.rebooting import RebootDaemon
+from tests.stress.command import report
 from tests.waiting import until
 
 SHELLS, AGENTS = 5, 2
@@ -152,15 +152,5 @@ def run(kills: int, seed: int) -> dict[str, object]:
         daemon.close()
 
 
-def main() -> int:
-    """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    print(f"seed {given.seed}: {run(given.kills, given.seed)}")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(__doc__, run, "kills", 100))

@@ -6,7 +6,6 @@ grid equals tmux's.  C{python -m tests.stress.socket_cuts --cuts 1000 --seed 1}
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import random
@@ -24,6 +23,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from bench.client import new_session, run_line, wait_output
 from tests.integration.harness import PATIENCE, Daemon
+from tests.stress.command import report
 
 PRINTER = """
 import hashlib, sys
@@ -197,15 +197,5 @@ def run(cuts: int, seed: int) -> dict[str, int]:
         daemon.close()
 
 
-def main() -> int:
-    """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cuts", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    print(f"seed {given.seed}: {run(given.cuts, given.seed)}")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(__doc__, run, "cuts", 1000))
