@@ -36,11 +36,11 @@ from tservice.core.events import EventHub
 from tservice.core.files import FileError
 from tservice.core.process.lock import FolderLock
 from tservice.core.users.sharedfolder import SharedFolder
-from tservice.hosts.file import HostFile
+from tservice.hosts.file import host_file
 from tservice.hosts.keys import HostKey, KnownHosts
 from tservice.hosts.model import RemoteHost
 from tservice.mcp.files import locked, read, replace
-from tservice.models.configfile import EndpointFile
+from tservice.models.configfile import endpoint_file
 from tservice.models.homes import keep
 from tservice.models.model import Endpoint
 from tservice.notify.configfile import ConfigFile
@@ -247,12 +247,12 @@ def _webhook(url: str) -> Callable[[Path], object]:
 
 def _endpoints(label: str) -> Callable[[Path], object]:
     endpoint = Endpoint(id="e", label=label, base_url="http://127.0.0.1")
-    return lambda folder: EndpointFile(folder).write([endpoint])
+    return lambda folder: endpoint_file(folder).write([endpoint])
 
 
 def _hosts(label: str) -> Callable[[Path], object]:
     host = RemoteHost(id="h", label=label, host="far.example", username="me")
-    return lambda folder: HostFile(folder).write([host])
+    return lambda folder: host_file(folder).write([host])
 
 
 def _trusted(key: str) -> Callable[[Path], object]:

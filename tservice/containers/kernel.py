@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tservice.mux.machine import PidFd, hold_process, is_starting, listener_of
+from tservice.mux.machine import PidFd, hold_process, listener_of, reach_socket
 from tservice.mux.transport import Reachability
 
 PROC = Path("/proc")
@@ -43,14 +43,7 @@ def _anchored(path: Path) -> Iterator[Path]:
 
 def reach(path: Path) -> Reachability:
     """Whether a server listens on a socket that what runs inside may have put there."""
-    try:
-        starting = is_starting(path)
-        listener(path)
-    except (ConnectionRefusedError, FileNotFoundError):
-        return Reachability.UNKNOWN if starting else Reachability.GONE
-    except OSError:
-        return Reachability.UNKNOWN
-    return Reachability.HERE
+    return reach_socket(path, listener)
 
 
 def listener(path: Path) -> int:

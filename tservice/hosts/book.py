@@ -12,8 +12,8 @@ from twisted.logger import Logger
 from tservice.core.doors.threads import IThreads
 from tservice.core.errors import ErrorCode, ServiceError, failed, not_found
 from tservice.core.files import FileError
-from tservice.hosts.file import HostFile
 from tservice.hosts.model import MOST_HOSTS, RemoteHost, checked, new_id
+from tservice.store.listfile import ListFile
 
 Hosts = tuple[RemoteHost, ...]
 
@@ -23,7 +23,7 @@ class HostBook:
 
     _log = Logger()
 
-    def __init__(self, file: HostFile, threads: IThreads) -> None:
+    def __init__(self, file: ListFile[RemoteHost], threads: IThreads) -> None:
         self._file = file
         self._threads = threads
         self._hosts: Hosts = ()
@@ -36,6 +36,7 @@ class HostBook:
         are refused with a 409 until it is mended.
         """
         try:
+            self._file.tidy()
             self._hosts = self._file.read()
         except (FileError, OSError) as error:
             self._log.error("{error}; there are no remote hosts", error=str(error))

@@ -16,7 +16,7 @@ from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.hosts.argv import Ssh, configuration
 from tservice.hosts.book import HostBook
-from tservice.hosts.file import HostFile
+from tservice.hosts.file import host_file
 from tservice.hosts.keys import KnownHosts
 from tservice.hosts.links import FarsOfHosts, Link, Links
 from tservice.hosts.places import RemotePlaces
@@ -50,7 +50,7 @@ def build_hosts(ground: Ground, *, sessions: Callable[[], ISessions]) -> Feature
     """
     data = ground.config.data_dir
     folder = _folder(data)
-    book, keys = HostBook(HostFile(data), ground.doors.files), KnownHosts(data)
+    book, keys = HostBook(host_file(data), ground.doors.files), KnownHosts(data)
     book.load()
     program = shutil.which("ssh", path=ground.environ.get("PATH")) or "/usr/bin/ssh"
     ssh = Ssh(program=program, configuration=folder / "config", sockets=folder)

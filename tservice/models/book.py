@@ -14,9 +14,9 @@ from tservice.core.errors import ErrorCode, ServiceError, failed, not_found
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.files import FileError
 from tservice.core.logs.redact import Redactor
-from tservice.models.configfile import EndpointFile
 from tservice.models.model import ENDPOINT_LIMIT, Endpoint, Model, discovered, patched
 from tservice.models.shown import EndpointsAnswer, endpoint_answer
+from tservice.store.listfile import ListFile
 
 Changed = Callable[[tuple[Endpoint, ...]], tuple[Endpoint, ...]]
 
@@ -29,7 +29,7 @@ class EndpointBook:
     def __init__(
         self,
         *,
-        file: EndpointFile,
+        file: ListFile[Endpoint],
         threads: IThreads,
         hub: EventHub,
         redactor: Redactor,

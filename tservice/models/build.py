@@ -8,7 +8,7 @@ from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 from tservice.models.asking import TIME_LIMIT, Asker, Send
 from tservice.models.book import EndpointBook
-from tservice.models.configfile import EndpointFile
+from tservice.models.configfile import endpoint_file
 from tservice.models.discovery import Discovery
 from tservice.models.residences import Residences
 from tservice.models.routes import ModelRoutes
@@ -24,7 +24,7 @@ def build_models(
     @param post: sends requests; a guarded L{Outbound} by default.
     """
     book = EndpointBook(
-        file=EndpointFile(ground.config.data_dir),
+        file=endpoint_file(ground.config.data_dir),
         threads=ground.doors.files,
         hub=ground.hub,
         redactor=ground.redactor,

@@ -109,14 +109,17 @@ class OsUserTransport:
         return await hold_listener(self, lambda: self.place.act(lambda: listener_of(socket_path)))
 
 
-def reach_socket(socket_path: Path) -> Reachability:
-    """Whether a server listens on a socket of this machine."""
+def reach_socket(socket_path: Path, ask: Callable[[Path], object] | None = None) -> Reachability:
+    """Whether a server listens on a socket of this machine.
+
+    @param ask: knocks, in place of L{listener_of}; raises C{OSError} where nobody answers.
+    """
     # tmux takes a connection that says nothing and forgets it when it closes.  A stopped
     # server's socket still accepts, and a full backlog is no answer either way.
     try:
         # Asked first: a server that comes up in between is found listening.
         starting = is_starting(socket_path)
-        listener_of(socket_path)
+        (ask or listener_of)(socket_path)
     except (ConnectionRefusedError, FileNotFoundError):
         return Reachability.UNKNOWN if starting else Reachability.GONE
     except OSError:

@@ -1,50 +1,15 @@
 /** Records of the file routes (protocol-files, protocol-uploads). */
 
-export interface Entry {
-  name: string;
-  /** From the workspace's root. */
-  path: string;
-  type: "file" | "dir" | "link" | "other";
-  size?: number;
-  mtimeMs: number;
-  children?: Entry[];
-  truncated?: boolean;
-}
+import type { FileMedia, FileText } from "../api/types.ts";
 
-export interface Tree {
-  /** The workspace, absolute. */
-  root: string;
-  path: string;
-  tree: Entry[];
-  totalFiles: number;
-  totalDirectories: number;
-  truncated: boolean;
-}
+export type {
+  FileEntry as Entry,
+  FileMedia as Media,
+  FileText as Text,
+  FileTree as Tree,
+} from "../api/types.ts";
 
-export interface Text {
-  path: string;
-  content: string;
-  size: number;
-  mtimeMs: number;
-  /** SHA-256 of the whole file. */
-  hash: string;
-  totalLines: number;
-  from: number;
-  truncated: boolean;
-  eol: "lf" | "crlf" | "mixed";
-  editable: boolean;
-}
-
-export interface Media {
-  path: string;
-  type: "image" | "pdf" | "audio" | "video" | "binary";
-  mime: string;
-  size: number;
-  mtimeMs: number;
-  tooLarge?: boolean;
-}
-
-export type Content = Text | Media;
+export type Content = FileText | FileMedia;
 
 export interface Saved {
   path: string;

@@ -1,0 +1,78 @@
+"""A private file of the data folder that holds one list of records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from attrs import frozen
+
+from tservice.core.disk import trouble
+from tservice.core.errors import ServiceError, conflict, failed
+from tservice.core.files import (
+    FileError,
+    UnparsableFile,
+    read_json,
+    remove_leftovers,
+    write_private,
+)
+
+T = TypeVar("T")
+
+
+@frozen(kw_only=True)
+class ListFile(Generic[T]):
+    """Reads and writes the file, mode 0600; for a thread.
+
+    @ivar named: the name of the list in the file's one object.
+    @ivar size: bytes that are read at most.
+    @ivar most: records that are read at most.
+    @ivar parse: a record from its value; raises C{ValueError} and the like for a bad one.
+    @ivar shown: the value of a record.
+    """
+
+    path: Path
+    named: str
+    size: int
+    most: int
+    parse: Callable[[Any], T]
+    shown: Callable[[T], dict[str, Any]]
+
+    def tidy(self) -> None:
+        """Remove what a killed process left half written; at the start."""
+        remove_leftovers(self.path)
+
+    def read(self) -> tuple[T, ...]:
+        """The records; none when there is no file.
+
+        @raise FileError: the file cannot be used: open to others, broken, or with a bad value.
+        @raise OSError: it cannot be read.
+        """
+        try:
+            data = read_json(self.path, private=True, limit=self.size)
+        except FileNotFoundError:
+            return ()
+        try:
+            return tuple(self.parse(item) for item in data[self.named][: self.most])
+        except (KeyError, TypeError, ValueError, AttributeError, ServiceError):
+            # Without its cause: a record may hold secrets.
+            text = f"{self.path.name}: holds something else than {self.named}"
+            raise UnparsableFile(text) from None
+
+    def write(self, records: Sequence[T]) -> None:
+        """Replace the file; it is on the disk when this returns.
+
+        @raise ServiceError: 409: there is something else than a file of ours; 422: disk trouble.
+        """
+        text = json.dumps({self.named: [self.shown(each) for each in records]}, indent=1)
+        try:
+            # A file that was there and could not be used is somebody's to mend, not ours to lose.
+            self.read()
+            write_private(self.path, text + "\n")
+        except FileError as error:
+            raise conflict(f"{error}; mend the file first") from error
+        except OSError as error:
+            why = trouble(error) or error.strerror
+            raise failed(f"{self.path.name} could not be written: {why}") from error
