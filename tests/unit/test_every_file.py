@@ -322,13 +322,13 @@ FILES = [
         errors=(ServiceError,),
     ),
     File(
-        sites=("models/configfile.py:write",),
+        sites=("store/listfile.py:write",),
         write=_endpoints("b"),
         before=_endpoints("a"),
         errors=(ServiceError,),
     ),
     File(
-        sites=("hosts/file.py:write",),
+        sites=("store/listfile.py:write",),
         write=_hosts("b"),
         before=_hosts("a"),
         errors=(ServiceError,),

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from attrs import frozen
-
 from tservice.audit.routes import AuditRoutes
-from tservice.audit.service import AuditLog, open_audit_log
+from tservice.audit.service import open_audit_log
 from tservice.ground.feature import Feature
 from tservice.ground.ground import Ground
 
 
-@frozen(kw_only=True)
-class AuditTrail:
-    """The log, and the ears through which it hears of requests."""
-
-    log: AuditLog
-    routes: AuditRoutes
-
-
-def build_audit(ground: Ground) -> Feature[AuditTrail]:
+def build_audit(ground: Ground) -> Feature[AuditRoutes]:
     """The audit log; a stop writes what is being added up.
 
     @raise StartError: its key is not one of ours, or open to others.
@@ -27,7 +17,7 @@ def build_audit(ground: Ground) -> Feature[AuditTrail]:
     routes = AuditRoutes(log)
     return Feature(
         name="audit log",
-        service=AuditTrail(log=log, routes=routes),
+        service=routes,
         operations=routes.operations(),
         close=log.close,
     )

@@ -59,15 +59,18 @@ class AuditAnswer(Answer):
 
 
 class AuditRoutes:
-    """The log for admins, and the ear of the kernel."""
+    """The log for admins, and the ear of the kernel.
+
+    @ivar log: for other features.
+    """
 
     def __init__(self, log: AuditLog) -> None:
-        self._log = log
+        self.log = log
 
     async def read(self, call: Call) -> object:
         """One page."""
         wanted = AuditFilter(**call.query.model_dump())
-        found = self._log.find(wanted)
+        found = self.log.find(wanted)
         entries = [
             EntryAnswer(**{name: row[name] for name in EntryAnswer.model_fields}) for row in found
         ]
@@ -84,9 +87,9 @@ class AuditRoutes:
             return
         entry = entry_of(call, outcome)
         if kind is Audit.SUMMED:
-            self._log.summed(entry, entry.detail.get("length", 1))
+            self.log.summed(entry, entry.detail.get("length", 1))
         else:
-            self._log.record(entry)
+            self.log.record(entry)
 
     def typed(self, caller: Identity, address: str, session_id: str, length: int) -> None:
         """Something was typed over a WebSocket."""
@@ -98,7 +101,7 @@ class AuditRoutes:
             target=session_id,
             detail={"source": "websocket"},
         )
-        self._log.summed(entry, length)
+        self.log.summed(entry, length)
 
     def operations(self) -> list[Operation]:
         """The route, for the table."""

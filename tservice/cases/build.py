@@ -42,23 +42,7 @@ def build_cases(
         return None if name is None else f"the case {name}"
 
     ground.places.inhabit(tenant)
-    workspaces = Workspaces(
-        cases_dir=config.cases_dir,
-        data_dir=config.data_dir,
-        home=ground.home,
-        multiuser=config.multiuser,
-        places=ground.places,
-    )
-    deps = DeskDependencies(
-        clock=ground.reactor,
-        hub=ground.hub,
-        store=store,
-        workspaces=workspaces,
-        reach=ground.reach,
-        files=ground.doors.files,
-        hooks=hooks,
-    )
-    desk, orders = Desk(deps), Orders(store, ground.settings, config.multiuser)
+    desk, orders = _desk(ground, store, hooks), Orders(store, ground.settings, config.multiuser)
     clones = Clones(desk, git)
     boxes = containers or NoContainers()
     catalogue = Catalogue(desk, clones, orders, sessions, boxes)
@@ -84,4 +68,25 @@ def build_cases(
         operations=CaseRoutes(service).operations(),
         start=service.start,
         close=service.stop,
+    )
+
+
+def _desk(ground: Ground, store: CaseStore, hooks: WorkspaceHooks) -> Desk:
+    workspaces = Workspaces(
+        cases_dir=ground.config.cases_dir,
+        data_dir=ground.config.data_dir,
+        home=ground.home,
+        multiuser=ground.config.multiuser,
+        places=ground.places,
+    )
+    return Desk(
+        DeskDependencies(
+            clock=ground.reactor,
+            hub=ground.hub,
+            store=store,
+            workspaces=workspaces,
+            reach=ground.reach,
+            files=ground.doors.files,
+            hooks=hooks,
+        )
     )
