@@ -185,8 +185,8 @@ def _of_tag(table: Operations, tag: str, places: Mapping[str, str]) -> str:
         known = table.records.names[name]
         if name not in own and re.search(rf"\b{known}\b", text):
             wanted.setdefault(_file(places[name]), []).append(known)
-    wanted["calling"] = [name for name in ("Calling", "held_ms", "quoted") if name in text]
-    others = [
+    base = [name for name in ("Calling", "held_ms", "quoted") if name in text]
+    others = [f"from tservice.client.calling import {', '.join(base)}\n"] + [
         f"from tservice.client.typed.{file} import {', '.join(sorted(used))}\n"
         for file, used in wanted.items()
     ]

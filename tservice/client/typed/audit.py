@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NotRequired, TypedDict
 
-from tservice.client.typed.calling import Calling
+from tservice.client.calling import Calling
 
 
 class AuditAnswer(TypedDict):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-from tservice.client.typed.calling import Calling, quoted
+from tservice.client.calling import Calling, quoted
 
 
 class CliBody(TypedDict):

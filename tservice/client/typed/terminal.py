@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-from tservice.client.typed.calling import Calling, held_ms, quoted
+from tservice.client.calling import Calling, held_ms, quoted
 
 
 class CursorAnswer(TypedDict):

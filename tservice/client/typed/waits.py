@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from tservice.client.typed.calling import Calling, held_ms, quoted
+from tservice.client.calling import Calling, held_ms, quoted
 from tservice.client.typed.terminal import SignalState
 
 

@@ -19,7 +19,7 @@ class Wire(Protocol):
         query: Mapping[str, object] | None = None,
         wait_ms: int = 0,
     ) -> Any:
-        """The payload of one request; see L{tservice.client.typed.calling.Calling.call}."""
+        """The payload of one request; see L{tservice.client.calling.Calling.call}."""
 
     async def sleep(self, seconds: float) -> None:
         """Let time pass."""
