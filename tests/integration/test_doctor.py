@@ -26,7 +26,8 @@ from tservice.doctor.model import Category
 from tservice.doctor.service import DoctorService
 
 TSCTL = "from tservice.client.ctl import main; main()"
-MINE = {"label": "My own", "shortBadge": "MY", "binaries": ["mine"], "argv": ["mine"]}
+MINE = {"label": "My own", "shortBadge": "MY", "binaries": ["mine"], "argv": ["mine"],
+        "version": {}}  # fmt: skip
 TOOLS = {
     "tmux": "echo tmux 3.1c",
     "git": "echo hello",

@@ -25,6 +25,16 @@ _CLI: Mapping[str, Any] = {
     "binaries": ["true"],
     "argv": ["true"],
 }
+_HOST: Mapping[str, Any] = {
+    "label": "Build machine",
+    "host": "build.example.org",
+    "username": "ada",
+}
+_CONTAINERS: Mapping[str, Any] = {
+    "label": "Containers",
+    "engine": "podman",
+    "image": "localhost/agents:latest",
+}
 _PUSH = "https://push.example.org/send/abc"
 
 EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
@@ -95,6 +105,24 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "name": "library", "repository": "https://git.example.org/library.git",
         },
         "POST /api/cases/{name}/worktree": {"branch": "mend-parser"},
+        "POST /api/cases/remote-link": {
+            "name": "far", "hostId": "build-box", "remotePath": "/srv/project",
+        },
+        "POST /api/cases/container-link": {
+            "name": "boxed", "hostId": "default", "workspacePath": "/srv/project",
+        },
+        "POST /api/cases/container-create": {"name": "sandbox", "memory": "2g"},
+        "POST /api/remote-hosts": _HOST,
+        "PUT /api/remote-hosts/{id}": {**_HOST, "label": "The build machine"},
+        "POST /api/remote-hosts/{id}/trust": {
+            "fingerprint": "SHA256:2Yl0cJmTq0o0QJX1r7o9m4b6n3u5l8v2w1x0z9y8a7c",
+        },
+        "POST /api/container-hosts": _CONTAINERS,
+        "PUT /api/container-hosts/{id}": {**_CONTAINERS, "label": "Boxes"},
+        "POST /api/scheduled": {"prompt": "Go on with the parser", "durationMinutes": 30},
+        "POST /api/webviews": {"name": "Preview", "url": "http://localhost:5173/"},
+        "PATCH /api/webviews/{id}": {"name": "Preview of the page"},
+        "POST /api/webviews/probe": {"url": "http://localhost:5173/"},
         "PUT /api/cases/order": {"order": ["parser"]},
     }
 )  # fmt: skip

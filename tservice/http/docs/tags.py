@@ -12,6 +12,7 @@ TAGS: Mapping[str, str] = MappingProxyType(
         "Audit": "Who did what",
         "CLIs": "The programs that sessions run",
         "Cases": "Folders that sessions work in, by name",
+        "Containers": "Containers that sessions of cases live in",
         "Cron": "Jobs that run by themselves",
         "Diagnostics": "Whether the service and its host are well",
         "Documentation": "This document",
@@ -24,12 +25,15 @@ TAGS: Mapping[str, str] = MappingProxyType(
         "MCP servers": "Servers of one CLI added to the others",
         "Models": "Model endpoints of one's own",
         "Push": "Word to browsers that are closed",
+        "Remote hosts": "Machines that sessions live on, by ssh",
         "Restore": "Sessions that a reboot has ended",
         "Sessions": "Making, starting, changing and ending sessions",
         "Settings": "What everybody's service does",
         "Terminal": "Typing into sessions, and what they show",
+        "Timed runs": "Agents that are kept going until a moment",
         "Users": "Accounts",
         "Waits": "Being told when a session comes to a point",
+        "Web tabs": "Pages of other servers beside the sessions",
         "Webhook": "Word to another service",
     }
 )

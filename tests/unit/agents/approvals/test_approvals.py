@@ -373,7 +373,7 @@ class BuildTests(ApprovalCase):
         session = self.asked(permission())
         self.assertTrue(inbox.service.blocked(session.id))
         paths = {one.path for feature in features for one in feature.operations}
-        self.assertEqual(6, len(paths))
+        self.assertEqual(7, len(paths))
         self.assertEqual(1, len(inbox.tells["approvals"](ADMIN)))
         for feature in reversed(features):
             feature.close()

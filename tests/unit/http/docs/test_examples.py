@@ -46,7 +46,7 @@ class ExampleTests(SynchronousTestCase):
         row = ROWS[name_of(operation)]
         path = operation.path
         for name, value in (row.path or {"id": here.session}).items():
-            path = path.replace(f"{{{name}}}", value.format(job="none", token="none"))
+            path = path.replace(f"{{{name}}}", value.format(job="none", token="none", tab="none"))
         text = json.dumps(example).replace("/srv/project", str(folder))
         body = json.loads(text.replace(SESSION, here.session))
         who = "ann" if row.access == "owner" else "root"

@@ -68,7 +68,7 @@ class CreateTests(SessionCase):
             ({"name": "a\x07"}, ErrorCode.INVALID_INPUT, "name"),
             ({"name": "n" * 129}, ErrorCode.INVALID_INPUT, "name"),
             ({"parent_session_id": "x"}, ErrorCode.NOT_FOUND, "parentSessionId"),
-            ({"mode": "opencode"}, ErrorCode.OPERATION_FAILED, "npm"),
+            ({"mode": "pi"}, ErrorCode.OPERATION_FAILED, "npm"),
             ({"env_overrides": {"PATH": "/x"}}, ErrorCode.INVALID_INPUT, "PATH"),
             ({"params": {"nope": 1}}, ErrorCode.INVALID_INPUT, "nope"),
         ]

@@ -154,7 +154,7 @@ class LifeTests(RouteCase):
             ({"sessionName": "x" * 129}, 400, "sessionName: must be at most 128 characters"),
             ({"sessionName": "\x07"}, 400, "sessionName: control characters"),
             ({"parentSessionId": "nobody"}, 404, "parentSessionId"),
-            ({"mode": "opencode"}, 422, "opencode"),
+            ({"mode": "pi"}, 422, "pi"),
         ):
             asked = {"mode": "shell", "caseName": "w3", "agentOrigin": "claude", **body}
             yield status, text, self.api.post("/api/quick-start", asked)
