@@ -15,6 +15,11 @@ PAGES = ("approvals", "cases", "files", "git", "cron", "timed", "webtabs", "clis
          "doctor", "devices", "tokens", "audit", "settings", "help", "fleet",
          "conversations")  # fmt: skip
 
+SETTLED = """Promise.allSettled(document.getAnimations()
+  .filter((each) => each.effect.getComputedTiming().iterations !== Infinity)
+  .map((each) => each.finished))"""
+"""Whatever moves in is there: colours are not those of the page before."""
+
 NOTES = "[data-path='notes.md']"
 EYE, TEXT = "[data-testid=file-preview]", "[data-testid=text] .cm-content"
 WITHIN = (
@@ -43,6 +48,7 @@ class AxeTests(BrowserCase):
         ]
 
     def check(self, page: Page, where: str, all_: list[str]) -> None:
+        page.evaluate(SETTLED)
         all_.extend(f"{where}: {fault}" for fault in self.faults(page))
 
     def scene(self) -> Daemon:

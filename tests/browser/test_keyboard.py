@@ -99,13 +99,12 @@ class KeyboardTests(BrowserCase):
         page = self.terminal(daemon.url).page
         page.keyboard.press("Alt+Shift+T")
         stops = []
-        for _ in range(5):
+        for _ in range(6):
             self.assertEqual("", page.evaluate(RING))
             stops.append(page.evaluate(FOCUSED))
             page.keyboard.press("Tab")
-        self.assertEqual(
-            ["tab", "new-session-button", "open-search", "approvals-bell", "open-pages"], stops
-        )
+        want = ["tab", "new-session-button", "open-search", "toggle-panel", "approvals-bell"]
+        self.assertEqual([*want, "open-pages"], stops)
         self.assertEqual("terminal", page.evaluate(FOCUSED))
 
     def test_the_focus_returns_from_dialogs(self) -> None:

@@ -20,6 +20,7 @@ from tservice.core.clock import sleep
 from tservice.core.errors import ErrorCode, ServiceError, conflict, failed, invalid
 from tservice.core.identity import Identity
 from tservice.sessions.interfaces import ISessions, ModelSource, Session, Status
+from tservice.terminal.rules import ScreenRules
 
 LOOKS = (0.1, 0.15, 0.25, 0.5, 1.0, 2.0, 3.0)
 """Seconds before each look for what came of a key or a command."""
@@ -155,6 +156,9 @@ class AgentControls:
                 await self._confirm(session_id, look, option)
         # It may have opened a list of what there is instead.
         await self._sessions.send_key(session_id, "Escape")
+        # What it searches the list for stands where a draft would, until the list is gone.
+        rules = self._agents.rules_of(self._sessions.get(session_id).mode)
+        await self._until(session_id, partial(_rests, rules))
         raise failed(f"the agent did not take {value}; look at the terminal")
 
     async def _confirm(self, session_id: str, look: Look, option: int) -> None:
@@ -185,6 +189,11 @@ def _controls_of(entry: CliEntry) -> Mapping[ControlSetting, Control | None]:
         ControlSetting.EFFORT: controls.effort,
         ControlSetting.PERMISSION_MODE: controls.permission_mode,
     }
+
+
+def _rests(rules: ScreenRules, look: Look) -> bool:
+    reading = look.reading
+    return reading.composer_ready and reading.dialog is None and not has_draft(look.frame, rules)
 
 
 def _left(cycle: Cycle, value: str | None, look: Look) -> bool:

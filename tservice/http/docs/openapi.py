@@ -67,9 +67,11 @@ SECURITY: Schema = {
 }
 
 _BARE: Mapping[int, str] = {
+    400: "Not to be handed on: bare text",
     401: "Not signed in: bare text",
     403: "Host or origin not allowed: bare text",
     429: "Over the failure cap: bare text, with Retry-After",
+    502: "The other server does not answer: bare text",
     503: "Too many streams: bare text, with Retry-After",
 }
 """Answers of the gate, which are never envelopes (protocol-errors)."""
@@ -329,6 +331,8 @@ def _failures(operation: Operation) -> Schema:
         codes.pop(401, None)
     if operation.style is Style.STREAM:
         bare.add(503)
+    if operation.any_body:
+        bare |= {400, 429, 502}
     if operation.style is Style.WEBSOCKET:
         codes.setdefault(426, []).append(ErrorCode.INVALID_INPUT.value)
     return {
