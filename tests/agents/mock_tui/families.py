@@ -24,6 +24,7 @@ class Shown:
     @ivar text: the composer's text.
     @ivar busy: whether a turn is at work, no dialog open.
     @ivar seconds: since the turn began.
+    @ivar home: nothing was said yet.
     """
 
     cwd: Path
@@ -33,6 +34,7 @@ class Shown:
     frame: int
     queue: Sequence[str] = ()
     asking: bool = False
+    home: bool = False
 
 
 @frozen(kw_only=True)
@@ -263,7 +265,8 @@ def _opencode_approval(command: str, columns: int) -> Choice:
 
 def _opencode_bottom(shown: Shown, columns: int) -> tuple[list[str], tuple[int, int]]:
     queued = [row for text in shown.queue for row in (f"  ┃  {text}", "  ┃   QUEUED", "")]
-    text = folded(shown.text or 'Ask anything… "Fix broken tests"', columns, "  ┃  ", "  ┃  ")
+    hint = 'Ask anything… "Fix broken tests"' if shown.home else ""
+    text = folded(shown.text or hint, columns, "  ┃  ", "  ┃  ")
     above = ["", *queued, "  ┃"]
     foot = ["  ┃", "  ┃  Build · Stub Model stub", f"  ╹{'▀' * (columns - 5)}"]
     state = "   ■■■■⬝⬝⬝⬝  esc interrupt" if shown.busy else f"   {shown.cwd}"

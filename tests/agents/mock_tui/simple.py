@@ -244,6 +244,7 @@ class Simple:
             frame=self._frame,
             queue=tuple(self._queue),
             asking=asking,
+            home=not self._rows,
         )
 
     def close(self) -> None:
