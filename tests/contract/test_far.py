@@ -9,9 +9,11 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, cast
 
 from attrs import frozen
 from twisted.internet import reactor
+from twisted.internet.process import ProcessReader
 
 from tests.contract.suite import TmuxContract
 from tests.integration.mux.harness import CAPACITY
@@ -34,6 +36,12 @@ class OneFar:
 
     def known(self) -> Sequence[IFar]:
         return [self.far]
+
+
+def children_read() -> bool:
+    """Whether the output of any child is still waited for."""
+    readers = cast(Any, reactor).getReaders()
+    return any(isinstance(each, ProcessReader) for each in readers)
 
 
 class SshMultiplexerTests(TmuxContract):
@@ -73,6 +81,8 @@ class SshMultiplexerTests(TmuxContract):
 
     async def clean(self) -> None:
         await super().clean()
+        # An ssh that was given up ends a moment later.
+        await self.until(lambda: not children_read(), "the end of every child")
         self.sshd.sweep()
 
 
