@@ -300,6 +300,7 @@ class FamilyTests(SynchronousTestCase):
         self.reason("composer on the screen")
         found = self.prompt("SAY: again", wait="idle", waitTimeout=WAIT)
         self.assertEqual("idle", found["wait"]["signal"], self.screen())
+        self.until("its turn", partial(self.answered, "SAY: again"))
         request = next(
             each
             for each in reversed(self.world.stub.requests())
