@@ -30,8 +30,9 @@ class ControlTests(SynchronousTestCase):
         self.path = f"/api/sessions/{self.place.session()}"
         ready = f"{self.path}/wait?until=idle&timeout=60000"
         self.place.call("GET", ready)
-        # opencode takes more than a wait's time over its first turn on a busy machine.
-        first = {"input": "SAY: ready\r"}
+        # A turn may be over at the stub before the session is seen to work at all, so the wait
+        # tells its end; opencode takes more than one wait's time over its first on a busy machine.
+        first = {"input": "SAY: ready\r", "wait": "idle", "waitTimeout": 60_000}
         self.place.daemon.request("POST", f"{self.path}/input", first, patience=FIRST).data()
         until("the end of the turn", self.rests, patience=FIRST)
 

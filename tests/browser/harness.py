@@ -69,7 +69,10 @@ PHONE: dict[str, Any] = {
 WATCH_POLICY = """addEventListener("securitypolicyviolation", (event) =>
   console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));"""
 
-LOST = (r"WebSocket connection to .* failed", r"net::ERR_(CONNECTION|EMPTY|INCOMPLETE|NETWORK)")
+LOST = (
+    r"WebSocket connection to .* failed",
+    r"net::ERR_(CONNECTION|EMPTY|INCOMPLETE|INTERNET|NETWORK)",
+)
 """What Chromium logs by itself where a test cuts or ends connections."""
 
 
