@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -19,7 +20,6 @@ from tests.agents.world import World
 from tests.integration.harness import PATIENCE, Daemon
 from tests.waiting import until
 
-KEY = "custom-key-0123456789-abcdefghij"
 MODEL = "qwen3:stub-30b"
 OWN = "of-the-users-own"
 """A key of the user's own, which must never reach the endpoint."""
@@ -27,9 +27,13 @@ HELD = 2 * PATIENCE
 
 
 class CustomModelTests(SynchronousTestCase):
-    """A home that no CLI has seen before, one endpoint, one session."""
+    """A home that no CLI has seen before, one endpoint, one session.
+
+    @ivar key: the endpoint's, of each test its own: processes of tests beside this one are seen.
+    """
 
     def begin(self, cli: str, mode: str, style: str = "bearer", **environment: str) -> None:
+        self.key = f"custom-key-{secrets.token_hex(16)}"
         try:
             binary = install(cli, os.environ).binary
         except CliUnavailable as error:
@@ -55,7 +59,7 @@ class CustomModelTests(SynchronousTestCase):
             "/api/model-endpoints",
             label="stub",
             baseUrl=f"{self.world.stub.url}/v1",
-            apiKey=KEY,
+            apiKey=self.key,
             authStyle=style,
         )["endpoint"]["id"]
         answer = self.call(
@@ -97,7 +101,7 @@ class CustomModelTests(SynchronousTestCase):
         self.assertEqual({MODEL}, {each.model for each in requests if not each.side})
         for each in requests:
             sent = " ".join(each.keys.values())
-            self.assertIn(KEY, sent, each.protocol)
+            self.assertIn(self.key, sent, each.protocol)
             self.assertNotIn(OWN, sent)
         record = self.record()
         shown = (record["displayModel"], record["displayModelSource"])
@@ -109,13 +113,13 @@ class CustomModelTests(SynchronousTestCase):
         """No command line; no environment but that of the pane's program and its children."""
         pid = self.record()["pid"]
         for process, arguments, variables in processes():
-            self.assertNotIn(KEY.encode(), arguments)
-            if KEY.encode() in variables:
+            self.assertNotIn(self.key.encode(), arguments)
+            if self.key.encode() in variables:
                 self.assertIn(pid, (process, *ancestors(process)), arguments)
-        self.assertNotIn(KEY, self.daemon.log)
+        self.assertNotIn(self.key, self.daemon.log)
         for route in ("/api/sessions", "/api/settings", "/api/model-endpoints", "/api/audit"):
-            self.assertNotIn(KEY.encode(), self.daemon.request("GET", route).body, route)
-        kept = [path for path in files(self.daemon.data) if KEY.encode() in path.read_bytes()]
+            self.assertNotIn(self.key.encode(), self.daemon.request("GET", route).body, route)
+        kept = [path for path in files(self.daemon.data) if self.key.encode() in path.read_bytes()]
         self.assertIn(self.daemon.data / "model-endpoints.json", kept)
         for path in kept:
             self.assertEqual(0o600, path.stat().st_mode & 0o777, path)

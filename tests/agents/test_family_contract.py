@@ -83,27 +83,61 @@ class FamilyContract(Case):
         if self.cli == "codex":
             self.subject.world.make_git()
         pane = self.subject.start()
-        pane.wait(self.marks.ready, 40)
+        pane.wait(self.marks.ready)
         pane.settle(self.marks.settle)
         return pane
 
-    def test_prompt_arrives_once_and_whole(self) -> None:
+    def test_turns(self) -> None:
+        """A prompt, one that takes its time, a command that is allowed and one that is not."""
         pane = self.ready()
+        self.arrives_once_and_whole(pane)
+        self.shows_busy_until_the_answer_ends(pane)
+        self.asks_before_a_command(pane)
+        if self.marks.approval is not None:
+            self.takes_escape_for_a_no(pane, self.marks.approval)
+
+    def arrives_once_and_whole(self, pane: Pane) -> None:
         pane.submit("SAY: hello there")
         pane.wait("^ *[^ ]? *hello there *$")
-        pane.wait_title(self.marks.idle_title)
+        self.rests(pane)
         (turn,) = self.subject.turns()
         self.assertEqual("SAY: hello there", turn.prompt)
         self.assertEqual(1, deliveries(self.subject.requests(), "SAY: hello there"))
 
-    def test_busy_shows_until_the_answer_ends(self) -> None:
-        pane = self.ready()
+    def shows_busy_until_the_answer_ends(self, pane: Pane) -> None:
         pane.submit("HOLD: door")
         pane.wait(self.marks.busy)
         pane.wait_title(self.marks.busy_title)
         self.subject.release("door")
         pane.wait("holding until released")
-        pane.wait_title(self.marks.idle_title)
+        self.rests(pane)
+
+    def asks_before_a_command(self, pane: Pane) -> None:
+        pane.submit("RUN: touch made")
+        if self.marks.approval is not None:
+            pane.wait(self.marks.approval)
+            pane.settle(self.marks.settle)
+            pane.keys("Enter")
+        pane.wait("Done with the tool")
+        self.assertTrue((self.subject.world.place.work / "made").exists())
+        self.rests(pane)
+
+    def takes_escape_for_a_no(self, pane: Pane, approval: str) -> None:
+        pane.submit("RUN: touch unmade")
+        pane.wait(approval)
+        pane.settle(self.marks.settle)
+        pane.keys("Escape")
+        pane.wait_gone(approval)
+        pane.wait(self.marks.refused)
+        self.assertFalse((self.subject.world.place.work / "unmade").exists())
+
+    def rests(self, pane: Pane) -> None:
+        """Look until the turn is over on the screen as well."""
+        if self.marks.idle_title:
+            pane.wait_title(self.marks.idle_title)
+        else:
+            pane.wait_gone(self.marks.busy)
+        pane.settle(self.marks.settle)
 
     def test_first_dialog_lets_the_folder_be_trusted(self) -> None:
         if self.marks.first is None:
@@ -119,28 +153,6 @@ class FamilyContract(Case):
         pane.wait(self.marks.first)
         pane.keys("Enter")
         pane.wait(self.marks.ready)
-
-    def test_command_is_asked_about_and_runs(self) -> None:
-        pane = self.ready()
-        pane.submit("RUN: touch made")
-        if self.marks.approval is not None:
-            pane.wait(self.marks.approval, 30)
-            pane.settle(self.marks.settle)
-            pane.keys("Enter")
-        pane.wait("Done with the tool", 30)
-        self.assertTrue((self.subject.world.place.work / "made").exists())
-
-    def test_escape_refuses_the_command(self) -> None:
-        if self.marks.approval is None:
-            raise SkipTest(f"{self.cli} runs commands without asking")
-        pane = self.ready()
-        pane.submit("RUN: touch made")
-        pane.wait(self.marks.approval, 30)
-        pane.settle(self.marks.settle)
-        pane.keys("Escape")
-        pane.wait_gone(self.marks.approval)
-        pane.wait(self.marks.refused)
-        self.assertFalse((self.subject.world.place.work / "made").exists())
 
 
 class PlayedSetUp(SynchronousTestCase):
