@@ -19,12 +19,16 @@ def mcp(context: Context) -> int:
     from tservice.client.mcp.tools import offered
 
     caller = context.caller
-    tools = offered(_scopes(context.words.scopes))
+    scopes = _scopes(context.words.scopes)
+    # Whom the token allows no approvals the service tells of none.
+    told = scopes is None or "approvals" in scopes
 
     async def send(ask: Ask) -> Any:
         return caller.call(ask.method, ask.path, ask.body, ask.query, ask.wait_ms)
 
-    Stdio(RpcServer(tools, send), sys.stdin.buffer, sys.stdout.buffer).serve()
+    server = RpcServer(offered(scopes), send, notices=told)
+    events = caller.events if told else None
+    Stdio(server, sys.stdin.buffer, sys.stdout.buffer, events).serve()
     return 0
 
 

@@ -12,12 +12,13 @@ from twisted.logger import Logger
 
 from tservice.client.errors import ApiError
 from tservice.client.mcp.connections import Connection, Connections
+from tservice.client.mcp.notices import QUIET, TOLD, notice
 from tservice.client.mcp.plan import Ask
 from tservice.client.mcp.protocol import BAD_JSON, VERSIONS, RpcFault, RpcServer, judge, refused
 from tservice.client.mcp.protocol import RpcCall as Asked
 from tservice.client.mcp.tools import offered
 from tservice.core.errors import HTTP_STATUS, ErrorCode, ServiceError, invalid, not_found
-from tservice.core.events import Event, EventHub, EventName
+from tservice.core.events import Event, EventHub
 from tservice.core.payloads import Nothing
 from tservice.core.scopes import Scope
 from tservice.http.body import parse_json
@@ -30,9 +31,6 @@ PATH = "/mcp"
 SESSION, VERSION = "Mcp-Session-Id", "MCP-Protocol-Version"
 BODY_LIMIT = 4 * 1024 * 1024
 """Bytes of a message, as on standard input; of values it holds as many as any body."""
-TOLD = frozenset({EventName.APPROVAL_PENDING, EventName.APPROVAL_RESOLVED})
-QUIET = frozenset({"warning", "error", "critical", "alert", "emergency"})
-"""Levels of log messages above that of a notice."""
 
 
 class Calls(Protocol):
@@ -137,7 +135,7 @@ class McpRoutes:
         return send
 
     def _heard(self, event: Event) -> None:
-        if event.name not in TOLD:
+        if event.name.value not in TOLD:
             return
         for connection in self._connections.listening():
             client = cast(EventClient, connection.told)
@@ -210,7 +208,5 @@ def _check_version(call: Call) -> None:
 
 
 def _notice(event: Event) -> bytes:
-    data = {"event": event.name.value, **json.loads(dump(event.payload))}
-    params = {"level": "notice", "logger": "approvals", "data": data}
-    message = {"jsonrpc": "2.0", "method": "notifications/message", "params": params}
+    message = notice(event.name.value, json.loads(dump(event.payload)))
     return b"event: message\ndata: %s\n\n" % json.dumps(message).encode()

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import queue
+import select
 import threading
+from collections.abc import Iterator
 from io import BytesIO
 from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.waiting import PATIENCE, until
+from tservice.client.errors import ApiError, Unusable
+from tservice.client.mcp import stdio
+from tservice.client.mcp.notices import TOLD
 from tservice.client.mcp.plan import Ask
 from tservice.client.mcp.protocol import RpcServer
 from tservice.client.mcp.stdio import AT_ONCE, LINE, Stdio
 from tservice.client.mcp.tools import offered
+from tservice.core.events import EventName
 
 
 def message(key: int, method: str, **params: Any) -> bytes:
@@ -22,6 +30,10 @@ def message(key: int, method: str, **params: Any) -> bytes:
 
 def use(key: int, name: str, **arguments: Any) -> bytes:
     return message(key, "tools/call", name=name, arguments=arguments)
+
+
+def threads() -> set[str]:
+    return {thread.name for thread in threading.enumerate()}
 
 
 class StdioTests(SynchronousTestCase):
@@ -76,3 +88,89 @@ class StdioTests(SynchronousTestCase):
             into.close()
             server.join(30)
             self.assertFalse(server.is_alive())
+
+
+class NoticeTests(SynchronousTestCase):
+    """What is told unasked, on pipes that a client holds."""
+
+    def setUp(self) -> None:
+        read, write = os.pipe()
+        out_read, out_write = os.pipe()
+        self.into = os.fdopen(write, "wb", buffering=0)
+        self.out = os.fdopen(out_read, "rb", buffering=0)
+        source, sink = os.fdopen(read, "rb"), os.fdopen(out_write, "wb")
+        self.tell: queue.Queue[tuple[str, Any] | Exception] = queue.Queue()
+        self.heard = 0
+        server = RpcServer(offered(None), self.send, notices=True)
+        serving = Stdio(server, source, sink, self.events).serve
+        self.server = threading.Thread(target=serving, daemon=True)
+        self.server.start()
+        for each in (self.out, source, sink):
+            self.addCleanup(each.close)
+        self.addCleanup(self.end)
+
+    def end(self) -> None:
+        self.tell.put(Unusable("over"))
+        self.into.close()
+        self.server.join(30)
+        self.assertFalse(self.server.is_alive())
+
+    async def send(self, ask: Ask) -> Any:
+        return []
+
+    def events(self) -> Iterator[tuple[str, Any]]:
+        self.heard += 1
+        while True:
+            found = self.tell.get()
+            if isinstance(found, Exception):
+                raise found
+            yield found
+
+    def ask(self, key: int, method: str, **params: Any) -> Any:
+        self.into.write(message(key, method, **params) + b"\n")
+        return self.read()
+
+    def read(self) -> Any:
+        readable, _, _ = select.select([self.out], [], [], PATIENCE)
+        self.assertTrue(readable, "nothing was written")
+        return json.loads(self.out.readline())
+
+    def test_items_that_come_and_go(self) -> None:
+        self.assertLess(TOLD, {each.value for each in EventName})
+        self.tell.put(("session:updated", {"id": "s"}))
+        self.tell.put(("approval:pending", {"id": "a"}))
+        greeting = self.ask(1, "initialize", protocolVersion="2025-06-18")
+        self.assertEqual({}, greeting["result"]["capabilities"]["logging"])
+        told = self.read()
+        self.assertEqual("notifications/message", told["method"])
+        self.assertNotIn("id", told)
+        data = {"event": "approval:pending", "id": "a"}
+        self.assertEqual({"level": "notice", "logger": "approvals", "data": data}, told["params"])
+
+    def test_a_client_that_wants_less(self) -> None:
+        self.ask(1, "initialize")
+        self.ask(2, "logging/setLevel", level="error")
+        self.tell.put(("approval:pending", {"id": "a"}))
+        # Another event behind it: once that is taken, the first was passed over.
+        self.tell.put(("session:updated", {"id": "s"}))
+        until("it was passed over", self.tell.empty)
+        self.ask(3, "logging/setLevel", level="info")
+        self.tell.put(("approval:resolved", {"id": "c"}))
+        told = self.read()["params"]["data"]
+        self.assertEqual(("approval:resolved", "c"), (told["event"], told["id"]))
+
+    def test_a_stream_that_breaks_off_is_opened_again(self) -> None:
+        self.patch(stdio, "AGAIN", 0.01)
+        self.ask(1, "initialize")
+        self.tell.put(Unusable("cut"))
+        self.tell.put(("approval:pending", {"id": "a"}))
+        self.assertEqual("a", self.read()["params"]["data"]["id"])
+        self.assertEqual(2, self.heard)
+
+    def test_one_that_is_refused_is_not(self) -> None:
+        self.patch(stdio, "AGAIN", 0.01)
+        self.ask(1, "initialize")
+        self.tell.put(ApiError(403, "FORBIDDEN", "no"))
+        until("nobody listens", lambda: stdio.LISTENER not in threads())
+        self.assertEqual({}, self.ask(2, "ping")["result"])
+        self.assertEqual(1, self.heard)
