@@ -144,14 +144,22 @@ class SidebarTests(BrowserCase):
         daemon = self.daemon()
         for number in range(6):
             self.session(daemon, f"task {number}", start=False)
+        first = daemon.request("GET", "/api/sessions").data()[0]["id"]
+        self.session(daemon, "its child", start=False, parentSessionId=first)
         page = self.page(daemon.url)
         rows = page.get_by_test_id("side-session")
-        rows.nth(5).wait_for()
+        rows.nth(6).wait_for()
+        self.assertEqual(["task 0", "its child", "task 1"], self.rows(page)[:3])
+        parent, child = (rows.nth(at).bounding_box() for at in (0, 1))
+        assert parent is not None
+        assert child is not None
+        self.assertLess(parent["x"], child["x"])
         rows.first.focus()
         page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")
-        until(page, "the second", lambda: "task 1" in page.get_by_test_id("front").inner_text())
-        rows.nth(1).focus()
+        until(page, "the one below", lambda: "task 1" in page.get_by_test_id("front").inner_text())
+        rows.nth(2).focus()
         page.keyboard.press("F2")
         page.get_by_test_id("ask").locator("input").fill("renamed")
         page.keyboard.press("Enter")

@@ -36,15 +36,19 @@ function openMenu(session: Session, event: MouseEvent): void {
   openSessionMenu(session, event.clientX || box.left, event.clientY || box.bottom);
 }
 
+/** Deeper ones stand no further in: names would lose their room. */
+const DEEPEST = 3;
+
 interface RowProps {
   session: Session;
+  depth: number;
   now: number;
   reachable: boolean;
   onDrag: (id: string | undefined) => void;
   onDrop: (onto: string) => void;
 }
 
-function Row({ session, now, reachable, onDrag, onDrop }: RowProps) {
+function Row({ session, depth, now, reachable, onDrag, onDrop }: RowProps) {
   const active = activeId.value === session.id;
   const ref = useRef<HTMLButtonElement>(null);
   useEffect(() => {
@@ -64,6 +68,8 @@ function Row({ session, now, reachable, onDrag, onDrop }: RowProps) {
       class="side-row"
       data-active={active}
       data-color={session.color}
+      data-depth={Math.min(depth, DEEPEST)}
+      aria-level={depth + 1}
       draggable
       onDragStart={() => onDrag(session.id)}
       onDragEnd={() => onDrag(undefined)}
@@ -141,7 +147,9 @@ export function Sidebar() {
     const to = sessions.value.findIndex((session) => session.id === onto);
     if (dragged.current !== undefined) void move(dragged.current, to);
   };
-  const shown = groups.value.flatMap((group) => (folded.value.has(group.folder) ? [] : group.sessions));
+  const shown = groups.value.flatMap((group) =>
+    folded.value.has(group.folder) ? [] : group.sessions.map(({ session }) => session),
+  );
   const entrance = shown.some(({ id }) => id === activeId.value) ? activeId.value : shown[0]?.id;
   return (
     <nav class="sidebar" aria-label="Sessions" data-testid="sidebar" onKeyDown={walk}>
@@ -161,10 +169,11 @@ export function Sidebar() {
             </button>
           </h2>
           <ul hidden={folded.value.has(group.folder)}>
-            {group.sessions.map((session) => (
+            {group.sessions.map(({ session, depth }) => (
               <Row
                 key={session.id}
                 session={session}
+                depth={depth}
                 now={now}
                 reachable={session.id === entrance}
                 onDrag={(id) => (dragged.current = id)}

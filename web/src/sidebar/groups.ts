@@ -1,30 +1,58 @@
-/** The sessions by the folder they work in, those that wait for a person first. */
+/** The sessions by the folder they work in, children below their parents, those that wait for a person first. */
 import type { Session } from "../api/types.ts";
+
+export interface Placed {
+  session: Session;
+  /** How many parents stand above it. */
+  depth: number;
+}
 
 export interface Group {
   folder: string;
   /** The folder's last name, with as much before it as tells it from the others. */
   name: string;
-  sessions: Session[];
+  sessions: Placed[];
 }
 
-/** @param needy whether a session waits for a person. */
+/**
+ * A session that another one made stands below that one, wherever it works, as long as its parent is shown.
+ *
+ * @param needy whether a session waits for a person.
+ */
 export function grouped(sessions: readonly Session[], needy: (id: string) => boolean): Group[] {
-  const folders = new Map<string, Session[]>();
-  for (const session of sessions) {
-    const known = folders.get(session.workingDir);
-    if (known) known.push(session);
-    else folders.set(session.workingDir, [session]);
-  }
-  const urgent = (list: readonly Session[]) => (list.some(({ id }) => needy(id)) ? 0 : 1);
+  const ids = new Set(sessions.map(({ id }) => id));
+  const made = by(sessions, ({ parentSessionId }) =>
+    parentSessionId != null && ids.has(parentSessionId) ? parentSessionId : "",
+  );
+  const below = (parent: string, depth: number): Placed[][] =>
+    urgentFirst(
+      (made.get(parent) ?? []).map((session) => [{ session, depth }, ...below(session.id, depth + 1).flat()]),
+      (family) => family.some(({ session: { id } }) => needy(id)),
+    );
+  const folders = by(below("", 0), ([first]) => first?.session.workingDir ?? "");
   const names = shortNames([...folders.keys()]);
-  return [...folders]
-    .map(([folder, list]) => ({
+  return urgentFirst(
+    [...folders].map(([folder, families]) => ({
       folder,
       name: names.get(folder) ?? folder,
-      sessions: list.toSorted((a, b) => urgent([a]) - urgent([b])),
-    }))
-    .toSorted((a, b) => urgent(a.sessions) - urgent(b.sessions));
+      sessions: families.flat(),
+    })),
+    (group) => group.sessions.some(({ session: { id } }) => needy(id)),
+  );
+}
+
+function by<T>(list: readonly T[], key: (one: T) => string): Map<string, T[]> {
+  const found = new Map<string, T[]>();
+  for (const one of list) {
+    const known = found.get(key(one));
+    if (known) known.push(one);
+    else found.set(key(one), [one]);
+  }
+  return found;
+}
+
+function urgentFirst<T>(list: readonly T[], urgent: (one: T) => boolean): T[] {
+  return list.toSorted((a, b) => Number(urgent(b)) - Number(urgent(a)));
 }
 
 const DEEPEST = 4;

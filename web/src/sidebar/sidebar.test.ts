@@ -2,12 +2,16 @@ import { describe, expect, test } from "vitest";
 import type { Session } from "../api/types.ts";
 import { fits, grouped, spanText } from "./groups.ts";
 
-const session = (id: string, workingDir: string): Session => ({ id, name: id, workingDir }) as Session;
+const session = (id: string, workingDir: string, parentSessionId?: string): Session =>
+  ({ id, name: id, workingDir, parentSessionId }) as Session;
 
 describe("groups", () => {
   const list = [session("a", "/srv/api"), session("b", "/srv/web"), session("c", "/srv/api")];
   const shape = (needy: string) =>
-    grouped(list, (id) => id === needy).map((group) => [group.name, group.sessions.map(({ id }) => id)]);
+    grouped(list, (id) => id === needy).map((group) => [
+      group.name,
+      group.sessions.map(({ session: { id } }) => id),
+    ]);
 
   test("by folder, in the order of the tabs", () => {
     expect(shape("")).toEqual([
@@ -19,6 +23,28 @@ describe("groups", () => {
   test("whoever waits for a person comes first, with its folder", () => {
     expect(shape("b").map(([name]) => name)).toEqual(["web", "api"]);
     expect(shape("c")[0]).toEqual(["api", ["c", "a"]]);
+  });
+
+  describe("children", () => {
+    const family = [
+      session("child", "/srv/tree", "agent"),
+      session("other", "/srv/api"),
+      session("agent", "/srv/api"),
+      session("grandchild", "/srv/api", "child"),
+      session("orphan", "/srv/api", "gone"),
+    ];
+    const tree = (needy: string) =>
+      grouped(family, (id) => id === needy).flatMap((group) =>
+        group.sessions.map(({ session: { id }, depth }) => `${"-".repeat(depth)}${id}`),
+      );
+
+    test("stand below their parents, wherever they work", () => {
+      expect(tree("")).toEqual(["other", "agent", "-child", "--grandchild", "orphan"]);
+    });
+
+    test("bring the whole family to the front", () => {
+      expect(tree("grandchild")).toEqual(["agent", "-child", "--grandchild", "other", "orphan"]);
+    });
   });
 
   test("folders that end alike are told apart", () => {
