@@ -234,6 +234,8 @@ ROWS: dict[str, Row] = {
     "GET /api/sessions/{id}/wait": _owner("waits"),
     "GET /api/sessions/{id}/wait-output": _owner("waits", query="match=x"),
     "GET /api/waits": Row(access="user", scope="waits", query=f"sessions={SESSION}", foreign=404),
+    "GET /api/voice/status": Row(access="user"),
+    "GET /ws/voice/stream": Row(access="user", socket=True),
     "GET /ws/sessions/{id}/terminal": Row(access="user", scope=INPUT, socket=True, foreign=4003),
     "GET /api/settings": Row(access="user", scope="settings"),
     "PUT /api/settings": Row(access="admin", scope="settings", body={"displayName": "pwned"}),

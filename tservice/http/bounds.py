@@ -24,8 +24,33 @@ SPARE_VALUES = 64
 LONGEST_CHARACTER = 12
 """Bytes of a character at most: an escaped pair of surrogates."""
 
+MAX_MESSAGE = 1024 * 1024
+"""Bytes of a WebSocket's message from a client (protocol-websocket)."""
+
+TOO_BIG = 1009
+"""The close code for a longer one."""
+
 _WORD = 32
 """Bytes of a number, of C{true}, C{false} or C{null}, with what stands around it."""
+
+
+@frozen(kw_only=True)
+class SocketBounds:
+    """What a client may send on a WebSocket.
+
+    @ivar message: bytes of a message, at most L{MAX_MESSAGE}.
+    @ivar too_big: the close code for a longer one.
+    @ivar compressed: whether it may compress its messages; then a read of few bytes can hold
+        a thousand times as many.
+    """
+
+    message: int = MAX_MESSAGE
+    too_big: int = TOO_BIG
+    compressed: bool = True
+
+
+ANY_MESSAGE = SocketBounds()
+"""What most WebSockets take."""
 
 
 @frozen

@@ -156,7 +156,10 @@ class Kernel:
             visit = self._gate.screen(request, _text(request.method), path)
         except Refusal as refusal:
             self._put_headers(request, self._gate.headers(None))
-            self._end(request, refusal.response)
+            if self._closes_foreign(request):
+                self._start(request, self._guard(request, self._close(request, refusal)))
+            else:
+                self._end(request, refusal.response)
             return NOT_DONE_YET
         request.visit = visit
         self._put_headers(request, self._gate.headers(visit))
@@ -174,6 +177,15 @@ class Kernel:
             request.postpath = path.encode().split(b"/")
             self._routed.render(request)
         return NOT_DONE_YET
+
+    def _closes_foreign(self, request: Request) -> bool:
+        operation = self._find(request.method, request.path)
+        upgrade = request.getHeader("upgrade") or ""
+        return operation is not None and operation.closes_foreign and "websocket" in upgrade.lower()
+
+    async def _close(self, request: Request, refusal: Refusal) -> None:
+        text = refusal.response.content.decode()
+        await self._sockets.refuse(request, ServiceError(ErrorCode.FORBIDDEN, text))
 
     def body_bound(self, method: bytes, path: bytes) -> int:
         """The most bytes of body that this route takes."""

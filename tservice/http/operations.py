@@ -18,8 +18,8 @@ from twisted.web.iweb import IRequest
 from tservice.core.errors import ErrorCode
 from tservice.core.identity import Identity as Identity
 from tservice.core.scopes import Scope as Scope
+from tservice.http.bounds import ANY_MESSAGE, LEAST_BODY_LIMIT, BodyBounds, SocketBounds, bounds_of
 from tservice.http.bounds import JSON_BODY_LIMIT as JSON_BODY_LIMIT
-from tservice.http.bounds import LEAST_BODY_LIMIT, BodyBounds, bounds_of
 from tservice.http.transfer.incoming import Incoming
 
 
@@ -141,6 +141,9 @@ class Operation:
         judged, so a token that is bound to sessions may call it.
     @ivar bears: it makes one session, which an agent's own token may do: it becomes its child.
     @ivar any_body: it reads whatever comes so, in place of a form.
+    @ivar socket: what may come in on a L{Style.WEBSOCKET}.
+    @ivar closes_foreign: an upgrade whose Host or Origin is refused is accepted and closed with
+        4003, so that its page can tell why (protocol-gate).
     @ivar deprecated: the family that it belongs to, where it goes on working for old clients only
         (protocol-versioning).
     """
@@ -167,6 +170,8 @@ class Operation:
     carries: bool = False
     bears: bool = False
     any_body: bool = False
+    socket: SocketBounds = ANY_MESSAGE
+    closes_foreign: bool = False
     deprecated: str | None = None
     allowed: Callable[[], None] | None = None
 

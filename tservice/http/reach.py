@@ -121,6 +121,14 @@ _PEOPLE: dict[str, TokenReach] = {
     **all_of(None, "A program knows who its token is for.", "GET /api/me"),
     **all_of(
         None,
+        "A person speaks into a page; it costs the account that the service dictates on.",
+        """
+        GET /api/voice/status
+        GET /ws/voice/stream
+        """,
+    ),
+    **all_of(
+        None,
         "A web tab is for somebody's eyes, and asks addresses from where the service stands.",
         """
         GET /api/webviews

@@ -57,6 +57,7 @@ from tservice.status.build import build_streams
 from tservice.tap.groundwork import lay_ground
 from tservice.tap.root import Startup
 from tservice.tunnel.build import build_tunnel
+from tservice.voice.build import build_voice
 from tservice.webviews.build import build_webviews
 
 
@@ -140,6 +141,7 @@ class Trunk:
         add(build_push(ground, sessions=sessions, accounts=accounts))
         add(build_doctor(ground, clis=clis))
         add(build_mcp(ground, clis=clis))
+        add(build_voice(ground))
         add(build_webviews(ground, access=self.access, own_ports=lambda: self.listener().ports()))
         add(build_timed_runs(
             ground, sessions=sessions, agents=agents, accounts=accounts, identity=identity

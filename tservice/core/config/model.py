@@ -140,6 +140,16 @@ class Config:
     gesture: bool = _setting(
         False, parse.boolean, "Gesture-control overlay; widens the content security policy."
     )
+    voice_stream_base: str = _setting(
+        "wss://api.anthropic.com/api/ws/speech_to_text/voice_stream",
+        parse.url("ws", "wss"),
+        "Where dictations of the primary CLI's account are sent.",
+    )
+    voice_third_party_base: str = _setting(
+        "wss://api.deepgram.com/v1/listen",
+        parse.url("ws", "wss"),
+        "Where dictations with a third party's key are sent; speaks as Deepgram does.",
+    )
     output_ring: int = _setting(
         8 * 1024 * 1024,
         parse.whole(64 * 1024, 1024 * 1024 * 1024),

@@ -20,10 +20,9 @@ from zope.interface import Attribute, Interface, implementer
 
 from tservice.core.net.atonce import write_at_once
 from tservice.core.timers import cancel
+from tservice.http.bounds import ANY_MESSAGE, TOO_BIG, SocketBounds
+from tservice.http.bounds import MAX_MESSAGE as MAX_MESSAGE
 from tservice.http.websockets.frames import SocketMessage
-
-MAX_MESSAGE = 1024 * 1024
-"""Bytes of an incoming message; a longer one closes with 1009 (protocol-websocket)."""
 
 PING_SECONDS = 30
 PONG_SECONDS = 10
@@ -61,6 +60,12 @@ class ISocket(Interface):
     def send_binary(data: bytes) -> None:
         """Send a binary message."""
 
+    def hold() -> None:
+        """Read no more from the peer until L{release}; what was read already still comes."""
+
+    def release() -> None:
+        """Read on."""
+
     def close(code: int = 1000, reason: str = "") -> None:
         """Send what waits, then close."""
 
@@ -96,8 +101,6 @@ class ISocketHandler(Interface):
 MAX_PARTS = 1024
 """Fragments of a message from a client."""
 
-TOO_BIG = 1009
-
 
 @define
 class Traffic:
@@ -132,8 +135,12 @@ class Socket(WebSocketServerProtocol):
         clock: IReactorTime,
         gone: Callable[[Socket], None],
         traffic: Traffic,
+        bounds: SocketBounds = ANY_MESSAGE,
     ) -> None:
         super().__init__()
+        self._bounds = bounds
+        self._held = False
+        self._size = 0
         self._handler, self._clock, self._gone = handler, clock, gone
         self._traffic = traffic
         self._queue: deque[bytes] = deque()
@@ -171,6 +178,16 @@ class Socket(WebSocketServerProtocol):
 
     def send_binary(self, data: bytes) -> None:
         self.send(SocketMessage(data))
+
+    def hold(self) -> None:
+        if self.state == self.STATE_OPEN and not self._held:
+            self._held = True
+            self.transport.pauseProducing()
+
+    def release(self) -> None:
+        if self._held:
+            self._held = False
+            self.transport.resumeProducing()
 
     def close(self, code: int = 1000, reason: str = "") -> None:
         if self.state != self.STATE_OPEN:
@@ -220,6 +237,11 @@ class Socket(WebSocketServerProtocol):
 
     # What Autobahn calls
 
+    def connectionMade(self) -> None:
+        super().connectionMade()
+        if not self._bounds.compressed:
+            self.perMessageCompressionAccept = _never
+
     def onConnect(self, request: Any) -> Any:
         # A browser that asked for a subprotocol hangs up when none is named.
         return next(iter(request.protocols), None), self.extra_headers
@@ -232,13 +254,17 @@ class Socket(WebSocketServerProtocol):
 
     def onMessageBegin(self, isBinary: bool) -> None:
         super().onMessageBegin(isBinary)
-        self._parts = 0
+        self._parts = self._size = 0
 
     def onMessageFrameBegin(self, length: int) -> None:
         self._parts += 1
         if self._parts == MAX_PARTS + 1:
             # Parts are kept until the last one, and empty ones add no bytes.
             self._fail_connection(TOO_BIG, f"a message of more than {MAX_PARTS} fragments")
+        self._size += length
+        if self._size > self._bounds.message:
+            most = f"a message of more than {self._bounds.message} bytes"
+            self._fail_connection(self._bounds.too_big, most)
         super().onMessageFrameBegin(length)
 
     def onMessage(self, payload: bytes, isBinary: bool) -> None:
@@ -253,6 +279,7 @@ class Socket(WebSocketServerProtocol):
         # Every close passes here, Autobahn's own for broken frames included.
         if self.state == self.STATE_OPEN:
             self._rest(CLOSE_SECONDS, self._cut, "it did not answer the close")
+            self.release()
         super().sendCloseFrame(*args, **kwargs)
 
     def onClose(self, wasClean: bool, code: int | None, reason: str | None) -> None:
@@ -289,8 +316,8 @@ class Socket(WebSocketServerProtocol):
 
     def _judge(self) -> None:
         # Anything heard is a sign of life, and so is a full buffer that went out: a pong
-        # stands in line behind it on a slow link.
-        if self._heard:
+        # stands in line behind it on a slow link.  Who is not read cannot be heard.
+        if self._heard or self._held:
             self._rest(PING_SECONDS - PONG_SECONDS, self._ping)
         else:
             self._cut("it did not answer the ping")
@@ -307,3 +334,7 @@ class Socket(WebSocketServerProtocol):
         except Exception:
             self._tell.failure("a socket's handler failed")
             self.close(INTERNAL, "internal error")
+
+
+def _never(offers: object) -> None:
+    """Take no compression."""

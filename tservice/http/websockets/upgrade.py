@@ -22,6 +22,7 @@ from zope.interface import implementer
 
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
+from tservice.http.bounds import ANY_MESSAGE, SocketBounds
 from tservice.http.envelope import Refusal, Response, failure
 from tservice.http.kernel import IUpgrades
 from tservice.http.operations import Call
@@ -60,8 +61,19 @@ class CloseSocket(Exception):
         self.code, self.reason = code, reason
 
 
+class SwitchedOff(ServiceError):
+    """A feature that is off: a 403 that names its setting, and on a WebSocket a close with 4004."""
+
+    def __init__(self, setting: str, reason: str) -> None:
+        """@param reason: of the close."""
+        super().__init__(ErrorCode.FORBIDDEN, f"the setting {setting} is off")
+        self.reason = reason
+
+
 def closing(error: ServiceError) -> CloseSocket | None:
     """The close that tells C{error}; C{None} for what is answered in HTTP, like a bad query."""
+    if isinstance(error, SwitchedOff):
+        return CloseSocket(NO_SUCH, error.reason)
     code = _CODES.get(error.code)
     return None if code is None else CloseSocket(code, error.message)
 
@@ -173,7 +185,7 @@ class WebSockets(Service):
             handler = _Closer(close)
         except ServiceError as error:
             handler = _closer(error)
-        await self._upgrade(request, handler, call.identity)
+        await self._upgrade(request, handler, call.identity, call.operation.socket)
 
     async def refuse(self, request: Request, error: ServiceError) -> None:
         """Upgrade, then close with the code that belongs to C{error}."""
@@ -181,9 +193,13 @@ class WebSockets(Service):
         await self._upgrade(request, _closer(error), None)
 
     async def _upgrade(
-        self, request: Request, handler: ISocketHandler, identity: Identity | None
+        self,
+        request: Request,
+        handler: ISocketHandler,
+        identity: Identity | None,
+        bounds: SocketBounds = ANY_MESSAGE,
     ) -> None:
-        socket = Socket(handler, self._clock, self._gone, self.traffic)
+        socket = Socket(handler, self._clock, self._gone, self.traffic, bounds)
         socket.factory = self._factory
         cookies = request.responseHeaders.getRawHeaders("Set-Cookie") or []
         socket.extra_headers = {"Set-Cookie": cookies} if cookies else {}

@@ -1891,6 +1891,14 @@ export interface VoiceSettingsPatch {
   keyterms?: string[] | null;
 }
 
+/** Whether the service can make text of speech; the account's secret is never told. */
+export interface VoiceStatus {
+  available: boolean;
+  reason?: string;
+  subscriptionType?: string;
+  expiresAt?: number;
+}
+
 /** The wait, and the session's status alongside. */
 export interface Wait {
   wait: SignalState;

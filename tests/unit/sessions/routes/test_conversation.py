@@ -47,6 +47,11 @@ class FakeChannel:
     def send_binary(self, data: bytes) -> None:
         self.data += data
 
+    def hold(self) -> None:
+        raise AssertionError("terminals read whatever comes")
+
+    release = hold
+
     def close(self, code: int = 1000, reason: str = "") -> None:
         self.closed.append((code, reason))
 

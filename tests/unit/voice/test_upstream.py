@@ -1,0 +1,255 @@
+"""The line to a speech service, over loopback: what is sent, and to whom nothing is."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from autobahn.twisted.websocket import WebSocketServerFactory, WebSocketServerProtocol
+from twisted.internet import reactor
+from twisted.internet.defer import Deferred, gatherResults
+from twisted.internet.protocol import Factory, Protocol
+from twisted.internet.ssl import Certificate, DefaultOpenSSLContextFactory
+from twisted.trial.unittest import TestCase
+from twisted.web.client import BrowserLikePolicyForHTTPS
+
+from tests.integration.certificates import make_certificate
+from tservice.core.net.egress import EgressRefused
+from tservice.voice.upstream import HEAD_BYTES, MESSAGE_BYTES, Line, LineRequest, Upstreams
+
+BEARER = {"Authorization": "Bearer sk-1"}
+
+
+class Ear:
+    """Notes what becomes of a line.
+
+    @ivar opened: fires with it, or with a failure when it never opens.
+    @ivar over: fires with whether it ended well.
+    """
+
+    def __init__(self) -> None:
+        self.opened: Deferred[Line] = Deferred()
+        self.over: Deferred[bool] = Deferred()
+        self.filled: Deferred[None] = Deferred()
+        self.said: list[bytes] = []
+        self.heard: Deferred[None] = Deferred()
+
+    def line_opened(self, line: Line) -> None:
+        self.opened.callback(line)
+
+    def line_said(self, message: bytes) -> None:
+        self.said.append(message)
+        self.heard.callback(None)
+
+    def line_filled(self) -> None:
+        self.filled.callback(None)
+
+    def line_drained(self) -> None:
+        """Not looked at."""
+
+    def line_ended(self, clean: bool) -> None:
+        self.over.callback(clean)
+
+
+class Near:
+    """A connection that its test can see the end of."""
+
+    factory: Any
+    transport: Any
+
+    def connectionMade(self) -> None:
+        self.gone: Deferred[None] = Deferred()
+        self.factory.lines.append(self)
+        super().connectionMade()  # type: ignore[misc]
+
+    def connectionLost(self, reason: Any = None) -> None:
+        super().connectionLost(reason)  # type: ignore[misc]
+        self.gone.callback(None)
+
+    def end(self) -> Deferred[None]:
+        self.transport.resumeProducing()
+        self.transport.abortConnection()
+        return self.gone
+
+
+class Speech(Near, WebSocketServerProtocol):  # type: ignore[misc]
+    """A speech service."""
+
+    def onConnect(self, request: Any) -> None:
+        self.factory.asked.append(request)
+
+    def onMessage(self, payload: bytes, isBinary: bool) -> None:
+        self.factory.got.append((isBinary, payload))
+        if payload.startswith(b"end"):
+            self.sendClose(int(payload[3:] or b"1000"))
+        else:
+            self.sendMessage(self.factory.answer, isBinary=False)
+
+
+class Raw(Near, Protocol):
+    """Answers what comes with what its factory says."""
+
+    def dataReceived(self, data: bytes) -> None:
+        self.factory.got.append(data)
+        transport: Any = self.transport
+        transport.write(self.factory.answer)
+
+
+class UpstreamCase(TestCase):
+    """A speech service on a port of its own."""
+
+    def speech(self) -> Any:
+        factory: Any = WebSocketServerFactory()
+        factory.protocol = Speech
+        factory.setProtocolOptions(openHandshakeTimeout=0, closeHandshakeTimeout=0)
+        return factory
+
+    def listen(self, factory: Any, tls: Any = None) -> int:
+        factory.asked, factory.got, factory.lines = [], [], []
+        factory.answer = getattr(factory, "answer", b"hi")
+        factory.noisy = False
+        at: Any = reactor
+        port = (
+            at.listenTCP(0, factory, interface="127.0.0.1")
+            if tls is None
+            else at.listenSSL(0, factory, tls, interface="127.0.0.1")
+        )
+        self.addCleanup(port.stopListening)
+        self.addCleanup(lambda: gatherResults([each.end() for each in factory.lines]))
+        found: int = port.getHost().port
+        return found
+
+    def open(self, url: str, ear: Ear, tls: Any = None) -> Deferred[Any]:
+        asked = LineRequest(url=url, query="language=de", headers=BEARER)
+        made = Upstreams(reactor, tls=tls).open(asked, ear)
+
+        def made_it(line: Any) -> Any:
+            self.addCleanup(lambda: None if ear.over.called else self.ended(line, ear))
+            return line
+
+        return made.addCallback(made_it)
+
+    def ended(self, line: Any, ear: Ear) -> Deferred[bool]:
+        line.cut()
+        return ear.over
+
+
+class LineTests(UpstreamCase):
+    """Without TLS, as to a speech service on this machine."""
+
+    async def test_what_is_sent_and_what_comes(self) -> None:
+        factory, ear = self.speech(), Ear()
+        port = self.listen(factory)
+        await self.open(f"ws://127.0.0.1:{port}/listen?tier=1", ear)
+        line = await ear.opened
+        line.send_sound(b"\1\2")
+        await ear.heard
+        self.assertEqual([b"hi"], ear.said)
+        line.send_text("end")
+        self.assertTrue(await ear.over)
+        self.assertEqual([(True, b"\1\2"), (False, b"end")], factory.got)
+        (asked,) = factory.asked
+        self.assertEqual("Bearer sk-1", asked.headers["authorization"])
+        self.assertEqual(
+            ("/listen", {"tier": ["1"], "language": ["de"]}), (asked.path, asked.params)
+        )
+        self.assertNotIn("origin", asked.headers)
+
+    async def test_an_end_for_a_reason_is_none_as_it_should_be(self) -> None:
+        factory, ear = self.speech(), Ear()
+        await self.open(f"ws://127.0.0.1:{self.listen(factory)}", ear)
+        (await ear.opened).send_text("end3000")
+        self.assertFalse(await ear.over)
+
+    async def test_too_long_a_message_ends_it(self) -> None:
+        factory, ear = self.speech(), Ear()
+        factory.answer = b"x" * (MESSAGE_BYTES + 1)
+        await self.open(f"ws://127.0.0.1:{self.listen(factory)}", ear)
+        (await ear.opened).send_text("more")
+        self.assertFalse(await ear.over)
+        self.assertEqual([], ear.said)
+
+    async def refused(self, answer: bytes) -> Any:
+        factory, ear = Factory.forProtocol(Raw), Ear()
+        factory.answer = answer  # type: ignore[attr-defined]
+        await self.open(f"ws://127.0.0.1:{self.listen(factory)}", ear)
+        self.assertFalse(await ear.over)
+        self.assertFalse(ear.opened.called)
+        return factory
+
+    async def test_no_websocket(self) -> None:
+        await self.refused(b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n")
+
+    async def test_nobody_follows_a_redirect(self) -> None:
+        elsewhere = self.speech()
+        port = self.listen(elsewhere)
+        target = f"Location: ws://127.0.0.1:{port}/\r\n".encode()
+        await self.refused(b"HTTP/1.1 302 Found\r\n" + target + b"Content-Length: 0\r\n\r\n")
+        self.assertEqual([], elsewhere.asked)
+
+    async def test_a_head_without_end(self) -> None:
+        await self.refused(b"HTTP/1.1 101 Yes\r\nA: " + b"x" * (HEAD_BYTES + 1))
+
+    async def test_addresses_against_the_rules(self) -> None:
+        """On its face, and by what it resolves to, which the guard's own tests go through."""
+        for url in ("ws://169.254.169.254/", "wss://metadata.google.internal/"):
+            self.assertRaises(EgressRefused, self.open, url, Ear())
+
+    async def test_one_that_stops_reading_is_told(self) -> None:
+        """So nothing but what the transport holds at that moment waits in memory."""
+        factory, ear = self.speech(), Ear()
+        await self.open(f"ws://127.0.0.1:{self.listen(factory)}", ear)
+        line: Any = await ear.opened
+        factory.lines[0].transport.pauseProducing()
+        handed = 0
+        while not ear.filled.called:
+            line.send_sound(b"x" * 65536)
+            handed += 65536
+            turn: Deferred[None] = Deferred()
+            reactor.callLater(0, turn.callback, None)
+            await turn
+        held = len(line.transport.dataBuffer) + line.transport._tempDataLen
+        self.assertLess(held, 3 * 65536)
+
+
+class TlsTests(UpstreamCase):
+    """A certificate of one's own, for 127.0.0.1."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        key, self.certificate = Path(folder.name) / "key", Path(folder.name) / "certificate"
+        make_certificate(key, self.certificate)
+        self.tls = DefaultOpenSSLContextFactory(str(key), str(self.certificate))
+
+    def trusting(self) -> Any:
+        root = Certificate.loadPEM(self.certificate.read_bytes())
+        return BrowserLikePolicyForHTTPS(trustRoot=root)
+
+    async def lost(self, url: str, ear: Ear, tls: Any) -> None:
+        await self.open(url, ear, tls)
+        self.assertFalse(await ear.over)
+        self.assertFalse(ear.opened.called)
+
+    async def test_a_trusted_one(self) -> None:
+        factory, ear = self.speech(), Ear()
+        port = self.listen(factory, self.tls)
+        await self.open(f"wss://127.0.0.1:{port}/", ear, self.trusting())
+        line = await ear.opened
+        line.send_text("end")
+        self.assertTrue(await ear.over)
+        self.assertEqual("Bearer sk-1", factory.asked[0].headers["authorization"])
+
+    async def test_one_that_nobody_vouches_for(self) -> None:
+        factory, ear = self.speech(), Ear()
+        port = self.listen(factory, self.tls)
+        await self.lost(f"wss://127.0.0.1:{port}/", ear, None)
+        self.assertEqual([], factory.asked, "no secret was sent")
+
+    async def test_one_of_another_name(self) -> None:
+        """It is trusted, and for 127.0.0.1 alone."""
+        factory, ear = self.speech(), Ear()
+        port = self.listen(factory, self.tls)
+        await self.lost(f"wss://localhost:{port}/", ear, self.trusting())
+        self.assertEqual([], factory.asked, "no secret was sent")

@@ -1,0 +1,1 @@
+"""Dictation: speech that a page records, made into text by a service elsewhere."""

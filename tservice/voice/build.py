@@ -1,0 +1,48 @@
+"""Dictation, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from tservice.ground.feature import Feature
+from tservice.ground.ground import Ground
+from tservice.http.metrics import number
+from tservice.voice.model import Provider
+from tservice.voice.routes.table import VoiceRoutes
+from tservice.voice.service import Voice, VoiceDependencies
+from tservice.voice.upstream import Upstreams
+
+
+def build_voice(ground: Ground) -> Feature[Voice]:
+    """Speech to text, by the account of the service's own user or a third party's key."""
+    config = ground.config
+    voice = Voice(
+        VoiceDependencies(
+            clock=ground.reactor,
+            settings=ground.settings,
+            threads=ground.doors.files,
+            redactor=ground.redactor,
+            credentials=credentials_of(ground.environ, ground.home),
+            bases={
+                Provider.PRIMARY: config.voice_stream_base,
+                Provider.THIRD_PARTY: config.voice_third_party_base,
+            },
+        )
+    )
+    opens = Upstreams(ground.reactor).open
+    return Feature(
+        name="voice",
+        service=voice,
+        operations=VoiceRoutes(ground.reactor, voice, opens).operations(),
+        measures=[number("dictations", "Dictations under way.", lambda: voice.count)],
+        start=voice.start,
+        close=voice.stop,
+    )
+
+
+def credentials_of(environ: Mapping[str, str], home: Path) -> Path:
+    """Where the primary CLI of the service's own user keeps its account's credentials."""
+    moved = environ.get("CLAUDE_CONFIG_DIR", "")
+    folder = Path(moved) if moved.startswith("/") else home / ".claude"
+    return folder / ".credentials.json"

@@ -1,0 +1,1 @@
+"""The operations of dictation, and one dictation on its way."""

@@ -1,0 +1,121 @@
+"""C{/api/voice/status} and C{/ws/voice/stream}."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, StringConstraints
+from twisted.internet.interfaces import IReactorTime
+
+from tservice.http.bounds import SocketBounds
+from tservice.http.models import Query
+from tservice.http.operations import Access, Call, Operation, Style
+from tservice.http.websockets.connection import UNSUPPORTED
+from tservice.http.websockets.upgrade import NO_SUCH, CloseSocket, SwitchedOff
+from tservice.voice.model import FRAME_BYTES, KEYTERMS, Reason, Unavailable
+from tservice.voice.routes.dictation import Dictation, DictationDependencies, Opens
+from tservice.voice.service import Voice
+from tservice.voice.shown import VoiceStatus
+
+TERM = 64
+"""Characters of a term, as in the settings."""
+
+
+def _terms(text: str) -> str:
+    if any(len(term) > TERM for term in terms_of(text)[:KEYTERMS]):
+        raise ValueError(f"must hold no term of more than {TERM} characters")
+    return text
+
+
+def terms_of(text: str) -> list[str]:
+    """What a comma list names."""
+    return [term for term in (part.strip() for part in text.split(",")) if term]
+
+
+class VoiceQuery(Query):
+    """What is spoken; the settings say what is not given here."""
+
+    language: (
+        Annotated[
+            str,
+            StringConstraints(pattern=r"^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$", max_length=35),
+        ]
+        | None
+    ) = None
+    keyterms: (
+        Annotated[
+            str,
+            StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$", max_length=16384),
+            AfterValidator(_terms),
+        ]
+        | None
+    ) = None
+
+
+class VoiceRoutes:
+    """Dictation; the rules live in L{Voice} and L{Dictation}."""
+
+    def __init__(self, clock: IReactorTime, voice: Voice, opens: Opens) -> None:
+        self._clock, self._voice, self._opens = clock, voice, opens
+
+    def operations(self) -> list[Operation]:
+        """The routes."""
+        return [
+            Operation(
+                method="GET",
+                path="/api/voice/status",
+                access=Access.USER,
+                handler=self.status,
+                summary="Whether the service can make text of speech",
+                tag="Voice",
+                answer=VoiceStatus,
+            ),
+            Operation(
+                method="GET",
+                path="/ws/voice/stream",
+                access=Access.USER,
+                handler=self.stream,
+                summary="One dictation: speech up, its text down",
+                tag="Voice",
+                query=VoiceQuery,
+                style=Style.WEBSOCKET,
+                allowed=self.require_enabled,
+                # Compressed, a read of 64 KB could hold 64 MB of silence.
+                socket=SocketBounds(message=FRAME_BYTES, too_big=UNSUPPORTED, compressed=False),
+                closes_foreign=True,
+            ),
+        ]
+
+    def require_enabled(self) -> None:
+        """Asked before everything else of a request.
+
+        @raise SwitchedOff: the setting is off.
+        """
+        if not self._voice.enabled:
+            raise SwitchedOff("primaryVoiceEnabled", Reason.DISABLED.value)
+
+    async def status(self, call: Call) -> VoiceStatus:
+        """Whether there is dictation."""
+        return await self._voice.status()
+
+    async def stream(self, call: Call) -> Dictation:
+        """A dictation.
+
+        @raise CloseSocket: there is none.
+        """
+        query: VoiceQuery = call.query
+        try:
+            source = await self._voice.source()
+        except Unavailable as error:
+            raise CloseSocket(NO_SUCH, error.reason.value) from None
+        terms = None if query.keyterms is None else terms_of(query.keyterms)
+        return Dictation(
+            DictationDependencies(
+                clock=self._clock,
+                voice=self._voice,
+                opens=self._opens,
+                source=source,
+                language=query.language,
+                keyterms=terms,
+            )
+        )
