@@ -21,6 +21,8 @@ class Row:
     @ivar query: what the route needs beside.
     @ivar foreign: the status for a user whose thing it is not; the owner rule is known anyway.
     @ivar socket: a WebSocket.
+    @ivar through: how the socket is closed of who is let through; 4004: what it does is off.
+    @ivar closes_foreign: a refused Host or Origin is told by a close code.
     """
 
     access: str
@@ -30,6 +32,8 @@ class Row:
     query: str = ""
     foreign: int | None = None
     socket: bool = False
+    closes_foreign: bool = False
+    through: int | None = None
 
 
 def _owner(scope: str | None, body: Any = None, query: str = "") -> Row:
@@ -235,7 +239,7 @@ ROWS: dict[str, Row] = {
     "GET /api/sessions/{id}/wait-output": _owner("waits", query="match=x"),
     "GET /api/waits": Row(access="user", scope="waits", query=f"sessions={SESSION}", foreign=404),
     "GET /api/voice/status": Row(access="user"),
-    "GET /ws/voice/stream": Row(access="user", socket=True),
+    "GET /ws/voice/stream": Row(access="user", socket=True, closes_foreign=True, through=4004),
     "GET /ws/sessions/{id}/terminal": Row(access="user", scope=INPUT, socket=True, foreign=4003),
     "GET /api/settings": Row(access="user", scope="settings"),
     "PUT /api/settings": Row(access="admin", scope="settings", body={"displayName": "pwned"}),

@@ -57,6 +57,11 @@ def refused(row: Row, code: str) -> Want:
     return Want(status=404 if code == "NOT_FOUND" else 403, error=code)
 
 
+def foreign(row: Row, text: str) -> Want:
+    """What a page of another origin, or by another name, is answered."""
+    return Want(status=101, close=4003) if row.closes_foreign else Want(status=403, text=text)
+
+
 class Matrix:
     """The probes of a route."""
 
@@ -74,7 +79,7 @@ class Matrix:
         """Everybody who must not come through, and those who are let through in part."""
         yield Probe(
             title="rebinding host",
-            want=Want(status=403, text=HOST),
+            want=foreign(row, HOST),
             headers={**self.admin, "Host": "evil.example"},
         )
         yield from self._origins(method, row)
@@ -143,7 +148,7 @@ class Matrix:
         elif row.access == "owner" or row.foreign == 404:
             want = Want(status=404, error="NOT_FOUND")
             yield Probe(title="another user", want=want, headers=bob)
-        elif row.socket:
+        elif row.foreign == 4003:
             yield Probe(title="another user", want=Want(status=101, close=4003), headers=bob)
 
     def _tokens(self, row: Row) -> Iterator[Probe]:
@@ -181,7 +186,7 @@ class Matrix:
                 continue
             yield Probe(
                 title=title,
-                want=Want(status=403, text=CROSS),
+                want=foreign(row, CROSS),
                 headers={**self.admin, "Origin": origin},
             )
 
@@ -315,7 +320,7 @@ class MatrixTests(SynchronousTestCase):
                 off = "is off" in found.body
                 self.assertTrue(found.status != 403 or off, (name, found))
             if row.socket:
-                self.assertEqual((101, None), (found.status, found.code))
+                self.assertEqual((101, row.through), (found.status, found.code))
 
     def test_paths_outside_of_the_table(self) -> None:
         world = self.world

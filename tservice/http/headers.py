@@ -31,6 +31,9 @@ GESTURE = {
 }
 """What the gesture overlay's own runtime needs beside (protocol-gesture)."""
 
+POWERS = {"camera": "()", "display-capture": "()", "geolocation": "()", "microphone": "(self)"}
+"""What a page may ask its person for: dictation wants the microphone (protocol-voice)."""
+
 HSTS = "max-age=31536000"
 
 
@@ -48,6 +51,7 @@ def security_headers(
     rules = {**CSP, **GESTURE} if gesture else dict(CSP)
     if host:
         rules["connect-src"] += f" ws://{host} wss://{host}"
+    powers = {**POWERS, "camera": "(self)"} if gesture else POWERS
     if isolated is not None:
         rules["frame-src"] += f" {isolated}"
         rules["connect-src"] += f" {isolated}"
@@ -56,6 +60,7 @@ def security_headers(
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "SAMEORIGIN",
         "Referrer-Policy": "same-origin",
+        "Permissions-Policy": ", ".join(f"{name}={who}" for name, who in powers.items()),
         # A page that may not read it gets no picture, script or style of it either.
         "Cross-Origin-Resource-Policy": "same-origin",
     }

@@ -9,6 +9,7 @@ import { prefs } from "../settings/prefs.ts";
 import { activeSession, cliOf } from "../store/state.ts";
 import { focusActiveTerminal } from "../terminal/focus.ts";
 import { Icon } from "../ui/Icon.tsx";
+import { VoiceHost } from "../voice/VoiceHost.tsx";
 import { deliveryText, isUnderWay } from "./delivery.ts";
 import { deedOf } from "./keys.ts";
 import { filled, type Mention, mention, mentionAt, mentionKey } from "./mention.ts";
@@ -117,6 +118,7 @@ function Form({ session }: { session: Session }) {
           <Icon name="plus" />
         </button>
         <SuggestButton session={session} />
+        <VoiceHost id={session.id} />
         <textarea
           ref={field}
           id="prompt-field"

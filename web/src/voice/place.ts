@@ -1,0 +1,42 @@
+/** Where what is said stands in the prompt box. */
+
+export interface Place {
+  before: string;
+  /** What was put there last. */
+  said: string;
+  after: string;
+}
+
+export const placeAt = (draft: string, caret: number): Place => ({
+  before: draft.slice(0, caret),
+  said: "",
+  after: draft.slice(caret),
+});
+
+const GLUED = /^$|\s$/;
+
+/** With blanks where words would run into each other. */
+function spaced(before: string, text: string, after: string): string {
+  if (text === "") return "";
+  const left = GLUED.test(before) ? "" : " ";
+  const right = after === "" || /^[\s.,;:!?)]/.test(after) ? "" : " ";
+  return `${left}${text}${right}`;
+}
+
+/**
+ * The place, in a box that its person may have changed around it meanwhile.
+ * @returns undefined where what was said is not there as it was put: it is the person's now.
+ */
+export function found(place: Place, draft: string): Place | undefined {
+  const { before, said, after } = place;
+  if (draft === before + said + after) return place;
+  if (said === "") return undefined;
+  const at = draft.indexOf(said);
+  if (at < 0 || draft.indexOf(said, at + 1) >= 0) return undefined;
+  return { before: draft.slice(0, at), said, after: draft.slice(at + said.length) };
+}
+
+export function put(place: Place, text: string): { place: Place; draft: string } {
+  const said = spaced(place.before, text, place.after);
+  return { place: { ...place, said }, draft: place.before + said + place.after };
+}
