@@ -188,9 +188,13 @@ class Terminal:
 
 
 class BrowserCase(SynchronousTestCase):
-    """Starts one Chromium for the class, and a daemon for each test that asks for one."""
+    """Starts one Chromium for the class, and a daemon for each test that asks for one.
+
+    @cvar arguments: of the browser, beside those that all have.
+    """
 
     browser: Browser
+    arguments: tuple[str, ...] = ()
     expected: tuple[str, ...] = ()
     """Patterns of console lines that are no failure in this test."""
 
@@ -201,7 +205,8 @@ class BrowserCase(SynchronousTestCase):
         expect.set_options(timeout=PATIENCE * 1000)
         playwright = sync_playwright().start()
         cls.addClassCleanup(playwright.stop)
-        cls.browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        arguments = [*ARGUMENTS, *cls.arguments]
+        cls.browser = playwright.chromium.launch(executable_path=path, args=arguments)
         cls.addClassCleanup(cls.browser.close)
 
     def daemon(self, **environment: str) -> Daemon:

@@ -8,6 +8,7 @@ import { settings } from "../store/state.ts";
 import { failed } from "../ui/toasts.ts";
 import { mindEnabled } from "../mind/state.ts";
 import { keepsScrollback, restoresItself } from "../restore/state.ts";
+import { VoiceSettings } from "../voice/VoiceSettings.tsx";
 import { seedsFirstRun, showPlan } from "./state.ts";
 
 async function save(part: SettingsPatch): Promise<void> {
@@ -64,6 +65,7 @@ export function AgentSettings() {
         value={mindEnabled.value}
         onChange={(readMyMindEnabled) => void save({ readMyMindEnabled })}
       />
+      <VoiceSettings save={save} />
       <Switch
         label="Bring sessions back after a reboot"
         hint="by themselves; else the page offers it"

@@ -1,0 +1,81 @@
+/** Whether there is dictation, and who understands it. */
+import type { SettingsPatch, VoiceSettingsPatch } from "../api/types.ts";
+import { Field, Switch } from "../settings/fields.tsx";
+import { settings } from "../store/state.ts";
+
+type Provider = NonNullable<VoiceSettingsPatch["provider"]>;
+
+const PROVIDERS: readonly [Provider, string][] = [
+  ["auto", "whoever is there"],
+  ["primary", "Claude Code's account"],
+  ["third_party", "Deepgram"],
+  ["browser", "the browser"],
+];
+
+const wordsOf = (text: string): string[] =>
+  text
+    .split(",")
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
+
+export function VoiceSettings({ save }: { save: (part: SettingsPatch) => Promise<void> }) {
+  const enabled = settings.value.primaryVoiceEnabled === true;
+  const voice = settings.value.voiceSettings;
+  const set = (voiceSettings: VoiceSettingsPatch) => void save({ voiceSettings });
+  return (
+    <>
+      <Switch
+        label="Dictation"
+        hint="a microphone beside the prompt box; what it hears goes to the speech service while you talk"
+        value={enabled}
+        onChange={(primaryVoiceEnabled) => void save({ primaryVoiceEnabled })}
+      />
+      {enabled && voice && (
+        <>
+          <Field label="Speech is understood by">
+            <select
+              class="field"
+              value={voice.provider}
+              onChange={(event) => set({ provider: event.currentTarget.value as Provider })}
+              data-testid="voice-provider"
+            >
+              {PROVIDERS.map(([provider, text]) => (
+                <option key={provider} value={provider}>
+                  {text}
+                </option>
+              ))}
+            </select>
+          </Field>
+          {voice.provider !== "primary" && voice.provider !== "browser" && (
+            <Field label="Key of Deepgram" hint="kept by the service, never shown again">
+              <input
+                class="field"
+                type="password"
+                autocomplete="off"
+                placeholder={voice.apiKeySet ? "there is one" : "none"}
+                onChange={(event) => set({ apiKey: event.currentTarget.value })}
+                data-testid="voice-key"
+              />
+            </Field>
+          )}
+          <Field label="Language" hint="such as en or de-CH">
+            <input
+              class="field"
+              value={voice.language}
+              onChange={(event) => set({ language: event.currentTarget.value.trim() })}
+              data-testid="voice-language"
+            />
+          </Field>
+          <Field label="Words of yours" hint="names of projects and programs, with commas">
+            <input
+              class="field"
+              value={voice.keyterms.join(", ")}
+              onChange={(event) => set({ keyterms: wordsOf(event.currentTarget.value) })}
+              data-testid="voice-words"
+            />
+          </Field>
+        </>
+      )}
+    </>
+  );
+}
