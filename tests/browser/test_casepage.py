@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from playwright.sync_api import expect
@@ -40,6 +41,30 @@ class CasePageTests(BrowserCase):
         expect(view).to_contain_text("A session works in it. Close it first.")
         page.get_by_test_id("case-files").click()
         expect(page.locator("[data-testid=file][data-path=new]")).to_be_visible()
+
+    def test_goals(self) -> None:
+        folder = self.made("aims")
+        session = self.session(self.service, "aiming", workingDir=str(folder))
+        page = self.page(f"{self.service.url}/?session={session}&page=cases")
+        text = page.get_by_test_id("goals-text")
+        expect(text).to_have_value("")
+        expect(page.get_by_test_id("goals-save")).to_be_disabled()
+        expect(page.get_by_test_id("goals-forget")).to_have_count(0)
+        text.fill("Version 2\nout by Friday")
+        page.get_by_test_id("goals-save").click()
+        expect(page.get_by_test_id("goals-forget")).to_be_visible()
+        path = f"/api/sessions/{session}/intent"
+        kept = self.service.request("GET", path).data()["intent"]
+        self.assertEqual("Version 2\nout by Friday", kept["goals"])
+        page.reload()
+        expect(text).to_have_value("Version 2\nout by Friday")
+        shots = os.environ.get("SCREENSHOTS")
+        if shots is not None:
+            page.screenshot(path=f"{shots}/goals.png")
+        page.get_by_test_id("goals-forget").click()
+        page.get_by_test_id("ask-agree").click()
+        expect(text).to_have_value("")
+        self.assertIsNone(self.service.request("GET", path).data()["intent"])
 
     def test_removed_with_its_consequences_on_a_phone(self) -> None:
         folder = self.made("gone")

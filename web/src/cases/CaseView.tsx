@@ -7,6 +7,7 @@ import { FILES_PAGE } from "../files/page.ts";
 import { GIT_PAGE } from "../git/page.ts";
 import { answers, readNow } from "../git/state.ts";
 import { sentence, summarise } from "../git/summary.ts";
+import { Goals } from "../mind/Goals.tsx";
 import { select } from "../sessions/actions.ts";
 import { newSessionOpen, newSessionPlace } from "../sessions/newsession.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
@@ -112,7 +113,7 @@ function Alone({ name }: { name: string }) {
   return (
     <>
       <p data-testid="case-git">{text}</p>
-      <p class="dim">Single changes and files are seen from a session in it.</p>
+      <p class="dim">Single changes, files and goals are seen from a session in it.</p>
     </>
   );
 }
@@ -120,6 +121,8 @@ function Alone({ name }: { name: string }) {
 export function CaseView({ each }: { each: Case }) {
   const found = sessionsIn(each, sessions.value);
   const [first] = found;
+  /** Goals belong to a folder, and are reached by what works there. */
+  const at = found.find(({ workingDir }) => workingDir === each.path);
   return (
     <div class="case-view" data-testid="case-view">
       {each.description && <p>{each.description}</p>}
@@ -128,6 +131,7 @@ export function CaseView({ each }: { each: Case }) {
         <IconButton icon="copy" label="Copy the path" onClick={() => void copyText(each.path)} />
       </p>
       <Sessions found={found} />
+      {at && <Goals key={at.id} session={at} />}
       {first ? <Inside session={first} /> : !each.cloning && !each.unreachable && <Alone name={each.name} />}
       <button
         type="button"

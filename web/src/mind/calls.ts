@@ -1,7 +1,7 @@
-/** The route of suggestions (protocol-suggestions). */
+/** The routes of suggestions and of intents (protocol-suggestions, protocol-intent). */
 import { request } from "../api/client.ts";
 import { sessionPath } from "../api/paths.ts";
-import type { Suggestions } from "../api/types.ts";
+import type { Forgotten, OneIntent, Suggestions } from "../api/types.ts";
 
 export const suggest = (
   id: string,
@@ -12,3 +12,12 @@ export const suggest = (
     body,
     signal,
   });
+
+export const readIntent = (id: string, signal: AbortSignal) =>
+  request<OneIntent>("GET", sessionPath(id, "/intent"), { signal });
+
+/** What was remembered of prompts goes. */
+export const writeGoals = (id: string, goals: string) =>
+  request<OneIntent>("PUT", sessionPath(id, "/intent"), { body: { goals } });
+
+export const deleteIntent = (id: string) => request<Forgotten>("DELETE", sessionPath(id, "/intent"));

@@ -10,6 +10,9 @@ export const kindText = (kind: string): string => KINDS[kind as Kind] ?? kind;
 
 export const REJECTED_MAX = 10;
 
+/** Characters of the goals in a workspace. */
+export const GOALS_MAX = 8_192;
+
 /** What another guess must not be: the newest of all that was shown. */
 export function rejectedOf(before: readonly string[], shown: readonly { prompt: string }[]): string[] {
   return [...new Set([...before, ...shown.map((each) => each.prompt)])].slice(-REJECTED_MAX);
