@@ -60,6 +60,7 @@ __all__ = [
     "OnDisk",
     "PaneKeys",
     "ParamValue",
+    "Program",
     "Submission",
     "Transcript",
     "Trust",
@@ -117,6 +118,18 @@ class Launch:
     clamped: tuple[str, ...] = ()
 
 
+@frozen(kw_only=True)
+class Program:
+    """A CLI in a place.
+
+    @ivar path: absolute there.
+    @ivar env: what a pane there is given, less what the service puts in.
+    """
+
+    path: str
+    env: Mapping[str, str]
+
+
 class ICliRegistry(Interface):
     """The CLIs that sessions can run.  Every error is a L{ServiceError}."""
 
@@ -147,6 +160,13 @@ class ICliRegistry(Interface):
         """What a pane of that mode on this machine is given, less what the service puts in.
 
         @param overrides: C{envOverrides} of the session; empty for an unknown mode.
+        """
+
+    def program(mode: str, overrides: Mapping[str, str], place: Place) -> Program:
+        """The CLI itself, to be run beside a session of that mode; may wait for a disk.
+
+        @param overrides: as for L{pane_environment}.
+        @raise ServiceError: 400 for an unknown mode; 422: it is not installed there.
         """
 
     def configured_model(mode: str, env: Mapping[str, str]) -> str | None:

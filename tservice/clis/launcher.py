@@ -13,7 +13,7 @@ from tservice.clis.argv import build_argv, check_resume, resolve_params
 from tservice.clis.capabilities import Hooks
 from tservice.clis.configured import configured_model
 from tservice.clis.envs import JudgedOverrides, additions, base_environment, judge_overrides
-from tservice.clis.interfaces import ICliRegistry, Launch, LaunchRequest
+from tservice.clis.interfaces import ICliRegistry, Launch, LaunchRequest, Program
 from tservice.clis.lookup import BinaryLookup
 from tservice.clis.model import CliEntry, CliKind
 from tservice.clis.params import ParamValue
@@ -103,6 +103,13 @@ class CliRegistry:
             return {}
         base = base_environment(self._environ, entry, self._pane_env)
         return {**base, **entry.env.set, **overrides}
+
+    def program(self, mode: str, overrides: Mapping[str, str], place: Place) -> Program:
+        entry = self._known(mode)
+        environ = place.environment(self._pane_env)
+        base = base_environment(environ, entry, self._pane_env)
+        env = {**base, **entry.env.set, **overrides}
+        return Program(path=_installed(entry, place), env=env)
 
     def configured_model(self, mode: str, env: Mapping[str, str]) -> str | None:
         entry = self.get(mode)

@@ -53,6 +53,8 @@ def build_mind(
         settings=ground.settings,
         sessions=sessions,
         clis=clis,
+        places=ground.places,
+        threads=ground.doors.files,
         sources=Sources(
             intents=intents,
             conversation=conversation_of(transcripts),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from attrs import frozen
+from attrs import field, frozen
 from twisted.internet.defer import Deferred
 from twisted.internet.error import ProcessExitedAlready, ProcessTerminated
 from twisted.internet.interfaces import (
@@ -53,6 +53,20 @@ class ChildEnd:
     complained: bytes
 
 
+@frozen(kw_only=True)
+class Asked:
+    """What is run for an answer.
+
+    @ivar argv: the first word is an absolute path.
+    @ivar stands: the folder it runs in, where it makes a group of its own by itself; C{None}: that
+        of the prompt.
+    """
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(repr=False)
+    stands: Path | None = None
+
+
 class Child(ProcessProtocol):
     """There is nothing that it could lose: it is ended by SIGKILL.
 
@@ -71,28 +85,20 @@ class Child(ProcessProtocol):
         self._timers = Timers(clock)
         self.ended: Deferred[ChildEnd] = Deferred()
 
-    def start(
-        self,
-        processes: IReactorProcess,
-        argv: tuple[str, ...],
-        env: Mapping[str, str],
-        cwd: Path,
-        prompt: Path,
-    ) -> None:
-        """Run C{argv} with the file C{prompt} as its standard input, which it may read only.
+    def start(self, processes: IReactorProcess, asked: Asked, prompt: Path) -> None:
+        """Run it with the file C{prompt} as its standard input, which it may read only.
 
-        @param argv: the first word is an absolute path.
         @raise OSError: the file cannot be opened, or no process could be made.
         """
-        command = in_own_group(argv)
+        command = in_own_group(asked.argv) if asked.stands is None else [*asked.argv]
         given = os.open(prompt, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
             processes.spawnProcess(
                 self,
                 command[0],
                 command,
-                env=dict(env),
-                path=str(cwd),
+                env=dict(asked.env),
+                path=str(asked.stands or prompt.parent),
                 childFDs={0: given, 1: "r", 2: "r"},
             )
         finally:

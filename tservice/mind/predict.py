@@ -6,6 +6,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,13 @@ from twisted.logger import Logger
 
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.clock import now_ms
+from tservice.core.doors.threads import IThreads
 from tservice.core.errors import ErrorCode, ServiceError, conflict, failed, invalid
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.places.place import OWN
-from tservice.mind.child import Child, ChildEnd
+from tservice.core.places.place import Place
+from tservice.core.places.places import Places
+from tservice.core.process.handover import given, taken
+from tservice.mind.child import Asked, Child, ChildEnd
 from tservice.mind.commands import COMMANDS, command
 from tservice.mind.context import Observed, dialog_text, git_text, instructions
 from tservice.mind.intents import Intents
@@ -60,6 +64,8 @@ class Mind:
         settings: ISettings,
         sessions: ISessions,
         clis: ICliRegistry,
+        places: Places,
+        threads: IThreads,
         sources: Sources,
         folder: Path,
         random: Callable[[int], bytes],
@@ -67,6 +73,7 @@ class Mind:
     ) -> None:
         self._clock, self._processes, self._hub = clock, processes, hub
         self._settings, self._sessions, self._clis = settings, sessions, clis
+        self._places, self._threads = places, threads
         self._sources, self._folder, self._random = sources, folder, random
         self._make = make
         self._asking: set[str] = set()
@@ -110,7 +117,7 @@ class Mind:
         self._asking.add(session_id)
         try:
             text = await self._text(session, steer, rejected)
-            found = await self._ask(session, text)
+            found = await self._ask(session, await self._place(session), text)
         finally:
             self._asking.discard(session_id)
         return {"suggestions": found, "began": began, "ended": now_ms(self._clock)}
@@ -124,8 +131,6 @@ class Mind:
             raise invalid("id", f"the CLI of mode {session.mode} does not answer once")
         if session.id in self._asking:
             raise conflict("suggestions for this session are being made already")
-        if session.place != OWN:
-            raise failed("suggestions are for sessions of the service's own user")
         if len(self._asking) >= AT_ONCE:
             raise ServiceError(
                 ErrorCode.RATE_LIMITED, f"{AT_ONCE} sessions are asked about already"
@@ -152,31 +157,52 @@ class Mind:
             self._log.debug("{id}: nothing said: {error}", id=session_id, error=error)
             return ""
 
-    async def _ask(self, session: Session, text: str) -> tuple[Suggestion, ...]:
-        argv, env = self._command(session)
+    async def _place(self, session: Session) -> Place:
+        await self._places.ask(session.place)
+        place = self._places.recall(session.place)
+        if not place.near:
+            raise failed("suggestions are for sessions that run on this machine itself")
+        return place
+
+    async def _ask(self, session: Session, place: Place, text: str) -> tuple[Suggestion, ...]:
+        look = partial(self._clis.program, session.mode, session.env_overrides, place)
+        program = await self._threads.run(look, at=str(place.home))
+        argv = command(program.path, session.mode, self._settings.get().read_my_mind_model)
+        env = {**program.env, "NO_COLOR": "1", "TERM": "dumb"}
+        asked = await self._stand(place, Asked(argv=argv, env=env))
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=self._folder, prefix="ask-") as folder:
-            prompt = Path(folder) / "prompt"
-            prompt.touch(mode=0o600)
-            prompt.write_text(text, "utf-8", errors="replace")
-            ending = await self._run(session.id, argv, env, prompt)
+        try:
+            with tempfile.TemporaryDirectory(dir=self._folder, prefix="ask-") as folder:
+                prompt = Path(folder) / "prompt"
+                prompt.touch(mode=0o600)
+                prompt.write_text(text, "utf-8", errors="replace")
+                ending = await self._run(session.id, asked, prompt)
+        finally:
+            if asked.stands is not None:
+                await self._act(place, partial(shutil.rmtree, asked.stands, ignore_errors=True))
         return self._read(session.id, ending)
 
-    def _command(self, session: Session) -> tuple[tuple[str, ...], dict[str, str]]:
-        entry = self._clis.get(session.mode)
-        binary = None if entry is None else self._clis.find_binary(entry)
-        if entry is None or binary is None:
-            raise failed(f"the CLI of mode {session.mode} is not installed")
-        env = dict(self._clis.pane_environment(session.mode, session.env_overrides))
-        model = self._settings.get().read_my_mind_model
-        return command(str(binary), session.mode, model), {**env, "NO_COLOR": "1", "TERM": "dumb"}
+    async def _stand(self, place: Place, asked: Asked) -> Asked:
+        """As another user it runs in a folder of theirs, and root sees nothing of its environment.
 
-    async def _run(
-        self, session_id: str, argv: tuple[str, ...], env: dict[str, str], prompt: Path
-    ) -> ChildEnd:
+        @raise ServiceError: 422: nothing can be run there.
+        """
+        if not place.apart:
+            return asked
+        try:
+            argv = tuple(place.command(taken(asked.env, asked.argv)))
+            stands = await self._act(place, partial(tempfile.mkdtemp, prefix="tservice-ask-"))
+        except OSError as error:
+            raise failed(f"the CLI could not be started: {error.strerror}") from error
+        return Asked(argv=argv, env=given(asked.env), stands=Path(stands))
+
+    def _act(self, place: Place, work: Callable[[], Any]) -> Deferred[Any]:
+        return self._threads.run(partial(place.act, work), at=str(place.home))
+
+    async def _run(self, session_id: str, asked: Asked, prompt: Path) -> ChildEnd:
         child = self._make(self._clock)
         try:
-            child.start(self._processes, argv, env, prompt.parent, prompt)
+            child.start(self._processes, asked, prompt)
         except OSError as error:
             raise failed(f"the CLI could not be started: {error.strerror}") from error
         self._children[child] = session_id

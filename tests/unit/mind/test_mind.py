@@ -18,7 +18,7 @@ from twisted.python.failure import Failure
 from tests.told import happened
 from tests.unit.sessions.rig import SessionCase, begin
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.users.osuser import OsUserId
+from tservice.core.users.osuser import OsUserId, run_as
 from tservice.mind.child import OUTPUT_LIMIT, TIME_LIMIT, Child
 from tservice.mind.intents import Intents
 from tservice.mind.predict import AT_ONCE, Mind, Sources
@@ -40,7 +40,7 @@ class Processes:
         self.argv: list[list[str]] = []
         self.env: list[Mapping[str, str]] = []
         self.killed: list[int] = []
-        self.prompt = ""
+        self.prompt = self.stands = ""
         self.slow = False
         self.error: OSError | None = None
 
@@ -50,6 +50,7 @@ class Processes:
         if self.error is not None:
             raise self.error
         self.argv.append(argv)
+        self.stands = path
         self.env.append(env)
         self.mode = stat.S_IMODE(os.fstat(childFDs[0]).st_mode)
         self.prompt = os.read(childFDs[0], 100_000).decode()
@@ -138,6 +139,8 @@ class MindCase(SessionCase):
             settings=machine.settings,
             sessions=self.sessions,
             clis=machine.clis,
+            places=machine.ground().places,
+            threads=machine.ground().doors.files,
             sources=Sources(
                 intents=self.intents,
                 conversation=self.conversation,
@@ -216,9 +219,27 @@ class SuggestTests(MindCase):
         self.ask(codex).addErrback(lambda _: None)
         self.assertIn("exec", self.processes.argv[0])
 
-    def test_not_for_another_user(self) -> None:
-        self.sessions.update(self.session.id, os_user=OsUserId(name="ann", uid=1001))
-        self.assert_refused(ErrorCode.OPERATION_FAILED, self.mind.suggest(self.session.id))
+    def test_as_the_session_s_own_user(self) -> None:
+        """Root becomes that user first, and has seen nothing of the environment by then."""
+        ann = self.machine.os_users.add("ann", 1001)
+        hers = self.create(mode="primary", env_overrides={"ANTHROPIC_API_KEY": "sk"})
+        self.sessions.update(hers.id, os_user=OsUserId(name="ann", uid=1001))
+        asking = self.ask(hers)
+        words, env = self.processes.argv[0], self.processes.env[0]
+        start = words.index("/bin/sh")
+        self.assertEqual(run_as("/s", "/p", ann), words[:start])
+        self.assertTrue(words[start + 4].endswith("/claude"), words)
+        self.assertIn("--print", words)
+        self.assertNotIn("sk", words)
+        self.assertTrue(all(name.startswith("TSERVICE_GIVEN_") for name in env), env)
+        self.assertEqual("sk", env["TSERVICE_GIVEN_ANTHROPIC_API_KEY"])
+        self.assertEqual(str(ann.home), env["TSERVICE_GIVEN_HOME"])
+        stands = Path(self.processes.stands)
+        self.assertTrue(stands.is_dir())
+        self.processes.answers(json.dumps(GOOD))
+        self.assertEqual("Go on", self.successResultOf(asking)["suggestions"][0].prompt)
+        self.assertFalse(stands.exists())
+        self.assertEqual({"ann"}, set(self.machine.os_users.acted))
 
     def test_one_at_a_time_for_a_session_and_few_in_all(self) -> None:
         self.ask().addErrback(lambda _: None)
