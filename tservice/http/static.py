@@ -19,6 +19,15 @@ INDEX = "index.html"
 UI_ROUTES = frozenset({"/", "/login"})
 """Paths that the UI itself makes sense of: all of them are its one page."""
 
+GESTURE = "gesture/"
+"""The folder of the gesture overlay, which is there with the flag alone (protocol-gesture)."""
+
+OVERLAY = (
+    b'<link rel="stylesheet" href="./gesture/overlay.css">'
+    b'<script type="module" src="./gesture/overlay.js"></script></head>'
+)
+"""What the flag puts into the page."""
+
 CACHE_BYTES = 32 * 1024 * 1024
 """File content kept in memory; the UI is a tenth of it."""
 
@@ -86,15 +95,19 @@ def matches(header: str, tag: str) -> bool:
 class Pages:
     """Serves a folder.  Only what was in it at the start exists, so no path can leave it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, gesture: bool = False) -> None:
         """
         @param folder: may be missing: then there is one page, which says so.
+        @param gesture: whether the gesture overlay is served.
         """
         self._folder = folder
+        self._gesture = gesture
         self._names = frozenset(
             str(path.relative_to(folder))
             for path in folder.rglob("*")
-            if path.is_file() and not path.is_symlink()
+            if path.is_file()
+            and not path.is_symlink()
+            and (gesture or GESTURE.rstrip("/") not in path.relative_to(folder).parts[:1])
         )
         self._cache: dict[tuple[str, str | None], Stored] = {}
         self._cached = 0
@@ -121,7 +134,9 @@ class Pages:
             "ETag": stored.tag,
             "Vary": "Accept-Encoding",
         }
-        public = hashed or path == "/login"
+        # Also who signs in is given the page, and with it these two.
+        overlay = name in ("gesture/overlay.js", "gesture/overlay.css")
+        public = hashed or overlay or path == "/login"
         if matches(visit.header("if-none-match") or "", stored.tag):
             return Response(status=304, content_type="", headers=headers, public=public)
         if stored.encoding is not None:
@@ -151,11 +166,14 @@ class Pages:
         )
 
     def _choose(self, name: str, encodings: frozenset[str]) -> Stored:
-        for encoding, suffix in _SIBLINGS.items():
+        changed = name == INDEX and self._gesture
+        for encoding, suffix in () if changed else _SIBLINGS.items():
             if encoding in encodings and name + suffix in self._names:
                 return self._keep(name, encoding, name + suffix)
         plain = self._keep(name, None, name)
-        worth = Path(name).suffix not in _PACKED and len(plain.content) >= COMPRESS_FROM
+        small = Path(name).suffix in _PACKED or len(plain.content) < COMPRESS_FROM
+        # The model that finds hands is large, and packed already.
+        worth = not (small or name.startswith(f"{GESTURE}hands/"))
         return self._keep(name, "gzip", None) if worth and "gzip" in encodings else plain
 
     def _keep(self, name: str, encoding: str | None, source: str | None) -> Stored:
@@ -168,6 +186,8 @@ class Pages:
             return known
         if source is not None:
             content = (self._folder / source).read_bytes()
+            if source == INDEX and self._gesture:
+                content = content.replace(b"</head>", OVERLAY)
         else:
             content = gzip.compress(self._keep(name, None, name).content, 6, mtime=0)
         tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'

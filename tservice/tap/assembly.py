@@ -106,7 +106,7 @@ class Trunk:
         tunnel = add(build_tunnel(ground, local_url=lambda: listener().local_url("")))
         sockets = add(build_sockets(ground))
         streams = add(build_streams(ground, sessions=sessions, tells=contents.tells))
-        pages, parked = Pages(Path(__file__).parents[1] / "static"), ParkedCalls()
+        pages, parked = pages_of(ground), ParkedCalls()
         self.access = add(build_access(
             ground, audit=audit.log, sessions=sessions, open_ones=(sockets, streams, parked),
             sse_clients=lambda: streams.count, pages=pages, tunnel=tunnel,
@@ -162,6 +162,11 @@ class Trunk:
         startup = Startup(self.program, contents.start, doors, lambda: give_up(ground.reactor))
         for part in (self.sockets, last_words(ground.reactor), self.streams, doors, startup):
             part.setServiceParent(self.stack)
+
+
+def pages_of(ground: Ground) -> Pages:
+    """The browser UI as it was built."""
+    return Pages(Path(__file__).parents[1] / "static", gesture=ground.config.gesture)
 
 
 def last_words(clock: IReactorTime) -> Closing:

@@ -11,7 +11,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.driver import Answer, Api
 from tservice.http import static
-from tservice.http.static import Pages, accepted
+from tservice.http.static import OVERLAY, Pages, accepted
 
 SCRIPT = b"let x = 1;\n" * 200
 
@@ -49,6 +49,36 @@ class StaticTests(SynchronousTestCase):
             self.assertEqual((200, b"<html>ui</html>"), (answer.status, answer.content))
             self.assertEqual("no-cache", answer.headers["cache-control"])
             self.assertEqual("text/html; charset=utf-8", answer.headers["content-type"])
+
+    def test_gestures_are_there_with_the_flag_alone(self) -> None:
+        page = b"<html><head><title>ui</title></head>" + b"x" * 2000
+        for name, content in {
+            "index.html": page,
+            "index.html.br": b"BR",
+            "gesture/overlay.js": SCRIPT,
+            "gesture/hands/hands.wasm": b"W" * 5000,
+            "gesture/hands/hands.js.br": b"BR",
+            "gestures/other.js": SCRIPT,
+        }.items():
+            (self.folder / name).parent.mkdir(exist_ok=True, parents=True)
+            (self.folder / name).write_bytes(content)
+        self.api = Api(pages=Pages(self.folder))
+        paths = ("/gesture/overlay.js", "/gesture/hands/hands.wasm", "/%67esture/overlay.js")
+        for path in paths:
+            self.assertEqual(404, self.get(path).status, path)
+        self.assertEqual(200, self.get("/gestures/other.js").status)
+        self.assertEqual(page, self.get("/").content)
+        self.assertEqual(b"BR", self.get("/", Accept_Encoding="br").content)
+        self.api = Api(pages=Pages(self.folder, gesture=True))
+        for path in paths:
+            self.assertEqual(200, self.get(path).status, path)
+        self.assertNotIn("content-encoding", self.get(paths[1], Accept_Encoding="gzip").headers)
+        for encodings in ("", "br", "gzip, br"):
+            found = self.get("/", Accept_Encoding=encodings)
+            content = found.content
+            if found.headers.get("content-encoding") == "gzip":
+                content = gzip.decompress(content)
+            self.assertEqual(page.replace(b"</head>", OVERLAY), content)
 
     def test_hashed_files_are_kept_for_ever(self) -> None:
         answer = self.get("/assets/main-Ab_9-xYz.js")

@@ -1,0 +1,59 @@
+/** What a deed does to the page, which knows nothing of gestures: as a person's own hand would. */
+
+const SHOWN = "[data-testid=terminal]:not([hidden])";
+const YES = "[data-testid=approval-approve], [data-leaning=yes]";
+/** A hand's way over the picture scrolls so many windows. */
+const WINDOWS = 2;
+
+export function scroll(by: number): void {
+  const screen = document.querySelector(`${SHOWN} .xterm-screen`);
+  const deltaY = by * WINDOWS * innerHeight;
+  // Chromium reads this older name first, and gives a made-up event the wrong sign of it.
+  const turned = { deltaY, wheelDeltaY: -deltaY, bubbles: true, cancelable: true };
+  screen?.dispatchEvent(new WheelEvent("wheel", turned));
+}
+
+export function nextSession(): void {
+  const key = { code: "ArrowRight", key: "ArrowRight", altKey: true, shiftKey: true };
+  document.body.dispatchEvent(new KeyboardEvent("keydown", { ...key, bubbles: true, cancelable: true }));
+}
+
+/** What a second thumb would approve, as it stands now. */
+export interface Question {
+  title: string;
+  /** The item's own name, and the words of the answer. */
+  item: string | undefined;
+  text: string;
+}
+
+const cardOf = (): HTMLElement | null => document.querySelector<HTMLElement>("[data-testid=approval]");
+
+async function openInbox(): Promise<void> {
+  if (cardOf()) return;
+  document.querySelector<HTMLElement>("[data-testid=approvals-bell]")?.click();
+  for (let tries = 0; tries < 20 && !cardOf(); tries++) await new Promise((done) => setTimeout(done, 50));
+}
+
+/** Behind the number of an option stand its words. */
+const wordsOf = (yes: HTMLElement): string => (yes.lastElementChild ?? yes).textContent?.trim() ?? "";
+
+/** @returns why there is nothing that a gesture could approve, or what there is. */
+export async function ask(): Promise<Question | string> {
+  await openInbox();
+  const card = cardOf();
+  const yes = card?.querySelector<HTMLButtonElement>(YES);
+  if (!card || !yes) return "Nothing waits for an approval";
+  if (yes.dataset["grave"] === "true") return "This is too grave for a gesture: look at it and tap";
+  const title = card.getAttribute("aria-label") ?? "it";
+  return { title, item: card.dataset["approval"], text: wordsOf(yes) };
+}
+
+/** @returns why it was not approved; undefined: it was. */
+export function approve({ item, text }: Question): string | undefined {
+  const card = cardOf();
+  const yes = card?.querySelector<HTMLButtonElement>(YES);
+  if (card?.dataset["approval"] !== item || !yes || yes.disabled || wordsOf(yes) !== text)
+    return "It has changed meanwhile: thumb up again";
+  yes.click();
+  return undefined;
+}
